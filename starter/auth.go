@@ -23,7 +23,7 @@ import (
 
 // access finds out who makes a request: a person who is signed in to the console,
 // a script with a token, or, when no token is configured, a caller from this
-// machine who is not on behalf of a foreign web page.
+// machine that does not act for a foreign web page.
 type access struct {
 	want    [sha256.Size]byte
 	open    bool

@@ -22,7 +22,7 @@ const (
 	cohortBatch = 25
 	// cohortWait is how long a checked file waits for its confirmation.
 	cohortWait = 7 * 24 * time.Hour
-	// cohortFirst is of how many people a preview tells.
+	// cohortFirst is the number of people that a preview lists.
 	cohortFirst = 10
 	// cohortInterval is how often jobs are looked for that another process has left.
 	cohortInterval = 5 * time.Second

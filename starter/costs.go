@@ -107,7 +107,8 @@ func (h *handlers) listBudgets(ctx context.Context, _ *noInput) (*answer[api.Bud
 	return newAnswer("", list), nil
 }
 
-// checkNewBudget wants the id of whom the scope names, and no other.
+// checkNewBudget refuses a budget without the id that its scope needs, or with
+// another id.
 func (h *handlers) checkNewBudget(b api.NewBudget) error {
 	personal, ofStudy := b.Scope == models.BudgetParticipant, b.Scope == models.BudgetStudy
 	switch {

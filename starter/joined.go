@@ -7,8 +7,8 @@ import (
 
 // joined makes one read for callers who ask at the same time, such as pages that are
 // all redrawn after one change. A caller gets what was read from an instant after
-// its call on, so that no page shows less than it was told of: a caller who comes
-// while a read is under way shares the one after it. It is safe for concurrent use.
+// its call on, so that no page misses the change that it reacts to: a caller who comes
+// during a read shares the next one. It is safe for concurrent use.
 type joined[T any] struct {
 	// read is run without the end of any caller.
 	read func(ctx context.Context) (T, error)
@@ -18,14 +18,14 @@ type joined[T any] struct {
 	waiting *shared[T]
 }
 
-// shared is a read and what it came to, once done is closed.
+// shared is a read, and its result once done is closed.
 type shared[T any] struct {
 	done  chan struct{}
 	value T
 	err   error
 }
 
-// get returns what a read that begins after the call came to.
+// get returns the result of a read that begins after the call.
 func (j *joined[T]) get(ctx context.Context) (T, error) {
 	j.mu.Lock()
 	if j.waiting == nil {

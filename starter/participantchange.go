@@ -25,7 +25,7 @@ const maxChangeTries = 5
 
 // changeParticipant applies a partial update. What is allowed depends on the row, so the
 // row that was checked must be the row that is written: without If-Match the
-// version just read stands in, and a lost race is tried again.
+// version just read is used, and a conflict is tried again.
 func (h *handlers) changeParticipant(ctx context.Context, in *changeRequest) (*participantAnswer, error) {
 	want, err := parseIfMatch(in.IfMatch)
 	if err != nil {
@@ -45,7 +45,7 @@ func (h *handlers) changeParticipant(ctx context.Context, in *changeRequest) (*p
 	return nil, newFailure(http.StatusConflict, "the participant is being changed by others, try again")
 }
 
-// describeChange says what an update came to.
+// describeChange returns the message that answers an update.
 func describeChange(in *changeRequest, saved models.Participant) string {
 	if in.Body.Phone != nil && in.Body.Status == nil && saved.Status == models.StatusOptedOut {
 		return "Participant updated; they are opted out, so nothing is sent to the number until START is texted from it"

@@ -106,7 +106,7 @@ func toPerson(ctx context.Context, p models.Person) api.Person {
 	}
 }
 
-// todayRows is what Today shows, before it is known to whom.
+// todayRows is what Today shows, before the caller's permissions are applied.
 type todayRows struct {
 	counts    models.Today
 	crises    []models.OpenAttention

@@ -40,7 +40,8 @@ const (
 	maxReads = 10_000
 )
 
-// reading is who read what of whom, or of what else.
+// reading identifies one kind of access: the reader, the participant or other
+// object, and the action.
 type reading struct{ actor, participant, object, action string }
 
 // readings says which readings the audit has already. It is safe for concurrent

@@ -30,7 +30,8 @@ func (h *handlers) registerStudyProgress(router huma.API) {
 		summary: "How a study goes: recruitment, retention, answers, delivery, balance, costs", errors: []int{http.StatusNotFound}}, h.getStudyProgress)
 }
 
-// progressRows is what was counted of a study, before it is known for whom.
+// progressRows is what was counted of a study, before the caller's permissions are
+// applied.
 type progressRows struct {
 	study  models.Study
 	counts models.StudyProgress
@@ -255,7 +256,7 @@ func toDecisionCounts(groups []models.AvailabilityGroup) api.DecisionCounts {
 }
 
 // toStudyCosts adds up the kinds of each currency for a person; what has no price has
-// no currency and is told apart.
+// no currency and is counted separately.
 func toStudyCosts(groups []models.CostGroupSum, people int64) *api.StudyCosts {
 	out := &api.StudyCosts{Sums: []api.StudyCost{}, PerPerson: []api.StudyCost{}}
 	sums := map[string]int64{}

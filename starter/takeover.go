@@ -35,8 +35,8 @@ type takeOverRequest struct {
 	Body api.NewTakeOver
 }
 
-// takeOver silences the coach with the transaction; the workflow hears of it at
-// once or later. The caller who has the conversation moves its end.
+// takeOver silences the coach with the transaction; the relay delivers it to the
+// workflow at once or later. The caller who has the conversation moves its end.
 func (h *handlers) takeOver(ctx context.Context, in *takeOverRequest) (*participantAnswer, error) {
 	now := h.now()
 	until := now.Add(models.TakeOverDefault)

@@ -7,14 +7,14 @@ import (
 	"coachline/models"
 )
 
-// alarmKey tells the background jobs of alarms from all others.
+// alarmKey is the prefix of the keys of background jobs for alarms.
 const alarmKey = "alarm/"
 
 // LaterAlarm has Raise run in the background and returns at once.
 func (r *Relay) LaterAlarm(id string) { r.pool.addJob(alarmKey + id) }
 
 // Raise has Temporal send the safety text and, unless the alarm is a weak sign,
-// page a person, and records that it was told. Neither waits for the participant's
+// page a person, and records that it did so. Neither waits for the participant's
 // workflow, and the ids cannot be used twice, so it is safe to call at any time and
 // from several processes. The page of a weak sign is not even started, because its
 // id must be free when another part of the message makes the alarm grave.
@@ -68,7 +68,7 @@ func (r *Relay) sweepEscalations(ctx context.Context) error {
 	return nil
 }
 
-// sweepAlarms tells of the alarms that were left over, before anything else.
+// sweepAlarms raises the alarms that are still pending, before anything else.
 func (r *Relay) sweepAlarms(ctx context.Context) error {
 	pending, err := r.cfg.Store.PendingAlarms(ctx, r.cfg.Now().Add(-r.cfg.MinAge), batch)
 	if err != nil {

@@ -19,7 +19,7 @@ type Costs interface {
 	CheckBudgets(ctx context.Context, now time.Time) ([]models.Budget, error)
 }
 
-// sweepCosts brings the ledger and the budgets up to date, and tells operators of
+// sweepCosts brings the ledger and the budgets up to date, and logs and counts
 // budgets that crossed a level.
 func (r *Relay) sweepCosts(ctx context.Context) error {
 	now := r.cfg.Now()

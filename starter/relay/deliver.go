@@ -18,8 +18,8 @@ import (
 	"coachline/models"
 )
 
-// Store reads what has been committed and Temporal was not told of, and records
-// that it was: notices of participants, hints to strangers, messages that may be a
+// Store reads what has been committed and not yet delivered to Temporal, and records
+// its delivery: notices of participants, hints to strangers, messages that may be a
 // crisis and turns to be remembered.
 type Store interface {
 	Erasures
@@ -36,26 +36,26 @@ type Store interface {
 	// PendingNotices lists undelivered notices of everybody in the order of
 	// their ids.
 	PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error)
-	// PendingHints lists hints that Temporal was not told of, oldest first.
+	// PendingHints lists hints that were not delivered to Temporal, oldest first.
 	PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]models.Hint, error)
 	HintTold(ctx context.Context, id string, at time.Time) error
-	// ExpireJoins ends joins that no yes came to in time.
+	// ExpireJoins ends joins that were not confirmed in time.
 	ExpireJoins(ctx context.Context, now time.Time, limit int) error
-	// PendingAlarms lists alarms that Temporal was not told of, oldest first.
+	// PendingAlarms lists alarms that were not delivered to Temporal, oldest first.
 	PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]models.Alert, error)
 	// UnacknowledgedAlarms lists alarms raised before an instant that no operator has
 	// acknowledged, and AlarmEscalated records the second page of one.
 	UnacknowledgedAlarms(ctx context.Context, raisedBefore time.Time, limit int) ([]models.Alert, error)
 	AlarmEscalated(ctx context.Context, id string, at time.Time) error
-	// AlarmTold records that Temporal was told of an alarm as it was read.
+	// AlarmTold records that an alarm, as it was read, was delivered to Temporal.
 	AlarmTold(ctx context.Context, told models.Alert, at time.Time) error
 	Alarm(ctx context.Context, id string) (models.Alert, error)
 	// ClaimMemory gives turns to the caller for a while, oldest first.
 	ClaimMemory(ctx context.Context, c models.MemoryClaim) ([]string, error)
 }
 
-// Engine starts participants' workflows and tells them what happened; a
-// Temporal client does.
+// Engine starts participants' workflows and sends them signals and updates. A
+// Temporal client implements it.
 type Engine interface {
 	ExecuteWorkflow(ctx context.Context, options client.StartWorkflowOptions, workflow any, args ...any) (client.WorkflowRun, error)
 	SignalWithStartWorkflow(ctx context.Context, workflowID, signalName string, signalArg any,
@@ -69,13 +69,12 @@ const (
 	// tellLimit bounds one call of the engine. An update waits for a worker,
 	// so without one each of them costs this long.
 	tellLimit = 5 * time.Second
-	// markLimit bounds recording what was told.
+	// markLimit bounds recording what was delivered.
 	markLimit = 5 * time.Second
 )
 
-// Deliver tells the participant's workflow everything that is outstanding,
-// oldest first, and stops at the first failure, so that nothing is told out of
-// order. Every call of the engine may be repeated: starts join the running
+// Deliver sends the participant's workflow everything that is outstanding, oldest
+// first, and stops at the first failure, so that nothing is delivered out of order. Every call of the engine may be repeated: starts join the running
 // workflow, texts carry their sequence number, updates carry the notice's number,
 // and the workflow knows the numbers that it has seen in any run.
 // So it is safe to call at any time and from several processes.
@@ -101,7 +100,7 @@ func (r *Relay) Deliver(ctx context.Context, participantID string) error {
 	if len(told) == 0 {
 		return failed
 	}
-	// What was told is recorded even when the caller has given up meanwhile.
+	// What was delivered is recorded even when the caller has given up meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
 	defer cancel()
 	if err := r.cfg.Store.NoticesDelivered(ctx, told, r.cfg.Now()); err != nil {
@@ -121,7 +120,7 @@ func (r *Relay) tellWorkflow(ctx context.Context, p models.Participant, n models
 		return err
 	}
 	if p.RemovedAt != nil {
-		// A participant who left is told of leaving and of nothing else.
+		// The workflow of a participant who left gets the notice of leaving only.
 		return nil
 	}
 	return r.tellEnrolled(ctx, p, n)
@@ -165,7 +164,7 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 		return r.startAsk(ctx, n)
 	case models.NoticeLate:
 		return r.startLateRetry(ctx, n)
-	case models.NoticeUnenroll: // told to those who are removed as well, above
+	case models.NoticeUnenroll: // delivered to removed participants too, above
 	}
 	return models.BadField("kind", "unknown notice kind %q", n.Kind)
 }
@@ -192,7 +191,7 @@ func (r *Relay) signalMessage(ctx context.Context, p models.Participant, n model
 		return models.BadField("kind", "notice %d announces no message", n.ID)
 	}
 	state := secondState(p)
-	// Earlier texts were told to the terminated run, in this order.
+	// Earlier texts were delivered to the terminated run, in this order.
 	state.Inbox.LastSeq = max(n.Seq-1, 0)
 	_, err = r.cfg.Engine.SignalWithStartWorkflow(ctx, models.WorkflowID(p.ID), models.SignalMessageReceived,
 		models.MessageReceived{MessageID: messageID, Seq: n.Seq, ReceivedAt: n.CreatedAt.UTC(), Channel: channel},

@@ -33,7 +33,7 @@ const (
 	// erasureGrace is how long a workflow has to say goodbye; after that it is
 	// terminated.
 	erasureGrace = 5 * time.Minute
-	// erasurePause follows a failed step, and retentionInterval is between two looks
+	// erasurePause follows a failed step, and retentionInterval is between two searches
 	// for people whose retention is over.
 	erasurePause      = 30 * time.Second
 	retentionInterval = time.Minute
@@ -44,7 +44,7 @@ const (
 
 // erasing is what the sweep remembers of erasures. It alone touches it.
 type erasing struct {
-	retention time.Time            // of the next look for people to erase
+	retention time.Time            // of the next search for people to erase
 	paused    map[string]time.Time // after a failure, until
 }
 

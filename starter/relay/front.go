@@ -24,8 +24,8 @@ const frontAttempt = time.Minute
 // with its worker; all of these activities send one every few seconds.
 const frontHeartbeat = 10 * time.Second
 
-// hintKey tells the background jobs of hints from those of participants, whose
-// ids hold no slash.
+// hintKey is the prefix of the keys of background jobs for hints. Ids of
+// participants, the other keys, hold no slash.
 const hintKey = "hint/"
 
 // LaterHint has SendHint run in the background and returns at once.
@@ -42,7 +42,7 @@ func (r *Relay) runJob(ctx context.Context, key string) error {
 	return r.Deliver(ctx, key)
 }
 
-// SendHint has Temporal send a hint and records that it was told. The hint's id
+// SendHint has Temporal send a hint and records that it did so. The hint's id
 // is the activity's and cannot be used twice, so it is safe to call at any time
 // and from several processes.
 func (r *Relay) SendHint(ctx context.Context, id string) error {

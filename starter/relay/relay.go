@@ -1,6 +1,6 @@
-// Package relay tells Temporal what the database has committed: at once where
-// that goes, and by sweeping up what is left over otherwise. It keeps each
-// participant's notices in order.
+// Package relay delivers committed rows to Temporal: at once where that works, and
+// otherwise by sweeps of what is still pending. It keeps each participant's notices
+// in order.
 package relay
 
 import (
@@ -121,9 +121,8 @@ func addJitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64()))
 }
 
-// sweepNotices delivers what is due, participants side by side. A participant
-// whose delivery fails waits longer each time and holds up no other
-// participant.
+// sweepNotices delivers what is due, for several participants concurrently. A
+// participant whose delivery fails waits longer each time and delays no other.
 func (r *Relay) sweepNotices(ctx context.Context) error {
 	now := r.cfg.Now()
 	pending, err := r.cfg.Store.PendingNotices(ctx, now.Add(-r.cfg.MinAge), batch)

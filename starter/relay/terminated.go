@@ -17,7 +17,7 @@ import (
 const (
 	restoreInterval = 15 * time.Second
 	// restoreMinAge is how long a workflow has been closed: longer than a
-	// delivery takes, so that what the closed one was told is recorded as told.
+	// delivery takes, so that every delivery to the closed one has been recorded.
 	restoreMinAge = tellLimit + markLimit
 	// restoreOverlap is searched again, because visibility may lag behind.
 	restoreOverlap = 5 * time.Minute
