@@ -15,7 +15,7 @@ import (
 	"coachline/models"
 )
 
-// CostStore keeps calls of models that no round and no stage tells of, for the
+// CostStore keeps calls of models that no stored round or stage has, for the
 // ledger of costs. Keeping one again changes nothing.
 type CostStore interface {
 	SaveStage(ctx context.Context, row models.Stage) error
@@ -71,7 +71,7 @@ func (b callBook) bookDead(ctx context.Context, limit *timeLimit, model string) 
 	row := models.Stage{Name: models.StageLost, Decision: decisionLost, Model: model}
 	err := b.save(ctx, row, fmt.Sprint(activity.GetInfo(ctx).Attempt-1, ".dead"))
 	if errors.Is(err, models.ErrNotFound) {
-		return nil // The turn did not stand yet, so no model was asked.
+		return nil // The turn was not stored yet, so no model was called.
 	}
 	return err
 }

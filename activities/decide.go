@@ -14,7 +14,7 @@ import (
 	"coachline/models"
 )
 
-// What the model is told of a call that was not run.
+// Results that the model reads for a call that was not run.
 const (
 	RefuseLimit  = "limit"
 	RefuseFailed = "failed"
@@ -60,8 +60,8 @@ func (d *DecisionActivities) newInput(ctx context.Context, state models.Particip
 }
 
 // DecideTool decides a tool call that changes the workflow's own state, and
-// stores what the model is told of it. The decision is recorded by the
-// workflow; a retry before that decides again from the same input.
+// stores its result for the model. The workflow records the decision; a retry before
+// that decides again from the same input.
 func (d *DecisionActivities) DecideTool(ctx context.Context, in models.DecideToolInput) (models.Decision, error) {
 	call, err := loadCall(ctx, d.Calls, in.Tool)
 	if err != nil {

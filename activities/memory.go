@@ -14,7 +14,7 @@ import (
 	"coachline/models"
 )
 
-// FactStore keeps what people told.
+// FactStore keeps facts that people said about themselves.
 type FactStore interface {
 	Facts(ctx context.Context, participantID string) ([]models.Fact, error)
 	Find(ctx context.Context, q models.FactQuery) ([]models.FoundFact, error)

@@ -260,8 +260,7 @@ func applyStudy(offer agent.Offer, settings study.Settings) agent.Offer {
 	return offer
 }
 
-// toResult tells the workflow what it has to do next; the text stays in the
-// row.
+// toResult returns what the workflow has to do next; the text stays in the row.
 func (t *ModelActivities) toResult(ctx context.Context, in models.CallModelInput, step models.Step) (models.CallModelResult, error) {
 	calls, err := step.ToolCalls()
 	if err != nil {

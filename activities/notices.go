@@ -74,9 +74,9 @@ type NoticeActivities struct {
 }
 
 // SendHint sends the day's hint to a stranger, or a text to a person who wants to
-// join a study, and returns where it stands. It
-// goes out at most once: an attempt of unknown result ends it, and only a refusal
-// by the carrier is tried again. Safe to retry.
+// join a study, and returns its status. It goes out at most once: an attempt of
+// unknown result ends it, and only a refusal by the carrier is tried again. Safe to
+// retry.
 func (f *NoticeActivities) SendHint(ctx context.Context, in models.SendHintInput) (models.OutboxStatus, error) {
 	defer startHeartbeat(ctx)()
 	body, sender, err := f.hintText(ctx, in.HintID)
@@ -252,7 +252,7 @@ func (f *NoticeActivities) sendQueued(ctx context.Context, id string, err error)
 	return f.Posts.SendSMS(ctx, models.SendSMSInput{OutboxID: id})
 }
 
-// SendPage has a person told of an alarm, and says whether a page was sent.
+// SendPage pages a person for an alarm, and reports whether a page was sent.
 // Safe to retry: the receiver knows a page by its id.
 func (f *NoticeActivities) SendPage(ctx context.Context, in models.AlertInput) (bool, error) {
 	defer startHeartbeat(ctx)()

@@ -20,7 +20,7 @@ type UnsettledStore interface {
 	AcceptStatus(ctx context.Context, cb models.StatusCallback) (bool, error)
 }
 
-// Reporter says how a text stands that the carrier has taken.
+// Reporter returns the status of a text that the carrier has taken.
 type Reporter interface {
 	Fetch(ctx context.Context, providerSID string) (models.StatusCallback, error)
 }

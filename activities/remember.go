@@ -77,9 +77,9 @@ func textsOf(turn models.TurnContext) int {
 	return count
 }
 
-// Remember stores what the person told in a turn, and shortens what was said
-// before. It runs outside the participant's workflow, since nothing there waits
-// for it. Safe to retry: what was asked of a model is not asked again, and a
+// Remember stores what the person said about themselves in a turn, and summarises
+// older entries. It runs outside the participant's workflow, since nothing there
+// waits for it. Safe to retry: a model that answered is not called again, and a
 // turn stores one fact.
 func (r *MemoryActivities) Remember(ctx context.Context, in models.RememberInput) error {
 	limit := startTimeLimit(ctx, 0, r.Now)

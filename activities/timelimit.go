@@ -29,7 +29,7 @@ type timeLimit struct {
 // timeSpent is the heartbeat's detail.
 type timeSpent struct {
 	Spent time.Duration `json:"spent"`
-	// Ended is the newest attempt that came to its end.
+	// Ended is the newest attempt that ended.
 	Ended int32 `json:"ended,omitempty"`
 }
 

@@ -95,7 +95,7 @@ func (t *ToolActivities) bookOf(in models.ToolInput) callBook {
 	return callBook{store: t.Costs, turn: in.TurnID, part: fmt.Sprintf("tool %d.%d", in.Step, in.Call), now: t.Now}
 }
 
-// runCall executes a call that has no result yet, and stores what it came to.
+// runCall executes a call that has no result yet, and stores its result.
 func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput, limit *timeLimit) (models.ToolRun, error) {
 	call, err := loadCall(ctx, t.Store, in)
 	if err != nil {

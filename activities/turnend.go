@@ -104,7 +104,7 @@ func (c *TurnEnd) sendFirst(ctx context.Context, turn models.EndedTurn, leave bo
 }
 
 // startRemembering starts the memory work of a turn that ends with a model's
-// text: fixed texts stand in for a reply that never was.
+// text: a fixed text replaces a reply that does not exist.
 func (c *TurnEnd) startRemembering(ctx context.Context, end models.PersistTurnInput, turn models.TurnContext) error {
 	if end.Source != models.SourceStep && end.Source != models.SourceSilent || !c.Keeper.Worth(turn) {
 		return nil

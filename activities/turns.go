@@ -171,7 +171,7 @@ func (t *TurnLoader) channelLimits(in models.PrepareTurnInput) models.Limits {
 	return out
 }
 
-// ReadPast tells a new workflow what the terminated one before it left behind.
+// ReadPast returns what a new workflow needs from the terminated one before it.
 func (t *TurnLoader) ReadPast(ctx context.Context, participantID string) (models.Past, error) {
 	past, err := t.Archive.Past(ctx, participantID)
 	if err != nil {

@@ -100,7 +100,7 @@ func decidesInActivity(ctx workflow.Context) bool {
 }
 
 // showsFlags says whether the run shows the participant's flags as search
-// attributes. A run in which an older worker was told of flags does not.
+// attributes. A run in which an older worker received flags does not.
 func showsFlags(ctx workflow.Context) bool {
 	// Older workers took the update of the flags without a command of their own.
 	return workflow.GetVersion(ctx, "flags-as-search-attributes", workflow.DefaultVersion, 1) == 1

@@ -60,7 +60,7 @@ type channels struct{ texts, reports workflow.ReceiveChannel }
 type participant struct {
 	state models.ParticipantState
 	channels
-	// news: texts arrived that the rules have not heard of.
+	// news: texts arrived that the rules have not seen.
 	news bool
 	// plans are turns decided and not yet run.
 	plans  []models.TurnPlan
@@ -166,8 +166,8 @@ func (p *participant) shouldContinueAsNew(ctx workflow.Context) bool {
 }
 
 // continueAsNew continues the run as new with everything that waits: texts that
-// the rules have not heard of and turns not yet run go along. Only a command
-// holds it up, because who sent it waits for an answer of this run.
+// the rules have not seen and turns not yet run go along. Only a command delays
+// it, because its sender waits for an answer of this run.
 func (p *participant) continueAsNew(ctx workflow.Context) (done bool, err error) {
 	p.publishState(ctx)
 	answered := func() bool { return workflow.AllHandlersFinished(ctx) && p.hasNoPendingSends() }

@@ -20,7 +20,7 @@ func noteChannel(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
 // number can be reached.
 func isCarried(in models.Inbound) bool { return in.Channel.Spec().ViaCarrier }
 
-// noticeKindOf returns how the workflow is told of a text.
+// noticeKindOf returns the kind of notice that brings a text to the workflow.
 func noticeKindOf(in models.Inbound) models.NoticeKind {
 	return in.Channel.Spec().Notice
 }

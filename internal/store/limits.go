@@ -42,7 +42,7 @@ const (
 )
 
 // limitSpan is the time without a text above the limit after which a sender is
-// told of the limit again.
+// notified of the limit again.
 const limitSpan = time.Hour
 
 // setIndexes fills in the keyed hashes by which texts of one sender, and equal texts

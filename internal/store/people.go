@@ -16,7 +16,7 @@ import (
 	"coachline/models"
 )
 
-// heardAt is when a person was heard last; index participants_heard has it.
+// heardAt is when a person last wrote, or enrolled; index participants_heard has it.
 const heardAt = "COALESCE(participants.last_inbound_at, participants.enrolled_at)"
 
 // responseSpan is the time before now whose prompts make the response rate.

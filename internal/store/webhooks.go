@@ -123,7 +123,7 @@ func applyWebhookChange(row *models.Webhook, c models.WebhookChange) {
 	row.Version++
 }
 
-// RemoveWebhook deletes a webhook and what it was still to be told. ErrNotFound for
+// RemoveWebhook deletes a webhook and its pending deliveries. ErrNotFound for
 // an unknown id.
 func (s *Store) RemoveWebhook(ctx context.Context, id, actor string, now time.Time) error {
 	err := s.write(ctx, func(tx *gorm.DB) error {
@@ -145,7 +145,7 @@ func (s *Store) RemoveWebhook(ctx context.Context, id, actor string, now time.Ti
 	return nil
 }
 
-// AddTestDelivery has a webhook be told of a test. ErrNotFound for an unknown id.
+// AddTestDelivery queues a test event for a webhook. ErrNotFound for an unknown id.
 func (s *Store) AddTestDelivery(ctx context.Context, webhookID string, now time.Time) (models.WebhookDelivery, error) {
 	now = instant(now)
 	row := models.WebhookDelivery{WebhookID: webhookID, Type: models.WebhookTest, ObjectID: webhookID, At: now, NextAt: now}
@@ -229,8 +229,8 @@ func (s *Store) Deliveries(ctx context.Context, q models.DeliveryQuery) ([]model
 	return rows, nil
 }
 
-// ReplayDeliveries has a webhook be told again, in order, of what happened since an
-// instant, and returns of how many events. Each keeps its id.
+// ReplayDeliveries queues the events since an instant for a webhook again, in order,
+// and returns their number. Each keeps its id.
 func (s *Store) ReplayDeliveries(ctx context.Context, webhookID, actor string, since, now time.Time) (int64, error) {
 	var count int64
 	err := s.write(ctx, func(tx *gorm.DB) error {
