@@ -87,6 +87,9 @@ func (f *NoticeActivities) SendHint(ctx context.Context, in models.SendHintInput
 	if err != nil {
 		return "", toTemporalError(err)
 	}
+	if claim.Wait > 0 {
+		return "", retryIn(claim.Wait, "the sender is stopped", nil)
+	}
 	if !claim.Post {
 		return claim.Status, nil
 	}

@@ -29,6 +29,8 @@ type HintClaim struct {
 	Post bool
 	// Status is where the row stands when it is not to be posted.
 	Status OutboxStatus
+	// Wait is how long to wait before the next claim, because the sender is stopped.
+	Wait time.Duration
 }
 
 // HintResult ends an attempt to send a hint: ready when the carrier refused it

@@ -17,8 +17,10 @@ type Refusal struct {
 // SenderHold is one row of table brakes: a sender whose texts wait because the
 // carrier takes none of them.
 type SenderHold struct {
-	// Sender is a keyed hash of the number or service that sends.
+	// Sender is a keyed hash of the number or service that sends, or of the account;
+	// Name is the number or service, empty for the account.
 	Sender   string `gorm:"primaryKey"`
+	Name     string
 	Class    CarrierClass
 	Code     string
 	OutboxID string // the last text that was refused

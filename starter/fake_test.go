@@ -276,9 +276,14 @@ func (m *fakeStore) MutedUntil(context.Context, string, time.Time) (time.Time, e
 	return m.muted, m.down
 }
 
-func (m *fakeStore) SenderBrake(context.Context) (models.SenderHold, bool, error) {
+func (m *fakeStore) SenderHolds(context.Context) ([]models.SenderHold, error) {
 	defer m.enter()()
-	return models.SenderHold{}, false, m.down
+	return nil, m.down
+}
+
+func (m *fakeStore) AlertText(context.Context, string) (models.AlertText, error) {
+	defer m.enter()()
+	return models.AlertText{}, m.down
 }
 
 func (m *fakeStore) AcceptStatus(_ context.Context, s models.StatusCallback) (bool, error) {

@@ -111,8 +111,7 @@ type todayRows struct {
 	counts    models.Today
 	crises    []models.OpenAttention
 	strangers []models.Alert
-	hold      models.SenderHold
-	holds     bool
+	holds     []models.SenderHold
 }
 
 func (h *handlers) readToday(ctx context.Context) (out todayRows, err error) {
@@ -128,7 +127,7 @@ func (h *handlers) readToday(ctx context.Context) (out todayRows, err error) {
 	if out.strangers, err = h.store.StrangerAlerts(ctx, maxCrises); err != nil {
 		return out, err
 	}
-	out.hold, out.holds, err = h.store.SenderBrake(ctx)
+	out.holds, err = h.store.SenderHolds(ctx)
 	return out, err
 }
 
@@ -140,7 +139,7 @@ func (h *handlers) getToday(ctx context.Context, _ *noInput) (*answer[api.Today]
 	counts := read.counts
 	today := api.Today{
 		People: counts.People, Silent: counts.Silent, SilentDays: silentDays, Waiting: counts.Waiting, Unreachable: counts.Unreachable,
-		Crises: []api.Attention{}, Strangers: []api.Alert{},
+		Crises: []api.Attention{}, Strangers: []api.Alert{}, SenderHolds: []api.SenderHold{},
 	}
 	for _, kind := range models.Attentions() {
 		today.Attention = append(today.Attention, api.AttentionCount{Kind: kind, People: counts.Attention[kind]})
@@ -154,8 +153,8 @@ func (h *handlers) getToday(ctx context.Context, _ *noInput) (*answer[api.Today]
 	for _, row := range read.strangers {
 		today.Strangers = append(today.Strangers, toAlert(row, h.now()))
 	}
-	if read.holds {
-		today.SenderHold = &api.SenderHold{Code: read.hold.Code, Since: read.hold.SetAt.UTC(), Until: read.hold.UntilAt.UTC()}
+	for _, hold := range read.holds {
+		today.SenderHolds = append(today.SenderHolds, api.SenderHold{Sender: hold.Name, Code: hold.Code, Since: hold.SetAt.UTC(), Until: hold.UntilAt.UTC()})
 	}
 	return newAnswer("", today), nil
 }

@@ -115,7 +115,7 @@ func TestTodayRoute(t *testing.T) {
 	today = result[api.Today](t, h.do(call{method: "GET", path: "/today"}))
 	require.Equal(t, auth.Operator, today.Crises[0].TakenOver.By)
 	require.Equal(t, api.AttentionCount{Kind: models.AttentionCrisis, People: 1}, today.Attention[0])
-	require.Nil(t, today.SenderHold)
+	require.Empty(t, today.SenderHolds)
 	require.Len(t, today.Hours, 24)
 	require.Equal(t, testNow.Add(23*time.Hour), today.Hours[23].From)
 }

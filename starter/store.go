@@ -62,7 +62,7 @@ type Store interface {
 	// Lists of people.
 	People(ctx context.Context, q models.PeopleQuery) (models.PeoplePage, error)
 	Today(ctx context.Context, now, silentSince time.Time) (models.Today, error)
-	SenderBrake(ctx context.Context) (models.SenderHold, bool, error)
+	SenderHolds(ctx context.Context) ([]models.SenderHold, error)
 
 	AddView(ctx context.Context, v models.PeopleView) (models.PeopleView, error)
 	Views(ctx context.Context, actor string) ([]models.PeopleView, error)

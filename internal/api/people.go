@@ -44,9 +44,10 @@ type HourCount struct {
 
 // SenderHold is why nothing is sent for now.
 type SenderHold struct {
-	Code  string    `json:"code" doc:"The carrier's error code."`
-	Since time.Time `json:"since"`
-	Until time.Time `json:"until" doc:"When the next text may go."`
+	Sender string    `json:"sender" doc:"The number or messaging service; empty for the whole account."`
+	Code   string    `json:"code" doc:"The carrier's error code."`
+	Since  time.Time `json:"since"`
+	Until  time.Time `json:"until" doc:"When the next text may go."`
 }
 
 // Today is what an operator looks at first. Each number counts the people whom GET
@@ -60,6 +61,6 @@ type Today struct {
 	SilentDays  int              `json:"silent_days"`
 	Waiting     int              `json:"waiting" doc:"People with texts that wait for an operator."`
 	Unreachable int              `json:"unreachable" doc:"People whose number the carrier cannot reach."`
-	SenderHold  *SenderHold      `json:"sender_hold,omitempty" doc:"Set while the carrier has us wait before we send."`
+	SenderHolds []SenderHold     `json:"sender_holds" nullable:"false" doc:"Senders that the carrier has us wait with, oldest first."`
 	Hours       []HourCount      `json:"hours" nullable:"false" doc:"People with a prompt in each of the next 24 hours, from the hour that holds now."`
 }

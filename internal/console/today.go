@@ -36,7 +36,7 @@ func (c *Console) showToday(v *viewer) (page, error) {
 		}),
 		crisisQueue(v, today),
 		strangerQueue(v, today),
-		senderHold(v, today.SenderHold),
+		g.Map(today.SenderHolds, func(hold api.SenderHold) g.Node { return senderHold(v, hold) }),
 		h.H2(g.Text("People who need a look")),
 		tiles(today),
 		hourChart(today.Hours),
@@ -137,12 +137,13 @@ func seenTo(v *viewer, a api.Attention) g.Node {
 	return append(parts, h.Span(h.Class("tag bad"), g.Text("not acknowledged")))
 }
 
-// senderHold says that the carrier has us wait.
-func senderHold(v *viewer, hold *api.SenderHold) g.Node {
-	if hold == nil {
-		return nil
+// senderHold says that the carrier has a sender wait.
+func senderHold(v *viewer, hold api.SenderHold) g.Node {
+	who := "the whole account"
+	if hold.Sender != "" {
+		who = hold.Sender
 	}
-	return h.P(h.Class("problem"), h.B(g.Text("The carrier has us wait. ")),
+	return h.P(h.Class("problem"), h.B(g.Text("The carrier has us wait: "+who+". ")),
 		g.Text("Code "+hold.Code+", since "+ageOf(&hold.Since, v.now)+"; the next text may go at "), instantOf(&hold.Until, time.UTC), g.Text(" UTC."))
 }
 

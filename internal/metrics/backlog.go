@@ -16,7 +16,7 @@ import (
 // first, and the brake that holds the sender; package store keeps them.
 type Notices interface {
 	PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error)
-	SenderBrake(ctx context.Context) (held models.SenderHold, ok bool, err error)
+	SenderHolds(ctx context.Context) ([]models.SenderHold, error)
 	// CountAttention counts what operators should look at, of each kind.
 	CountAttention(ctx context.Context) ([]models.AttentionCount, error)
 }
@@ -105,15 +105,17 @@ func (b backlog) attention(ctx context.Context, to chan<- prometheus.Metric) {
 }
 
 func (b backlog) brakes(ctx context.Context, to chan<- prometheus.Metric) {
-	held, ok, err := b.waiting.SenderBrake(ctx)
+	held, err := b.waiting.SenderHolds(ctx)
 	if err != nil {
 		to <- prometheus.NewInvalidMetric(senderBrakes, err)
 		return
 	}
 	for _, class := range models.HoldingClasses() {
 		var value float64
-		if ok && held.Class == class {
-			value = 1
+		for _, one := range held {
+			if one.Class == class {
+				value++
+			}
 		}
 		to <- prometheus.MustNewConstMetric(senderBrakes, prometheus.GaugeValue, value, string(class))
 	}

@@ -29,11 +29,11 @@ type pending struct {
 	err  error
 }
 
-func (p pending) SenderBrake(context.Context) (models.SenderHold, bool, error) {
+func (p pending) SenderHolds(context.Context) ([]models.SenderHold, error) {
 	if p.held == nil {
-		return models.SenderHold{}, false, p.err
+		return nil, p.err
 	}
-	return *p.held, true, p.err
+	return []models.SenderHold{*p.held}, p.err
 }
 
 func (p pending) CountAttention(context.Context) ([]models.AttentionCount, error) {

@@ -52,7 +52,7 @@ func (s *Store) acceptUsual(ctx context.Context, ref models.ClaimRef, r models.R
 	}
 	err = s.writeOne(ctx, func(rows *gorm.DB) error {
 		count, err := acceptOne.Exec(rows, status, r.ProviderSID, now, now,
-			ref.OutboxID, ref.Token, models.OutboxSending, models.KindPrompt, models.KindReminder, s.sender)
+			ref.OutboxID, ref.Token, models.OutboxSending, models.KindPrompt, models.KindReminder)
 		done = count > 0
 		return err
 	})
@@ -64,7 +64,7 @@ func (s *Store) acceptUsual(ctx context.Context, ref models.ClaimRef, r models.R
 
 var acceptOne = database.SQL("UPDATE outbox SET status = ?, provider_sid = ?, accepted_at = ?, updated_at = ? " +
 	"WHERE id = ? AND claim_token = ? AND status = ? AND accepted_at IS NULL AND provider_sid = '' " +
-	"AND kind NOT IN (?, ?) AND NOT EXISTS (SELECT 1 FROM brakes WHERE sender = ?)")
+	"AND kind NOT IN (?, ?) AND NOT EXISTS (SELECT 1 FROM brakes)")
 
 // RecordFailed ends a row that the carrier did not take. A row that the
 // carrier is known to have is left alone. An opt-out, and a number that cannot
@@ -185,7 +185,7 @@ func (s *Store) applyRefusal(tx *gorm.DB, p models.Participant, row models.Outbo
 	if err := recordRefusal(tx, p, row, r); err != nil {
 		return nil, err
 	}
-	return s.setSenderHold(tx, p.ID, r)
+	return s.setSenderHold(tx, row, r)
 }
 
 func (s *Store) reportedRow(ctx context.Context, cb models.StatusCallback) (string, error) {

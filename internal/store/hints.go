@@ -81,7 +81,8 @@ func (s *Store) HintTold(ctx context.Context, id string, at time.Time) error {
 }
 
 // ClaimHint answers whether a hint may be sent now and marks it as being sent
-// if so. Consent and enrolment are looked at again. A hint that an earlier
+// if so. Consent and enrolment are looked at again; while the sender is stopped the
+// claim has how long to wait. A hint that an earlier
 // attempt left in sending may have gone out: it ends as unknown and is never
 // posted twice. ErrNotFound for an unknown id.
 func (s *Store) ClaimHint(ctx context.Context, id string, now time.Time) (models.HintClaim, error) {
@@ -95,8 +96,16 @@ func (s *Store) ClaimHint(ctx context.Context, id string, now time.Time) (models
 		if err != nil {
 			return err
 		}
+		before := row.Status
 		if row.Status, row.ErrorCode, err = hintStatus(tx, row, to, now); err != nil {
 			return err
+		}
+		if before == models.OutboxReady && row.Status == models.OutboxSending {
+			wait, err := s.senderWait(tx, to.study, now)
+			if err != nil || wait > 0 {
+				claim = models.HintClaim{Status: before, Wait: wait}
+				return err
+			}
 		}
 		claim = models.HintClaim{To: to.phone, Post: row.Status == models.OutboxSending, Status: row.Status}
 		row.UpdatedAt = now
@@ -126,11 +135,11 @@ func hintStatus(tx *gorm.DB, row models.Hint, to hintReader, now time.Time) (mod
 	return models.OutboxSending, "", nil
 }
 
-// hintReader is the person whom a hint is for. ended: the join that it belongs to is
-// over.
+// hintReader is the person whom a hint is for. study is that of the join that it
+// belongs to, empty for none; ended: the join is over.
 type hintReader struct {
-	phone, index string
-	ended        bool
+	phone, index, study string
+	ended               bool
 }
 
 // readerOfHint returns whom a hint is for: the number of its join, else the sender of
@@ -139,7 +148,7 @@ func readerOfHint(tx *gorm.DB, row models.Hint) (hintReader, error) {
 	if row.JoinID != "" {
 		var join models.Join
 		err := tx.Where("id = ?", row.JoinID).Take(&join).Error
-		return hintReader{phone: join.Phone, index: join.PhoneIndex, ended: join.State != models.JoinPending}, err
+		return hintReader{phone: join.Phone, index: join.PhoneIndex, study: join.StudyID, ended: join.State != models.JoinPending}, err
 	}
 	var in models.Inbound
 	err := tx.Where("id = ?", row.InboundID).Take(&in).Error

@@ -23,6 +23,10 @@ const (
 // abroad must not stop all the others.
 var destinations = []string{"21408", "21608"}
 
+// sendersFaults are faults of the account's class that are the sender's alone: other
+// senders of the account may text. The daily limit of the account holds them all.
+var sendersFaults = []string{"21212", "21603", "21606", "21703", "21704", "21705"}
+
 // holdUntil returns how long a refusal stops the sender; false where it does
 // not.
 func (s *Store) holdUntil(r models.Refusal) (time.Time, bool) {

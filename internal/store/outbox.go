@@ -91,7 +91,7 @@ func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (
 		if err != nil {
 			return err
 		}
-		claim = models.SendClaim{Outbox: row}
+		claim = models.SendClaim{Outbox: row, StudyID: p.StudyID, Arm: p.Arm}
 		before := row.Status
 		if before != models.OutboxReady && before != models.OutboxSending {
 			return nil
@@ -111,7 +111,6 @@ func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (
 			}
 		} else {
 			claim.Post, claim.Resumed, claim.Version = true, isPosted(row), p.Version
-			claim.StudyID, claim.Arm = p.StudyID, p.Arm
 			takeClaim(&row)
 			if claim.To, err = phoneOf(tx, row, p); err != nil {
 				return err
@@ -133,7 +132,7 @@ func (s *Store) heldUp(tx *gorm.DB, claim *models.SendClaim, early bool, now tim
 		return true, nil
 	}
 	var err error
-	claim.Wait, err = s.senderWait(tx, now)
+	claim.Wait, err = s.senderWait(tx, claim.StudyID, now)
 	return claim.Wait > 0, err
 }
 

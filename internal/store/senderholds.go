@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -23,27 +25,66 @@ const (
 
 const carrierActor = "carrier"
 
-// senderWait returns how long a text that may go has to wait before it asks again, between
-// a second and five minutes; 0 lets it go. When a brake's time is over, one text
-// passes as a probe, and the others wait for what becomes of it.
-func (s *Store) senderWait(tx *gorm.DB, now time.Time) (time.Duration, error) {
-	held, err := ofSender.Find(tx, s.sender)
+// senderWait returns how long a text to a person of a study, that may go, has to wait
+// before it asks again, between a second and five minutes; 0 lets it go. When a brake's
+// time is over, one text passes as a probe, and the others wait for what becomes of it.
+func (s *Store) senderWait(tx *gorm.DB, studyID string, now time.Time) (time.Duration, error) {
+	held, err := anyBrake.Find(tx)
 	if err != nil || len(held) == 0 {
 		return 0, err
 	}
+	name, err := s.senderOf(tx, studyID)
+	if err != nil {
+		return 0, err
+	}
+	held = slices.DeleteFunc(held, func(one models.SenderHold) bool { return one.Sender != s.senderKey(name) && one.Sender != s.account })
 	now = database.Instant(now)
-	if held[0].UntilAt.After(now) {
-		return min(max(held[0].UntilAt.Sub(now), lookLeast), lookMost), nil
+	var wait time.Duration
+	for _, one := range held {
+		if one.UntilAt.After(now) {
+			wait = max(wait, min(max(one.UntilAt.Sub(now), lookLeast), lookMost))
+		}
 	}
-	res := tx.Model(&models.SenderHold{}).Where("sender = ? AND until_at = ?", s.sender, database.Instant(held[0].UntilAt)).
-		UpdateColumn("until_at", now.Add(probeEvery))
-	if res.Error != nil || res.RowsAffected > 0 {
-		return 0, res.Error
+	for _, one := range held {
+		if wait > 0 || err != nil {
+			return wait, err
+		}
+		res := tx.Model(&models.SenderHold{}).Where("sender = ? AND until_at = ?", one.Sender, database.Instant(one.UntilAt)).
+			UpdateColumn("until_at", now.Add(probeEvery))
+		if err = res.Error; res.RowsAffected == 0 {
+			wait = lookMost // another text is the probe
+		}
 	}
-	return lookMost, nil // another text is the probe
+	return wait, err
 }
 
-var ofSender = database.Select[models.SenderHold]("sender = ?")
+// anyBrake finds every brake; there is rarely one.
+var anyBrake = database.Select[models.SenderHold]("1 = 1")
+
+// senderKey is the key of a sender's hold.
+func (s *Store) senderKey(name string) string { return s.base.Index("sender\x00" + name) }
+
+// senderOf is the name of the number or service that texts of a study go from.
+func (s *Store) senderOf(tx *gorm.DB, studyID string) (string, error) {
+	var rows []models.Study
+	err := tx.Select("id", "settings").Where("id = ?", cmp.Or(studyID, models.DefaultStudy)).Limit(1).Find(&rows).Error
+	if err != nil || len(rows) == 0 {
+		return s.senderName, err
+	}
+	settings, err := rows[0].ReadSettings()
+	return s.nameOf(models.Sender{From: settings.From, MessagingService: settings.MessagingService}), err
+}
+
+// heldBy is the key of the hold that a refusal asks for, and the name of the sender
+// that it holds, empty for the whole account.
+func (s *Store) heldBy(sentFrom string, r models.Refusal) (key, name string) {
+	isOfSender := r.Class != models.CarrierAccount && r.Code != rollingWindow
+	if isOfSender || slices.Contains(sendersFaults, r.Code) {
+		name = cmp.Or(sentFrom, s.senderName)
+		return s.senderKey(name), name
+	}
+	return s.account, ""
+}
 
 // HoldSender sets the brake, where the refusal asks for one, in a transaction
 // of its own. Safe to repeat: a brake that holds is only prolonged. ErrNotFound
@@ -52,11 +93,11 @@ func (s *Store) HoldSender(ctx context.Context, r models.Refusal) error {
 	var set *models.SenderHold
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		var row models.Outbox
-		err := tx.Select("id", "participant_id").Where("id = ?", r.OutboxID).Take(&row).Error
+		err := tx.Select("id", "participant_id", "sent_from").Where("id = ?", r.OutboxID).Take(&row).Error
 		if err != nil {
 			return err
 		}
-		set, err = s.setSenderHold(tx, row.ParticipantID, r)
+		set, err = s.setSenderHold(tx, row, r)
 		return err
 	})
 	if err != nil {
@@ -68,13 +109,14 @@ func (s *Store) HoldSender(ctx context.Context, r models.Refusal) error {
 
 // setSenderHold is HoldSender within a transaction. It returns a brake that was not set
 // before, for Alert to tell of once the transaction is through.
-func (s *Store) setSenderHold(tx *gorm.DB, participantID string, r models.Refusal) (*models.SenderHold, error) {
+func (s *Store) setSenderHold(tx *gorm.DB, of models.Outbox, r models.Refusal) (*models.SenderHold, error) {
 	until, stops := s.holdUntil(r)
 	if !stops {
 		return nil, nil
 	}
+	key, name := s.heldBy(of.SentFrom, r)
 	row := models.SenderHold{
-		Sender: s.sender, Class: r.Class, Code: r.Code, OutboxID: r.OutboxID, Reported: r.Reported,
+		Sender: key, Name: name, Class: r.Class, Code: r.Code, OutboxID: r.OutboxID, Reported: r.Reported,
 		SetAt: database.Instant(r.Now), RefusedAt: database.Instant(r.Now), UntilAt: database.Instant(until),
 	}
 	added, err := database.InsertOnce(tx, &row)
@@ -82,7 +124,7 @@ func (s *Store) setSenderHold(tx *gorm.DB, participantID string, r models.Refusa
 		return nil, err
 	}
 	if added {
-		return &row, addCarrierAudit(tx, models.Audit{ParticipantID: participantID, Action: "brake", Detail: string(r.Class) + " " + r.Code, At: r.Now})
+		return &row, addCarrierAudit(tx, models.Audit{ParticipantID: of.ParticipantID, Action: "brake", Detail: string(r.Class) + " " + r.Code, At: r.Now})
 	}
 	return nil, tx.Select("class", "code", "outbox_id", "reported", "refused_at", "until_at").UpdateColumns(&row).Error
 }
@@ -103,7 +145,7 @@ func (s *Store) liftSenderHold(tx *gorm.DB, row models.Outbox) error {
 	if row.AttemptedAt == nil {
 		return nil
 	}
-	find := tx.Where("sender = ? AND refused_at < ?", s.sender, database.Instant(*row.AttemptedAt))
+	find := tx.Where("sender IN (?, ?) AND refused_at < ?", s.senderKey(cmp.Or(row.SentFrom, s.senderName)), s.account, database.Instant(*row.AttemptedAt))
 	switch row.Status {
 	case models.OutboxReady, models.OutboxSending, models.OutboxUnknown, models.OutboxUndelivered, models.OutboxFailed, models.OutboxCanceled:
 		return nil
@@ -119,16 +161,13 @@ func (s *Store) liftSenderHold(tx *gorm.DB, row models.Outbox) error {
 	return addCarrierAudit(tx, models.Audit{ParticipantID: row.ParticipantID, Action: "brake_lifted", At: now})
 }
 
-// SenderBrake returns the brake that holds; ok is false when there is none.
-func (s *Store) SenderBrake(ctx context.Context) (held models.SenderHold, ok bool, err error) {
+// SenderHolds returns the brakes that hold, oldest first.
+func (s *Store) SenderHolds(ctx context.Context) ([]models.SenderHold, error) {
 	var rows []models.SenderHold
-	if err := s.reader(ctx).Where("sender = ?", s.sender).Limit(1).Find(&rows).Error; err != nil {
-		return held, false, fmt.Errorf("reading the brake: %w", err)
+	if err := s.reader(ctx).Order("set_at").Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("reading the brakes: %w", err)
 	}
-	if len(rows) == 0 {
-		return held, false, nil
-	}
-	return rows[0], true, nil
+	return rows, nil
 }
 
 func addCarrierAudit(tx *gorm.DB, entry models.Audit) error {

@@ -80,10 +80,37 @@ func (w *holdWorld) end(kind models.TurnKind, minutes int, claim bool) models.En
 	return out
 }
 
+// inStudy enrols another person, in a study.
+func (w *holdWorld) inStudy(id, study string) {
+	w.t.Helper()
+	_, err := w.Enroll(w.ctx, models.Participant{ID: id, Phone: "+12025550142", Timezone: "UTC", StudyID: study, EnrolledAt: holdBegin}, "operator")
+	require.NoError(w.t, err)
+}
+
+// queueOf writes a reply to a person that has not been claimed.
+func (w *holdWorld) queueOf(id string) string {
+	w.t.Helper()
+	w.n++
+	turn := models.TurnID(id, w.n)
+	_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: id, TurnID: turn, Number: w.n, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply}, Now: holdAt(0)})
+	require.NoError(w.t, err)
+	out, err := w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: id, Outcome: "step", At: holdAt(0),
+		Outbox: []models.Outbox{{ID: models.OutboxID(turn, 1), Part: 1, Kind: models.KindReply, Body: "hello"}}})
+	require.NoError(w.t, err)
+	return out.OutboxIDs[0]
+}
+
 func (w *holdWorld) claim(id string, minutes int) models.SendClaim {
+	w.t.Helper()
+	return w.claimFrom(id, "", minutes)
+}
+
+// claimFrom claims a text and begins to post it from a number of its study.
+func (w *holdWorld) claimFrom(id, number string, minutes int) models.SendClaim {
 	w.t.Helper()
 	claim, err := w.ClaimSend(w.ctx, id, holdAt(minutes))
 	require.NoError(w.t, err)
+	claim.Sender.From = number
 	if claim.Post && !claim.Resumed {
 		row, err := w.StartPost(w.ctx, claim, holdAt(minutes))
 		require.NoError(w.t, err)
@@ -102,9 +129,13 @@ func (w *holdWorld) refused(id string, class models.CarrierClass, code string, m
 
 func (w *holdWorld) brake() (models.SenderHold, bool) {
 	w.t.Helper()
-	held, ok, err := w.SenderBrake(w.ctx)
+	held, err := w.SenderHolds(w.ctx)
 	require.NoError(w.t, err)
-	return held, ok
+	require.LessOrEqual(w.t, len(held), 1)
+	if len(held) == 0 {
+		return models.SenderHold{}, false
+	}
+	return held[0], true
 }
 
 func TestEachClass(t *testing.T) {
@@ -250,6 +281,57 @@ func TestAnotherSenderIsFree(t *testing.T) {
 		claim, err := w.open("+15017122662").ClaimSend(w.ctx, id, holdAt(1))
 		require.NoError(w.t, err)
 		require.True(w.t, claim.Post)
+	})
+}
+
+// A study with a number of its own is held alone, and goes on while the installation's
+// is held; a fault of the whole account holds both.
+func TestSenderOfAStudyIsHeldAlone(t *testing.T) {
+	const number = "+15017122663"
+	holdOnBoth(t, func(w *holdWorld) {
+		_, err := w.AddStudy(w.ctx, models.Study{ID: "sleep", Name: "Sleep", Settings: `{"from":"` + number + `"}`, CreatedBy: "user:kim", CreatedAt: holdBegin})
+		require.NoError(w.t, err)
+		_, err = w.ChangeStudy(w.ctx, models.StudyUpdate{ID: "sleep", Actor: "user:kim", Now: holdBegin, Patch: models.StudyPatch{State: new(models.StudyRecruiting)}})
+		require.NoError(w.t, err)
+		w.inStudy("bo", "sleep")
+		ours, theirs := w.queue(models.TurnReply, 0), w.queueOf("bo")
+		w.refused(ours, models.CarrierRegistration, "30034", 0)
+		require.Positive(w.t, w.claim(ours, 1).Wait)
+		require.True(w.t, w.claimFrom(theirs, number, 1).Post, "another sender")
+		_, err = w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: theirs, ProviderSID: "SM1", Status: models.OutboxUndelivered, Class: models.CarrierRegistration, ErrorCode: "30034", At: holdAt(2)})
+		require.NoError(w.t, err)
+		held, err := w.SenderHolds(w.ctx)
+		require.NoError(w.t, err)
+		require.Equal(w.t, []string{"+15017122661", number}, []string{held[0].Name, held[1].Name})
+		next := w.queueOf("bo")
+		require.Positive(w.t, w.claimFrom(next, number, 3).Wait)
+
+		require.True(w.t, w.claim(ours, 10).Post, "the probe of ours")
+		require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(ours), models.Receipt{ProviderSID: "SM2", Status: models.OutboxQueued}, holdAt(10)))
+		last, ok := w.brake()
+		require.True(w.t, ok)
+		require.Equal(w.t, number, last.Name, "what went well from ours says nothing of theirs")
+
+		third := w.queue(models.TurnReply, 10)
+		w.refused(third, models.CarrierAccount, "20003", 10)
+		require.Positive(w.t, w.claim(third, 11).Wait)
+		require.Positive(w.t, w.claimFrom(next, number, 19).Wait, "the account is held")
+	})
+}
+
+// A hint waits for its sender as every text does.
+func TestHintWaitsForItsSender(t *testing.T) {
+	holdOnBoth(t, func(w *holdWorld) {
+		in, err := w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM9", From: "+12025550177", To: "+15017122661", Body: crisis, ReceivedAt: holdAt(0)})
+		require.NoError(w.t, err)
+		w.refused(w.queue(models.TurnReply, 0), models.CarrierRegistration, "30034", 0)
+		claim, err := w.ClaimHint(w.ctx, in.HintID, holdAt(1))
+		require.NoError(w.t, err)
+		require.False(w.t, claim.Post)
+		require.Positive(w.t, claim.Wait)
+		claim, err = w.ClaimHint(w.ctx, in.HintID, holdAt(10))
+		require.NoError(w.t, err)
+		require.True(w.t, claim.Post, "the probe")
 	})
 }
 

@@ -54,9 +54,10 @@ type Store struct {
 	retryDelay time.Duration
 	// crisisTakeOver is that of the Config.
 	crisisTakeOver time.Duration
-	// sender is the key of the sender's hold; equal for all processes of a
-	// programme. carrierZone is the zone in which the carrier's days begin.
-	sender      string
+	// account is the key of a hold of the whole account, senderName the sender of
+	// people whose study has none of its own. carrierZone is the zone in which the
+	// carrier's days begin.
+	account     string
 	senderName  string
 	carrierZone *time.Location
 	log         *slog.Logger
@@ -89,7 +90,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		base: base, limits: cfg.Gate, retryDelay: cfg.LateTry, crisisTakeOver: cfg.CrisisTakeOver,
-		sender: base.Index("sender\x00" + cfg.Sender), senderName: cfg.Sender, carrierZone: zone, log: slog.Default(),
+		account: base.Index("account"), senderName: cfg.Sender, carrierZone: zone, log: slog.Default(),
 	}
 	if s.limits.Zone == nil {
 		s.limits.Zone = time.UTC

@@ -337,7 +337,7 @@ func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p standing) (models.Sen
 		return models.SendClaim{Outbox: row}, nil
 	}
 	if p.braked {
-		if wait, err := s.senderWait(tx, row.CreatedAt); err != nil || wait > 0 {
+		if wait, err := s.senderWait(tx, p.StudyID, row.CreatedAt); err != nil || wait > 0 {
 			return models.SendClaim{Outbox: row, Wait: wait}, err
 		}
 	}
@@ -361,7 +361,7 @@ type standing struct {
 func (s *Store) lockWithStanding(tx *gorm.DB, id string) (p standing, err error) {
 	var before int64
 	dest := []any{&p.newest.Action, &p.newest.TurnID, &p.braked, &before}
-	if p.Participant, err = participantStanding.TakeWith(tx, dest, s.sender, id); err != nil || p.Version == before {
+	if p.Participant, err = participantStanding.TakeWith(tx, dest, id); err != nil || p.Version == before {
 		return p, err
 	}
 	return s.readStanding(tx, p.Participant)
@@ -370,14 +370,14 @@ func (s *Store) lockWithStanding(tx *gorm.DB, id string) (p standing, err error)
 // readStanding reads the standing of a participant whose row is locked.
 func (s *Store) readStanding(tx *gorm.DB, locked models.Participant) (standing, error) {
 	p := standing{Participant: locked}
-	_, err := standingOf.Row(tx, []any{p.ID, p.PhoneIndex, p.ID, p.PhoneIndex, s.sender}, &p.newest.Action, &p.newest.TurnID, &p.braked)
+	_, err := standingOf.Row(tx, []any{p.ID, p.PhoneIndex, p.ID, p.PhoneIndex}, &p.newest.Action, &p.newest.TurnID, &p.braked)
 	return p, err
 }
 
 const (
 	newestEntry = " FROM consents WHERE consents.participant_id = ? AND consents.phone_index = ? ORDER BY consents.id DESC LIMIT 1"
 	standingIs  = "COALESCE((SELECT action" + newestEntry + "), ''), COALESCE((SELECT turn_id" + newestEntry + "), ''), " +
-		"EXISTS (SELECT 1 FROM brakes WHERE sender = ?)"
+		"EXISTS (SELECT 1 FROM brakes)"
 )
 
 var (
