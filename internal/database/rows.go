@@ -243,15 +243,60 @@ func (s *Statement) Row(tx *gorm.DB, args []any, dest ...any) (found bool, err e
 
 // Insert inserts a row of a model, which gets its id.
 func Insert(tx *gorm.DB, row any) error {
-	_, err := insertRow(tx, row, false)
+	value := reflect.ValueOf(row).Elem()
+	t, err := tableOf(value.Type())
+	if err != nil {
+		return err
+	}
+	if id := t.givenID(tx.Statement.Context); id != 0 {
+		return t.insertGiven(tx, value, id)
+	}
+	_, err = insertRow(tx, row, false)
 	return err
+}
+
+// insertGiven inserts a row with the id that its context gives.
+func (t *table) insertGiven(tx *gorm.DB, row reflect.Value, id int64) error {
+	values, err := t.rowValues(tx, row)
+	if err != nil {
+		return err
+	}
+	ctx := tx.Statement.Context
+	words := t.given.sqlFor(tx, func(bool) string { return t.insertWords(true) })
+	if _, err := tx.Statement.ConnPool.ExecContext(ctx, words, append([]any{id}, values...)...); err != nil {
+		return err
+	}
+	return t.serial.Set(ctx, row, id)
 }
 
 // Insertion inserts rows of a model and reads more with it. Make it once with
 // InsertWith.
 type Insertion struct {
-	with string
-	text text
+	with        string
+	text, given text
+}
+
+type rowIDKey struct{}
+
+type rowID struct {
+	table string
+	id    int64
+}
+
+// WithRowID returns a context under which a row that Insert or an Insertion writes
+// into a table gets this id, where the database would give one. A rehearsal uses it,
+// so that ids do not depend on the order in which people are played.
+func WithRowID(ctx context.Context, table string, id int64) context.Context {
+	return context.WithValue(ctx, rowIDKey{}, rowID{table: table, id: id})
+}
+
+// givenID returns the id that the context gives a row of the table; 0 for none.
+func (t *table) givenID(ctx context.Context) int64 {
+	given, ok := ctx.Value(rowIDKey{}).(rowID)
+	if !ok || t.serial == nil || given.table != t.schema.Table {
+		return 0
+	}
+	return given.id
 }
 
 // InsertWith makes an insertion for a model whose ids the database gives.
@@ -269,11 +314,14 @@ func (i *Insertion) Insert(tx *gorm.DB, row any, dest []any, args ...any) error 
 	if err != nil {
 		return err
 	}
-	words := i.text.sqlFor(tx, func(bool) string {
-		return t.insertWords() + " RETURNING " + quote(t.serial.DBName) + ", " + i.with
+	ctx, kept := tx.Statement.Context, &i.text
+	id := t.givenID(ctx)
+	if id != 0 {
+		kept, values = &i.given, append([]any{id}, values...)
+	}
+	words := kept.sqlFor(tx, func(bool) string {
+		return t.insertWords(id != 0) + " RETURNING " + quote(t.serial.DBName) + ", " + i.with
 	})
-	ctx := tx.Statement.Context
-	var id int64
 	err = tx.Statement.ConnPool.QueryRowContext(ctx, words, append(values, args...)...).Scan(append([]any{&id}, dest...)...)
 	if err != nil {
 		return err
@@ -329,8 +377,8 @@ type table struct {
 	fields        []*schema.Field
 	// serial is the field whose value the database gives; nil for none.
 	serial *schema.Field
-	// plain and once are its insertions.
-	plain, once text
+	// plain, once and given are its insertions, the last with an id.
+	plain, once, given text
 }
 
 var (
@@ -438,7 +486,7 @@ func (t *table) insertSQL(tx *gorm.DB, once bool) (words string, returns bool) {
 		kept = &t.once
 	}
 	words = kept.sqlFor(tx, func(postgres bool) string {
-		words := t.insertWords()
+		words := t.insertWords(false)
 		if once {
 			words += " ON CONFLICT DO NOTHING"
 		}
@@ -450,9 +498,13 @@ func (t *table) insertSQL(tx *gorm.DB, once bool) (words string, returns bool) {
 	return words, t.serial != nil && IsPostgres(tx)
 }
 
-// insertWords returns the statement that inserts a row, its id left out.
-func (t *table) insertWords() string {
+// insertWords returns the statement that inserts a row, its id before the other
+// columns or left out.
+func (t *table) insertWords(withID bool) string {
 	var columns, marks []string
+	if withID {
+		columns, marks = append(columns, quote(t.serial.DBName)), append(marks, "?")
+	}
 	for _, field := range t.fields {
 		if field != t.serial {
 			columns, marks = append(columns, quote(field.DBName)), append(marks, "?")

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -140,6 +141,43 @@ func TestInsertGivesIDs(t *testing.T) {
 		require.ErrorIs(t, d.WriteOne(t.Context(), func(rows *gorm.DB) error { return Insert(rows, &p) }), models.ErrConflict)
 		stray := models.Turn{ID: "p9-t1", ParticipantID: "p9"}
 		require.ErrorIs(t, d.WriteOne(t.Context(), func(rows *gorm.DB) error { return Insert(rows, &stray) }), models.ErrNotFound)
+	})
+}
+
+// TestWithRowID: a row gets the id that its context names, those of other tables the
+// database's.
+func TestWithRowID(t *testing.T) {
+	onBoth(t, func(t *testing.T, d *Database) {
+		give := func(table string, id int64) context.Context { return WithRowID(t.Context(), table, id) }
+		withMore := InsertWith("1 = ?")
+		require.NoError(t, d.Write(t.Context(), func(tx *gorm.DB) error {
+			p := filledRow(t, models.Participant{ID: "p1"})
+			return Insert(tx, &p)
+		}))
+		for _, insert := range []func(rows *gorm.DB, notice *models.Notice) error{
+			func(rows *gorm.DB, notice *models.Notice) error { return Insert(rows, notice) },
+			func(rows *gorm.DB, notice *models.Notice) error {
+				var more bool
+				err := withMore.Insert(rows, notice, []any{&more}, 1)
+				require.True(t, more)
+				return err
+			},
+		} {
+			ids := map[int64]int64{}
+			for _, ctx := range []context.Context{give("notices", 71), give("inbound", 81), give("notices", 51)} {
+				notice := models.Notice{ParticipantID: "p1", Kind: models.NoticeStart, Ref: "told"}
+				require.NoError(t, d.WriteOne(ctx, func(rows *gorm.DB) error { return insert(rows, &notice) }))
+				var kept models.Notice
+				require.NoError(t, d.Reader(t.Context()).Take(&kept, notice.ID).Error)
+				require.Equal(t, "told", kept.Ref)
+				ids[notice.ID]++
+			}
+			require.Len(t, ids, 3)
+			require.Contains(t, ids, int64(71))
+			require.Contains(t, ids, int64(51))
+			require.NotContains(t, ids, int64(81))
+			require.NoError(t, d.WriteOne(t.Context(), func(rows *gorm.DB) error { return rows.Where("id > 0").Delete(&models.Notice{}).Error }))
+		}
 	})
 }
 
