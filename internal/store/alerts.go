@@ -174,7 +174,7 @@ const heldForAttention = "attention"
 func keepInbound(tx *gorm.DB, in models.Inbound) (models.Inbound, error) {
 	var err error
 	if in.ID == 0 {
-		err = tx.Create(&in).Error
+		err = database.Insert(tx, &in)
 	} else {
 		err = saveTranscript(tx, in)
 	}

@@ -47,7 +47,7 @@ func (s *Store) acceptJoin(tx *gorm.DB, in models.Inbound) (models.AcceptedInbou
 	if err != nil || !found {
 		return models.AcceptedInbound{}, false, err
 	}
-	if err := tx.Create(&in).Error; err != nil {
+	if err := database.Insert(tx, &in); err != nil {
 		return models.AcceptedInbound{}, false, err
 	}
 	asked := models.Join{
@@ -172,7 +172,7 @@ func (s *Store) answerJoin(tx *gorm.DB, in models.Inbound, join models.Join) (mo
 	if in.Intent != models.IntentStop && !isDangerous && isYes(in.Body) {
 		return s.agreeToJoin(tx, in, join)
 	}
-	if err := tx.Create(&in).Error; err != nil {
+	if err := database.Insert(tx, &in); err != nil {
 		return models.AcceptedInbound{}, err
 	}
 	out := models.AcceptedInbound{Inbound: in}
@@ -218,7 +218,7 @@ func (s *Store) agreeToJoin(tx *gorm.DB, in models.Inbound, join models.Join) (m
 	err = addParticipant(tx, &p, newMember{by: models.Audit{Actor: byParticipant}, consent: &consent})
 	var refusal *models.FieldError
 	if errors.As(err, &refusal) {
-		if err := tx.Create(&in).Error; err != nil {
+		if err := database.Insert(tx, &in); err != nil {
 			return models.AcceptedInbound{}, err
 		}
 		return models.AcceptedInbound{Inbound: in}, endJoin(tx, join, models.JoinRefused, refusal.Error(), in.ReceivedAt)
@@ -227,7 +227,7 @@ func (s *Store) agreeToJoin(tx *gorm.DB, in models.Inbound, join models.Join) (m
 		return models.AcceptedInbound{}, err
 	}
 	in.ParticipantID = p.ID
-	if err := tx.Create(&in).Error; err != nil {
+	if err := database.Insert(tx, &in); err != nil {
 		return models.AcceptedInbound{}, err
 	}
 	join.ParticipantID = p.ID
@@ -274,7 +274,7 @@ func endAgreed(tx *gorm.DB, in models.Inbound, join models.Join) error {
 // askForNewVersion shows the newest consent text to a person who said yes to an older
 // one, and gives them the whole time again.
 func askForNewVersion(tx *gorm.DB, in models.Inbound, join models.Join, version int) (models.AcceptedInbound, error) {
-	if err := tx.Create(&in).Error; err != nil {
+	if err := database.Insert(tx, &in); err != nil {
 		return models.AcceptedInbound{}, err
 	}
 	join.Version, join.ExpiresAt = version, in.ReceivedAt.Add(models.JoinValidity)

@@ -198,7 +198,7 @@ func (s *Store) acceptStranger(tx *gorm.DB, in models.Inbound) (models.AcceptedI
 	in.Gate = models.GateStranger
 	out, isJoin, err := s.acceptJoin(tx, in)
 	if err == nil && !isJoin {
-		if err = tx.Create(&in).Error; err == nil {
+		if err = database.Insert(tx, &in); err == nil {
 			out.Inbound = in
 			out.HintID, err = s.createHint(tx, in)
 		}
@@ -221,7 +221,7 @@ func (s *Store) acceptGated(tx *gorm.DB, in models.Inbound, reason models.LoopRe
 			return models.AcceptedInbound{}, err
 		}
 	}
-	if err := tx.Create(&in).Error; err != nil {
+	if err := database.Insert(tx, &in); err != nil {
 		return models.AcceptedInbound{}, err
 	}
 	out := models.AcceptedInbound{Inbound: in, Loop: reason}
