@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"coachline/internal/database"
 	"coachline/models"
 )
 
@@ -29,6 +30,8 @@ const (
 type conversation struct {
 	// inbound counts the person's texts.
 	inbound int
+	// textID is the id of the newest of them.
+	textID int64
 	// texts are what the person wrote, in order.
 	texts []written
 	// points are the prompts that reached the phone, with what the person made of
@@ -131,7 +134,7 @@ func (p *person) write(ctx context.Context, text string) {
 	p.heard.inbound++
 	at := p.now()
 	p.heard.texts = append(p.heard.texts, written{at: at, body: text})
-	accepted, err := p.r.store.AcceptInbound(ctx, models.Inbound{
+	accepted, err := p.r.store.AcceptInbound(database.WithRowID(ctx, "inbound", p.numberText(at)), models.Inbound{
 		ProviderSID: fmt.Sprintf("SI%08x%024x", p.number, p.heard.inbound), From: p.phone, To: sender, Body: text,
 		Channel: models.ChannelSMS, ReceivedAt: at,
 	})
@@ -151,6 +154,14 @@ func (p *person) write(ctx context.Context, text string) {
 		}
 	}
 	p.deliver(ctx)
+}
+
+// numberText returns the id of the person's next text. Ids rise with time over all
+// people, and nothing else decides on them, so that the same seed gives the same ids.
+func (p *person) numberText(at time.Time) int64 {
+	next := int64(at.Sub(p.r.from)/time.Second)*mostPeople + int64(p.number) + 1
+	p.heard.textID = max(next, p.heard.textID+mostPeople)
+	return p.heard.textID
 }
 
 // deliver has the relay tell the workflow what was committed.

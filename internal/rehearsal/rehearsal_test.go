@@ -1,9 +1,14 @@
 package rehearsal
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +16,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/cli"
 	"coachline/internal/config"
+	"coachline/internal/export"
 	"coachline/internal/store"
 	"coachline/models"
 )
@@ -89,6 +96,45 @@ func TestRehearsalIsReproducible(t *testing.T) {
 	first := play(3)
 	require.Equal(t, first, play(3))
 	require.NotEqual(t, first, play(4))
+}
+
+// TestExportIsReproducible: the same seed gives the same export, byte by byte, in
+// whatever order people are played.
+func TestExportIsReproducible(t *testing.T) {
+	play := func(processors int) string {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+		folder := filepath.Join(t.TempDir(), "export")
+		report := rehearse(t, Config{
+			People: 12, Days: 4, Seed: 7, Study: "walking", CarrierFaults: 0.05, ModelFaults: 0.05, Undelivered: 0.05,
+			StudySettings: models.StudySettings{
+				RequireConsent: true, Randomisation: models.Randomisation{Method: models.RandomSimple},
+				Arms: []models.StudyArm{{Name: "usual", Weight: 1}, {Name: "more", Weight: 1}},
+			},
+			Export: func(ctx context.Context, rows *store.Store, end time.Time) error {
+				return rows.ReadStudy(ctx, "walking", end, func(study models.Study, of models.StudyRows) error {
+					_, err := cli.WriteExport(folder, export.Input{Study: study, Rows: of, Arms: true})
+					return err
+				})
+			},
+		})
+		require.Empty(t, report.Broke)
+		return folder
+	}
+	one, two := play(1), play(2)
+	require.NoError(t, filepath.WalkDir(one, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		want, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NotEmpty(t, want)
+		name, err := filepath.Rel(one, path)
+		require.NoError(t, err)
+		got, err := os.ReadFile(filepath.Join(two, name))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, got), "%s differs", name)
+		return nil
+	}))
 }
 
 // TestStudyOfItsOwn: people are enrolled in the copy of the study, with consent
