@@ -2,9 +2,11 @@ package database
 
 import (
 	"sync"
+	"unsafe"
 
 	"modernc.org/libc"
 	"modernc.org/libc/sys/types"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 const (
@@ -27,6 +29,7 @@ const (
 var keepAllocatorPages = sync.OnceFunc(func() {
 	tls := libc.NewTLS()
 	defer tls.Close()
+	countNoMemory(tls)
 	for size := smallestSlot; size <= largestSlot; size *= 2 {
 		slots := make([]uintptr, keptPages*allocatorPage/size)
 		for i := range slots {
@@ -40,3 +43,12 @@ var keepAllocatorPages = sync.OnceFunc(func() {
 		}
 	}
 })
+
+// countNoMemory has SQLite keep no count of the memory that it uses, which takes a
+// lock of the process for each piece. Nothing reads it. SQLite refuses the change
+// behind its first connection, and then goes on counting.
+func countNoMemory(tls *libc.TLS) {
+	args := libc.Xmalloc(tls, types.Size_t(unsafe.Sizeof(uintptr(0))))
+	defer libc.Xfree(tls, args)
+	_ = sqlite3.Xsqlite3_config(tls, sqlite3.SQLITE_CONFIG_MEMSTATUS, libc.VaList(args, int32(0)))
+}
