@@ -2,11 +2,11 @@ package rehearsal
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	"coachline/internal/database"
 	"coachline/internal/segments"
 	"coachline/internal/sms"
 	"coachline/models"
@@ -65,12 +65,15 @@ func (c *carrier) Send(ctx context.Context, text models.SMS) (models.Receipt, er
 	return models.Receipt{ProviderSID: taken.sid, Status: models.OutboxQueued}, nil
 }
 
+// whatIsSent reads what the carrier has to know of a text.
+var whatIsSent = database.SQL("SELECT kind, prompt_id, part, late_of FROM outbox WHERE id = ?")
+
 // take notes a text. Hints to strangers have no outbox row and are kept without a
 // kind.
 func (c *carrier) take(ctx context.Context, text models.SMS) (sent, error) {
 	p := c.person
-	row, err := p.r.store.Outbox(ctx, text.OutboxID)
-	if err != nil && !errors.Is(err, models.ErrNotFound) {
+	var row models.Outbox
+	if _, err := whatIsSent.Row(p.r.store.Database().Reader(ctx), []any{text.OutboxID}, &row.Kind, &row.PromptID, &row.Part, &row.LateOf); err != nil {
 		return sent{}, fmt.Errorf("reading what is sent: %w", err)
 	}
 	c.mu.Lock()
