@@ -71,6 +71,9 @@ const (
 	ScheduleMove    ScheduleAction = "move"
 )
 
+// ScheduleChanged refuses a replacement that was made from other times.
+const ScheduleChanged = "the schedule has changed since it was read"
+
 // ScheduleAsk is a parsed call of the scheduler tool, or what an operator asks for
 // in the person's place. NewID is the id a created schedule gets; it derives from
 // the call, so a retry makes the same.
@@ -83,6 +86,9 @@ type ScheduleAsk struct {
 	To     string         `json:"to,omitempty"`
 	Zone   string         `json:"zone,omitempty"`
 	ID     string         `json:"id,omitempty"`
+	// Based is the schedule that a replacement was made from; it is refused when the
+	// times are others now.
+	Based *Schedule `json:"based,omitempty"`
 	// ByOperator: the times are not the person's own choice, so that quiet hours
 	// hold for them.
 	ByOperator bool `json:"by_operator,omitempty"`

@@ -15,6 +15,9 @@ func (s Input) replaceSchedule(ask models.ScheduleAsk) (models.Decision, error) 
 	if i < 0 {
 		return refuseAsk("%s; %s", unknownID(ask.ID), s.scheduleIDs()), nil
 	}
+	if was := s.State.Schedules[i]; ask.Based != nil && !hasSameTimes(was, *ask.Based) {
+		return refuseAsk(models.ScheduleChanged), nil
+	}
 	ask.NewID = ask.ID
 	wanted, refusal := s.scheduleOf(ask)
 	if refusal != "" {

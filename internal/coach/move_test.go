@@ -86,6 +86,13 @@ func TestReplaceSchedule(t *testing.T) {
 	require.Equal(t, []any{"19:00", "2026-01-15", instant(t, "2026-01-16T18:50:00-05:00")}, []any{put.At, put.LastDate, put.Next.SendAt})
 	require.Equal(t, put.ID, got.Effects[1].Due.Ref)
 
+	based := models.Schedule{Type: put.Type, At: put.At, Zone: put.Zone}
+	stale := replace(models.ScheduleAsk{Type: models.ScheduleFixed, At: "19:30", Based: &based}, had)
+	require.Equal(t, models.ScheduleChanged, stale.Refused)
+	require.Empty(t, stale.Effects)
+	isNow := func(s *Input) { based = s.State.Schedules[0] }
+	require.Empty(t, replace(models.ScheduleAsk{Type: models.ScheduleFixed, At: "19:30", Based: &based}, isNow).Refused)
+
 	for want, ask := range map[string]models.ScheduleAsk{
 		"at: the prompt would go out at 07:55 EST": {Type: models.ScheduleFixed, At: "08:05"},
 		"at is missing":         {Type: models.ScheduleFixed},

@@ -93,8 +93,11 @@ func (s Input) placeSchedule(status string, wanted models.Schedule, byOperator b
 // isSameSchedule reports whether two schedules are one: an equal id is the same
 // call once more, equal values are the same wish.
 func isSameSchedule(a, b models.Schedule) bool {
-	return a.ID == b.ID ||
-		a.Type == b.Type && a.At == b.At && a.From == b.From && a.To == b.To && a.Zone == b.Zone
+	return a.ID == b.ID || hasSameTimes(a, b)
+}
+
+func hasSameTimes(a, b models.Schedule) bool {
+	return a.Type == b.Type && a.At == b.At && a.From == b.From && a.To == b.To && a.Zone == b.Zone
 }
 
 // scheduleOf turns a request into a schedule without a slot; a refusal tells the
