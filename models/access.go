@@ -34,6 +34,8 @@ type UserPatch struct {
 type UserUpdate struct {
 	ID    string
 	Patch UserPatch
+	// Check, when not nil, refuses a row that is not the one the change is based on.
+	Check func(User) error
 	Actor string
 	Now   time.Time
 }

@@ -134,6 +134,16 @@ type Budget struct {
 	StudyID       string // of scope study
 }
 
+// BudgetChange changes some fields of a budget.
+type BudgetChange struct {
+	ID                  int64
+	Micros, WarnPercent *int64
+	// Check, when not nil, refuses a row that is not the one the change is based on.
+	Check func(Budget) error
+	Actor string
+	Now   time.Time
+}
+
 // StateAt returns the state of the budget once that much is spent.
 func (b Budget) StateAt(spent int64) BudgetState {
 	switch {

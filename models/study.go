@@ -208,12 +208,20 @@ func (p StudyPatch) Apply(s Study) Study {
 	s.Name, s.State, s.Settings = valueOr(p.Name, s.Name), valueOr(p.State, s.State), valueOr(p.Settings, s.Settings)
 	s.Planned = valueOr(p.Planned, s.Planned)
 	if p.StartsAt != nil {
-		s.StartsAt = p.StartsAt
+		s.StartsAt = timeOrNil(*p.StartsAt)
 	}
 	if p.EndsAt != nil {
-		s.EndsAt = p.EndsAt
+		s.EndsAt = timeOrNil(*p.EndsAt)
 	}
 	return s
+}
+
+// timeOrNil is nil for the zero instant, which takes an instant away.
+func timeOrNil(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return &at
 }
 
 func valueOr[T any](value *T, otherwise T) T {

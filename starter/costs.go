@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -16,6 +17,7 @@ import (
 const (
 	costsPath   = "/costs"
 	budgetsPath = "/budgets"
+	budgetPath  = budgetsPath + "/{id}"
 )
 
 type costsRequest struct {
@@ -37,7 +39,14 @@ func (h *handlers) registerCosts(router huma.API) {
 	register(router, route{method: http.MethodGet, path: budgetsPath, id: "list-budgets", needs: auth.CostRead, summary: "Budgets and what is spent of them"}, h.listBudgets)
 	register(router, route{method: http.MethodPut, path: budgetsPath, id: "set-budget", needs: auth.BudgetChange, summary: "Set the budget of a scope and period",
 		errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.setBudget)
-	register(router, route{method: http.MethodDelete, path: budgetsPath + "/{id}", id: "delete-budget", needs: auth.BudgetChange, summary: "Remove a budget",
+	register(router, route{method: http.MethodGet, path: budgetPath, id: "get-budget", needs: auth.CostRead, summary: "One budget",
+		errors: []int{http.StatusNotFound}}, h.getBudget)
+	registerPatch(router, merging[PatchInput, api.BudgetChange, tagged[api.Budget]]{
+		route:   route{path: budgetPath, id: "patch-budget", needs: auth.BudgetChange, summary: "Change some fields of a budget"},
+		cleared: map[string]any{"warn_percent": defaultWarnPercent},
+		change:  h.changeBudget,
+	})
+	register(router, route{method: http.MethodDelete, path: budgetPath, id: "delete-budget", needs: auth.BudgetChange, summary: "Remove a budget",
 		errors: []int{http.StatusNotFound}}, h.deleteBudget)
 }
 
@@ -142,6 +151,38 @@ func (h *handlers) setBudget(ctx context.Context, in *newBudgetRequest) (*answer
 		return nil, h.toFailure("setting the budget", err)
 	}
 	return newAnswer("Budget set; it takes effect within a minute", toBudget(saved)), nil
+}
+
+// defaultWarnPercent is that of api.NewBudget.
+const defaultWarnPercent = 80
+
+// getBudget finds a budget among all, which are few.
+func (h *handlers) getBudget(ctx context.Context, in *budgetRequest) (*tagged[api.Budget], error) {
+	rows, err := h.store.Budgets(ctx)
+	if err != nil {
+		return nil, h.toFailure("reading the budget", err)
+	}
+	for _, row := range rows {
+		if row.ID == in.ID {
+			return newTagged(toBudget(row))
+		}
+	}
+	return nil, newFailure(http.StatusNotFound, "budget not found")
+}
+
+func (h *handlers) changeBudget(ctx context.Context, in *PatchInput, ifMatch string, body api.BudgetChange) (*tagged[api.Budget], error) {
+	id, err := strconv.ParseInt(in.ID, 10, 64)
+	if err != nil {
+		return nil, newFailure(http.StatusNotFound, "budget not found")
+	}
+	saved, err := h.store.ChangeBudget(ctx, models.BudgetChange{
+		ID: id, Micros: body.Micros, WarnPercent: body.WarnPercent, Actor: actorOf(ctx), Now: h.now(),
+		Check: func(row models.Budget) error { return checkTag(ifMatch, toBudget(row)) },
+	})
+	if err != nil {
+		return nil, h.toFailure("changing the budget", asMissing("budget", err))
+	}
+	return newTagged(toBudget(saved))
 }
 
 func (h *handlers) deleteBudget(ctx context.Context, in *budgetRequest) (*answer[struct{}], error) {

@@ -94,6 +94,13 @@ func (h *handlers) registerOutgoing(router huma.API) {
 		errors: []int{http.StatusNotFound}}, h.showWebhook)
 	register(router, route{method: http.MethodPut, path: webhookPath, id: "change-webhook", needs: auth.WebhookChange, summary: "Change a webhook, or its secret",
 		errors: append([]int{http.StatusNotFound, http.StatusPreconditionFailed}, bodies...)}, h.changeWebhook)
+	registerPatch(router, merging[PatchInput, api.WebhookChange, webhookAnswer]{
+		route:   route{path: webhookPath, id: "patch-webhook", needs: auth.WebhookChange, summary: "Change or clear some fields of a webhook"},
+		cleared: map[string]any{"study_id": "", "events": []string{}, "rotate_secret": nil},
+		change: func(ctx context.Context, in *PatchInput, ifMatch string, body api.WebhookChange) (*webhookAnswer, error) {
+			return h.changeWebhook(ctx, &webhookChangeRequest{ID: in.ID, IfMatch: ifMatch, Body: body})
+		},
+	})
 	register(router, route{method: http.MethodDelete, path: webhookPath, id: "delete-webhook", needs: auth.WebhookChange, summary: "Remove a webhook and what it was still to be told",
 		errors: []int{http.StatusNotFound}}, h.deleteWebhook)
 	register(router, route{method: http.MethodPost, path: webhookPath + "/test", id: "test-webhook", needs: auth.WebhookChange, summary: "Send a webhook an event of type webhook.test",

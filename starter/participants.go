@@ -80,6 +80,13 @@ func (h *handlers) registerParticipants(router huma.API) {
 		errors: []int{http.StatusNotFound}}, h.getParticipant)
 	register(router, route{method: http.MethodPut, path: participantPath, id: "update-participant", needs: auth.ParticipantChange, summary: "Change some fields of a participant",
 		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.changeParticipant)
+	registerPatch(router, merging[PatchInput, api.ParticipantChange, participantAnswer]{
+		route:   route{path: participantPath, id: "patch-participant", needs: auth.ParticipantChange, summary: "Change or clear some fields of a participant"},
+		cleared: map[string]any{"name": "", "gender": "", "ethnicity": "", "background": "", "locale": "", "paused_until": time.Time{}, "tester": false, "debug": false},
+		change: func(ctx context.Context, in *PatchInput, ifMatch string, body api.ParticipantChange) (*participantAnswer, error) {
+			return h.changeParticipant(ctx, &changeRequest{ID: in.ID, IfMatch: ifMatch, Body: body})
+		},
+	})
 	register(router, route{method: http.MethodDelete, path: participantPath, id: "remove-participant", needs: auth.ParticipantRemove, summary: "Remove a participant",
 		errors: []int{http.StatusNotFound, http.StatusPreconditionFailed}}, h.removeParticipant)
 }

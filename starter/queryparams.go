@@ -36,7 +36,7 @@ func queryNames(doc *huma.OpenAPI) map[string][]string {
 func listOperations(doc *huma.OpenAPI) []*huma.Operation {
 	var all []*huma.Operation
 	for _, item := range doc.Paths {
-		all = append(all, item.Get, item.Post, item.Put, item.Delete)
+		all = append(all, item.Get, item.Post, item.Put, item.Patch, item.Delete)
 	}
 	return slices.DeleteFunc(all, func(op *huma.Operation) bool { return op == nil })
 }

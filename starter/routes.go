@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -53,6 +54,23 @@ func newTagged[T any](result T) (*tagged[T], error) {
 	}
 	sum := sha256.Sum256(raw)
 	return &tagged[T]{ETag: strconv.Quote(hex.EncodeToString(sum[:12])), Body: newAnswer("", result).Body}, nil
+}
+
+// checkTag refuses an If-Match that is not the ETag of the content; an empty one and *
+// mean any.
+func checkTag[T any](ifMatch string, content T) error {
+	want := strings.TrimSpace(ifMatch)
+	if want == "" || want == "*" {
+		return nil
+	}
+	now, err := newTagged(content)
+	if err != nil {
+		return err
+	}
+	if strings.Trim(want, `"`) != strings.Trim(now.ETag, `"`) {
+		return newFailure(http.StatusPreconditionFailed, "If-Match: this has changed since that version")
+	}
+	return nil
 }
 
 // created is an answer that names where the new thing is found.

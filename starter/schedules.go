@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -31,9 +32,16 @@ type addScheduleRequest struct {
 	Body api.NewSchedule
 }
 
+// SchedulePatchInput names the schedule of a PATCH.
+type SchedulePatchInput struct {
+	PatchInput
+	Schedule string `path:"schedule" maxLength:"64"`
+}
+
 type replaceScheduleRequest struct {
 	ID       string `path:"id" maxLength:"64"`
 	Schedule string `path:"schedule" maxLength:"64"`
+	IfMatch  string `header:"If-Match" maxLength:"64" doc:"ETag that the change is based on; refused with 412 when it is not the newest."`
 	Body     api.NewSchedule
 }
 
@@ -61,7 +69,15 @@ func (h *handlers) registerSchedules(router huma.API) {
 	add := router.OpenAPI().Paths[schedulesPath].Post
 	add.Responses["200"] = &huma.Response{Description: "A dry run: what would come of it", Content: add.Responses["201"].Content}
 	register(router, route{method: http.MethodPut, path: schedulePath, id: "replace-schedule", needs: auth.ParticipantChange,
-		summary: "Give a daily prompt other times", errors: changes}, h.replaceSchedule)
+		summary: "Give a daily prompt other times", errors: append(slices.Clone(changes), http.StatusPreconditionFailed)}, h.replaceSchedule)
+	registerPatch(router, merging[SchedulePatchInput, api.NewSchedule, answer[api.Schedule]]{
+		route:   route{path: schedulePath, id: "patch-schedule", needs: auth.ParticipantChange, summary: "Change some fields of a daily prompt"},
+		cleared: map[string]any{"at": nil, "from": nil, "to": nil, "timezone": nil, "dry_run": nil}, isWhole: true,
+		read: h.readScheduleTimes,
+		change: func(ctx context.Context, in *SchedulePatchInput, ifMatch string, body api.NewSchedule) (*answer[api.Schedule], error) {
+			return h.replaceSchedule(ctx, &replaceScheduleRequest{ID: in.ID, Schedule: in.Schedule, IfMatch: ifMatch, Body: body})
+		},
+	})
 	register(router, route{method: http.MethodDelete, path: schedulePath, id: "remove-schedule", needs: auth.ParticipantChange,
 		summary: "Remove a daily prompt", errors: changes[:2]}, h.removeSchedule)
 	register(router, route{method: http.MethodPost, path: schedulePath + "/move", id: "move-prompt", needs: auth.ParticipantChange,
@@ -115,17 +131,43 @@ func (h *handlers) listSchedules(ctx context.Context, in *participantRequest) (*
 	return newAnswer("", now.list()), nil
 }
 
-func (h *handlers) getSchedule(ctx context.Context, in *scheduleRequest) (*answer[api.Schedule], error) {
+// pick shows the schedule of an id; a 404 where there is none.
+func (n planned) pick(id string) (api.Schedule, error) {
+	if _, err := n.find(id); err != nil {
+		return api.Schedule{}, err
+	}
+	list := n.list()
+	return list[slices.IndexFunc(list, func(s api.Schedule) bool { return s.ID == id })], nil
+}
+
+func (h *handlers) getSchedule(ctx context.Context, in *scheduleRequest) (*tagged[api.Schedule], error) {
 	now, err := h.readSchedules(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := now.find(in.Schedule); err != nil {
+	shown, err := now.pick(in.Schedule)
+	if err != nil {
 		return nil, err
 	}
-	list := now.list()
-	i := slices.IndexFunc(list, func(s api.Schedule) bool { return s.ID == in.Schedule })
-	return newAnswer("", list[i]), nil
+	return newTagged(shown)
+}
+
+// readScheduleTimes returns what a patch is merged with, and the schedule's ETag.
+func (h *handlers) readScheduleTimes(ctx context.Context, in *SchedulePatchInput) (api.NewSchedule, string, error) {
+	now, err := h.readSchedules(ctx, in.ID)
+	if err != nil {
+		return api.NewSchedule{}, "", err
+	}
+	shown, err := now.pick(in.Schedule)
+	if err != nil {
+		return api.NewSchedule{}, "", err
+	}
+	tag, err := newTagged(shown)
+	if err != nil {
+		return api.NewSchedule{}, "", err
+	}
+	row, err := now.find(in.Schedule)
+	return api.NewSchedule{Type: row.Type, At: row.At, From: row.From, To: row.To, Timezone: row.Zone}, tag.ETag, err
 }
 
 func toScheduleAsk(action models.ScheduleAction, body api.NewSchedule) models.ScheduleAsk {
@@ -135,7 +177,7 @@ func toScheduleAsk(action models.ScheduleAction, body api.NewSchedule) models.Sc
 func (h *handlers) addSchedule(ctx context.Context, in *addScheduleRequest) (*scheduleAdded, error) {
 	ask := toScheduleAsk(models.ScheduleCreate, in.Body)
 	ask.NewID = auth.NewID("sch")
-	added, err := h.changeSchedules(ctx, in.ID, ask, in.Body.DryRun)
+	added, err := h.changeSchedules(ctx, in.ID, ask, "", in.Body.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +193,7 @@ func (h *handlers) addSchedule(ctx context.Context, in *addScheduleRequest) (*sc
 func (h *handlers) replaceSchedule(ctx context.Context, in *replaceScheduleRequest) (*answer[api.Schedule], error) {
 	ask := toScheduleAsk(models.ScheduleReplace, in.Body)
 	ask.ID = in.Schedule
-	changed, err := h.changeSchedules(ctx, in.ID, ask, in.Body.DryRun)
+	changed, err := h.changeSchedules(ctx, in.ID, ask, in.IfMatch, in.Body.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +205,7 @@ func (h *handlers) replaceSchedule(ctx context.Context, in *replaceScheduleReque
 
 func (h *handlers) movePrompt(ctx context.Context, in *moveRequest) (*answer[api.Schedule], error) {
 	ask := models.ScheduleAsk{Action: models.ScheduleMove, ID: in.Schedule, MoveTo: in.Body.To.UTC()}
-	moved, err := h.changeSchedules(ctx, in.ID, ask, in.Body.DryRun)
+	moved, err := h.changeSchedules(ctx, in.ID, ask, "", in.Body.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +216,7 @@ func (h *handlers) movePrompt(ctx context.Context, in *moveRequest) (*answer[api
 }
 
 func (h *handlers) removeSchedule(ctx context.Context, in *scheduleRequest) (*answer[api.Schedule], error) {
-	removed, err := h.changeSchedules(ctx, in.ID, models.ScheduleAsk{Action: models.ScheduleDelete, ID: in.Schedule}, false)
+	removed, err := h.changeSchedules(ctx, in.ID, models.ScheduleAsk{Action: models.ScheduleDelete, ID: in.Schedule}, "", false)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +236,7 @@ func describeNext(what string, s api.Schedule) string {
 // here first, so that a refusal changes nothing and a dry run needs no workflow. The
 // audit has its row before the change is asked for, and a second one where the
 // workflow refuses it.
-func (h *handlers) changeSchedules(ctx context.Context, id string, ask models.ScheduleAsk, dryRun bool) (api.Schedule, error) {
+func (h *handlers) changeSchedules(ctx context.Context, id string, ask models.ScheduleAsk, ifMatch string, dryRun bool) (api.Schedule, error) {
 	now, err := h.readSchedules(ctx, id)
 	if err != nil {
 		return api.Schedule{}, err
@@ -207,6 +249,16 @@ func (h *handlers) changeSchedules(ctx context.Context, id string, ask models.Sc
 		if before, err = now.find(ask.ID); err != nil {
 			return api.Schedule{}, err
 		}
+	}
+	if ifMatch != "" && ifMatch != "*" {
+		shown, err := now.pick(ask.ID)
+		if err != nil {
+			return api.Schedule{}, err
+		}
+		if err := checkTag(ifMatch, shown); err != nil {
+			return api.Schedule{}, err
+		}
+		ask.Based = &before
 	}
 	ask.ByOperator = true
 	after, err := h.planSchedules(ctx, now, ask)
@@ -235,6 +287,9 @@ func (h *handlers) refuseUpdate(ctx context.Context, audit models.Audit, err err
 		h.log.Error("recording a refused change failed", "participant", audit.ParticipantID, "error", auditErr)
 	}
 	var rejected *temporal.ApplicationError
+	if errors.As(err, &rejected) && strings.Contains(rejected.Message(), models.ScheduleChanged) {
+		return newFailure(http.StatusPreconditionFailed, "If-Match: %s", models.ScheduleChanged)
+	}
 	if errors.As(err, &rejected) {
 		return newFailure(http.StatusConflict, "%s", rejected.Message())
 	}

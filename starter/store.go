@@ -110,6 +110,7 @@ type Store interface {
 	Costs(ctx context.Context, q models.CostQuery) ([]models.CostSum, error)
 	Budgets(ctx context.Context) ([]models.Budget, error)
 	SetBudget(ctx context.Context, b models.Budget) (models.Budget, error)
+	ChangeBudget(ctx context.Context, c models.BudgetChange) (models.Budget, error)
 	DeleteBudget(ctx context.Context, id int64, actor string, now time.Time) error
 
 	// What operators should look at.

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -65,6 +67,14 @@ func (h *handlers) registerStudies(router huma.API) {
 	register(router, route{method: http.MethodGet, path: studyPath, id: "get-study", needs: auth.StudyRead, summary: "One study", errors: missing}, h.getStudy)
 	register(router, route{method: http.MethodPut, path: studyPath, id: "update-study", needs: auth.StudyChange, summary: "Change some fields of a study, or its state",
 		errors: append(slices.Clone(adding), http.StatusPreconditionFailed)}, h.changeStudy)
+	registerPatch(router, merging[PatchInput, api.StudyChange, studyAnswer]{
+		route:   route{path: studyPath, id: "patch-study", needs: auth.StudyChange, summary: "Change or clear some fields of a study; settings are merged"},
+		cleared: map[string]any{"settings": models.StudySettings{}, "planned": 0, "starts_at": time.Time{}, "ends_at": time.Time{}},
+		read:    h.readStudySettings,
+		change: func(ctx context.Context, in *PatchInput, ifMatch string, body api.StudyChange) (*studyAnswer, error) {
+			return h.changeStudy(ctx, &studyChangeRequest{ID: in.ID, IfMatch: ifMatch, Body: body})
+		},
+	})
 	register(router, route{method: http.MethodGet, path: consentTextsPath, id: "list-consent-texts", needs: auth.StudyRead, summary: "Consent texts of a study", errors: missing}, h.listConsentTexts)
 	register(router, route{method: http.MethodPost, path: consentTextsPath, id: "add-consent-text", needs: auth.StudyChange, summary: "Add the next version of a consent text",
 		status: http.StatusCreated, errors: adding}, h.addConsentText)
@@ -190,6 +200,19 @@ func (h *handlers) changeStudy(ctx context.Context, in *studyChangeRequest) (*st
 	}
 	h.refreshStudies(ctx)
 	return h.answerStudy("Study changed", saved)
+}
+
+// readStudySettings returns what a patch is merged with, and the study's version.
+func (h *handlers) readStudySettings(ctx context.Context, in *PatchInput) (api.StudyChange, string, error) {
+	row, err := h.store.Study(ctx, in.ID)
+	if err != nil {
+		return api.StudyChange{}, "", h.studyFailure("reading the study", err)
+	}
+	settings, err := row.ReadSettings()
+	if err != nil {
+		return api.StudyChange{}, "", h.toFailure("reading the study", err)
+	}
+	return api.StudyChange{Settings: &settings}, strconv.FormatInt(row.Version, 10), nil
 }
 
 // refreshStudies has a change in force in this process at once; the others see it

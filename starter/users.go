@@ -3,6 +3,7 @@ package starter
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +39,14 @@ func (h *handlers) registerAccess(router huma.API) {
 		status: http.StatusCreated, errors: bodyErrors}, h.createUser)
 	register(router, route{method: http.MethodGet, path: usersPath + "/{id}", id: "get-user", needs: auth.UserRead, summary: "One user", errors: missing}, h.getUser)
 	register(router, route{method: http.MethodPut, path: usersPath + "/{id}", id: "update-user", needs: auth.UserChange,
-		summary: "Change some fields of a user", errors: bodyErrors}, h.updateUser)
+		summary: "Change some fields of a user", errors: append(slices.Clone(bodyErrors), http.StatusPreconditionFailed)}, h.updateUser)
+	registerPatch(router, merging[PatchInput, api.UserChange, answer[api.User]]{
+		route:   route{path: usersPath + "/{id}", id: "patch-user", needs: auth.UserChange, summary: "Change or clear some fields of a user"},
+		cleared: map[string]any{"subject": "", "disabled": false},
+		change: func(ctx context.Context, in *PatchInput, ifMatch string, body api.UserChange) (*answer[api.User], error) {
+			return h.updateUser(ctx, &userRequest{ID: in.ID, IfMatch: ifMatch, Body: body})
+		},
+	})
 	register(router, route{method: http.MethodGet, path: sessionsPath, id: "list-sessions", needs: auth.UserRead, summary: "Browsers that are signed in"}, h.listSessions)
 	register(router, route{method: http.MethodDelete, path: sessionsPath + "/{id}", id: "revoke-session", needs: auth.UserChange,
 		summary: "Sign a browser out", errors: missing}, h.revokeSession)
@@ -119,8 +127,9 @@ func (h *handlers) createUser(ctx context.Context, in *newUserRequest) (*created
 }
 
 type userRequest struct {
-	ID   string `path:"id" maxLength:"64" doc:"Id of a user."`
-	Body api.UserChange
+	ID      string `path:"id" maxLength:"64" doc:"Id of a user."`
+	IfMatch string `header:"If-Match" maxLength:"64" doc:"ETag that the change is based on; refused with 412 when it is not the newest."`
+	Body    api.UserChange
 }
 
 func (h *handlers) updateUser(ctx context.Context, in *userRequest) (*answer[api.User], error) {
@@ -132,7 +141,8 @@ func (h *handlers) updateUser(ctx context.Context, in *userRequest) (*answer[api
 		}
 		patch.PasswordHash = &hash
 	}
-	saved, err := h.cfg.Access.UpdateUser(ctx, models.UserUpdate{ID: in.ID, Patch: patch, Actor: actorOf(ctx), Now: h.now()})
+	check := func(row models.User) error { return checkTag(in.IfMatch, toUser(row)) }
+	saved, err := h.cfg.Access.UpdateUser(ctx, models.UserUpdate{ID: in.ID, Patch: patch, Check: check, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("changing the user", asMissing("user", err))
 	}

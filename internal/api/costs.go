@@ -66,6 +66,12 @@ type NewBudget struct {
 	WarnPercent   int64               `json:"warn_percent,omitempty" minimum:"1" maximum:"100" default:"80" doc:"At what part of it operators are warned."`
 }
 
+// BudgetChange changes a budget; what is left out stays.
+type BudgetChange struct {
+	Micros      *int64 `json:"micros,omitempty" minimum:"1" maximum:"1000000000000" doc:"In millionths of the currency."`
+	WarnPercent *int64 `json:"warn_percent,omitempty" minimum:"1" maximum:"100" doc:"At what part of it operators are warned."`
+}
+
 // FormatMoney writes millionths of a currency with two decimals, or with as many as
 // they have where that is more: "12.30 USD", "0.000041 USD".
 func FormatMoney(micros int64, currency string) string {

@@ -31,22 +31,66 @@ func (s *Store) SetBudget(ctx context.Context, b models.Budget) (models.Budget, 
 		for _, row := range old {
 			out.ID, before = row.ID, map[string]string{"budget": describeBudget(row)}
 		}
-		out.PeriodStart = b.Period.FirstDay(b.UpdatedAt)
 		var err error
-		if out.Spent, err = spentOf(tx, out); err != nil {
-			return err
-		}
-		out.State = models.BudgetOpen // the next sweep tells of what is crossed already
-		if err := tx.Save(&out).Error; err != nil {
-			return err
-		}
-		return database.AddAudit(tx, models.Audit{
-			ParticipantID: out.ParticipantID, Actor: out.CreatedBy, Action: "budget", Object: "budget/" + strconv.FormatInt(out.ID, 10),
-			Detail: describeBudget(out), Before: before, After: map[string]string{"budget": describeBudget(out)}, At: out.UpdatedAt,
-		})
+		out, err = saveBudget(tx, out, before)
+		return err
 	})
 	if err != nil {
 		return models.Budget{}, fmt.Errorf("setting the budget: %w", err)
+	}
+	return out, nil
+}
+
+// saveBudget writes a budget that was set at its UpdatedAt, and its audit row.
+func saveBudget(tx *gorm.DB, b models.Budget, before map[string]string) (models.Budget, error) {
+	b.PeriodStart = b.Period.FirstDay(b.UpdatedAt)
+	var err error
+	if b.Spent, err = spentOf(tx, b); err != nil {
+		return b, err
+	}
+	b.State = models.BudgetOpen // the next sweep tells of what is crossed already
+	// Save would put the clock's instant in the place of UpdatedAt.
+	save := tx.Create
+	if b.ID != 0 {
+		save = tx.Select("*").UpdateColumns
+	}
+	if err := save(&b).Error; err != nil {
+		return b, err
+	}
+	return b, database.AddAudit(tx, models.Audit{
+		ParticipantID: b.ParticipantID, Actor: b.CreatedBy, Action: "budget", Object: "budget/" + strconv.FormatInt(b.ID, 10),
+		Detail: describeBudget(b), Before: before, After: map[string]string{"budget": describeBudget(b)}, At: b.UpdatedAt,
+	})
+}
+
+// ChangeBudget changes some fields of a budget. ErrNotFound for an unknown id, and
+// what the check of the change refuses.
+func (s *Store) ChangeBudget(ctx context.Context, c models.BudgetChange) (models.Budget, error) {
+	var out models.Budget
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		var old models.Budget
+		if err := forUpdate(tx).Where("id = ?", c.ID).Take(&old).Error; err != nil {
+			return err
+		}
+		if c.Check != nil {
+			if err := c.Check(old); err != nil {
+				return err
+			}
+		}
+		out = old
+		if c.Micros != nil {
+			out.Micros = *c.Micros
+		}
+		if c.WarnPercent != nil {
+			out.WarnPercent = *c.WarnPercent
+		}
+		out.CreatedBy, out.UpdatedAt = c.Actor, instant(c.Now)
+		var err error
+		out, err = saveBudget(tx, out, map[string]string{"budget": describeBudget(old)})
+		return err
+	})
+	if err != nil {
+		return models.Budget{}, fmt.Errorf("changing the budget: %w", err)
 	}
 	return out, nil
 }

@@ -151,6 +151,31 @@ func TestBudgets(t *testing.T) {
 }
 
 // TestBudgetOfAStudy: it counts and stops the people of the study, and no other.
+func TestChangeBudget(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		set, err := w.SetBudget(w.ctx, models.Budget{
+			Scope: models.BudgetProgramme, Period: models.BudgetMonth, Micros: 5, WarnPercent: 80, Currency: "USD", CreatedBy: "operator", UpdatedAt: at(1),
+		})
+		require.NoError(t, err)
+		changed, err := w.ChangeBudget(w.ctx, models.BudgetChange{ID: set.ID, Micros: new(int64(7)), Actor: "user:ida", Now: at(2)})
+		require.NoError(t, err)
+		require.Equal(t, at(2), changed.UpdatedAt)
+		_, err = w.ChangeBudget(w.ctx, models.BudgetChange{ID: set.ID, WarnPercent: new(int64(60)), Actor: "user:ida", Now: at(3), Check: func(row models.Budget) error {
+			require.Equal(t, at(2), row.UpdatedAt.UTC())
+			return nil
+		}})
+		require.NoError(t, err)
+		_, err = w.ChangeBudget(w.ctx, models.BudgetChange{ID: set.ID, Micros: new(int64(9)), Now: at(4), Check: func(models.Budget) error { return models.ErrStale }})
+		require.ErrorIs(t, err, models.ErrStale)
+		_, err = w.ChangeBudget(w.ctx, models.BudgetChange{ID: set.ID + 1, Now: at(4)})
+		require.ErrorIs(t, err, models.ErrNotFound)
+		rows, err := w.Budgets(w.ctx)
+		require.NoError(t, err)
+		require.Equal(t, []any{int64(7), int64(60), "user:ida"}, []any{rows[0].Micros, rows[0].WarnPercent, rows[0].CreatedBy})
+		require.Equal(t, 3, w.count("SELECT count(*) FROM audit WHERE action = 'budget'"))
+	})
+}
+
 func TestBudgetOfAStudy(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()

@@ -91,6 +91,11 @@ func (s *Store) UpdateUser(ctx context.Context, u models.UserUpdate) (models.Use
 		if err := forUpdate(tx).Where("id = ?", u.ID).Take(&out).Error; err != nil {
 			return err
 		}
+		if u.Check != nil {
+			if err := u.Check(out); err != nil {
+				return err
+			}
+		}
 		old := out
 		out = applyUserPatch(out, u.Patch, now)
 		if isAdmin(old) && !isAdmin(out) {
