@@ -20,6 +20,8 @@ type Input struct {
 	Rows  models.StudyRows
 	// Arms: the reader may see who is in which arm.
 	Arms bool
+	// Format says as which files the tables are written.
+	Format Format
 }
 
 // ManifestName is the file that lists the others.
@@ -53,6 +55,9 @@ func Write(w io.Writer, in Input) error {
 	}
 	a := archive{zip: zip.NewWriter(w), manifest: Manifest{Study: in.Study.ID, Arms: in.Arms}}
 	for _, d := range describers {
+		if d.readsCSV && in.Format == FormatParquet {
+			continue
+		}
 		if err := a.add(d.name, func(w io.Writer) error { return d.write(w, in) }); err != nil {
 			return err
 		}
@@ -61,23 +66,14 @@ func Write(w io.Writer, in Input) error {
 	counts := &consort.Flow{}
 	pseudonyms := &names{key: in.Study.PseudonymKey, zones: map[string]*time.Location{}}
 	for _, t := range tables {
-		var rows int64
-		err := a.add(t.name+".csv", func(w io.Writer) error {
-			table, err := newTableWriter(w, t, in.Arms, pseudonyms)
+		for _, file := range in.Format.fileTypes() {
+			table := &tableWriter{table: t, fields: t.fields(in.Arms), arms: in.Arms, names: pseudonyms}
+			err := a.add(t.name+"."+file.ending, func(w io.Writer) error { return table.writeFile(w, file, in.Rows, counts) })
 			if err != nil {
 				return err
 			}
-			if err := table.writeRows(in.Rows, counts); err != nil {
-				return err
-			}
-			rows = table.count
-			table.out.Flush()
-			return table.out.Error()
-		})
-		if err != nil {
-			return err
+			a.manifest.Files[len(a.manifest.Files)-1].Rows = &table.count
 		}
-		a.manifest.Files[len(a.manifest.Files)-1].Rows = &rows
 	}
 	if err := a.add("consort.svg", func(w io.Writer) error { return consort.WriteDiagram(w, counts.Steps(in.Arms)) }); err != nil {
 		return err

@@ -9,15 +9,17 @@ import (
 )
 
 // describers write the files that say what the tables hold; the data package is the
-// first.
+// first. Those that read CSV are left out where there is none: Parquet has its types
+// within.
 var describers = []struct {
-	name  string
-	write func(io.Writer, Input) error
+	name     string
+	write    func(io.Writer, Input) error
+	readsCSV bool
 }{
-	{"datapackage.json", writePackage},
-	{"redcap_dictionary.csv", writeDictionary},
-	{"load.py", writePython},
-	{"load.R", writeR},
+	{"datapackage.json", writePackage, false},
+	{"redcap_dictionary.csv", writeDictionary, false},
+	{"load.py", writePython, true},
+	{"load.R", writeR, true},
 }
 
 type packageField struct {
@@ -44,7 +46,7 @@ type packageSchema struct {
 	Fields        []packageField `json:"fields"`
 	PrimaryKey    []string       `json:"primaryKey"`
 	ForeignKeys   []packageKey   `json:"foreignKeys,omitempty"`
-	MissingValues []string       `json:"missingValues"`
+	MissingValues []string       `json:"missingValues,omitempty"`
 }
 
 type packageResource struct {
@@ -52,7 +54,9 @@ type packageResource struct {
 	Path        string        `json:"path"`
 	Profile     string        `json:"profile"`
 	Description string        `json:"description"`
-	Encoding    string        `json:"encoding"`
+	Format      string        `json:"format"`
+	MediaType   string        `json:"mediatype"`
+	Encoding    string        `json:"encoding,omitempty"`
 	Schema      packageSchema `json:"schema"`
 }
 
@@ -66,24 +70,39 @@ type dataPackage struct {
 func writePackage(w io.Writer, in Input) error {
 	out := dataPackage{Profile: "tabular-data-package", Name: in.Study.ID}
 	for _, t := range tables {
-		schema := packageSchema{PrimaryKey: []string{t.key()}, MissingValues: []string{""}}
-		for _, f := range t.fields(in.Arms) {
-			one := packageField{Name: f.name, Type: f.kind, Format: f.format, Description: f.description, Personal: f.personal}
-			if f.kind == kindFlag {
-				one.TrueValues, one.FalseValues = []string{"1"}, []string{"0"}
-			}
-			schema.Fields = append(schema.Fields, one)
-			if f.refers != "" {
-				schema.ForeignKeys = append(schema.ForeignKeys, packageKey{
-					Fields: []string{f.name}, Reference: packageReference{Resource: f.refers, Fields: []string{tableByName(f.refers).key()}},
-				})
-			}
+		for _, file := range in.Format.fileTypes() {
+			out.Resources = append(out.Resources, packageResource{
+				Name: t.name + file.suffix, Path: t.name + "." + file.ending, Profile: file.profile, Description: t.description,
+				Format: file.ending, MediaType: file.mediaType, Encoding: file.encoding, Schema: newPackageSchema(t, file, in.Arms),
+			})
 		}
-		out.Resources = append(out.Resources, packageResource{
-			Name: t.name, Path: t.name + ".csv", Profile: "tabular-data-resource", Description: t.description, Encoding: "utf-8", Schema: schema,
-		})
 	}
 	return writeJSON(w, out)
+}
+
+// newPackageSchema describes the fields of a table. How texts stand for values is left
+// out where a file has types of its own.
+func newPackageSchema(t table, file fileType, arms bool) packageSchema {
+	schema := packageSchema{PrimaryKey: []string{t.key()}}
+	if !file.isTyped {
+		schema.MissingValues = []string{""}
+	}
+	for _, f := range t.fields(arms) {
+		one := packageField{Name: f.name, Type: f.kind, Description: f.description, Personal: f.personal}
+		if !file.isTyped {
+			one.Format = f.format
+		}
+		if f.kind == kindFlag && !file.isTyped {
+			one.TrueValues, one.FalseValues = []string{"1"}, []string{"0"}
+		}
+		schema.Fields = append(schema.Fields, one)
+		if f.refers != "" {
+			schema.ForeignKeys = append(schema.ForeignKeys, packageKey{
+				Fields: []string{f.name}, Reference: packageReference{Resource: f.refers + file.suffix, Fields: []string{tableByName(f.refers).key()}},
+			})
+		}
+	}
+	return schema
 }
 
 func tableByName(name string) table {

@@ -3,7 +3,6 @@ package export
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/csv"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"coachline/internal/consort"
-	"coachline/internal/sheet"
 	"coachline/models"
 )
 
@@ -56,54 +54,55 @@ func (n *names) zoneOf(name string) *time.Location {
 	return zone
 }
 
-// tableWriter writes the rows of a table.
+// tableWriter turns the rows of a table into the fields of a file.
 type tableWriter struct {
-	table table
-	arms  bool
-	names *names
-	out   *csv.Writer
-	count int64
+	table  table
+	fields []field
+	arms   bool
+	names  *names
+	out    rowWriter
+	count  int64
 }
 
-func newTableWriter(w io.Writer, t table, arms bool, n *names) (*tableWriter, error) {
-	out := &tableWriter{table: t, arms: arms, names: n, out: csv.NewWriter(w)}
-	var head []string
-	for _, f := range t.fields(arms) {
-		head = append(head, f.name)
+// writeFile writes the whole table as a file.
+func (w *tableWriter) writeFile(out io.Writer, as fileType, rows models.StudyRows, flow *consort.Flow) (err error) {
+	if w.out, err = as.open(out, w.fields); err != nil {
+		return err
 	}
-	return out, out.out.Write(head)
+	if err := w.writeRows(rows, flow); err != nil {
+		return err
+	}
+	return w.out.close()
 }
 
 // write writes a row: a value for each column of the table, in its order. A nil
-// pointer and a zero instant are empty cells. zone is that of the row's person.
+// pointer, a zero instant and an empty text are missing values. zone is that of the
+// row's person.
 func (w *tableWriter) write(zone string, values ...any) error {
 	if len(values) != len(w.table.columns) {
 		return fmt.Errorf("a row of %s has %d values for %d columns", w.table.name, len(values), len(w.table.columns))
 	}
-	cells := make([]string, 0, len(values)+len(w.table.columns))
+	cells := make([]any, 0, len(w.fields))
 	for i, c := range w.table.columns {
 		if c.arm && !w.arms {
 			continue
 		}
 		if c.kind == kindInstant {
-			cells = append(cells, w.formatInstant(zone, values[i])...)
+			cells = append(cells, w.splitInstant(zone, values[i])...)
 			continue
 		}
-		cell, err := formatCell(values[i])
+		cell, err := toCell(c.kind, values[i])
 		if err != nil {
 			return fmt.Errorf("%s.%s: %w", w.table.name, c.name, err)
-		}
-		if c.kind == kindText {
-			cell = sheet.Escape(cell)
 		}
 		cells = append(cells, cell)
 	}
 	w.count++
-	return w.out.Write(cells)
+	return w.out.writeRow(cells)
 }
 
-// formatInstant writes an instant in UTC, in the person's zone, and the zone.
-func (w *tableWriter) formatInstant(zone string, value any) []string {
+// splitInstant returns an instant in UTC, in the person's zone, and the zone.
+func (w *tableWriter) splitInstant(zone string, value any) []any {
 	var at time.Time
 	switch v := value.(type) {
 	case time.Time:
@@ -114,43 +113,46 @@ func (w *tableWriter) formatInstant(zone string, value any) []string {
 		}
 	}
 	if at.IsZero() {
-		return []string{"", "", ""}
+		return []any{nil, nil, nil}
 	}
 	in := w.names.zoneOf(zone)
-	return []string{at.UTC().Format("2006-01-02T15:04:05.000000Z"), at.In(in).Format("2006-01-02T15:04:05.000000-07:00"), in.String()}
+	return []any{at.UTC(), at.In(in), in.String()}
 }
 
-// formatCell writes a value that is no instant.
-func formatCell(value any) (string, error) {
+// toCell returns a value that is no instant as a string, int64, float64 or bool; nil
+// where it is missing.
+func toCell(k kind, value any) (any, error) {
 	switch v := value.(type) {
 	case string:
+		if v == "" {
+			return nil, nil
+		}
 		return v, nil
 	case bool:
-		return strconv.Itoa(toNumber(v)), nil
-	case *bool:
-		if v == nil {
-			return "", nil
+		if k == kindFlag {
+			return v, nil
 		}
-		return strconv.Itoa(toNumber(*v)), nil
+		return int64(toNumber(v)), nil
 	case int:
-		return strconv.Itoa(v), nil
+		return int64(v), nil
+	case int64, float64:
+		return v, nil
+	case *bool:
+		if v != nil {
+			return toCell(k, *v)
+		}
 	case *int:
-		if v == nil {
-			return "", nil
+		if v != nil {
+			return int64(*v), nil
 		}
-		return strconv.Itoa(*v), nil
-	case int64:
-		return strconv.FormatInt(v, 10), nil
 	case *int64:
-		if v == nil {
-			return "", nil
+		if v != nil {
+			return *v, nil
 		}
-		return strconv.FormatInt(*v, 10), nil
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64), nil
 	default:
-		return "", fmt.Errorf("a %T cannot be written", value)
+		return nil, fmt.Errorf("a %T cannot be written", value)
 	}
+	return nil, nil
 }
 
 func toNumber(yes bool) int {
@@ -164,6 +166,7 @@ func toNumber(yes bool) int {
 func (w *tableWriter) writeRows(rows models.StudyRows, flow *consort.Flow) error {
 	switch w.table.name {
 	case peopleTable:
+		*flow = consort.Flow{} // the table may be written more than once
 		return rows.People(func(p models.StudyPerson) error { return w.writePerson(p, flow) })
 	case promptsTable:
 		return rows.Prompts(w.writePrompt)

@@ -1,5 +1,5 @@
-// Package export writes the rows of a study as files for analysis: CSV tables, what
-// describes them (a Frictionless data package, a REDCap data dictionary), loaders for
+// Package export writes the rows of a study as files for analysis: tables as CSV and
+// Parquet, what describes them (a Frictionless data package, a REDCap data dictionary), loaders for
 // Python and R, and the figures of a CONSORT diagram. All of them follow from one
 // definition of the tables, so they cannot disagree.
 package export
@@ -37,10 +37,12 @@ type table struct {
 
 func (t table) key() string { return t.columns[0].name }
 
-// field is a field of a CSV file.
+// field is a field of a file. format is how CSV writes it; isLocal marks an instant
+// on the clock of the person's zone.
 type field struct {
 	column
-	format string
+	format  string
+	isLocal bool
 }
 
 // Formats of instants; both have microseconds.
@@ -65,10 +67,10 @@ func (t table) fields(arms bool) []field {
 			kind                        kind
 		}{
 			{"_utc", ", in UTC", formatUTC, kindInstant},
-			{"_local", ", in the person's zone with its offset", formatLocal, kindInstant},
+			{"_local", ", on the clock of the person's zone", formatLocal, kindInstant},
 			{"_zone", ", name of that zone", "", kindText},
 		} {
-			one := field{column: c, format: part.format}
+			one := field{column: c, format: part.format, isLocal: part.format == formatLocal}
 			one.name, one.description, one.kind = c.name+part.suffix, c.description+part.description, part.kind
 			out = append(out, one)
 		}

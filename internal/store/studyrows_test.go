@@ -27,12 +27,16 @@ import (
 const armsAndPoints = `{"arms":[{"name":"=calm","weight":1},{"name":"walk","weight":1}],"randomisation":{"method":"simple"},` +
 	`"decision_points":{"policy":"-coin","options":[{"name":"send","probability":0.5,"send":true},{"name":"none","probability":0.5}]}}`
 
+// withArms is an export for a reader who sees the arms.
+var withArms = export.Input{Arms: true}
+
 // export returns the archive of a study and its files.
-func (w *world) export(study string, arms bool) (raw []byte, files map[string]string) {
+func (w *world) export(study string, in export.Input) (raw []byte, files map[string]string) {
 	w.t.Helper()
 	var out bytes.Buffer
 	require.NoError(w.t, w.ReadStudy(w.ctx, study, start.AddDate(1, 0, 0), func(s models.Study, rows models.StudyRows) error {
-		return export.Write(&out, export.Input{Study: s, Rows: rows, Arms: arms})
+		in.Study, in.Rows = s, rows
+		return export.Write(&out, in)
 	}))
 	archive, err := zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
 	require.NoError(w.t, err)
@@ -99,8 +103,8 @@ func (w *world) exportStory() {
 func TestExportOfAStudy(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.exportStory()
-		raw, files := w.export(walkStudy, true)
-		again, _ := w.export(walkStudy, true)
+		raw, files := w.export(walkStudy, withArms)
+		again, _ := w.export(walkStudy, withArms)
 		require.True(t, bytes.Equal(raw, again), "equal rows give equal bytes")
 
 		of := " WHERE participant_id IN (SELECT id FROM participants WHERE study_id = 'walk-1')"
@@ -141,7 +145,7 @@ func TestExportOfAStudy(t *testing.T) {
 func TestBlindedExport(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.exportStory()
-		raw, files := w.export(walkStudy, false)
+		raw, files := w.export(walkStudy, export.Input{})
 		require.NotContains(t, string(raw), "calm")
 		require.NotContains(t, string(raw), "bench")
 		for name, text := range files {
@@ -157,7 +161,7 @@ func TestBlindedExport(t *testing.T) {
 func TestPseudonymsDifferBetweenStudies(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.exportStory()
-		_, walk := w.export(walkStudy, true)
+		_, walk := w.export(walkStudy, withArms)
 		require.NoError(t, w.ReadStudy(w.ctx, walkStudy, at(0), func(s models.Study, rows models.StudyRows) error {
 			other, err := w.Study(w.ctx, models.DefaultStudy)
 			require.NoError(t, err)
@@ -169,7 +173,7 @@ func TestPseudonymsDifferBetweenStudies(t *testing.T) {
 			}
 			return nil
 		}))
-		_, own := w.export(models.DefaultStudy, true)
+		_, own := w.export(models.DefaultStudy, withArms)
 		require.Len(t, readTable(t, own["participants.csv"]), 1)
 	})
 }
@@ -179,10 +183,10 @@ func TestPseudonymsDifferBetweenStudies(t *testing.T) {
 func TestErasedPersonInAnExport(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.exportStory()
-		_, before := w.export(walkStudy, true)
+		_, before := w.export(walkStudy, withArms)
 		w.beginErasure(60 * 24 * 20)
 		w.eraseAll("p1", 60*24*20+1)
-		raw, after := w.export(walkStudy, true)
+		raw, after := w.export(walkStudy, withArms)
 		require.NotContains(t, string(raw), canary)
 		erased := slices.IndexFunc(readTable(t, after["participants.csv"]), func(p map[string]string) bool { return p["timezone"] == "UTC" })
 		require.GreaterOrEqual(t, erased, 0)
@@ -199,7 +203,7 @@ func TestPythonLoader(t *testing.T) {
 	}
 	w := onSQLite(t)
 	w.exportStory()
-	_, files := w.export(walkStudy, true)
+	_, files := w.export(walkStudy, export.Input{Arms: true, Format: export.FormatBoth})
 	folder := t.TempDir()
 	for name, text := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
@@ -295,7 +299,7 @@ func requireManifest(t *testing.T, files map[string]string, rows map[string]int)
 		require.Equal(t, hex.EncodeToString(sum[:]), f.SHA256, f.Name)
 		require.Len(t, files[f.Name], int(f.Bytes))
 		if f.Rows != nil {
-			require.Equal(t, rows[strings.TrimSuffix(f.Name, ".csv")], int(*f.Rows))
+			require.Equal(t, rows[strings.TrimSuffix(f.Name, filepath.Ext(f.Name))], int(*f.Rows), f.Name)
 		}
 	}
 	seen := map[string]bool{}
