@@ -2,21 +2,30 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"coachline/internal/cli"
+	"coachline/internal/export"
 )
 
 func (p *program) studyExport() *cobra.Command {
-	var out string
+	var out, format string
 	c := &cobra.Command{
 		Use: "export STUDY --out DIR", Short: "Write the rows of a study under pseudonyms into a new folder", Args: exactArgs(1),
-		Long: "Writes CSV tables, datapackage.json, a REDCap data dictionary, loaders for Python and R, the CONSORT figures and a manifest.\n" +
+		Long: "Writes tables as CSV or Parquet, datapackage.json, a REDCap data dictionary, loaders for Python and R, the CONSORT figures and a manifest.\n" +
 			"The files hold no texts of people. The export is recorded in the audit; arms need allocation:read.",
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "folder to write, which must not exist")
+	c.Flags().StringVar(&format, "format", string(export.FormatCSV), formatFlag)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if out == "" {
 			return usageError{errors.New("--out is needed")}
+		}
+		as, err := parseFormat(format)
+		if err != nil {
+			return err
 		}
 		commands, err := p.newCommands()
 		if err != nil {
@@ -24,7 +33,19 @@ func (p *program) studyExport() *cobra.Command {
 		}
 		progress := p.newMeter("bytes")
 		defer progress.endPart()
-		return commands.ExportStudy(c.Context(), args[0], out, func(done, of int64) { progress.setProgress("export", done, of) })
+		return commands.ExportStudy(c.Context(), cli.StudyExport{Study: args[0], Folder: out, Format: as},
+			func(done, of int64) { progress.setProgress("export", done, of) })
 	}
 	return c
+}
+
+// formatFlag says in the help which files an export can have.
+const formatFlag = "files of the tables: csv, parquet or both"
+
+func parseFormat(flag string) (export.Format, error) {
+	format, err := export.ParseFormat(flag)
+	if err != nil {
+		return format, usageError{fmt.Errorf("--format: %w", err)}
+	}
+	return format, nil
 }

@@ -33,15 +33,13 @@ func (nobody) Costs(func(models.StudyPerson, models.Cost) error) error          
 // TestStudyExport unpacks an archive into a new folder, and leaves nothing where the
 // archive is not whole.
 func TestStudyExport(t *testing.T) {
-	var archive bytes.Buffer
-	require.NoError(t, export.Write(&archive, export.Input{Study: models.Study{ID: "walk-1", PseudonymKey: []byte(strings.Repeat("k", 32))}, Rows: nobody{}}))
-	raw := archive.Bytes()
+	raw := exportOfNobody(t, export.FormatCSV)
 	changed := bytes.ReplaceAll(raw, []byte("step,people\nenrolled,0"), []byte("step,people\nenrolled,9"))
 	require.NotEqual(t, raw, changed)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/studies/walk-1/export":
-			_, _ = w.Write(raw)
+			_, _ = w.Write(exportOfNobody(t, export.Format(r.URL.Query().Get("format"))))
 		case "/studies/half/export":
 			_, _ = w.Write(raw[:len(raw)/2])
 			w.(http.Flusher).Flush()
@@ -87,6 +85,24 @@ func TestStudyExport(t *testing.T) {
 	code, _, complaint = call(t, environ, "study", "export", "walk-1")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, complaint, "--out is needed")
+
+	both := to + "-both"
+	code, out, complaint = call(t, environ, "study", "export", "walk-1", "--out", both, "--format", "both")
+	require.Equal(t, exitDone, code, complaint)
+	require.Equal(t, 1, strings.Count(out, "consort "), out)
+	require.FileExists(t, filepath.Join(both, "participants.csv"))
+	require.FileExists(t, filepath.Join(both, "participants.parquet"))
+	code, _, complaint = call(t, environ, "study", "export", "walk-1", "--out", to+"-xls", "--format", "xls")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, complaint, `"xls" is no format; the formats are csv, parquet and both`)
+}
+
+func exportOfNobody(t *testing.T, format export.Format) []byte {
+	t.Helper()
+	var archive bytes.Buffer
+	study := models.Study{ID: "walk-1", PseudonymKey: []byte(strings.Repeat("k", 32))}
+	require.NoError(t, export.Write(&archive, export.Input{Study: study, Rows: nobody{}, Format: format}))
+	return archive.Bytes()
 }
 
 // archiveOf is an archive of one file, whose checksum in the manifest is another's.

@@ -25,7 +25,7 @@ const rehearsalGC = 400
 
 func (p *program) studyRehearse() *cobra.Command {
 	var cfg rehearsal.Config
-	var settings, start, out string
+	var settings, start, out, format string
 	c := &cobra.Command{
 		Use: "rehearse STUDY", Short: "Play a whole study with simulated people and skipped time", Args: exactArgs(1),
 		Long: "Plays a study on this machine before the first real person is asked: the real workflows, rules and\n" +
@@ -43,9 +43,14 @@ func (p *program) studyRehearse() *cobra.Command {
 	flags.Float64Var(&cfg.Undelivered, "undelivered", 0, "share of the messages that do not arrive")
 	flags.StringVar(&settings, "settings", "", "JSON file of what the study changes, in the place of the installation's")
 	flags.StringVarP(&out, "out", "o", "", "folder to write the export of the rehearsed study to, which must not exist")
+	flags.StringVar(&format, "format", string(export.FormatCSV), formatFlag)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		if cfg.Start, err = rehearsalStart(start); err != nil {
 			return usageError{err}
+		}
+		as, err := parseFormat(format)
+		if err != nil {
+			return err
 		}
 		cfg.Study = args[0]
 		if err := p.readRehearsed(c, &cfg, settings); err != nil {
@@ -58,7 +63,7 @@ func (p *program) studyRehearse() *cobra.Command {
 			return usageError{fmt.Errorf("--out: %w", err)}
 		}
 		cfg.Export = func(ctx context.Context, tables *store.Store, end time.Time) error {
-			return exportRehearsed(ctx, tables, cfg.Study, out, end)
+			return exportRehearsed(ctx, tables, end, cli.StudyExport{Study: cfg.Study, Folder: out, Format: as})
 		}
 		return p.rehearse(c, cfg)
 	}
@@ -66,9 +71,9 @@ func (p *program) studyRehearse() *cobra.Command {
 }
 
 // exportRehearsed writes the export that the real study would give, arms included.
-func exportRehearsed(ctx context.Context, tables *store.Store, study, folder string, end time.Time) error {
-	return tables.ReadStudy(ctx, study, end, func(row models.Study, rows models.StudyRows) error {
-		_, err := cli.WriteExport(folder, export.Input{Study: row, Rows: rows, Arms: true})
+func exportRehearsed(ctx context.Context, tables *store.Store, end time.Time, what cli.StudyExport) error {
+	return tables.ReadStudy(ctx, what.Study, end, func(row models.Study, rows models.StudyRows) error {
+		_, err := cli.WriteExport(what.Folder, export.Input{Study: row, Rows: rows, Arms: true, Format: what.Format})
 		return err
 	})
 }

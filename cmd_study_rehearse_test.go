@@ -39,11 +39,15 @@ func TestRehearsedExport(t *testing.T) {
 	settings, out := filepath.Join(t.TempDir(), "settings.json"), filepath.Join(t.TempDir(), "out")
 	require.NoError(t, os.WriteFile(settings, []byte(`{"arms":[{"name":"a","weight":1},{"name":"b","weight":1}],"randomisation":{"method":"simple"},`+
 		`"decision_points":{"policy":"coin","options":[{"name":"send","probability":0.5,"send":true},{"name":"none","probability":0.5}]}}`), 0o600))
-	args := []string{"study", "rehearse", "walking", "--settings", settings, "--people", "6", "--days", "5", "--json", "--out", out}
+	args := []string{"study", "rehearse", "walking", "--settings", settings, "--people", "6", "--days", "5", "--json", "--out", out, "--format", "both"}
 	code, printed, complaint := call(t, nil, args...)
 	require.Equal(t, exitDone, code, complaint)
 	var report rehearsal.Report
 	require.NoError(t, json.Unmarshal([]byte(printed), &report))
+
+	for _, path := range []string{"messages.parquet", "load.py"} {
+		require.FileExists(t, filepath.Join(out, path))
+	}
 
 	sums := map[string]int{}
 	for _, message := range readCSV(t, filepath.Join(out, "messages.csv")) {

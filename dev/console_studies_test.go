@@ -58,8 +58,10 @@ func TestConsoleStudies(t *testing.T) {
 	p.Click("button", "Set to recruiting")
 	p.ExpectText("Study sleep-2026 is recruiting. People can be enrolled.")
 
-	p.ExpectText("Export as a zip archive")
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.table["Console"]+"studies/sleep-2026/export", http.NoBody)
+	p.Click("DisclosureTriangle", "Export")
+	p.ExpectText("A zip archive of tables under pseudonyms")
+	p.ExpectAccessible()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.table["Console"]+"studies/sleep-2026/export?format=both", http.NoBody)
 	require.NoError(t, err)
 	answer, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
@@ -67,8 +69,10 @@ func TestConsoleStudies(t *testing.T) {
 	require.NoError(t, errors.Join(err, answer.Body.Close()))
 	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	require.NoError(t, err, string(archive))
-	_, err = fs.Stat(files, "manifest.json")
-	require.NoError(t, err)
+	for _, name := range []string{"manifest.json", "participants.csv", "participants.parquet"} {
+		_, err = fs.Stat(files, name)
+		require.NoError(t, err)
+	}
 
 	file := filepath.Join(t.TempDir(), "wave.csv")
 	require.NoError(t, os.WriteFile(file, []byte("phone,name,consent_version\n+12125550101,Ada,1\n+12125550102,Bo,\n"), 0o600))

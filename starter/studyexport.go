@@ -19,6 +19,11 @@ import (
 // exportBuffer is how much of a study's archive is written at once, in bytes.
 const exportBuffer = 64 << 10
 
+type studyExportRequest struct {
+	ID     string        `path:"id" maxLength:"40" doc:"Id of a study."`
+	Format export.Format `query:"format" enum:"csv,parquet,both" default:"csv" doc:"As which files the tables are written."`
+}
+
 func (h *handlers) registerStudyExport(router huma.API) {
 	r := route{method: http.MethodGet, path: studyPath + "/export", id: "export-study", needs: auth.ExportRead, reads: readExport,
 		summary: "The rows of a study under pseudonyms, as tables in a zip archive; arms need allocation:read", errors: []int{http.StatusNotFound}}
@@ -30,7 +35,7 @@ func (h *handlers) registerStudyExport(router huma.API) {
 // exportStudy writes the archive from one state of the database. The audit has its
 // row before the first byte goes out: who breaks off has read something too. What
 // fails in the middle breaks the connection off.
-func (h *handlers) exportStudy(ctx context.Context, in *studyRequest) (*huma.StreamResponse, error) {
+func (h *handlers) exportStudy(ctx context.Context, in *studyExportRequest) (*huma.StreamResponse, error) {
 	if _, err := h.store.Study(ctx, in.ID); err != nil {
 		return nil, h.studyFailure("exporting the study", err)
 	}
@@ -44,7 +49,7 @@ func (h *handlers) exportStudy(ctx context.Context, in *studyRequest) (*huma.Str
 		_, w := humago.Unwrap(answer)
 		out := bufio.NewWriterSize(&patientWriter{w: w, control: http.NewResponseController(w)}, exportBuffer)
 		err := h.store.ReadStudy(ctx, in.ID, h.now(), func(study models.Study, rows models.StudyRows) error {
-			return export.Write(out, export.Input{Study: study, Rows: rows, Arms: arms})
+			return export.Write(out, export.Input{Study: study, Rows: rows, Arms: arms, Format: in.Format})
 		})
 		if err == nil {
 			err = out.Flush()

@@ -52,6 +52,12 @@ func TestStudyExportRoute(t *testing.T) {
 	require.Contains(t, unzip(t, whole.raw)["allocations.csv"], "texts")
 	require.Equal(t, whole.raw, h.do(call{method: "GET", path: path}).raw)
 
+	both := unzip(t, h.do(call{method: "GET", path: path + "?format=both"}).raw)
+	require.Equal(t, unzip(t, whole.raw)["messages.csv"], both["messages.csv"])
+	require.Contains(t, both, "messages.parquet")
+	require.NotContains(t, unzip(t, h.do(call{method: "GET", path: path + "?format=parquet"}).raw), "messages.csv")
+	h.refused(call{method: "GET", path: path + "?format=xlsx"}, http.StatusBadRequest, "format")
+
 	_, blind := h.token(auth.ExportRead)
 	blinded := h.do(call{method: "GET", path: path, header: map[string]string{"Authorization": "Bearer " + blind}})
 	require.Equal(t, http.StatusOK, blinded.status, blinded.raw)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,11 +23,21 @@ import (
 // maxManifest bounds the manifest of an export, in bytes.
 const maxManifest = 1 << 20
 
+// StudyExport is what is exported, and into which folder.
+type StudyExport struct {
+	Study, Folder string
+	Format        export.Format
+}
+
+func (e StudyExport) toRequest() request {
+	return request{method: http.MethodGet, path: studyPath(e.Study) + "/export", query: url.Values{"format": {string(e.Format)}}}
+}
+
 // ExportStudy writes the tables of a study into a new folder, whole or not at all:
 // each file is compared with the manifest before the folder gets its name.
-func (c *Commands) ExportStudy(ctx context.Context, id, folder string, progress Progress) error {
-	manifest, err := exportInto(folder, func(archive string) error {
-		return c.client.saveFile(ctx, studyPath(id)+"/export", archive, progress)
+func (c *Commands) ExportStudy(ctx context.Context, e StudyExport, progress Progress) error {
+	manifest, err := exportInto(e.Folder, func(archive string) error {
+		return c.client.saveFile(ctx, e.toRequest(), archive, progress)
 	})
 	if err != nil {
 		return err
@@ -88,8 +99,9 @@ func (c *Commands) showExport(manifest export.Manifest) error {
 	return showResult(c, result{raw: raw}, func(w io.Writer, m export.Manifest) error {
 		rows := [][]string{{"TABLE", "ROWS"}}
 		for _, f := range m.Files {
-			if f.Rows != nil {
-				rows = append(rows, []string{strings.TrimSuffix(f.Name, ".csv"), strconv.FormatInt(*f.Rows, 10)})
+			// A table of two files follows itself.
+			if table := strings.TrimSuffix(f.Name, filepath.Ext(f.Name)); f.Rows != nil && rows[len(rows)-1][0] != table {
+				rows = append(rows, []string{table, strconv.FormatInt(*f.Rows, 10)})
 			}
 		}
 		if err := writeTable(w, rows); err != nil || m.Arms {
@@ -101,8 +113,8 @@ func (c *Commands) showExport(manifest export.Manifest) error {
 }
 
 // saveFile writes a file of any length as it comes in. A refusal is an *APIError.
-func (c *Client) saveFile(ctx context.Context, path, to string, progress Progress) error {
-	req, err := c.newRequest(ctx, request{method: http.MethodGet, path: path})
+func (c *Client) saveFile(ctx context.Context, what request, to string, progress Progress) error {
+	req, err := c.newRequest(ctx, what)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/export"
 	"coachline/models"
 )
 
@@ -107,10 +108,8 @@ func (*Console) showStudy(v *viewer) (page, error) {
 		h.H1(g.Text(s.Name)),
 		h.P(g.Text(fmt.Sprintf("Study %s is %s. %s", s.ID, s.State, describeStudyState(s.State)))),
 		h.P(h.A(h.Href(Path+"studies/"+s.ID+"/progress"), g.Text("Progress")), g.Text(" · "),
-			g.If(v.can(auth.ExportRead), g.Group{h.A(h.Href(Path+"studies/"+s.ID+"/export"), g.Text("Export as a zip archive")), g.Text(" · ")}),
 			h.A(h.Href(Path+"studies"), g.Text("All studies"))),
-		g.If(v.can(auth.ExportRead), h.P(h.Class("quiet"), g.Text("The export holds tables under pseudonyms, without names, numbers or texts"),
-			g.If(!v.can(auth.AllocationRead), g.Text(", and without arms")), g.Text(". Each download is in the audit."))),
+		g.Iff(v.can(auth.ExportRead), func() g.Node { return exportForm(v, s.ID) }),
 		g.Iff(canChange, func() g.Node { return stateForms(v, s) }),
 		h.H2(g.Text("Settings")),
 		h.P(g.Text("What the study changes about the installation's configuration. Arms, randomisation and decision points are fixed once people are enrolled.")),
@@ -227,13 +226,30 @@ func (*Console) addConsentText(v *viewer) (string, error) {
 	return "studies/" + v.path("id"), err
 }
 
+// exportForm asks for a download of the study's tables.
+func exportForm(v *viewer, study string) g.Node {
+	return h.Details(h.Summary(g.Text("Export")),
+		h.P(h.Class("quiet"), g.Text("A zip archive of tables under pseudonyms, without names, numbers or texts"),
+			g.If(!v.can(auth.AllocationRead), g.Text(", and without arms")), g.Text(". Each download is in the audit.")),
+		h.Form(h.Method("get"), h.Action(Path+"studies/"+study+"/export"), h.Class("stack"),
+			field("format", "Files of the tables", h.Select(h.ID("format"), h.Name("format"), g.Map(export.Formats(), func(f export.Format) g.Node {
+				return h.Option(h.Value(string(f)), g.Text(exportLabels[f]))
+			}))),
+			h.Button(h.Type("submit"), g.Text("Export as a zip archive"))))
+}
+
+// exportLabels name the formats of an export.
+var exportLabels = map[export.Format]string{
+	export.FormatCSV: "CSV, with loaders for Python and R", export.FormatParquet: "Parquet", export.FormatBoth: "Both",
+}
+
 // exportStudy lets the API write the archive to the browser.
 func (c *Console) exportStudy(w http.ResponseWriter, r *http.Request) {
 	v, ok := c.viewerOf(w, r)
 	if !ok {
 		return
 	}
-	request, err := newCall(v, call{method: http.MethodGet, path: studyAPI(v) + "/export"})
+	request, err := newCall(v, call{method: http.MethodGet, path: studyAPI(v) + "/export", query: r.URL.Query()})
 	if err != nil {
 		c.explain(w, v, err)
 		return
