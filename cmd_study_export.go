@@ -15,7 +15,7 @@ func (p *program) studyExport() *cobra.Command {
 	c := &cobra.Command{
 		Use: "export STUDY --out DIR", Short: "Write the rows of a study under pseudonyms into a new folder", Args: exactArgs(1),
 		Long: "Writes tables as CSV or Parquet, datapackage.json, a REDCap data dictionary, loaders for Python and R, the CONSORT figures and a manifest.\n" +
-			"The files hold no texts of people. The export is recorded in the audit; arms need allocation:read.",
+			"The files hold no texts of people. The export is recorded in the audit; arms need allocation:read, the table of the audit audit:read.",
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "folder to write, which must not exist")
 	c.Flags().StringVar(&format, "format", string(export.FormatCSV), formatFlag)

@@ -29,6 +29,7 @@ func (nobody) Allocations(func(models.StudyPerson, models.Allocation) error) err
 func (nobody) Alerts(func(models.StudyPerson, models.Alert) error) error               { return nil }
 func (nobody) StudyConsents(func(models.StudyPerson, models.StudyConsent) error) error { return nil }
 func (nobody) Costs(func(models.StudyPerson, models.Cost) error) error                 { return nil }
+func (nobody) Audit(func(models.StudyPerson, models.Audit) error) error                { return nil }
 
 // TestStudyExport unpacks an archive into a new folder, and leaves nothing where the
 // archive is not whole.
@@ -72,6 +73,7 @@ func TestStudyExport(t *testing.T) {
 	require.Equal(t, exitDone, code, complaint)
 	require.Contains(t, out, "consort       7")
 	require.Contains(t, out, "The arms are left out")
+	require.Contains(t, out, "The audit is left out")
 	for _, name := range []string{"manifest.json", "datapackage.json", "load.py", "load.R", "redcap_dictionary.csv", "participants.csv", "consort.svg"} {
 		info, err := os.Stat(filepath.Join(to, name))
 		require.NoError(t, err)

@@ -70,10 +70,11 @@ func (p *program) studyRehearse() *cobra.Command {
 	return c
 }
 
-// exportRehearsed writes the export that the real study would give, arms included.
+// exportRehearsed writes the export that the real study would give, arms and audit
+// included.
 func exportRehearsed(ctx context.Context, tables *store.Store, end time.Time, what cli.StudyExport) error {
 	return tables.ReadStudy(ctx, what.Study, end, func(row models.Study, rows models.StudyRows) error {
-		_, err := cli.WriteExport(what.Folder, export.Input{Study: row, Rows: rows, Arms: true, Format: what.Format})
+		_, err := cli.WriteExport(what.Folder, export.Input{Study: row, Rows: rows, Arms: true, Audit: true, Format: what.Format})
 		return err
 	})
 }

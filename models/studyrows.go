@@ -34,4 +34,7 @@ type StudyRows interface {
 	StudyConsents(fn func(StudyPerson, StudyConsent) error) error
 	Alerts(fn func(StudyPerson, Alert) error) error
 	Costs(fn func(StudyPerson, Cost) error) error
+	// Audit are the audit rows about the study as a whole, with a person without an
+	// id, and then those about its people; all without reasons, details and changes.
+	Audit(fn func(StudyPerson, Audit) error) error
 }

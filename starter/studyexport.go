@@ -26,7 +26,7 @@ type studyExportRequest struct {
 
 func (h *handlers) registerStudyExport(router huma.API) {
 	r := route{method: http.MethodGet, path: studyPath + "/export", id: "export-study", needs: auth.ExportRead, reads: readExport,
-		summary: "The rows of a study under pseudonyms, as tables in a zip archive; arms need allocation:read", errors: []int{http.StatusNotFound}}
+		summary: "The rows of a study under pseudonyms, as tables in a zip archive; arms need allocation:read, the audit audit:read", errors: []int{http.StatusNotFound}}
 	register(router, r, h.exportStudy)
 	answers := router.OpenAPI().Paths[r.path].Get.Responses[strconv.Itoa(http.StatusOK)]
 	answers.Content = map[string]*huma.MediaType{zipType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
@@ -40,7 +40,7 @@ func (h *handlers) exportStudy(ctx context.Context, in *studyExportRequest) (*hu
 		return nil, h.studyFailure("exporting the study", err)
 	}
 	who, _ := auth.IdentityOf(ctx)
-	arms := who.Can(auth.AllocationRead)
+	input := export.Input{Arms: who.Can(auth.AllocationRead), Audit: who.Can(auth.AuditRead), Format: in.Format}
 	h.recordReading(ctx, reading{actor: actorOf(ctx), object: studyObject(in.ID), action: readExport}, false)
 	return &huma.StreamResponse{Body: func(answer huma.Context) {
 		answer.SetHeader("Content-Type", zipType)
@@ -49,7 +49,8 @@ func (h *handlers) exportStudy(ctx context.Context, in *studyExportRequest) (*hu
 		_, w := humago.Unwrap(answer)
 		out := bufio.NewWriterSize(&patientWriter{w: w, control: http.NewResponseController(w)}, exportBuffer)
 		err := h.store.ReadStudy(ctx, in.ID, h.now(), func(study models.Study, rows models.StudyRows) error {
-			return export.Write(out, export.Input{Study: study, Rows: rows, Arms: arms, Format: in.Format})
+			input.Study, input.Rows = study, rows
+			return export.Write(out, input)
 		})
 		if err == nil {
 			err = out.Flush()

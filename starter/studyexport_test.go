@@ -49,6 +49,8 @@ func TestStudyExportRoute(t *testing.T) {
 	require.Equal(t, zipType, whole.header.Get("Content-Type"))
 	require.Equal(t, `attachment; filename="walk-1.zip"`, whole.header.Get("Content-Disposition"))
 	require.True(t, readManifest(t, whole.raw).Arms)
+	require.True(t, readManifest(t, whole.raw).Audit)
+	require.Contains(t, unzip(t, whole.raw)["audit.csv"], "study_add,operator,")
 	require.Contains(t, unzip(t, whole.raw)["allocations.csv"], "texts")
 	require.Equal(t, whole.raw, h.do(call{method: "GET", path: path}).raw)
 
@@ -62,6 +64,8 @@ func TestStudyExportRoute(t *testing.T) {
 	blinded := h.do(call{method: "GET", path: path, header: map[string]string{"Authorization": "Bearer " + blind}})
 	require.Equal(t, http.StatusOK, blinded.status, blinded.raw)
 	require.False(t, readManifest(t, blinded.raw).Arms)
+	require.False(t, readManifest(t, blinded.raw).Audit)
+	require.NotContains(t, unzip(t, blinded.raw), "audit.csv")
 	require.NotContains(t, unzip(t, blinded.raw)["allocations.csv"], "texts")
 	rows, err := csv.NewReader(strings.NewReader(unzip(t, blinded.raw)["allocations.csv"])).ReadAll()
 	require.NoError(t, err)

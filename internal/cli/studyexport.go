@@ -104,12 +104,24 @@ func (c *Commands) showExport(manifest export.Manifest) error {
 				rows = append(rows, []string{table, strconv.FormatInt(*f.Rows, 10)})
 			}
 		}
-		if err := writeTable(w, rows); err != nil || m.Arms {
+		if err := writeTable(w, rows); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(w, "\nThe arms are left out; they need allocation:read.")
+		_, err := io.WriteString(w, describeOmissions(m))
 		return err
 	})
+}
+
+// describeOmissions says what the reader may not see.
+func describeOmissions(m export.Manifest) string {
+	var out string
+	if !m.Arms {
+		out += "\nThe arms are left out; they need allocation:read.\n"
+	}
+	if !m.Audit {
+		out += "\nThe audit is left out; it needs audit:read.\n"
+	}
+	return out
 }
 
 // saveFile writes a file of any length as it comes in. A refusal is an *APIError.

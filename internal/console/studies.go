@@ -230,7 +230,8 @@ func (*Console) addConsentText(v *viewer) (string, error) {
 func exportForm(v *viewer, study string) g.Node {
 	return h.Details(h.Summary(g.Text("Export")),
 		h.P(h.Class("quiet"), g.Text("A zip archive of tables under pseudonyms, without names, numbers or texts"),
-			g.If(!v.can(auth.AllocationRead), g.Text(", and without arms")), g.Text(". Each download is in the audit.")),
+			g.If(!v.can(auth.AllocationRead), g.Text(", and without arms")),
+			g.If(!v.can(auth.AuditRead), g.Text(", and without the audit")), g.Text(". Each download is in the audit.")),
 		h.Form(h.Method("get"), h.Action(Path+"studies/"+study+"/export"), h.Class("stack"),
 			field("format", "Files of the tables", h.Select(h.ID("format"), h.Name("format"), g.Map(export.Formats(), func(f export.Format) g.Node {
 				return h.Option(h.Value(string(f)), g.Text(exportLabels[f]))

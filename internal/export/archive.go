@@ -20,6 +20,8 @@ type Input struct {
 	Rows  models.StudyRows
 	// Arms: the reader may see who is in which arm.
 	Arms bool
+	// Audit: the reader may see the audit.
+	Audit bool
 	// Format says as which files the tables are written.
 	Format Format
 }
@@ -32,6 +34,8 @@ type Manifest struct {
 	Study string `json:"study"`
 	// Arms is false where what tells a person's arm was left out.
 	Arms bool `json:"arms"`
+	// Audit is false where the table of the audit was left out.
+	Audit bool `json:"audit"`
 	// SchemaSHA256 is the checksum of datapackage.json, equal for equal tables.
 	SchemaSHA256 string         `json:"schema_sha256"`
 	Files        []ManifestFile `json:"files"`
@@ -53,7 +57,7 @@ func Write(w io.Writer, in Input) error {
 	if len(in.Study.PseudonymKey) == 0 {
 		return errNoKey
 	}
-	a := archive{zip: zip.NewWriter(w), manifest: Manifest{Study: in.Study.ID, Arms: in.Arms}}
+	a := archive{zip: zip.NewWriter(w), manifest: Manifest{Study: in.Study.ID, Arms: in.Arms, Audit: in.Audit}}
 	for _, d := range describers {
 		if d.readsCSV && in.Format == FormatParquet {
 			continue
@@ -65,7 +69,7 @@ func Write(w io.Writer, in Input) error {
 	a.manifest.SchemaSHA256 = a.manifest.Files[0].SHA256
 	counts := &consort.Flow{}
 	pseudonyms := &names{key: in.Study.PseudonymKey, zones: map[string]*time.Location{}}
-	for _, t := range tables {
+	for _, t := range in.tables() {
 		for _, file := range in.Format.fileTypes() {
 			table := &tableWriter{table: t, fields: t.fields(in.Arms), arms: in.Arms, names: pseudonyms}
 			err := a.add(t.name+"."+file.ending, func(w io.Writer) error { return table.writeFile(w, file, in.Rows, counts) })

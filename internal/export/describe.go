@@ -69,7 +69,7 @@ type dataPackage struct {
 // writePackage writes the Frictionless data package.
 func writePackage(w io.Writer, in Input) error {
 	out := dataPackage{Profile: "tabular-data-package", Name: in.Study.ID}
-	for _, t := range tables {
+	for _, t := range in.tables() {
 		for _, file := range in.Format.fileTypes() {
 			out.Resources = append(out.Resources, packageResource{
 				Name: t.name + file.suffix, Path: t.name + "." + file.ending, Profile: file.profile, Description: t.description,
@@ -134,7 +134,7 @@ func writeDictionary(w io.Writer, in Input) error {
 	if err := out.Write(dictionaryHead); err != nil {
 		return err
 	}
-	for i, t := range tables {
+	for i, t := range in.tables() {
 		if t.name == consortTable {
 			continue // not about persons
 		}
@@ -191,7 +191,7 @@ const tablesMark = "#TABLES#\n"
 
 func writeLoader(w io.Writer, in Input, l loader) error {
 	var all strings.Builder
-	for _, t := range tables {
+	for _, t := range in.tables() {
 		var fields strings.Builder
 		for _, f := range t.fields(in.Arms) {
 			fmt.Fprintf(&fields, l.field, f.name, f.kind)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"coachline/internal/consort"
@@ -187,6 +188,8 @@ func (w *tableWriter) writeRows(rows models.StudyRows, flow *consort.Flow) error
 		return rows.Alerts(w.writeAlert)
 	case costsTable:
 		return rows.Costs(w.writeCost)
+	case auditTable:
+		return rows.Audit(w.writeAudit)
 	case consortTable:
 		return w.writeFlow(flow)
 	default:
@@ -259,4 +262,14 @@ func (w *tableWriter) writeAlert(p models.StudyPerson, row models.Alert) error {
 func (w *tableWriter) writeCost(p models.StudyPerson, row models.Cost) error {
 	return w.write(p.Timezone, w.names.of(costsTable, row.Ref), w.names.of(peopleTable, p.ID), row.Day, string(row.Kind), string(row.Stage), row.Model,
 		row.InputTokens, row.CachedTokens, row.OutputTokens, row.Segments, row.AudioMillis, row.Micros, row.Currency)
+}
+
+// writeAudit names no operator: users and tokens have pseudonyms, and parts of the
+// system are called by their kind.
+func (w *tableWriter) writeAudit(p models.StudyPerson, row models.Audit) error {
+	kind, name, isNamed := strings.Cut(row.Actor, ":")
+	if isNamed {
+		name = w.names.of("actors", row.Actor)
+	}
+	return w.write(p.Timezone, w.names.of(auditTable, strconv.FormatInt(row.ID, 10)), w.names.of(peopleTable, p.ID), row.Action, kind, name, row.At)
 }

@@ -4,6 +4,8 @@
 // definition of the tables, so they cannot disagree.
 package export
 
+import "slices"
+
 // kind is the type of a column.
 type kind string
 
@@ -93,6 +95,7 @@ const (
 	consentsTable    = "consents"
 	alertsTable      = "alerts"
 	costsTable       = "costs"
+	auditTable       = "audit"
 	consortTable     = "consort"
 )
 
@@ -214,7 +217,29 @@ var tables = []table{
 		{name: "micros", kind: kindWhole, description: "Millionths of the currency; empty where no price was known"},
 		{name: "currency", kind: kindText, description: "Currency"},
 	}},
+	auditRows,
 	consortFigures,
+}
+
+// auditRows are there for those who may read the audit.
+var auditRows = table{auditTable, "What was done to the study and its people, without reasons and changes", []column{
+	{name: "audit", kind: kindText, description: "Pseudonym of the row"},
+	{
+		name: "participant", kind: kindText, description: "Pseudonym of the person; empty where it is about the study, its cohorts, budgets or holds",
+		refers: peopleTable,
+	},
+	{name: "action", kind: kindText, description: "What was done"},
+	{name: "actor_kind", kind: kindText, description: "user, token, operator, or the part of the system that did it"},
+	{name: "actor", kind: kindText, description: "Pseudonym of the user or token", personal: true},
+	{name: "at", kind: kindInstant, description: "When"},
+}}
+
+// tables lists the tables that the reader may see.
+func (in Input) tables() []table {
+	if in.Audit {
+		return tables
+	}
+	return slices.DeleteFunc(slices.Clone(tables), func(t table) bool { return t.name == auditTable })
 }
 
 // consortFigures holds the figures of the CONSORT diagram.

@@ -58,7 +58,7 @@ func saveBudget(tx *gorm.DB, b models.Budget, before map[string]string) (models.
 		return b, err
 	}
 	return b, database.AddAudit(tx, models.Audit{
-		ParticipantID: b.ParticipantID, Actor: b.CreatedBy, Action: "budget", Object: "budget/" + strconv.FormatInt(b.ID, 10),
+		ParticipantID: b.ParticipantID, Actor: b.CreatedBy, Action: "budget", Object: budgetObject(b.ID),
 		Detail: describeBudget(b), Before: before, After: map[string]string{"budget": describeBudget(b)}, At: b.UpdatedAt,
 	})
 }
@@ -116,6 +116,9 @@ func describeBudget(b models.Budget) string {
 	return fmt.Sprintf("%s %s %d micros, warning at %d percent", scope, b.Period, b.Micros, b.WarnPercent)
 }
 
+// budgetObject is what the audit calls a budget.
+func budgetObject(id int64) string { return "budget/" + strconv.FormatInt(id, 10) }
+
 // DeleteBudget removes a budget. ErrNotFound for an unknown id.
 func (s *Store) DeleteBudget(ctx context.Context, id int64, actor string, now time.Time) error {
 	err := s.write(ctx, func(tx *gorm.DB) error {
@@ -127,7 +130,7 @@ func (s *Store) DeleteBudget(ctx context.Context, id int64, actor string, now ti
 			return err
 		}
 		return database.AddAudit(tx, models.Audit{
-			ParticipantID: row.ParticipantID, Actor: actor, Action: "budget_delete", Object: "budget/" + strconv.FormatInt(id, 10),
+			ParticipantID: row.ParticipantID, Actor: actor, Action: "budget_delete", Object: budgetObject(id),
 			Detail: describeBudget(row), Before: map[string]string{"budget": describeBudget(row)}, At: instant(now),
 		})
 	})

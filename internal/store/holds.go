@@ -64,12 +64,15 @@ func checkScope(tx *gorm.DB, h models.Hold) error {
 
 // auditOf completes an audit row of a hold with what it is about.
 func auditOf(h models.Hold, row models.Audit) models.Audit {
-	row.Object = strconv.FormatInt(h.ID, 10)
+	row.Object = holdObject(h.ID)
 	if h.Scope == models.HoldParticipant {
 		row.ParticipantID = h.ScopeID
 	}
 	return row
 }
+
+// holdObject is what the audit calls a hold.
+func holdObject(id int64) string { return strconv.FormatInt(id, 10) }
 
 // ReleaseHold ends a hold now and returns it. ErrNotFound when the id is unknown
 // or the hold is over.

@@ -40,7 +40,7 @@ func TestProgressAgreesWithTheExport(t *testing.T) {
 		w.exportStory()
 		_, err := w.RecordStudyConsent(w.ctx, models.StudyConsent{ParticipantID: "p001", StudyID: walkStudy, Method: models.MethodOperator, RecordedBy: "user:kim", At: at(2)}, at(2))
 		require.NoError(t, err)
-		_, files := w.export(walkStudy, withArms)
+		_, files := w.export(walkStudy, toAdmin)
 		got := w.progressOf(walkStudy, start.AddDate(1, 0, 0))
 
 		steps := readTable(t, files["consort.csv"])

@@ -181,6 +181,61 @@ func (r *studyRows) Costs(fn func(models.StudyPerson, models.Cost) error) error 
 	})
 }
 
+// auditColumns leave out what may be personal, and what names rows.
+var auditColumns = []string{"id", "participant_id", "actor", "action", "at"}
+
+// Audit reads the audit rows about the study, and then those about its people.
+func (r *studyRows) Audit(fn func(models.StudyPerson, models.Audit) error) error {
+	objects, err := r.auditObjects()
+	if err != nil {
+		return err
+	}
+	for after := int64(0); ; {
+		var rows []models.Audit
+		err := r.tx.Select(auditColumns).Where("participant_id = '' AND id > ? AND object IN ?", after, objects).Order("id").Limit(rowsPage).Find(&rows).Error
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			break
+		}
+		for _, row := range rows {
+			if err := fn(models.StudyPerson{}, row); err != nil {
+				return err
+			}
+		}
+		after = rows[len(rows)-1].ID
+	}
+	return eachOfPeople(r, byPerson[models.Audit]{
+		columns: auditColumns, order: "id", owner: func(a models.Audit) string { return a.ParticipantID }, fn: fn,
+	})
+}
+
+// auditObjects lists what the audit calls the study, and its cohorts, budgets and
+// holds.
+func (r *studyRows) auditObjects() ([]string, error) {
+	objects := []string{studyObject(r.study)}
+	var cohorts []string
+	if err := r.tx.Model(&models.CohortJob{}).Where("study_id = ?", r.study).Order("id").Pluck("id", &cohorts).Error; err != nil {
+		return nil, err
+	}
+	for _, id := range cohorts {
+		objects = append(objects, cohortObject(id))
+	}
+	var budgets, holds []int64
+	if err := r.tx.Model(&models.Budget{}).Where("study_id = ?", r.study).Order("id").Pluck("id", &budgets).Error; err != nil {
+		return nil, err
+	}
+	for _, id := range budgets {
+		objects = append(objects, budgetObject(id))
+	}
+	err := r.tx.Model(&models.Hold{}).Where("scope = ? AND scope_id = ?", models.HoldStudy, r.study).Order("id").Pluck("id", &holds).Error
+	for _, id := range holds {
+		objects = append(objects, holdObject(id))
+	}
+	return objects, err
+}
+
 // Inbound reads the texts of people in the order in which they came: not all of them
 // are in an index by person.
 func (r *studyRows) Inbound(fn func(models.StudyPerson, models.Inbound) error) error {

@@ -27,8 +27,8 @@ import (
 const armsAndPoints = `{"arms":[{"name":"=calm","weight":1},{"name":"walk","weight":1}],"randomisation":{"method":"simple"},` +
 	`"decision_points":{"policy":"-coin","options":[{"name":"send","probability":0.5,"send":true},{"name":"none","probability":0.5}]}}`
 
-// withArms is an export for a reader who sees the arms.
-var withArms = export.Input{Arms: true}
+// toAdmin is an export for a reader who sees everything.
+var toAdmin = export.Input{Arms: true, Audit: true}
 
 // export returns the archive of a study and its files.
 func (w *world) export(study string, in export.Input) (raw []byte, files map[string]string) {
@@ -103,8 +103,8 @@ func (w *world) exportStory() {
 func TestExportOfAStudy(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.exportStory()
-		raw, files := w.export(walkStudy, withArms)
-		again, _ := w.export(walkStudy, withArms)
+		raw, files := w.export(walkStudy, toAdmin)
+		again, _ := w.export(walkStudy, toAdmin)
 		require.True(t, bytes.Equal(raw, again), "equal rows give equal bytes")
 
 		of := " WHERE participant_id IN (SELECT id FROM participants WHERE study_id = 'walk-1')"
@@ -114,6 +114,7 @@ func TestExportOfAStudy(t *testing.T) {
 			"decisions": w.count("SELECT count(*) FROM decisions" + of), "allocations": 120,
 			"consents": 1, "alerts": w.count("SELECT count(*) FROM alarms" + of), "costs": w.count("SELECT count(*) FROM costs" + of), "consort": 9,
 		}
+		want["audit"] = w.count("SELECT count(*) FROM audit"+of) + w.count("SELECT count(*) FROM audit WHERE participant_id = '' AND object = 'study:walk-1'")
 		for name, rows := range want {
 			require.Positive(t, rows, name)
 			require.Len(t, readTable(t, files[name+".csv"]), rows, name)
@@ -148,6 +149,10 @@ func TestBlindedExport(t *testing.T) {
 		raw, files := w.export(walkStudy, export.Input{})
 		require.NotContains(t, string(raw), "calm")
 		require.NotContains(t, string(raw), "bench")
+		require.NotContains(t, files, "audit.csv")
+		require.NotContains(t, files["datapackage.json"], "audit")
+		require.NotContains(t, files["redcap_dictionary.csv"], "audit")
+		require.NotContains(t, files["load.py"], "audit")
 		for name, text := range files {
 			if strings.HasSuffix(name, ".csv") && name != "redcap_dictionary.csv" {
 				require.NotContains(t, strings.Split(strings.SplitN(text, "\n", 2)[0], ","), "arm", name)
@@ -158,10 +163,50 @@ func TestBlindedExport(t *testing.T) {
 	})
 }
 
+// TestAuditOfAnExport: the table has what was done to the study and its people, and
+// names no operator.
+func TestAuditOfAnExport(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.exportStory()
+		_, plain := w.export(walkStudy, toAdmin)
+		for i, study := range []string{walkStudy, models.DefaultStudy} {
+			_, err := w.SetBudget(w.ctx, models.Budget{Scope: models.BudgetStudy, StudyID: study, Period: models.BudgetMonth, Micros: 1000, WarnPercent: 80, Currency: "USD", CreatedBy: "user:lee", UpdatedAt: at(9)})
+			require.NoError(t, err)
+			_, err = w.CreateHold(w.ctx, models.Hold{Scope: models.HoldStudy, ScopeID: study, Reason: canary, CreatedBy: "user:lee", CreatedAt: at(9), UntilAt: at(99)})
+			require.NoError(t, err)
+			_, err = w.CreateCohort(w.ctx, models.CohortJob{ID: fmt.Sprint("c", i), StudyID: study, FileName: canary, File: []byte("phone\n"), CreatedBy: "token:site", CreatedAt: at(9)})
+			require.NoError(t, err)
+		}
+		raw, files := w.export(walkStudy, toAdmin)
+		rows := readTable(t, files["audit.csv"])
+		require.Len(t, rows, len(readTable(t, plain["audit.csv"]))+3)
+		kinds, actors := map[string]string{}, map[string]string{}
+		for _, row := range rows {
+			kinds[row["action"]] += row["actor_kind"] + " "
+			actors[row["action"]] = row["actor"]
+			require.Equal(t, row["actor"] != "", slices.Contains([]string{"user", "token"}, row["actor_kind"]), row)
+			if slices.Contains([]string{"study_add", "hold", "budget", "cohort_upload"}, row["action"]) {
+				require.Empty(t, row["participant"])
+			}
+		}
+		require.Equal(t, "user ", kinds["budget"])
+		require.Equal(t, "user ", kinds["hold"])
+		require.Equal(t, "token ", kinds["cohort_upload"])
+		require.Equal(t, actors["study_add"], actors["consent_text_add"])
+		require.Equal(t, actors["budget"], actors["hold"])
+		require.NotEqual(t, actors["budget"], actors["study_add"])
+		require.Equal(t, strings.Repeat("user ", 120), kinds["enroll"])
+		for _, needle := range []string{canary, "user:", "token:", "kim", "lee"} {
+			require.NotContains(t, files["audit.csv"], needle)
+		}
+		require.NotContains(t, string(raw), canary)
+	})
+}
+
 func TestPseudonymsDifferBetweenStudies(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.exportStory()
-		_, walk := w.export(walkStudy, withArms)
+		_, walk := w.export(walkStudy, toAdmin)
 		require.NoError(t, w.ReadStudy(w.ctx, walkStudy, at(0), func(s models.Study, rows models.StudyRows) error {
 			other, err := w.Study(w.ctx, models.DefaultStudy)
 			require.NoError(t, err)
@@ -173,7 +218,7 @@ func TestPseudonymsDifferBetweenStudies(t *testing.T) {
 			}
 			return nil
 		}))
-		_, own := w.export(models.DefaultStudy, withArms)
+		_, own := w.export(models.DefaultStudy, toAdmin)
 		require.Len(t, readTable(t, own["participants.csv"]), 1)
 	})
 }
@@ -183,10 +228,10 @@ func TestPseudonymsDifferBetweenStudies(t *testing.T) {
 func TestErasedPersonInAnExport(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.exportStory()
-		_, before := w.export(walkStudy, withArms)
+		_, before := w.export(walkStudy, toAdmin)
 		w.beginErasure(60 * 24 * 20)
 		w.eraseAll("p1", 60*24*20+1)
-		raw, after := w.export(walkStudy, withArms)
+		raw, after := w.export(walkStudy, toAdmin)
 		require.NotContains(t, string(raw), canary)
 		erased := slices.IndexFunc(readTable(t, after["participants.csv"]), func(p map[string]string) bool { return p["timezone"] == "UTC" })
 		require.GreaterOrEqual(t, erased, 0)
@@ -203,7 +248,7 @@ func TestPythonLoader(t *testing.T) {
 	}
 	w := onSQLite(t)
 	w.exportStory()
-	_, files := w.export(walkStudy, export.Input{Arms: true, Format: export.FormatBoth})
+	_, files := w.export(walkStudy, export.Input{Arms: true, Audit: true, Format: export.FormatBoth})
 	folder := t.TempDir()
 	for name, text := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
