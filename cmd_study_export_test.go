@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/export"
@@ -41,6 +42,10 @@ func TestStudyExport(t *testing.T) {
 		switch r.URL.Path {
 		case "/studies/walk-1/export":
 			_, _ = w.Write(exportOfNobody(t, export.Format(r.URL.Query().Get("format"))))
+		case "/studies/words/export":
+			assert.Equal(t, "true", r.URL.Query().Get("texts"))
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = w.Write([]byte(`{"status":"error","message":"texts: permission personal:read is needed"}`))
 		case "/studies/half/export":
 			_, _ = w.Write(raw[:len(raw)/2])
 			w.(http.Flusher).Flush()
@@ -94,6 +99,9 @@ func TestStudyExport(t *testing.T) {
 	require.Equal(t, 1, strings.Count(out, "consort "), out)
 	require.FileExists(t, filepath.Join(both, "participants.csv"))
 	require.FileExists(t, filepath.Join(both, "participants.parquet"))
+	code, _, complaint = call(t, environ, "study", "export", "words", "--out", to+"-words", "--texts")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, complaint, "texts: permission personal:read is needed")
 	code, _, complaint = call(t, environ, "study", "export", "walk-1", "--out", to+"-xls", "--format", "xls")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, complaint, `"xls" is no format; the formats are csv, parquet and both`)

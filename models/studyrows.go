@@ -19,8 +19,17 @@ type StudyPerson struct {
 	ZoneAssumed bool
 }
 
+// StudyReading says what is read of a study.
+type StudyReading struct {
+	ID string
+	// Now decides which outcomes are over.
+	Now time.Time
+	// Texts has the messages read with their words, which are personal data.
+	Texts bool
+}
+
 // StudyRows reads the rows of a study from one state of the database, in an order
-// that does not change, without texts and without personal data. Each method calls
+// that does not change, without personal data but for texts that were asked for. Each method calls
 // fn for each row and ends with the first error of it.
 type StudyRows interface {
 	People(fn func(StudyPerson) error) error

@@ -19,6 +19,7 @@ const (
 	readConversation = "read_conversation"
 	readMemory       = "read_memory"
 	readExport       = "export"
+	readTexts        = "export_texts"
 	readPayload      = "decode_payload"
 )
 

@@ -48,7 +48,7 @@ type Store interface {
 	CheckAllocations(ctx context.Context, studyID string) (models.AllocationCheck, error)
 	Decisions(ctx context.Context, q models.DecisionQuery) ([]models.DecisionOutcome, error)
 	StudyProgress(ctx context.Context, id string, now time.Time) (models.Study, models.StudyProgress, error)
-	ReadStudy(ctx context.Context, id string, now time.Time, fn func(models.Study, models.StudyRows) error) error
+	ReadStudy(ctx context.Context, what models.StudyReading, fn func(models.Study, models.StudyRows) error) error
 	StudySeed(ctx context.Context, studyID, actor string, now time.Time) ([]byte, error)
 	Participant(ctx context.Context, id string) (models.Participant, error)
 	Participants(ctx context.Context, q models.ParticipantQuery) ([]models.Participant, error)

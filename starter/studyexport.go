@@ -22,11 +22,12 @@ const exportBuffer = 64 << 10
 type studyExportRequest struct {
 	ID     string        `path:"id" maxLength:"40" doc:"Id of a study."`
 	Format export.Format `query:"format" enum:"csv,parquet,both" default:"csv" doc:"As which files the tables are written."`
+	Texts  bool          `query:"texts" doc:"Messages with their words, masked. Needs personal:read."`
 }
 
 func (h *handlers) registerStudyExport(router huma.API) {
 	r := route{method: http.MethodGet, path: studyPath + "/export", id: "export-study", needs: auth.ExportRead, reads: readExport,
-		summary: "The rows of a study under pseudonyms, as tables in a zip archive; arms need allocation:read, the audit audit:read", errors: []int{http.StatusNotFound}}
+		summary: "The rows of a study under pseudonyms, as tables in a zip archive; arms need allocation:read, the audit audit:read, texts personal:read", errors: []int{http.StatusNotFound}}
 	register(router, r, h.exportStudy)
 	answers := router.OpenAPI().Paths[r.path].Get.Responses[strconv.Itoa(http.StatusOK)]
 	answers.Content = map[string]*huma.MediaType{zipType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
@@ -36,19 +37,25 @@ func (h *handlers) registerStudyExport(router huma.API) {
 // row before the first byte goes out: who breaks off has read something too. What
 // fails in the middle breaks the connection off.
 func (h *handlers) exportStudy(ctx context.Context, in *studyExportRequest) (*huma.StreamResponse, error) {
+	if in.Texts && !canSeePersonal(ctx) {
+		return nil, newFailure(http.StatusForbidden, "texts: permission %s is needed", auth.PersonalRead)
+	}
 	if _, err := h.store.Study(ctx, in.ID); err != nil {
 		return nil, h.studyFailure("exporting the study", err)
 	}
 	who, _ := auth.IdentityOf(ctx)
-	input := export.Input{Arms: who.Can(auth.AllocationRead), Audit: who.Can(auth.AuditRead), Format: in.Format}
+	input := export.Input{Arms: who.Can(auth.AllocationRead), Audit: who.Can(auth.AuditRead), Texts: in.Texts, Format: in.Format}
 	h.recordReading(ctx, reading{actor: actorOf(ctx), object: studyObject(in.ID), action: readExport}, false)
+	if in.Texts {
+		h.recordReading(ctx, reading{actor: actorOf(ctx), object: studyObject(in.ID), action: readTexts}, false)
+	}
 	return &huma.StreamResponse{Body: func(answer huma.Context) {
 		answer.SetHeader("Content-Type", zipType)
 		answer.SetHeader("Content-Disposition", `attachment; filename="`+in.ID+`.zip"`)
 		answer.SetStatus(http.StatusOK)
 		_, w := humago.Unwrap(answer)
 		out := bufio.NewWriterSize(&patientWriter{w: w, control: http.NewResponseController(w)}, exportBuffer)
-		err := h.store.ReadStudy(ctx, in.ID, h.now(), func(study models.Study, rows models.StudyRows) error {
+		err := h.store.ReadStudy(ctx, models.StudyReading{ID: in.ID, Now: h.now(), Texts: in.Texts}, func(study models.Study, rows models.StudyRows) error {
 			input.Study, input.Rows = study, rows
 			return export.Write(out, input)
 		})

@@ -71,17 +71,28 @@ func TestStudyExportRoute(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rows, 4)
 
+	_, reader := h.token(auth.ExportRead, auth.PersonalRead)
+	withTexts := call{method: "GET", path: path + "?texts=true", header: map[string]string{"Authorization": "Bearer " + reader}}
+	read := h.do(withTexts)
+	require.Equal(t, http.StatusOK, read.status, read.raw)
+	require.True(t, readManifest(t, read.raw).Texts)
+	require.Contains(t, unzip(t, read.raw)["messages.csv"], ",text\n")
+	withTexts.header = map[string]string{"Authorization": "Bearer " + blind}
+	h.refused(withTexts, http.StatusForbidden, "texts: permission personal:read is needed")
+	require.False(t, readManifest(t, whole.raw).Texts)
+
 	_, other := h.token(auth.StudyRead, auth.AllocationRead)
 	h.refused(call{method: "GET", path: path, header: map[string]string{"Authorization": "Bearer " + other}}, http.StatusForbidden, "export:read")
 	h.refused(call{method: "GET", path: studiesPath + "/none/export"}, http.StatusNotFound, "study not found")
 
 	var audited []string
 	for _, row := range result[api.AuditPage](t, h.do(call{method: "GET", path: auditPath + "?limit=200"})).Rows {
-		if row.Action == readExport {
-			audited = append(audited, row.Actor+" "+row.Object+" "+row.ParticipantID)
+		if row.Action == readExport || row.Action == readTexts {
+			audited = append(audited, row.Action+" "+row.Actor+" "+row.Object+" "+row.ParticipantID)
 		}
 	}
-	require.Equal(t, []string{"token:script study:walk-1 ", "operator study:walk-1 "}, audited)
+	want := []string{"export_texts token:script study:walk-1 ", "export token:script study:walk-1 ", "export operator study:walk-1 "}
+	require.Equal(t, want, audited)
 }
 
 func readManifest(t *testing.T, raw string) export.Manifest {

@@ -27,10 +27,16 @@ const maxManifest = 1 << 20
 type StudyExport struct {
 	Study, Folder string
 	Format        export.Format
+	// Texts: messages with their words, masked.
+	Texts bool
 }
 
 func (e StudyExport) toRequest() request {
-	return request{method: http.MethodGet, path: studyPath(e.Study) + "/export", query: url.Values{"format": {string(e.Format)}}}
+	query := url.Values{"format": {string(e.Format)}}
+	if e.Texts {
+		query.Set("texts", "true")
+	}
+	return request{method: http.MethodGet, path: studyPath(e.Study) + "/export", query: query}
 }
 
 // ExportStudy writes the tables of a study into a new folder, whole or not at all:

@@ -229,13 +229,16 @@ func (*Console) addConsentText(v *viewer) (string, error) {
 // exportForm asks for a download of the study's tables.
 func exportForm(v *viewer, study string) g.Node {
 	return h.Details(h.Summary(g.Text("Export")),
-		h.P(h.Class("quiet"), g.Text("A zip archive of tables under pseudonyms, without names, numbers or texts"),
+		h.P(h.Class("quiet"), g.Text("A zip archive of tables under pseudonyms, without names or numbers"),
 			g.If(!v.can(auth.AllocationRead), g.Text(", and without arms")),
 			g.If(!v.can(auth.AuditRead), g.Text(", and without the audit")), g.Text(". Each download is in the audit.")),
 		h.Form(h.Method("get"), h.Action(Path+"studies/"+study+"/export"), h.Class("stack"),
 			field("format", "Files of the tables", h.Select(h.ID("format"), h.Name("format"), g.Map(export.Formats(), func(f export.Format) g.Node {
 				return h.Option(h.Value(string(f)), g.Text(exportLabels[f]))
 			}))),
+			g.Iff(v.can(auth.PersonalRead), func() g.Node {
+				return h.Div(h.Label(h.Input(h.Type("checkbox"), h.Name("texts"), h.Value("true")), g.Text(" With what was written; numbers, addresses and codes are masked, names are not")))
+			}),
 			h.Button(h.Type("submit"), g.Text("Export as a zip archive"))))
 }
 

@@ -22,6 +22,9 @@ type Input struct {
 	Arms bool
 	// Audit: the reader may see the audit.
 	Audit bool
+	// Texts: the messages have their words, masked. Rows must have been read with
+	// them.
+	Texts bool
 	// Format says as which files the tables are written.
 	Format Format
 }
@@ -36,6 +39,8 @@ type Manifest struct {
 	Arms bool `json:"arms"`
 	// Audit is false where the table of the audit was left out.
 	Audit bool `json:"audit"`
+	// Texts is true where messages have their words, masked.
+	Texts bool `json:"texts"`
 	// SchemaSHA256 is the checksum of datapackage.json, equal for equal tables.
 	SchemaSHA256 string         `json:"schema_sha256"`
 	Files        []ManifestFile `json:"files"`
@@ -57,7 +62,7 @@ func Write(w io.Writer, in Input) error {
 	if len(in.Study.PseudonymKey) == 0 {
 		return errNoKey
 	}
-	a := archive{zip: zip.NewWriter(w), manifest: Manifest{Study: in.Study.ID, Arms: in.Arms, Audit: in.Audit}}
+	a := archive{zip: zip.NewWriter(w), manifest: Manifest{Study: in.Study.ID, Arms: in.Arms, Audit: in.Audit, Texts: in.Texts}}
 	for _, d := range describers {
 		if d.readsCSV && in.Format == FormatParquet {
 			continue
@@ -71,8 +76,8 @@ func Write(w io.Writer, in Input) error {
 	pseudonyms := &names{key: in.Study.PseudonymKey, zones: map[string]*time.Location{}}
 	for _, t := range in.tables() {
 		for _, file := range in.Format.fileTypes() {
-			table := &tableWriter{table: t, fields: t.fields(in.Arms), arms: in.Arms, names: pseudonyms}
-			err := a.add(t.name+"."+file.ending, func(w io.Writer) error { return table.writeFile(w, file, in.Rows, counts) })
+			table := &tableWriter{table: t, fields: t.fields(in), in: in, names: pseudonyms}
+			err := a.add(t.name+"."+file.ending, func(w io.Writer) error { return table.writeFile(w, file, counts) })
 			if err != nil {
 				return err
 			}

@@ -73,7 +73,7 @@ func writePackage(w io.Writer, in Input) error {
 		for _, file := range in.Format.fileTypes() {
 			out.Resources = append(out.Resources, packageResource{
 				Name: t.name + file.suffix, Path: t.name + "." + file.ending, Profile: file.profile, Description: t.description,
-				Format: file.ending, MediaType: file.mediaType, Encoding: file.encoding, Schema: newPackageSchema(t, file, in.Arms),
+				Format: file.ending, MediaType: file.mediaType, Encoding: file.encoding, Schema: newPackageSchema(t, file, in),
 			})
 		}
 	}
@@ -82,12 +82,12 @@ func writePackage(w io.Writer, in Input) error {
 
 // newPackageSchema describes the fields of a table. How texts stand for values is left
 // out where a file has types of its own.
-func newPackageSchema(t table, file fileType, arms bool) packageSchema {
+func newPackageSchema(t table, file fileType, in Input) packageSchema {
 	schema := packageSchema{PrimaryKey: []string{t.key()}}
 	if !file.isTyped {
 		schema.MissingValues = []string{""}
 	}
-	for _, f := range t.fields(arms) {
+	for _, f := range t.fields(in) {
 		one := packageField{Name: f.name, Type: f.kind, Description: f.description, Personal: f.personal}
 		if !file.isTyped {
 			one.Format = f.format
@@ -138,7 +138,7 @@ func writeDictionary(w io.Writer, in Input) error {
 		if t.name == consortTable {
 			continue // not about persons
 		}
-		for j, f := range t.fields(in.Arms) {
+		for j, f := range t.fields(in) {
 			if i > 0 && f.refers == peopleTable {
 				continue // the record id
 			}
@@ -193,7 +193,7 @@ func writeLoader(w io.Writer, in Input, l loader) error {
 	var all strings.Builder
 	for _, t := range in.tables() {
 		var fields strings.Builder
-		for _, f := range t.fields(in.Arms) {
+		for _, f := range t.fields(in) {
 			fmt.Fprintf(&fields, l.field, f.name, f.kind)
 		}
 		list := fields.String()

@@ -127,7 +127,7 @@ func newRecord(fields []field) record {
 func newLeaf(f field, isKey bool) parquet.Node {
 	switch f.kind {
 	case kindText:
-		if isKey {
+		if isKey || f.words {
 			return parquet.String()
 		}
 		return parquet.Encoded(parquet.String(), &parquet.RLEDictionary)

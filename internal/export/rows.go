@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"coachline/internal/consort"
+	"coachline/internal/redact"
 	"coachline/models"
 )
 
@@ -59,18 +60,18 @@ func (n *names) zoneOf(name string) *time.Location {
 type tableWriter struct {
 	table  table
 	fields []field
-	arms   bool
+	in     Input
 	names  *names
 	out    rowWriter
 	count  int64
 }
 
 // writeFile writes the whole table as a file.
-func (w *tableWriter) writeFile(out io.Writer, as fileType, rows models.StudyRows, flow *consort.Flow) (err error) {
+func (w *tableWriter) writeFile(out io.Writer, as fileType, flow *consort.Flow) (err error) {
 	if w.out, err = as.open(out, w.fields); err != nil {
 		return err
 	}
-	if err := w.writeRows(rows, flow); err != nil {
+	if err := w.writeRows(w.in.Rows, flow); err != nil {
 		return err
 	}
 	return w.out.close()
@@ -85,7 +86,7 @@ func (w *tableWriter) write(zone string, values ...any) error {
 	}
 	cells := make([]any, 0, len(w.fields))
 	for i, c := range w.table.columns {
-		if c.arm && !w.arms {
+		if !c.isShown(w.in) {
 			continue
 		}
 		if c.kind == kindInstant {
@@ -198,7 +199,7 @@ func (w *tableWriter) writeRows(rows models.StudyRows, flow *consort.Flow) error
 }
 
 func (w *tableWriter) writeFlow(flow *consort.Flow) error {
-	for _, step := range flow.Steps(w.arms) {
+	for _, step := range flow.Steps(w.in.Arms) {
 		if err := w.write("", step.Name, step.People); err != nil {
 			return err
 		}
@@ -230,12 +231,27 @@ func (w *tableWriter) writeOutbound(p models.StudyPerson, row models.Outbox) err
 	}
 	return w.write(p.Timezone, w.names.of(messagesTable, "out:"+row.ID), w.names.of(peopleTable, p.ID), "out", string(row.Kind), string(row.Channel),
 		w.names.of(turnsTable, turn), w.names.of(promptsTable, row.PromptID), row.Segments, string(row.Status), delivered, row.ErrorCode,
-		"", (*int)(nil), row.CreatedAt, row.AcceptedAt)
+		"", (*int)(nil), row.CreatedAt, row.AcceptedAt, redact.Scrub(row.Body))
 }
 
 func (w *tableWriter) writeInbound(p models.StudyPerson, row models.Inbound) error {
 	return w.write(p.Timezone, w.names.of(messagesTable, "in:"+strconv.FormatInt(row.ID, 10)), w.names.of(peopleTable, p.ID), "in", string(row.Intent),
-		string(row.Channel), "", "", (*int)(nil), "", (*bool)(nil), "", string(row.Gate), row.MediaCount, row.ReceivedAt, (*time.Time)(nil))
+		string(row.Channel), "", "", (*int)(nil), "", (*bool)(nil), "", string(row.Gate), row.MediaCount, row.ReceivedAt, (*time.Time)(nil),
+		redact.Scrub(wordsOf(row)))
+}
+
+// wordsOf returns what a person wrote and what was heard of voice notes.
+func wordsOf(in models.Inbound) string {
+	var parts []string
+	if in.Body != "" {
+		parts = append(parts, in.Body)
+	}
+	for _, note := range in.VoiceNotes() {
+		if note.Text != "" {
+			parts = append(parts, note.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
 }
 
 func (w *tableWriter) writeDecision(p models.StudyPerson, row models.DecisionOutcome) error {

@@ -29,7 +29,12 @@ type column struct {
 	refers string
 	// arm marks what tells a person's arm; it is left out of blinded files.
 	arm bool
+	// words marks what people and the coach wrote; it is there only where asked for.
+	words bool
 }
+
+// isShown reports whether the column is in a file for this reader.
+func (c column) isShown(in Input) bool { return (in.Arms || !c.arm) && (in.Texts || !c.words) }
 
 // table is a table of the export. Its first column is its key.
 type table struct {
@@ -53,11 +58,11 @@ const (
 	formatLocal = "%Y-%m-%dT%H:%M:%S.%f%z"
 )
 
-// fields lists the fields of the table's file; those that tell the arm only with arms.
-func (t table) fields(arms bool) []field {
+// fields lists the fields that the table's file has for this reader.
+func (t table) fields(in Input) []field {
 	var out []field
 	for _, c := range t.columns {
-		if c.arm && !arms {
+		if !c.isShown(in) {
 			continue
 		}
 		if c.kind != kindInstant {
@@ -139,7 +144,7 @@ var tables = []table{
 		{name: "started", kind: kindInstant, description: "Begin"},
 		{name: "finished", kind: kindInstant, description: "End"},
 	}},
-	{messagesTable, "Texts to and from people, without their words", []column{
+	{messagesTable, "Texts to and from people", []column{
 		{name: "message", kind: kindText, description: "Pseudonym of the text"}, person,
 		{name: "direction", kind: kindText, description: "out or in"},
 		{name: "kind", kind: kindText, description: "Out: why it was sent. In: what consent rules found in it; empty for others"},
@@ -154,6 +159,7 @@ var tables = []table{
 		{name: "media", kind: kindWhole, description: "In: number of attachments"},
 		{name: "at", kind: kindInstant, description: "Out: when it was written. In: when it came"},
 		{name: "sent", kind: kindInstant, description: "Out: when the carrier took it"},
+		{name: "text", kind: kindText, description: "Its words, also spoken ones; numbers, addresses, codes and secrets are masked, names are not", personal: true, words: true},
 	}},
 	{decisionsTable, "Decision points, also those at which people were not available", []column{
 		{name: "decision", kind: kindText, description: "Pseudonym of the decision point"}, person,

@@ -20,10 +20,12 @@ import (
 func TestParquetEqualsCSV(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.exportStory()
-		raw, files := w.export(walkStudy, export.Input{Arms: true, Audit: true, Format: export.FormatBoth})
-		again, _ := w.export(walkStudy, export.Input{Arms: true, Audit: true, Format: export.FormatBoth})
+		everything := export.Input{Arms: true, Audit: true, Texts: true, Format: export.FormatBoth}
+		raw, files := w.export(walkStudy, everything)
+		again, _ := w.export(walkStudy, everything)
 		require.Equal(t, raw, again, "equal rows give equal bytes")
-		_, csvOnly := w.export(walkStudy, toAdmin)
+		everything.Format = export.FormatCSV
+		_, csvOnly := w.export(walkStudy, everything)
 		var compared, present int
 		rows := map[string]int{}
 		for path, text := range files {
@@ -51,7 +53,8 @@ func TestParquetEqualsCSV(t *testing.T) {
 		require.Greater(t, compared, 1000)
 		require.Greater(t, present, 1000)
 
-		_, parquetOnly := w.export(walkStudy, export.Input{Arms: true, Audit: true, Format: export.FormatParquet})
+		everything.Format = export.FormatParquet
+		_, parquetOnly := w.export(walkStudy, everything)
 		require.NotContains(t, parquetOnly, "participants.csv")
 		require.NotContains(t, parquetOnly, "load.py")
 		require.Equal(t, files["messages.parquet"], parquetOnly["messages.parquet"])

@@ -18,15 +18,14 @@ const (
 )
 
 // ReadStudy calls fn with the rows of a study as they are in one state of the
-// database; outcomes of decisions are those at the instant now. ErrNotFound for an
-// unknown study.
-func (s *Store) ReadStudy(ctx context.Context, id string, now time.Time, fn func(models.Study, models.StudyRows) error) error {
+// database. ErrNotFound for an unknown study.
+func (s *Store) ReadStudy(ctx context.Context, what models.StudyReading, fn func(models.Study, models.StudyRows) error) error {
 	err := s.snapshot(ctx, func(tx *gorm.DB) error {
-		study, err := studyByID.Take(tx, id)
+		study, err := studyByID.Take(tx, what.ID)
 		if err != nil {
 			return err
 		}
-		return fn(study, &studyRows{tx: tx, study: id, now: now})
+		return fn(study, &studyRows{tx: tx, study: what.ID, now: what.Now, texts: what.Texts})
 	})
 	if err != nil {
 		return fmt.Errorf("reading the rows of a study: %w", classify(err))
@@ -39,6 +38,7 @@ type studyRows struct {
 	tx    *gorm.DB
 	study string
 	now   time.Time
+	texts bool
 }
 
 // selectPeople leaves out what tells who people are, which is not even opened.
@@ -151,8 +151,12 @@ func (r *studyRows) Prompts(fn func(models.StudyPerson, models.Prompt) error) er
 
 // Outbound reads the texts to people.
 func (r *studyRows) Outbound(fn func(models.StudyPerson, models.Outbox) error) error {
+	columns := []string{"id", "participant_id", "turn_id", "part", "kind", "prompt_id", "channel", "status", "error_code", "segments", "created_at", "accepted_at"}
+	if r.texts {
+		columns = append(columns, "body")
+	}
 	return eachOfPeople(r, byPerson[models.Outbox]{
-		columns: []string{"id", "participant_id", "turn_id", "part", "kind", "prompt_id", "channel", "status", "error_code", "segments", "created_at", "accepted_at"},
+		columns: columns,
 		order:   "created_at, id", owner: func(o models.Outbox) string { return o.ParticipantID }, fn: fn,
 	})
 }
@@ -240,9 +244,16 @@ func (r *studyRows) auditObjects() ([]string, error) {
 // are in an index by person.
 func (r *studyRows) Inbound(fn func(models.StudyPerson, models.Inbound) error) error {
 	columns := []string{"id", "participant_id", "media_count", "channel", "intent", "gate", "received_at"}
+	if r.texts {
+		columns = append(columns, "provider_sid", "body", "voice")
+	}
 	return eachOfRows(r, byNumber[models.Inbound]{
 		next: func(after int64) *gorm.DB {
-			return r.tx.Select(columns).Where("id > ? AND participant_id <> ''", after).Order("id")
+			rows := r.tx.Select(columns).Where("id > ? AND participant_id <> ''", after).Order("id")
+			if r.texts { // those of other studies are not even opened
+				rows = rows.Where("participant_id IN (SELECT id FROM participants WHERE study_id = ?)", r.study)
+			}
+			return rows
 		},
 		number: func(in models.Inbound) int64 { return in.ID }, owner: func(in models.Inbound) string { return in.ParticipantID }, fn: fn,
 	})

@@ -34,7 +34,7 @@ var toAdmin = export.Input{Arms: true, Audit: true}
 func (w *world) export(study string, in export.Input) (raw []byte, files map[string]string) {
 	w.t.Helper()
 	var out bytes.Buffer
-	require.NoError(w.t, w.ReadStudy(w.ctx, study, start.AddDate(1, 0, 0), func(s models.Study, rows models.StudyRows) error {
+	require.NoError(w.t, w.ReadStudy(w.ctx, models.StudyReading{ID: study, Now: start.AddDate(1, 0, 0), Texts: in.Texts}, func(s models.Study, rows models.StudyRows) error {
 		in.Study, in.Rows = s, rows
 		return export.Write(&out, in)
 	}))
@@ -203,11 +203,53 @@ func TestAuditOfAnExport(t *testing.T) {
 	})
 }
 
+// TestTextsOfAnExport: what was written is there only where it was asked for, masked,
+// and marked as personal.
+func TestTextsOfAnExport(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.exportStory()
+		w.inbound("SM-masked", 60*24*21, "=call (202) 555-0148 or mail ada@example.org")
+		_, err := w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM-other", From: "+12025550188", To: "+15017122661", Body: "of another study", ReceivedAt: at(9)})
+		require.NoError(t, err)
+		_, plain := w.export(walkStudy, toAdmin)
+		require.NotContains(t, plain["messages.csv"], "text")
+		require.NotContains(t, plain["datapackage.json"], `"name": "text"`)
+
+		raw, files := w.export(walkStudy, export.Input{Texts: true, Format: export.FormatBoth})
+		words := map[string]bool{}
+		for _, row := range readTable(t, files["messages.csv"]) {
+			words[row["direction"]+" "+row["text"]] = true
+			require.NotEmpty(t, row["text"])
+		}
+		require.Contains(t, words, "in done, says "+canary)
+		require.Contains(t, words, "in '=call [REDACTED_PHONE] or mail [REDACTED_EMAIL]")
+		require.Contains(t, files["messages.csv"], "Well done")
+		for _, needle := range []string{"555-0148", "ada@example.org", "of another study", "Thessalonika"} {
+			require.NotContains(t, string(raw), needle)
+		}
+		require.Contains(t, files["messages.parquet"], "=call [REDACTED_PHONE] or mail [REDACTED_EMAIL]")
+		require.Regexp(t, `"name": "text",\s+"type": "string",\s+"description": "[^"]+",\s+"pii": true`, files["datapackage.json"])
+		require.Equal(t, 2, strings.Count(files["datapackage.json"], `"name": "text"`))
+		var manifest export.Manifest
+		require.NoError(t, json.Unmarshal([]byte(files[export.ManifestName]), &manifest))
+		require.True(t, manifest.Texts)
+		dictionary := readTable(t, files["redcap_dictionary.csv"])
+		i := slices.IndexFunc(dictionary, func(row map[string]string) bool { return row["Variable / Field Name"] == "messages_text" })
+		require.GreaterOrEqual(t, i, 0)
+		require.Equal(t, "y", dictionary[i]["Identifier?"])
+
+		w.beginErasure(60 * 24 * 22)
+		w.eraseAll("p1", 60*24*22+1)
+		raw, _ = w.export(walkStudy, export.Input{Texts: true})
+		require.NotContains(t, string(raw), canary)
+	})
+}
+
 func TestPseudonymsDifferBetweenStudies(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.exportStory()
 		_, walk := w.export(walkStudy, toAdmin)
-		require.NoError(t, w.ReadStudy(w.ctx, walkStudy, at(0), func(s models.Study, rows models.StudyRows) error {
+		require.NoError(t, w.ReadStudy(w.ctx, models.StudyReading{ID: walkStudy, Now: at(0)}, func(s models.Study, rows models.StudyRows) error {
 			other, err := w.Study(w.ctx, models.DefaultStudy)
 			require.NoError(t, err)
 			s.PseudonymKey = other.PseudonymKey
