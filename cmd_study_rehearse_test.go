@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/rehearsal"
+	"coachline/models"
 )
 
 func TestStudyRehearse(t *testing.T) {
@@ -58,17 +60,56 @@ func TestRehearsedExport(t *testing.T) {
 	}
 	for _, cost := range readCSV(t, filepath.Join(out, "costs.csv")) {
 		sums[cost["kind"]]++
+		if cost["kind"] == "model" {
+			sums["read"] += number(t, cost["input_tokens"])
+			sums["written"] += number(t, cost["output_tokens"])
+		}
 	}
 	require.Equal(t, report.Texts.CarrierTook, sums["out"])
 	require.Equal(t, report.Texts.Segments, sums["segments"])
 	require.Equal(t, report.Texts.PeopleWrote, sums["in"])
 	require.Equal(t, report.Texts.ModelCalls, sums["model"])
 	require.Len(t, readCSV(t, filepath.Join(out, "allocations.csv")), report.People)
-	require.NotEmpty(t, readCSV(t, filepath.Join(out, "decisions.csv")))
+	requireTokens(t, report, sums)
+	requireDecisions(t, report, readCSV(t, filepath.Join(out, "decisions.csv")))
 
 	code, _, complaint = call(t, nil, args...)
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, complaint, "--out: "+out+": file exists")
+}
+
+// requireTokens compares the model's tokens: those that the stand-in counted, those
+// of the table of costs and those of the export.
+func requireTokens(t *testing.T, report rehearsal.Report, sums map[string]int) {
+	t.Helper()
+	require.Positive(t, report.Texts.InputTokens)
+	require.Positive(t, report.Texts.OutputTokens)
+	i := slices.IndexFunc(report.Cost, func(c models.CostSum) bool { return c.Key == "model" })
+	require.GreaterOrEqual(t, i, 0)
+	for of, counts := range map[string][3]int{
+		"read":    {report.Texts.InputTokens, int(report.Cost[i].InputTokens), sums["read"]},
+		"written": {report.Texts.OutputTokens, int(report.Cost[i].OutputTokens), sums["written"]},
+	} {
+		require.Equal(t, counts[0], counts[1], "%s: stand-in and table", of)
+		require.Equal(t, counts[1], counts[2], "%s: table and export", of)
+	}
+}
+
+// requireDecisions compares the decision points of the export with those of the
+// table, and those that send with the prompts that the carrier took.
+func requireDecisions(t *testing.T, report rehearsal.Report, rows []map[string]string) {
+	t.Helper()
+	exported := map[string]int{}
+	for _, d := range rows {
+		if d["availability"] == "1" {
+			exported["available, "+d["option"]]++
+		} else {
+			exported[d["reason"]]++
+		}
+	}
+	require.Equal(t, report.Availability, exported)
+	require.Positive(t, exported["available, none"])
+	require.Equal(t, report.SendsByKind[models.KindPrompt], exported["available, send"])
 }
 
 func readCSV(t *testing.T, path string) (rows []map[string]string) {

@@ -36,11 +36,13 @@ func (m *model) Complete(_ context.Context, req models.ChatRequest) (models.Chat
 	if err != nil {
 		return models.ChatResponse{}, &models.ModelError{Class: models.ModelRefused, Status: 400, Message: err.Error()}
 	}
-	m.r.count(func(t *tally) { t.ModelCalls++ })
 	out := models.ChatResponse{
 		Text: answer.Text, Model: req.Model, FinishReason: "stop",
 		Usage: models.Usage{Prompt: max(len(answer.Prompt)/charsPerToken, 1), Completion: max(len(answer.Text)/charsPerToken, 1)},
 	}
+	m.r.count(func(t *tally) {
+		t.ModelCalls, t.InputTokens, t.OutputTokens = t.ModelCalls+1, t.InputTokens+out.Usage.Prompt, t.OutputTokens+out.Usage.Completion
+	})
 	for _, call := range answer.Calls {
 		out.Calls = append(out.Calls, models.ToolCall{ID: call.ID, Name: call.Function.Name, Arguments: call.Function.Arguments})
 		out.FinishReason = "tool_calls"

@@ -363,5 +363,5 @@ type Failure struct {
 
 // tally counts what no table holds.
 type tally struct {
-	Runs, ModelCalls, ModelFaults, CarrierRefusals, CarrierLost, Undelivered, Pages int
+	Runs, ModelCalls, InputTokens, OutputTokens, ModelFaults, CarrierRefusals, CarrierLost, Undelivered, Pages int
 }

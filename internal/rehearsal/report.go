@@ -52,6 +52,8 @@ type Texts struct {
 	PeopleWrote    int `json:"people_wrote"`
 	InboundRows    int `json:"inbound_rows"`
 	ModelCalls     int `json:"model_calls"`
+	InputTokens    int `json:"model_input_tokens"`
+	OutputTokens   int `json:"model_output_tokens"`
 	Runs           int `json:"continued_as_new"`
 }
 
@@ -208,6 +210,7 @@ func (r *run) newReport(ctx context.Context) (Report, error) {
 // countTexts sets the totals side by side.
 func (r *run) countTexts(ctx context.Context, out *Report) error {
 	out.Texts.ModelCalls, out.Texts.Runs = r.tally.ModelCalls, r.tally.Runs
+	out.Texts.InputTokens, out.Texts.OutputTokens = r.tally.InputTokens, r.tally.OutputTokens
 	for _, p := range r.people {
 		out.Personas[p.habits.persona]++
 		out.Texts.PeopleWrote += len(p.heard.texts)
