@@ -1,11 +1,15 @@
 package main
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/api"
 	"coachline/internal/browsertest"
 )
 
@@ -16,7 +20,8 @@ const goodPassword = "correct horse battery"
 func TestConsoleAccess(t *testing.T) {
 	t.Parallel()
 	browser := browsertest.Start(t)
-	r := launchIn(t, nil, "--ephemeral")
+	receiver, takes := startReceiver(t)
+	r := launchIn(t, []string{"COACH_WEB_ALLOW=" + strings.TrimPrefix(receiver, "http://")}, "--ephemeral")
 	p := browser.Open(t, r.table["Console"], browsertest.View{})
 	narrow := browsertest.View{Width: 320, Height: 700}
 
@@ -51,7 +56,138 @@ func TestConsoleAccess(t *testing.T) {
 	p.ExpectAccessible()
 	p.Look(narrow)
 	p.ExpectNoSideScroll()
+	p.Look(browsertest.View{})
+	useWebhooks(t, p, webhookWorld{api: r.table["API"], receiver: receiver, takes: takes, narrow: narrow})
 	require.Empty(t, p.Reports(), "the content security policy refused nothing")
+}
+
+// webhookWorld is what useWebhooks works on: the API, a receiver and whether it takes
+// what it is told.
+type webhookWorld struct {
+	api, receiver string
+	takes         *atomic.Bool
+	narrow        browsertest.View
+}
+
+// startReceiver runs a receiver of webhooks that answers 503 until it takes events.
+func startReceiver(t *testing.T) (string, *atomic.Bool) {
+	t.Helper()
+	takes := new(atomic.Bool)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if !takes.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, takes
+}
+
+// useWebhooks adds a webhook, sees that it fails and why, mends it, changes it and
+// removes it.
+func useWebhooks(t *testing.T, p *browsertest.Page, w webhookWorld) {
+	t.Helper()
+	p.Click("link", "Settings")
+	p.Click("link", "Webhooks")
+	p.ExpectText("No other system is told of anything.")
+	p.ExpectAccessible()
+	p.Click("DisclosureTriangle", "Add a webhook")
+	p.Fill("textbox", "Address that events are posted to (https)", "http://example.org/")
+	p.Click("checkbox", "prompt.status")
+	p.Fill("textbox", "Reason (kept in the audit)", "nightly import")
+	p.Click("button", "Add a webhook")
+	p.ExpectText("Not done: url: must begin with https://")
+	p.ExpectAccessible()
+	p.Fill("textbox", "Address that events are posted to (https)", w.receiver)
+	p.Click("button", "Add a webhook")
+	p.ExpectText("it is not shown again:")
+	p.ExpectAccessible()
+	first := wordWith(t, p, "whsec_")
+	p.Click("link", w.receiver)
+	p.ExpectText("prompt.status")
+	require.NotContains(t, p.Text(), first, "the secret is shown once")
+
+	p.Click("button", "Send a test")
+	p.ExpectText("The test will be delivered within seconds")
+	hook := expectFailing(t, w.api)
+	p.Click("link", "Webhooks")
+	p.ExpectText("503")
+	p.ExpectAccessible()
+	p.Look(w.narrow)
+	p.ExpectNoSideScroll()
+	p.Look(browsertest.View{})
+	p.Click("link", w.receiver)
+	p.ExpectText("takes no events since")
+	p.Click("link", "Only events that were not delivered")
+	p.ExpectText("webhook.test")
+	p.ExpectAccessible()
+
+	w.takes.Store(true)
+	p.Click("DisclosureTriangle", "Deliver again")
+	p.Fill("textbox", "Reason (kept in the audit)", "the receiver was down")
+	p.Click("button", "Deliver again")
+	p.ExpectText("1 event will be delivered again")
+	var page api.Envelope[api.WebhookDeliveryPage]
+	require.True(t, waits(soon, func() bool {
+		getJSON(t, w.api+"/webhooks/"+hook.ID+"/deliveries?open=true", &page)
+		return len(page.Result.Deliveries) == 0
+	}))
+	changeWebhook(t, p, w, first)
+}
+
+// changeWebhook changes the events, the state and the secret of the webhook on the
+// page, and removes it.
+func changeWebhook(t *testing.T, p *browsertest.Page, w webhookWorld, first string) {
+	t.Helper()
+	p.Click("link", "Only events that were not delivered")
+	p.ExpectText("No events.")
+	p.Click("DisclosureTriangle", "Change the webhook")
+	p.Click("checkbox", "prompt.status")
+	p.Click("radio", "disabled")
+	p.Fill("textbox", "Reason (kept in the audit)", "moving house")
+	p.Click("button", "Change the webhook")
+	p.ExpectText("Webhook changed")
+	p.ExpectText("It is disabled.")
+	p.ExpectText("every type")
+	p.ExpectAccessible()
+	p.Look(w.narrow)
+	p.ExpectNoSideScroll()
+	p.Look(browsertest.View{})
+	p.Click("DisclosureTriangle", "Draw a new secret")
+	p.Fill("textbox", "Reason (kept in the audit)", "it leaked")
+	p.Click("button", "Draw a new secret")
+	p.ExpectText("it is not shown again:")
+	require.NotEqual(t, first, wordWith(t, p, "whsec_"))
+	p.Click("DisclosureTriangle", "Remove the webhook")
+	p.Fill("textbox", "Reason (kept in the audit)", "no longer wanted")
+	p.Click("button", "Remove the webhook")
+	p.ExpectText("No other system is told of anything.")
+	p.Click("link", "Audit")
+	p.ExpectText("webhook_test")
+	p.ExpectText("moving house")
+	p.ExpectText("no longer wanted")
+}
+
+// expectFailing waits until the one webhook fails.
+func expectFailing(t *testing.T, address string) api.Webhook {
+	t.Helper()
+	var list api.Envelope[api.WebhookList]
+	require.True(t, waits(soon, func() bool {
+		getJSON(t, address+"/webhooks", &list)
+		return list.Result.Webhooks[0].FailingSince != nil
+	}))
+	return list.Result.Webhooks[0]
+}
+
+// wordWith returns the word of the page that begins with a prefix.
+func wordWith(t *testing.T, p *browsertest.Page, prefix string) string {
+	t.Helper()
+	for word := range strings.FieldsSeq(p.Text()) {
+		if strings.HasPrefix(word, prefix) {
+			return word
+		}
+	}
+	t.Fatalf("the page shows no %s", prefix)
+	return ""
 }
 
 func addUser(p *browsertest.Page, login, password string) {
@@ -73,13 +209,7 @@ func makeToken(t *testing.T, p *browsertest.Page) string {
 	p.Click("button", "Make a token")
 	p.ExpectText("Copy it now; it is not shown again:")
 	p.ExpectAccessible()
-	for word := range strings.FieldsSeq(p.Text()) {
-		if strings.HasPrefix(word, "clt_") {
-			return word
-		}
-	}
-	t.Fatal("the page shows no token")
-	return ""
+	return wordWith(t, p, "clt_")
 }
 
 // signInAndOut signs ada in in a second browser, and out from the first.

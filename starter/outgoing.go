@@ -205,7 +205,7 @@ func (h *handlers) deleteWebhook(ctx context.Context, in *webhookRequest) (*answ
 }
 
 func (h *handlers) testWebhook(ctx context.Context, in *webhookRequest) (*answer[api.WebhookDelivery], error) {
-	row, err := h.store.AddTestDelivery(ctx, in.ID, h.now())
+	row, err := h.store.AddTestDelivery(ctx, in.ID, actorOf(ctx), h.now())
 	if err != nil {
 		return nil, h.webhookFailure("testing the webhook", err)
 	}

@@ -28,7 +28,7 @@ type Store interface {
 	Webhook(ctx context.Context, id string) (models.Webhook, error)
 	ChangeWebhook(ctx context.Context, c models.WebhookChange) (models.Webhook, error)
 	RemoveWebhook(ctx context.Context, id, actor string, now time.Time) error
-	AddTestDelivery(ctx context.Context, webhookID string, now time.Time) (models.WebhookDelivery, error)
+	AddTestDelivery(ctx context.Context, webhookID, actor string, now time.Time) (models.WebhookDelivery, error)
 	Deliveries(ctx context.Context, q models.DeliveryQuery) ([]models.WebhookDelivery, error)
 	ReplayDeliveries(ctx context.Context, webhookID, actor string, since, now time.Time) (int64, error)
 	webhooks.Store

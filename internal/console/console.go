@@ -125,6 +125,7 @@ func (c *Console) registerScreens(mux *http.ServeMux) {
 	c.registerAudit(mux)
 	c.registerAccess(mux)
 	c.page(mux, "settings", c.showSettings)
+	c.registerWebhooks(mux)
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
 		c.handle(w, r, func(*viewer) (page, error) { return page{}, errNoPage })
 	})

@@ -5,6 +5,7 @@ import (
 	h "maragu.dev/gomponents/html"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 )
 
 // showSettings is what the starter runs with. The checks ask the model and the
@@ -26,6 +27,7 @@ func (c *Console) showSettings(v *viewer) (page, error) {
 	return page{title: "Settings", section: "settings", body: []g.Node{
 		h.H1(g.Text("Settings")),
 		h.P(g.Text("Settings come from the environment and are changed there. A change needs a restart. Secrets are masked.")),
+		g.If(v.can(auth.WebhookRead), h.P(h.A(h.Href(Path+webhooksPath), g.Text("Webhooks")), g.Text(": systems outside that are told of what happens."))),
 		h.H2(h.ID("health"), g.Text("Health")),
 		health,
 		h.H2(g.Text("Versions")),

@@ -146,14 +146,17 @@ func (s *Store) RemoveWebhook(ctx context.Context, id, actor string, now time.Ti
 }
 
 // AddTestDelivery queues a test event for a webhook. ErrNotFound for an unknown id.
-func (s *Store) AddTestDelivery(ctx context.Context, webhookID string, now time.Time) (models.WebhookDelivery, error) {
+func (s *Store) AddTestDelivery(ctx context.Context, webhookID, actor string, now time.Time) (models.WebhookDelivery, error) {
 	now = instant(now)
 	row := models.WebhookDelivery{WebhookID: webhookID, Type: models.WebhookTest, ObjectID: webhookID, At: now, NextAt: now}
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		if err := tx.Where("id = ?", webhookID).Take(&models.Webhook{}).Error; err != nil {
 			return err
 		}
-		return tx.Create(&row).Error
+		if err := tx.Create(&row).Error; err != nil {
+			return err
+		}
+		return database.AddAudit(tx, models.Audit{Actor: actor, Action: "webhook_test", Object: webhookObject(webhookID), At: now})
 	})
 	if err != nil {
 		return models.WebhookDelivery{}, fmt.Errorf("adding a test delivery: %w", classify(err))
