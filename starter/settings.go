@@ -76,7 +76,7 @@ func (h *handlers) registerSettings(router huma.API) {
 	register(router, route{method: http.MethodGet, path: settingsPath, id: "get-settings", needs: auth.SettingsRead,
 		summary: "What the starter runs with, secrets masked"}, h.getSettings)
 	register(router, route{method: http.MethodGet, path: settingsPath + "/checks", id: "run-checks", needs: auth.SettingsRead,
-		summary: "Check configuration, database, keys, audit, Temporal, model and carrier"}, h.runChecks)
+		summary: "Check configuration, database, keys, audit, webhooks, alerts, Temporal, model and carrier"}, h.runChecks)
 }
 
 func (h *handlers) getSettings(ctx context.Context, _ *noInput) (*answer[api.Settings], error) {

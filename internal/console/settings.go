@@ -16,7 +16,7 @@ func (c *Console) showSettings(v *viewer) (page, error) {
 		return page{}, err
 	}
 	health := h.P(h.A(h.Href(Path+"settings?checks=run#health"), g.Text("Run the checks")),
-		g.Text(": configuration, database, keys, audit, Temporal, model and carrier. They take up to a minute where something does not answer."))
+		g.Text(": configuration, database, keys, audit, webhooks, alerts, Temporal, model and carrier. They take up to a minute where something does not answer."))
 	if v.query("checks") != "" {
 		list, err := get[api.CheckList](v, "/settings/checks", nil)
 		if err != nil {

@@ -1,5 +1,6 @@
 // Package doctor checks what an installation needs: its configuration, the
-// database with its keys and its audit, Temporal, the model and the carrier.
+// database with its keys and its audit, receivers of events, alerts, Temporal, the
+// model and the carrier.
 // probes.go asks the model and the carrier.
 package doctor
 
@@ -59,6 +60,8 @@ func List(cfg config.Config, loadErr error) []Check {
 		{Name: "keys", Run: func(ctx context.Context) (string, error) { return connect.CheckKeys(ctx, cfg) }},
 		{Name: "audit", Run: func(ctx context.Context) (string, error) { return connect.CheckAudit(ctx, cfg) }},
 		{Name: "allocations", Run: func(ctx context.Context) (string, error) { return connect.CheckAllocations(ctx, cfg) }},
+		{Name: "webhooks", Run: func(ctx context.Context) (string, error) { return connect.CheckWebhooks(ctx, cfg) }},
+		{Name: "alerts", Run: func(ctx context.Context) (string, error) { return connect.CheckAlerts(ctx, cfg) }},
 		{Name: "temporal", Run: func(ctx context.Context) (string, error) {
 			return cfg.Temporal.Address, connect.CheckTemporal(ctx, cfg)
 		}},

@@ -1,0 +1,64 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"coachline/internal/config"
+	"coachline/internal/store"
+	"coachline/models"
+)
+
+// alertGrace is how old an alert must be before it counts as one that was not told or
+// paged.
+const alertGrace = 2 * time.Minute
+
+// CheckWebhooks reports which receivers take no events, since when, why and what to do.
+func CheckWebhooks(ctx context.Context, cfg config.Config) (string, error) {
+	base, err := OpenDatabase(ctx, cfg)
+	if err != nil {
+		return "", err
+	}
+	failing, err := store.FailingWebhooks(ctx, base)
+	wrong := []error{err}
+	for _, w := range failing {
+		wrong = append(wrong, describeWebhook(w))
+	}
+	return "", errors.Join(append(wrong, base.Close())...)
+}
+
+// describeWebhook names a webhook by its id: its address may hold a token.
+func describeWebhook(w models.Webhook) error {
+	if w.State == models.WebhookDisabled {
+		return fmt.Errorf("%s is disabled since %s by its receiver (%s); coachline webhook change %s --state active, or webhook remove",
+			w.ID, w.UpdatedAt.UTC().Format(time.RFC3339), w.LastError, w.ID)
+	}
+	return fmt.Errorf("%s fails since %s: %s; mend the receiver, or coachline webhook change %s --state disabled",
+		w.ID, w.FailingSince.UTC().Format(time.RFC3339), w.LastError, w.ID)
+}
+
+// CheckAlerts reports alerts whose safety text and page were not begun, and pages that
+// no receiver took where there is an address for them.
+func CheckAlerts(ctx context.Context, cfg config.Config) (string, error) {
+	base, err := OpenDatabase(ctx, cfg)
+	if err != nil {
+		return "", err
+	}
+	late, err := store.FindLateAlerts(ctx, base, time.Now().Add(-alertGrace))
+	wrong := []error{err}
+	if late.Untold > 0 {
+		wrong = append(wrong, fmt.Errorf("%d alerts, the first of %s: neither safety text nor page was begun; see that starter and Temporal run",
+			late.Untold, late.UntoldSince.UTC().Format(time.RFC3339)))
+	}
+	remark := ""
+	switch {
+	case cfg.Worker.AlertURL.Reveal() == "":
+		remark = "nobody is paged: COACH_ALERT_URL is not set"
+	case late.Unpaged > 0:
+		wrong = append(wrong, fmt.Errorf("%d alerts, the first of %s: the page was not taken and no operator acknowledged; see coachline alerts, and that COACH_ALERT_URL answers 2xx and a worker runs",
+			late.Unpaged, late.UnpagedSince.UTC().Format(time.RFC3339)))
+	}
+	return remark, errors.Join(append(wrong, base.Close())...)
+}

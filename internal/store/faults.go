@@ -1,0 +1,60 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// FailingWebhooks lists the webhooks of a database whose receivers take nothing: those
+// that fail, and those that a receiver had disabled. They come without their secrets.
+func FailingWebhooks(ctx context.Context, base *database.Database) ([]models.Webhook, error) {
+	var rows []models.Webhook
+	err := base.Reader(ctx).Select("id", "state", "failing_since", "last_error", "updated_at").
+		Where("state = ? AND failing_since IS NOT NULL OR state = ? AND last_error <> ''", models.WebhookActive, models.WebhookDisabled).
+		Order("created_at, id").Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading the webhooks that fail: %w", classify(err))
+	}
+	return rows, nil
+}
+
+// LateAlerts says what should have been done for alerts long ago and was not.
+type LateAlerts struct {
+	// Untold alerts are those that Temporal was not told of: no safety text was sent and
+	// no person paged. Unpaged are those whose page no receiver took, of which no
+	// operator has acknowledged or judged.
+	Untold, Unpaged int64
+	// UntoldSince and UnpagedSince are when the oldest of them was raised.
+	UntoldSince, UnpagedSince time.Time
+}
+
+// FindLateAlerts reads the alerts of a database that were raised before an instant.
+func FindLateAlerts(ctx context.Context, base *database.Database, before time.Time) (LateAlerts, error) {
+	var out LateAlerts
+	for _, one := range []struct {
+		count *int64
+		since *time.Time
+		where string
+	}{
+		{&out.Untold, &out.UntoldSince, "told_at IS NULL"},
+		{&out.Unpaged, &out.UnpagedSince, "told_at IS NOT NULL AND pages AND paged_at IS NULL AND acknowledged_at IS NULL AND cleared_at IS NULL AND mark = ''"},
+	} {
+		late := base.Reader(ctx).Model(&models.Alert{}).Where("created_at < ?", instant(before)).Where(one.where)
+		if err := late.Count(one.count).Error; err != nil {
+			return out, fmt.Errorf("counting late alerts: %w", classify(err))
+		}
+		if *one.count == 0 {
+			continue
+		}
+		var oldest models.Alert
+		if err := late.Select("created_at").Order("created_at").Take(&oldest).Error; err != nil {
+			return out, fmt.Errorf("reading the oldest late alert: %w", classify(err))
+		}
+		*one.since = oldest.CreatedAt
+	}
+	return out, nil
+}
