@@ -91,6 +91,9 @@ func (p *participant) setStatus(status models.Status) {
 	p.state.Status, p.unsaved.status = status, true
 	if status == models.StatusOptedOut {
 		// Of what was planned before, only the texts are still taken along.
+		for _, plan := range p.plans {
+			p.addMissed(plan, string(models.StatusOptedOut))
+		}
 		p.plans = slices.DeleteFunc(p.plans, func(plan models.TurnPlan) bool { return plan.Kind != models.TurnMessage })
 	}
 }

@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"gorm.io/gorm"
 
+	"coachline/internal/coach"
+	"coachline/internal/study"
 	"coachline/models"
 )
 
@@ -67,4 +70,39 @@ func TestPauseEndIsTakenAway(t *testing.T) {
 	require.Equal(t, models.StatusPaused, after.Status)
 	require.Empty(t, after.Due)
 	require.Empty(t, w.carrier.of(models.KindReply))
+}
+
+// In a study with decision points the slots of a pause and of the days after a STOP
+// go on: nothing is sent, and each is recorded with its reason.
+func TestSlotsGoOnWithoutPrompts(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven), func(w *world, _ *coach.Rules) { w.state.Study = "walk" })
+	settings := `{"decision_points":{"policy":"even","options":[{"name":"warm","probability":0.5,"send":true},{"name":"plain","probability":0.5,"send":true}]}}`
+	_, err := w.store.AddStudy(t.Context(), models.Study{ID: "walk", Name: "Walk", Settings: settings, CreatedBy: "eve", CreatedAt: monday})
+	require.NoError(t, err)
+	running := models.StudyRecruiting
+	_, err = w.store.ChangeStudy(t.Context(), models.StudyUpdate{ID: "walk", Patch: models.StudyPatch{State: &running}, Actor: "eve", Now: monday})
+	require.NoError(t, err)
+	require.NoError(t, w.store.Database().Write(t.Context(), func(tx *gorm.DB) error { return tx.Exec("UPDATE participants SET study_id = 'walk'").Error }))
+	w.rules.Studies = study.New(study.Config{Studies: w.store})
+	w.pause(10*time.Minute, 0)
+	w.resume(2 * day)
+	w.says(3*day, "STOP", "")
+	after := w.statusAt(4 * day)
+	w.run(5*day + 12*time.Hour)
+	reasons := map[string]string{}
+	points, err := w.store.Decisions(t.Context(), models.DecisionQuery{StudyID: "walk", Now: monday})
+	require.NoError(t, err)
+	for i, point := range points {
+		require.Equal(t, int64(i+1), point.Number)
+		require.Equal(t, eleven.Add(time.Duration(i)*day-10*time.Minute), point.DecidedAt.UTC())
+		reasons[point.LocalDate] = point.Reason
+	}
+	require.Equal(t, map[string]string{
+		"2026-03-02": "paused", "2026-03-03": "paused", "2026-03-04": "", "2026-03-05": "opted_out", "2026-03-06": "opted_out", "2026-03-07": "opted_out",
+	}, reasons)
+	require.Len(t, w.carrier.of(models.KindPrompt), 1)
+	require.Equal(t, models.StatusOptedOut, after.Status)
+	require.Equal(t, []models.Due{{Kind: models.DueDailyPrompt, Ref: "sch-1", At: eleven.Add(4*day - 10*time.Minute)}}, after.Due)
 }

@@ -170,22 +170,18 @@ func (s Input) promptSendAt(due models.Due, deadline time.Time, following models
 }
 
 // recordMissedInPause records the prompt of a participant who is not active,
-// whose conversation an operator has taken over, or whose study is over. Pausing takes the due times away,
-// so for it this is a last guard. For those who left for good there is nothing to
-// set.
+// whose conversation an operator has taken over, or whose study is over. Without
+// decision points pausing takes the due times away, so for it this is a last guard.
+// For those who left for good there is nothing to set.
 func (s Input) recordMissedInPause(p *plan, schedule models.Schedule) (models.Decision, error) {
-	if !s.State.Status.Coached() {
+	if !s.State.Status.Coached() && !s.keepsSlots() {
 		return models.Decision{}, nil
 	}
-	reason := models.MissedTakenOver
-	switch {
-	case s.State.Status == models.StatusPaused:
-		reason = MissedPaused
-	case s.Rules.Silent:
-		reason = MissedStudyOver
+	if s.Rules.DecisionPoints && schedule.Next.Date != "" {
+		return s.passDueSlots(p, schedule.ID)
 	}
 	if slot := schedule.Next; slot.Date != "" {
-		p.addMissed(schedule.ID, slot, reason)
+		p.addMissed(schedule.ID, slot, s.whyNoPrompt())
 		schedule.LastDate = slot.Date
 	}
 	schedule.Next = models.Slot{}

@@ -51,6 +51,9 @@ type Rules struct {
 	NoReminders bool
 	// Silent starts nothing: the study is over, or has not begun. Replies go on.
 	Silent bool
+	// DecisionPoints: each slot of a prompt is recorded, also those of people who are
+	// paused or opted out.
+	DecisionPoints bool
 }
 
 // prepFor returns how long before its target a participant's fixed prompt goes

@@ -83,7 +83,7 @@ func (s Input) placeSchedule(status string, wanted models.Schedule, byOperator b
 	}
 	p := s.newPlan()
 	p.putSchedule(wanted)
-	if s.isActive() {
+	if s.keepsSlots() {
 		p.setDue(models.DueDailyPrompt, wanted.ID, wanted.Next.SendAt)
 	}
 	decision.Effects = p.effects

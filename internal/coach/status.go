@@ -42,6 +42,10 @@ func StatusChange(from, to models.Status) error {
 // texts show who has been told already.
 func (s Input) changeStatus(ev models.Event) (models.Decision, error) {
 	p := s.newPlan()
+	s, err := s.settleSlots(p, ev.Status)
+	if err != nil {
+		return models.Decision{}, err
+	}
 	switch to := ev.Status; to {
 	case models.StatusActive:
 		if err := s.activateParticipant(p, ev.Answer); err != nil {
@@ -51,11 +55,15 @@ func (s Input) changeStatus(ev models.Event) (models.Decision, error) {
 	case models.StatusPaused:
 		p.addEffect(models.Effect{Kind: models.EffectSetStatus, Status: to})
 		// A delayed transition sends nothing and stays.
-		p.clearDue(models.DueDebounce, models.DueDailyPrompt, models.DueReminder, models.DueAutoFeedback,
-			models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueCheckIn, models.DueGreeting)
+		p.clearDue(s.withoutSlots(models.DueDebounce, models.DueDailyPrompt, models.DueReminder, models.DueAutoFeedback,
+			models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueCheckIn, models.DueGreeting)...)
 	case models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut:
 		p.addEffect(models.Effect{Kind: models.EffectSetStatus, Status: to})
-		p.clearDue(everyDue()...)
+		if to == models.StatusOptedOut {
+			p.clearDue(s.withoutSlots(everyDue()...)...)
+		} else {
+			p.clearDue(everyDue()...)
+		}
 		p.clearPending(s.State)
 	default:
 		return refuseAsk("%s is not a status; allowed: %s", quoteValue(string(to)), joinNames(models.Statuses())), nil
@@ -140,6 +148,8 @@ func (s Input) onRestored() (models.Decision, error) {
 	}
 	if s.isActive() {
 		s.setGreeting(p)
+	}
+	if s.keepsSlots() {
 		if err := s.nextSlots(p); err != nil {
 			return models.Decision{}, err
 		}
@@ -192,7 +202,7 @@ func (s Input) moveZone(name string, assumed bool) (models.Decision, error) {
 		}
 		schedule.Next = slot
 		p.putSchedule(schedule)
-		if s.isActive() {
+		if s.keepsSlots() {
 			p.setDue(models.DueDailyPrompt, schedule.ID, slot.SendAt)
 		}
 	}

@@ -219,6 +219,48 @@ func TestStudyWithDecisionPoints(t *testing.T) {
 	require.Equal(t, report.Availability["available, warm"]+report.Availability["available, plain"], report.Effect.Points)
 }
 
+// TestEverySlotIsADecisionPoint: each person has one row for each slot of each day,
+// from the first one on, also on the days after an opt-out.
+func TestEverySlotIsADecisionPoint(t *testing.T) {
+	const days = 20
+	var rows []models.DecisionPoint
+	report := rehearse(t, Config{
+		People: 12, Days: days, Seed: 7, Study: "walking", StudySettings: models.StudySettings{
+			DecisionPoints: &models.DecisionPoints{Policy: "even", Options: []models.DecisionOption{
+				{Name: "warm", Probability: 0.6, Send: true, Instruction: "Be warm."}, {Name: "plain", Probability: 0.4, Send: true},
+			}},
+		},
+		Export: func(_ context.Context, s *store.Store, _ time.Time) error {
+			return s.Database().Reader(t.Context()).Order("participant_id, number").Find(&rows).Error
+		},
+	})
+	require.Empty(t, report.Broke)
+	require.False(t, report.Failed())
+	last := map[string]models.DecisionPoint{}
+	people, reasons := map[string]int64{}, map[string]int{}
+	returned := 0
+	for _, row := range rows {
+		people[row.ParticipantID]++
+		require.Equal(t, people[row.ParticipantID], row.Number)
+		slot := row.ParticipantID + " " + row.ScheduleID
+		if before, known := last[slot]; known {
+			require.Equal(t, before.DayInStudy+1, row.DayInStudy, "%s: after %s comes %s", slot, before.LocalDate, row.LocalDate)
+			require.True(t, row.DecidedAt.After(before.DecidedAt))
+			if before.Reason == "opted_out" && row.Available {
+				returned++
+			}
+		}
+		last[slot] = row
+		reasons[row.Reason]++
+	}
+	require.Len(t, people, 11, "the silent one has chosen no time")
+	for slot, row := range last {
+		require.GreaterOrEqual(t, row.DayInStudy, days-1, "%s ends on %s, available %v %s", slot, row.LocalDate, row.Available, row.Reason)
+	}
+	require.GreaterOrEqual(t, reasons["opted_out"], 5, "somebody opted out on day 12")
+	require.Equal(t, 1, returned, "and came back")
+}
+
 func TestConfigIsChecked(t *testing.T) {
 	for _, cfg := range []Config{{People: 1, Days: 1}, {People: 2}, {People: 2, Days: 1, Effect: 1}, {People: 2, Days: 1, ModelFaults: 2}} {
 		_, err := Run(t.Context(), cfg)

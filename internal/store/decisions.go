@@ -117,7 +117,11 @@ func (b *begun) decidePrompt(tx *gorm.DB, in models.PrepareTurnInput, reason str
 	if plan.Kind != models.TurnPrompt {
 		return nil
 	}
-	if reason == "" && b.participant.UnreachableAt != nil {
+	switch {
+	case reason != "":
+	case b.participant.Status != models.StatusActive: // the workflow has not heard of it yet
+		reason = string(b.participant.Status)
+	case b.participant.UnreachableAt != nil:
 		reason = unavailableUnreachable
 	}
 	s := slotOf{promptID: plan.PromptID, scheduleID: plan.ScheduleID, slot: plan.Slot, reason: reason, at: in.Now}
@@ -158,7 +162,11 @@ func (b *begun) missPrompt(tx *gorm.DB, in models.PrepareTurnInput, reason strin
 func decideMissed(tx *gorm.DB, p models.Participant, in models.SaveStateInput) error {
 	for _, m := range in.Missed {
 		id := models.PromptID(in.ParticipantID, m.ScheduleID, m.Slot.Date)
-		_, _, err := decideSlot(tx, p, slotOf{promptID: id, scheduleID: m.ScheduleID, slot: m.Slot, reason: m.Reason, at: in.Now})
+		at := in.Now
+		if m.Slot.SendAt.Before(at) {
+			at = m.Slot.SendAt // it may be recorded later, as after an outage
+		}
+		_, _, err := decideSlot(tx, p, slotOf{promptID: id, scheduleID: m.ScheduleID, slot: m.Slot, reason: m.Reason, at: at})
 		if err != nil {
 			return err
 		}

@@ -120,8 +120,12 @@ func TestUnavailableDecisionPoints(t *testing.T) {
 				require.NoError(w.t, err)
 			})
 		},
+		"paused": func(w *world) {
+			status := models.StatusPaused
+			_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Actor: "user:kim", Patch: models.ParticipantPatch{Status: &status}, Now: at(1)})
+			require.NoError(w.t, err)
+		},
 		"quiet_hours": nil,
-		"paused":      nil,
 	} {
 		t.Run(reason, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {
@@ -130,7 +134,7 @@ func TestUnavailableDecisionPoints(t *testing.T) {
 					plan := slotPlan(2)
 					for range 2 {
 						require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{
-							ParticipantID: "p1", Now: plan.Slot.SendAt, Missed: []models.MissedPrompt{{ScheduleID: "s1", Slot: plan.Slot, Reason: reason}},
+							ParticipantID: "p1", Now: plan.Slot.SendAt.Add(48 * time.Hour), Missed: []models.MissedPrompt{{ScheduleID: "s1", Slot: plan.Slot, Reason: reason}},
 						}))
 					}
 				} else {
@@ -147,6 +151,7 @@ func TestUnavailableDecisionPoints(t *testing.T) {
 				require.Empty(t, rows[0].Option)
 				require.False(t, rows[0].Intervention)
 				require.Equal(t, 3, rows[0].DayInStudy)
+				require.Equal(t, slotPlan(2).Slot.SendAt, rows[0].DecidedAt.UTC(), "the time of the slot, also when it is recorded later")
 				require.Equal(t, reason, w.text("SELECT reason FROM prompts"))
 			})
 		})

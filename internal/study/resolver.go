@@ -206,7 +206,7 @@ func (r *Resolver) build(row models.Study, settings models.StudySettings, arm st
 		Study: row.ID, Version: row.Version, Arm: arm, State: row.State, Programme: settings.Programme,
 		Sender: models.Sender{From: settings.From, MessagingService: settings.MessagingService},
 		Model:  overlay.Model, SmallModel: overlay.SmallModel, ToolsOff: overlay.ToolsOff,
-		reminders: overlay.Reminders, checkIns: overlay.CheckIns,
+		DecisionPoints: settings.DecisionPoints != nil, reminders: overlay.Reminders, checkIns: overlay.CheckIns,
 	}
 	var faults []error
 	quiet, err := parseQuiet(overlay.QuietHours)

@@ -28,6 +28,8 @@ type Settings struct {
 	Prompts           *prompts.Library
 	Model, SmallModel string
 	ToolsOff          []string
+	// DecisionPoints: each slot of a prompt is one.
+	DecisionPoints bool
 
 	quiet               *coach.QuietHours
 	reminders, checkIns *bool
@@ -50,6 +52,7 @@ func (s Settings) Rules(rules coach.Rules) coach.Rules {
 	if s.checkIns != nil && *s.checkIns {
 		rules.CheckInCap = max(rules.CheckInCap, 1)
 	}
+	rules.DecisionPoints = s.DecisionPoints
 	rules.Silent = s.State != "" && !s.State.CanStart()
 	return rules
 }

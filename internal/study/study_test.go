@@ -136,6 +136,18 @@ func TestStudyStatesThatStart(t *testing.T) {
 	}
 }
 
+// The rules know of a study whose prompt slots are decision points.
+func TestRulesOfDecisionPoints(t *testing.T) {
+	rows := newTable()
+	rows.put(t, "walk", models.StudyRunning, models.StudySettings{DecisionPoints: &models.DecisionPoints{Policy: "even"}})
+	rows.put(t, "plain", models.StudyRunning, models.StudySettings{})
+	for id, want := range map[string]bool{"walk": true, "plain": false} {
+		got, err := study.New(study.Config{Studies: rows}).Resolve(t.Context(), id, "")
+		require.NoError(t, err)
+		require.Equal(t, want, got.Rules(installation).DecisionPoints, id)
+	}
+}
+
 // A change is in force within an interval, for one small read each; a database that
 // is away leaves what was read last.
 func TestChangeIsInForceWithinAnInterval(t *testing.T) {
