@@ -13,9 +13,10 @@ import (
 func (p *program) studyVerify() *cobra.Command {
 	var local cli.LocalCheck
 	c := &cobra.Command{
-		Use: "verify STUDY", Short: "Draw every allocation again and name the first row that is not right", Args: exactArgs(1),
-		Long: "The server checks the record and the arms of its people. With --seed-file this machine checks it, and trusts the server\n" +
-			"with nothing but the study's settings; --record takes a record that was saved with study allocations --json.\n" +
+		Use: "verify STUDY", Short: "Draw every allocation again, check the decision points, and name the first row that is not right", Args: exactArgs(1),
+		Long: "The server checks the record, the arms of its people and the decision points. With --seed-file this machine checks the\n" +
+			"record, and trusts the server with nothing but the study's settings; --record takes a record that was saved with study\n" +
+			"allocations --json.\n" +
 			"The exit code is 1 when a row is not right.",
 	}
 	c.Flags().StringVar(&local.SeedFile, "seed-file", "", "file with the study's seed, as study seed prints it")

@@ -42,4 +42,6 @@ type AllocationCheck struct {
 	Head    string // hash of the newest row that was found right
 	BadRow  int64
 	Problem string // empty: everything is right
+	// Decisions is what the check of the decision points found.
+	Decisions DecisionCheck
 }

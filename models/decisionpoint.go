@@ -37,10 +37,37 @@ type DecisionPoint struct {
 	Build     string // of the programme that decided
 	// OutcomeHours is within how many hours of DecidedAt an answer counts.
 	OutcomeHours int
+	// Hash covers the row and the person's rows before it; empty in rows from before
+	// there were hashes.
+	Hash string
 }
 
 // TableName is the table's name.
 func (DecisionPoint) TableName() string { return "decisions" }
+
+// DecisionHead is what is kept of a person's decision points, so that rows which are
+// removed are missed.
+type DecisionHead struct {
+	ParticipantID string `gorm:"primaryKey"`
+	StudyID       string
+	Number        int64 // of the last row
+	// Hash is the head of the chain; empty while no row has a hash.
+	Hash string
+	// DayOne is the local date that is day 1 of the person, whatever their zone
+	// becomes.
+	DayOne string
+}
+
+// DecisionCheck is what a check of a study's decision points found. ParticipantID and
+// BadRow name the first bad row; BadRow is 0 where a problem is of no row.
+type DecisionCheck struct {
+	People, Rows int64 // that were found right
+	// Unchained counts people whose rows are all from before there were hashes.
+	Unchained     int64
+	ParticipantID string
+	BadRow        int64
+	Problem       string // empty: everything is right
+}
 
 // DecisionQuery selects decision points of a study.
 type DecisionQuery struct {

@@ -88,7 +88,14 @@ func (h *handlers) checkAllocations(ctx context.Context, in *studyRequest) (*ans
 	if err != nil {
 		return nil, h.studyFailure("checking allocations", err)
 	}
-	return newAnswer("", api.AllocationCheck{OK: check.Problem == "", Rows: check.Rows, Head: check.Head, BadRow: check.BadRow, Problem: check.Problem}), nil
+	out := api.AllocationCheck{OK: check.Problem == "", Rows: check.Rows, Head: check.Head, BadRow: check.BadRow, Problem: check.Problem}
+	if d := check.Decisions; d != (models.DecisionCheck{}) {
+		out.Decisions = &api.DecisionCheck{
+			OK: d.Problem == "", People: d.People, Rows: d.Rows, Unchained: d.Unchained, ParticipantID: d.ParticipantID, BadRow: d.BadRow, Problem: d.Problem,
+		}
+		out.OK = out.OK && out.Decisions.OK
+	}
+	return newAnswer("", out), nil
 }
 
 func (h *handlers) readSeed(ctx context.Context, in *studyRequest) (*answer[api.StudySeed], error) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"gorm.io/gorm"
 
 	"coachline/internal/api"
 	"coachline/models"
@@ -42,5 +43,12 @@ func TestDecisionRoute(t *testing.T) {
 	require.NotNil(t, first.Decisions[0].Outcome)
 	require.Zero(t, *first.Decisions[0].Outcome)
 	require.Nil(t, got.Outcome, "its four hours are not over")
+	check := result[api.AllocationCheck](t, h.do(call{method: "GET", path: studiesPath + "/walk-1/allocations/check"}))
+	require.True(t, check.OK)
+	require.Equal(t, &api.DecisionCheck{OK: true, People: 1, Rows: 3}, check.Decisions)
+	require.NoError(t, rows.Database().Write(t.Context(), func(tx *gorm.DB) error { return tx.Exec("DELETE FROM decision_heads").Error }))
+	check = result[api.AllocationCheck](t, h.do(call{method: "GET", path: studiesPath + "/walk-1/allocations/check"}))
+	require.False(t, check.OK)
+	require.Equal(t, &api.DecisionCheck{ParticipantID: person.ID, BadRow: 1, Problem: "nothing was kept of the person's rows"}, check.Decisions)
 	h.refused(call{method: "GET", path: studiesPath + "/none/decisions"}, http.StatusNotFound, "study not found")
 }

@@ -61,7 +61,8 @@ type LocalCheck struct {
 }
 
 // VerifyAllocations prints whether the allocations of a study are those that were
-// drawn, and the first row that is not. The error is ErrCheckFailed when one is not.
+// drawn, and its decision points those that were recorded, and the first row that is
+// not. The error is ErrCheckFailed when one is not.
 func (c *Commands) VerifyAllocations(ctx context.Context, id string, local LocalCheck) error {
 	got, err := c.checkAllocations(ctx, id, local)
 	if err != nil {
@@ -144,9 +145,22 @@ func (c *Commands) readRecord(ctx context.Context, id, path string) ([]models.Al
 
 func renderAllocationCheck(w io.Writer, check api.AllocationCheck) error {
 	text := fmt.Sprintf("The allocations are those that were drawn: %d rows, head %s.", check.Rows, check.Head)
-	if !check.OK {
+	if check.Problem != "" {
 		text = fmt.Sprintf("Row %d is not right: %s. The %d rows before it are.", check.BadRow, check.Problem, check.Rows)
+	}
+	if check.Decisions != nil {
+		text += "\n" + describeDecisions(*check.Decisions)
 	}
 	_, err := fmt.Fprintln(w, text)
 	return err
+}
+
+func describeDecisions(check api.DecisionCheck) string {
+	switch {
+	case check.Problem != "":
+		return fmt.Sprintf("Decision point %d of participant %s is not right: %s. The %d rows before it are.", check.BadRow, check.ParticipantID, check.Problem, check.Rows)
+	case check.Unchained > 0:
+		return fmt.Sprintf("The decision points are those that were recorded: %d rows of %d people, of whom %d have rows without hashes only.", check.Rows, check.People, check.Unchained)
+	}
+	return fmt.Sprintf("The decision points are those that were recorded: %d rows of %d people.", check.Rows, check.People)
 }

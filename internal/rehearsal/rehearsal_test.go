@@ -231,6 +231,10 @@ func TestEverySlotIsADecisionPoint(t *testing.T) {
 			}},
 		},
 		Export: func(_ context.Context, s *store.Store, _ time.Time) error {
+			check, err := s.CheckAllocations(t.Context(), "walking")
+			require.NoError(t, err)
+			require.Equal(t, int64(11), check.Decisions.People)
+			require.Empty(t, check.Decisions.Problem)
 			return s.Database().Reader(t.Context()).Order("participant_id, number").Find(&rows).Error
 		},
 	})

@@ -187,14 +187,14 @@ func (s *Store) Allocations(ctx context.Context, studyID string, after int64, li
 	return rows, nil
 }
 
-// CheckAllocations draws every allocation of a study again and compares the arms of
-// its people with the record. ErrNotFound for an unknown study.
+// CheckAllocations draws every allocation of a study again, compares the arms of
+// its people with the record, and checks the decision points. ErrNotFound for an unknown study.
 func (s *Store) CheckAllocations(ctx context.Context, studyID string) (models.AllocationCheck, error) {
 	return checkAllocations(ctx, s.base, studyID)
 }
 
-// CheckEveryAllocation checks the allocations of all studies of a database and
-// returns how many there are. The error names the study and the first bad row.
+// CheckEveryAllocation checks the allocations and decision points of all studies of a
+// database and returns how many allocations there are. The error names the study and the first bad row.
 func CheckEveryAllocation(ctx context.Context, base *database.Database) (int64, error) {
 	var ids []string
 	if err := base.Reader(ctx).Model(&models.Study{}).Order("id").Pluck("id", &ids).Error; err != nil {
@@ -206,6 +206,9 @@ func CheckEveryAllocation(ctx context.Context, base *database.Database) (int64, 
 		rows += check.Rows
 		if err == nil && check.Problem != "" {
 			err = fmt.Errorf("study %s, row %d: %s; compare with a backup", id, check.BadRow, check.Problem)
+		}
+		if d := check.Decisions; err == nil && d.Problem != "" {
+			err = fmt.Errorf("study %s, decision point %d of participant %s: %s; compare with a backup", id, d.BadRow, d.ParticipantID, d.Problem)
 		}
 		if err != nil {
 			return rows, err
@@ -224,6 +227,9 @@ func checkAllocations(ctx context.Context, base *database.Database, studyID stri
 		}
 		design, _, err := designOf(study)
 		if err != nil {
+			return err
+		}
+		if out.Decisions, err = checkDecisions(tx, study); err != nil {
 			return err
 		}
 		if err := checkRows(tx, design, &out); err != nil || out.Problem != "" {

@@ -52,23 +52,16 @@ func decideSlot(tx *gorm.DB, p models.Participant, s slotOf) (models.DecisionPoi
 	if len(known) > 0 {
 		return known[0], true, nil
 	}
-	var last int64
-	err = tx.Model(&models.DecisionPoint{}).Where("participant_id = ?", p.ID).Select("coalesce(max(number), 0)").Scan(&last).Error
-	if err != nil {
-		return models.DecisionPoint{}, false, err
-	}
-	row, err := newDecision(study, *settings.DecisionPoints, p, last+1, s)
-	if err != nil {
-		return row, false, err
-	}
-	return row, true, tx.Create(&row).Error
+	row, err := addDecision(tx, study, *settings.DecisionPoints, p, s)
+	return row, err == nil, err
 }
 
 // newDecision draws the option of a decision point; a person who is not available
 // gets none.
-func newDecision(study models.Study, points models.DecisionPoints, p models.Participant, number int64, s slotOf) (models.DecisionPoint, error) {
+func newDecision(study models.Study, points models.DecisionPoints, head models.DecisionHead, s slotOf) (models.DecisionPoint, error) {
+	number := head.Number + 1
 	row := models.DecisionPoint{
-		ID: s.promptID, StudyID: study.ID, ParticipantID: p.ID, Number: number, ScheduleID: s.scheduleID, LocalDate: s.slot.Date,
+		ID: s.promptID, StudyID: study.ID, ParticipantID: head.ParticipantID, Number: number, ScheduleID: s.scheduleID, LocalDate: s.slot.Date,
 		DecidedAt: instant(s.at), Available: s.reason == "", Reason: s.reason, Policy: points.Policy, Counter: number,
 		Algorithm: trial.AlgorithmVersion, Build: build.Version(), OutcomeHours: points.Hours(),
 	}
@@ -83,10 +76,10 @@ func newDecision(study models.Study, points models.DecisionPoints, p models.Part
 		return row, err
 	}
 	row.Options = string(text)
-	if row.DayInStudy, err = dayInStudy(p, s.slot.Date); err != nil || !row.Available {
+	if row.DayInStudy, err = dayInStudy(head.DayOne, s.slot.Date); err != nil || !row.Available {
 		return row, err
 	}
-	drawn, err := trial.Decide(study.Seed, p.ID, number, points.Options)
+	drawn, err := trial.Decide(study.Seed, head.ParticipantID, number, points.Options)
 	if err != nil {
 		return row, err
 	}
@@ -95,9 +88,9 @@ func newDecision(study models.Study, points models.DecisionPoints, p models.Part
 	return row, nil
 }
 
-// dayInStudy counts the local dates since the person's enrolment, whose own is 1.
-func dayInStudy(p models.Participant, date string) (int, error) {
-	zone, err := time.LoadLocation(p.Timezone)
+// dayInStudy counts local dates from the person's day 1.
+func dayInStudy(dayOne, date string) (int, error) {
+	first, err := time.Parse(time.DateOnly, dayOne)
 	if err != nil {
 		return 0, fmt.Errorf("counting the day in the study: %w", err)
 	}
@@ -105,9 +98,8 @@ func dayInStudy(p models.Participant, date string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("counting the day in the study: %w", err)
 	}
-	y, m, d := p.EnrolledAt.In(zone).Date()
 	const hours = 24
-	return int(day.Sub(time.Date(y, m, d, 0, 0, 0, 0, time.UTC)).Hours())/hours + 1, nil
+	return int(day.Sub(first).Hours())/hours + 1, nil
 }
 
 // decidePrompt decides whether the prompt of a turn is written. Skip: it is not, and

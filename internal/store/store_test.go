@@ -92,7 +92,7 @@ func (w *world) raw(fn func(db *sql.DB)) {
 	require.NoError(w.t, db.Close())
 }
 
-// undoNewest takes back migrations 21 to 52, for tests of older databases.
+// undoNewest takes back migrations 21 to 54, for tests of older databases.
 var undoNewest = []string{
 	"ALTER TABLE brakes DROP COLUMN name",
 	"DROP TABLE webhook_deliveries", "DROP TABLE webhooks",
@@ -101,7 +101,7 @@ var undoNewest = []string{
 	"DROP INDEX participants_paused", "ALTER TABLE participants DROP COLUMN paused_until",
 	"ALTER TABLE turns DROP COLUMN arm", "ALTER TABLE turns DROP COLUMN study_version",
 	"ALTER TABLE cohort_jobs DROP COLUMN study_id", "DROP INDEX participants_study", "ALTER TABLE participants DROP COLUMN study_id", "ALTER TABLE participants DROP COLUMN arm",
-	"DROP TABLE allocations", "DROP TABLE decisions", "DROP TABLE studies", "DROP TABLE consent_texts", "DROP TABLE study_consents",
+	"DROP TABLE allocations", "DROP TABLE decisions", "DROP TABLE decision_heads", "DROP TABLE studies", "DROP TABLE consent_texts", "DROP TABLE study_consents",
 	"ALTER TABLE outbox DROP COLUMN segments", "DROP INDEX outbox_created", "DROP INDEX participants_heard", "DROP INDEX schedules_next", "DROP INDEX prompts_target",
 	"DROP INDEX participants_unreachable", "DROP TABLE audit_checks", "DROP TABLE cost_queue", "DROP TABLE costs", "DROP TABLE budgets",
 	"DROP TABLE cohort_jobs", "DROP TABLE erasures", "DROP TABLE suppressions",

@@ -21,6 +21,9 @@ const (
 	purposeDecision   = "coachline decision"
 	purposeFeature    = "coachline feature"
 	purposeChain      = "coachline allocation chain"
+
+	purposeDecisionChain = "coachline decision chain"
+	purposeDecisionHead  = "coachline decision head"
 )
 
 // keyOf derives a key from a seed. Each part goes in with its length.
