@@ -360,7 +360,9 @@ type fakeTemporal struct {
 	starts  []client.StartWorkflowOptions
 	states  []models.ParticipantState
 	signals []models.MessageReceived
-	updates []client.UpdateWorkflowOptions
+	// signalled are the workflows of the signals.
+	signalled []string
+	updates   []client.UpdateWorkflowOptions
 	// activities are the ones that no workflow waits for.
 	activities []client.StartActivityOptions
 	hook       func(ctx context.Context, call string) error
@@ -400,12 +402,19 @@ func (e *fakeTemporal) ExecuteWorkflow(ctx context.Context, o client.StartWorkfl
 	return nil, e.record(ctx, "start")
 }
 
-func (e *fakeTemporal) SignalWithStartWorkflow(ctx context.Context, _, _ string, arg any, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
+func (e *fakeTemporal) SignalWithStartWorkflow(ctx context.Context, id, _ string, arg any, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
 	e.mu.Lock()
 	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(models.ParticipantState))
-	e.signals = append(e.signals, arg.(models.MessageReceived))
+	e.signals, e.signalled = append(e.signals, arg.(models.MessageReceived)), append(e.signalled, id)
 	e.mu.Unlock()
 	return nil, e.record(ctx, "signal")
+}
+
+func (e *fakeTemporal) SignalWorkflow(ctx context.Context, id, _, _ string, arg any) error {
+	e.mu.Lock()
+	e.signals, e.signalled = append(e.signals, arg.(models.MessageReceived)), append(e.signalled, id)
+	e.mu.Unlock()
+	return e.record(ctx, "signal running")
 }
 
 func (e *fakeTemporal) ExecuteActivity(ctx context.Context, o client.StartActivityOptions, name any, _ ...any) (client.ActivityHandle, error) {

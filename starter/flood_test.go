@@ -98,16 +98,16 @@ func TestFloodHoldsUpNobodyElse(t *testing.T) {
 }
 
 // signalled are the texts that a participant's workflow was told of.
-func (h *harness) signalled(id string) []int64 {
+func (h *harness) signalled(id string) []models.MessageReceived {
 	h.engine.mu.Lock()
 	defer h.engine.mu.Unlock()
-	var seqs []int64
-	for i, state := range h.engine.states {
-		if h.engine.starts[i].ID == models.WorkflowID(id) && state.ParticipantID == id {
-			seqs = append(seqs, int64(i))
+	var told []models.MessageReceived
+	for i, of := range h.engine.signalled {
+		if of == models.WorkflowID(id) {
+			told = append(told, h.engine.signals[i])
 		}
 	}
-	return seqs[1:] // the first one is the enrolment
+	return told
 }
 
 func (h *harness) started(activity string) int {

@@ -147,7 +147,10 @@ func (h *handlers) startDelivery(accepted models.AcceptedInbound) {
 		h.log.Error("a text may be a crisis", "participant", row.ParticipantID, "inbound", row.ID, "alarm", accepted.AlarmID)
 		h.relay.LaterAlarm(accepted.AlarmID)
 	}
-	if accepted.NoticeID != 0 || accepted.Enrolled {
+	switch {
+	case accepted.Alone != nil:
+		h.relay.LaterText(*accepted.Alone)
+	case accepted.NoticeID != 0 || accepted.Enrolled:
 		h.relay.Later(row.ParticipantID)
 	}
 	if accepted.HintID != "" {

@@ -178,7 +178,15 @@ func signalOf(in models.AcceptedInbound) models.MessageReceived {
 func (n *serverFixture) text(id, number, body string) models.AcceptedInbound {
 	n.t.Helper()
 	in := n.accept(number, body)
-	require.NoError(n.t, n.relay.Deliver(n.ctx, id))
+	if in.Alone == nil {
+		require.NoError(n.t, n.relay.Deliver(n.ctx, id))
+		return in
+	}
+	n.relay.LaterText(*in.Alone)
+	require.Eventually(n.t, func() bool {
+		_, waiting, err := n.store.Untold(n.ctx, id)
+		return err == nil && len(waiting) == 0
+	}, patience, time.Millisecond)
 	return in
 }
 

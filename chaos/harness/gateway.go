@@ -82,7 +82,7 @@ type passageKey struct{}
 // passageOf is empty for calls that are no kill point.
 func passageOf(method string, body []byte) passage {
 	switch method {
-	case "SignalWithStartWorkflowExecution":
+	case "SignalWithStartWorkflowExecution", "SignalWorkflowExecution":
 		return passage{BeforeSignal, AfterSignal}
 	case "UpdateWorkflowExecution":
 		return passage{before: BeforeUpdate}

@@ -105,6 +105,7 @@ func TestPassages(t *testing.T) {
 		want   passage
 	}{
 		{"SignalWithStartWorkflowExecution", nil, passage{BeforeSignal, AfterSignal}},
+		{"SignalWorkflowExecution", nil, passage{BeforeSignal, AfterSignal}},
 		{"RespondWorkflowTaskCompleted", answered(enums.COMMAND_TYPE_START_TIMER), passage{BeforeTaskDone, AfterTaskDone}},
 		{"RespondWorkflowTaskCompleted", answered(enums.COMMAND_TYPE_CONTINUE_AS_NEW_WORKFLOW_EXECUTION), passage{BeforeContinue, AfterContinue}},
 		{"RespondWorkflowTaskCompleted", []byte("cut"), passage{BeforeTaskDone, AfterTaskDone}},

@@ -66,7 +66,7 @@ func askIntent(tx *gorm.DB, in models.Inbound, p models.Participant) (int64, err
 	if err := answerPrompts(tx, p.ID, in.ReceivedAt); err != nil {
 		return 0, err
 	}
-	return tellOfText(tx, models.NoticeAsk, in)
+	return insertNotice(tx, noticeOf(models.NoticeAsk, in))
 }
 
 func pauseForWrongNumber(tx *gorm.DB, in models.Inbound, p models.Participant) error {

@@ -126,6 +126,7 @@ func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participan
 		}
 	} else {
 		out, err = s.acceptKnown(tx, in, p)
+		out.Alone = nil // the alert may have more to tell
 	}
 	if err == nil {
 		out.AlarmID, err = raiseAlert(tx, out.Inbound, raising{Answer: answer, Escalated: escalated})
@@ -160,8 +161,8 @@ func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant
 		return s.acceptGated(tx, in, reason)
 	}
 	in.Seq, in.Waiting = p.NextSeq, waitsForOperator(p) // acceptInbound has taken the number
-	var isAsked bool
-	if err := insertText.Insert(tx, &in, []any{&isAsked}, p.ID, models.PromptPending, models.PromptReminded); err != nil {
+	var isAsked, isBehind bool
+	if err := insertText.Insert(tx, &in, []any{&isAsked, &isBehind}, p.ID, models.PromptPending, models.PromptReminded, p.ID); err != nil {
 		return models.AcceptedInbound{}, err
 	}
 	if isAsked {
@@ -169,13 +170,20 @@ func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant
 			return models.AcceptedInbound{}, err
 		}
 	}
-	notice, err := tellOfText(tx, noticeKindOf(in), in)
-	return models.AcceptedInbound{Inbound: in, NoticeID: notice}, err
+	notice := noticeOf(noticeKindOf(in), in)
+	err = database.Insert(tx, &notice)
+	out := models.AcceptedInbound{Inbound: in, NoticeID: notice.ID}
+	if !isBehind {
+		out.Alone = &notice
+	}
+	return out, err
 }
 
-// insertText inserts a text and tells whether a prompt waits for it. The
-// participant's row is locked: no prompt goes out meanwhile.
-var insertText = database.InsertWith("EXISTS (SELECT 1 FROM prompts WHERE " + awaitsAnswer + ")")
+// insertText inserts a text and tells whether a prompt waits for it, and whether a
+// notice of the participant's waits for delivery. The participant's row is locked: no
+// prompt goes out meanwhile.
+var insertText = database.InsertWith("EXISTS (SELECT 1 FROM prompts WHERE " + awaitsAnswer + "), " +
+	"EXISTS (SELECT 1 FROM notices WHERE notices.participant_id = ? AND notices.delivered_at IS NULL)")
 
 // noteHeard notes where the person wrote, and that a number can be reached.
 func noteHeard(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
@@ -185,10 +193,8 @@ func noteHeard(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
 	return clearUnreachableOnText(tx, p, in.ReceivedAt)
 }
 
-func tellOfText(tx *gorm.DB, kind models.NoticeKind, in models.Inbound) (int64, error) {
-	return insertNotice(tx, models.Notice{
-		ParticipantID: in.ParticipantID, Kind: kind, Ref: strconv.FormatInt(in.ID, 10), Seq: in.Seq, CreatedAt: in.ReceivedAt,
-	})
+func noticeOf(kind models.NoticeKind, in models.Inbound) models.Notice {
+	return models.Notice{ParticipantID: in.ParticipantID, Kind: kind, Ref: strconv.FormatInt(in.ID, 10), Seq: in.Seq, CreatedAt: in.ReceivedAt}
 }
 
 // acceptStranger stores a text of a number that is not enrolled. One that may be a
@@ -233,7 +239,7 @@ func (s *Store) acceptGated(tx *gorm.DB, in models.Inbound, reason models.LoopRe
 		err = answerPrompts(tx, in.ParticipantID, in.ReceivedAt)
 	}
 	if err == nil && first {
-		out.NoticeID, err = tellOfText(tx, models.NoticeLimit, in)
+		out.NoticeID, err = insertNotice(tx, noticeOf(models.NoticeLimit, in))
 	}
 	if err == nil && (limited || reason != models.LoopNone) {
 		_, err = raiseAttention(tx, models.AttentionEntry{

@@ -60,6 +60,7 @@ type Engine interface {
 	ExecuteWorkflow(ctx context.Context, options client.StartWorkflowOptions, workflow any, args ...any) (client.WorkflowRun, error)
 	SignalWithStartWorkflow(ctx context.Context, workflowID, signalName string, signalArg any,
 		options client.StartWorkflowOptions, workflow any, args ...any) (client.WorkflowRun, error)
+	SignalWorkflow(ctx context.Context, workflowID, runID, signalName string, arg any) error
 	UpdateWorkflow(ctx context.Context, options client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error)
 	ExecuteActivity(ctx context.Context, options client.StartActivityOptions, activity any, args ...any) (client.ActivityHandle, error)
 	ListWorkflow(ctx context.Context, request *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error)
@@ -84,6 +85,34 @@ func (r *Relay) Deliver(ctx context.Context, participantID string) error {
 		return fmt.Errorf("waiting for an earlier delivery: %w", err)
 	}
 	defer unlock()
+	return r.deliverAll(ctx, participantID)
+}
+
+// deliverText tells the workflow of a text which is the participant's only notice, and
+// reads nothing for it. Where no workflow runs, or the text has waited so long that a
+// sweep may have seen it, it is Deliver. A repeated signal carries the same sequence
+// number.
+func (r *Relay) deliverText(ctx context.Context, n models.Notice) error {
+	unlock, err := r.locks.Lock(ctx, n.ParticipantID)
+	if err != nil {
+		return fmt.Errorf("waiting for an earlier delivery: %w", err)
+	}
+	defer unlock()
+	if r.cfg.Now().Sub(n.CreatedAt) >= r.cfg.MinAge {
+		return r.deliverAll(ctx, n.ParticipantID)
+	}
+	err = r.signalRunning(ctx, n)
+	if isGone(err) {
+		return r.deliverAll(ctx, n.ParticipantID)
+	}
+	if err != nil {
+		return fmt.Errorf("delivering notice %d (%s): %w", n.ID, n.Kind, err)
+	}
+	return r.markTold(ctx, []int64{n.ID})
+}
+
+// deliverAll is Deliver under the participant's lock.
+func (r *Relay) deliverAll(ctx context.Context, participantID string) error {
 	p, outstanding, err := r.cfg.Store.Untold(ctx, participantID)
 	if err != nil {
 		return fmt.Errorf("reading notices: %w", err)
@@ -100,13 +129,17 @@ func (r *Relay) Deliver(ctx context.Context, participantID string) error {
 	if len(told) == 0 {
 		return failed
 	}
-	// What was delivered is recorded even when the caller has given up meanwhile.
+	return errors.Join(failed, r.markTold(ctx, told))
+}
+
+// markTold records what was told, even when the caller has given up meanwhile.
+func (r *Relay) markTold(ctx context.Context, ids []int64) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
 	defer cancel()
-	if err := r.cfg.Store.NoticesDelivered(ctx, told, r.cfg.Now()); err != nil {
-		return errors.Join(failed, fmt.Errorf("recording delivered notices: %w", err))
+	if err := r.cfg.Store.NoticesDelivered(ctx, ids, r.cfg.Now()); err != nil {
+		return fmt.Errorf("recording delivered notices: %w", err)
 	}
-	return failed
+	return nil
 }
 
 func (r *Relay) tellWorkflow(ctx context.Context, p models.Participant, n models.Notice) error {
@@ -182,22 +215,43 @@ func (r *Relay) startWorkflow(ctx context.Context, p models.Participant, reuse e
 // signalMessage signals a text, and begins a new workflow when an operator
 // terminated the old one.
 func (r *Relay) signalMessage(ctx context.Context, p models.Participant, n models.Notice) error {
-	messageID, err := strconv.ParseInt(n.Ref, 10, 64)
+	received, err := receivedOf(n)
 	if err != nil {
-		return models.BadField("ref", "notice %d does not name an inbound row", n.ID)
-	}
-	channel, ok := models.ChannelOf(n.Kind)
-	if !ok {
-		return models.BadField("kind", "notice %d announces no message", n.ID)
+		return err
 	}
 	state := secondState(p)
 	// Earlier texts were delivered to the terminated run, in this order.
 	state.Inbox.LastSeq = max(n.Seq-1, 0)
-	_, err = r.cfg.Engine.SignalWithStartWorkflow(ctx, models.WorkflowID(p.ID), models.SignalMessageReceived,
-		models.MessageReceived{MessageID: messageID, Seq: n.Seq, ReceivedAt: n.CreatedAt.UTC(), Channel: channel},
+	_, err = r.cfg.Engine.SignalWithStartWorkflow(ctx, models.WorkflowID(p.ID), models.SignalMessageReceived, received,
 		startOptions(p, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY), models.WorkflowType, state)
 	r.cfg.Metrics.WorkflowCall(metrics.CallSignal, err)
 	return err
+}
+
+// signalRunning signals a text to the workflow that runs; isGone where none does.
+func (r *Relay) signalRunning(ctx context.Context, n models.Notice) error {
+	received, err := receivedOf(n)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, tellLimit)
+	defer cancel()
+	err = r.cfg.Engine.SignalWorkflow(ctx, models.WorkflowID(n.ParticipantID), "", models.SignalMessageReceived, received)
+	r.cfg.Metrics.WorkflowCall(metrics.CallSignal, err)
+	return err
+}
+
+// receivedOf returns what the signal of a text says.
+func receivedOf(n models.Notice) (models.MessageReceived, error) {
+	messageID, err := strconv.ParseInt(n.Ref, 10, 64)
+	if err != nil {
+		return models.MessageReceived{}, models.BadField("ref", "notice %d does not name an inbound row", n.ID)
+	}
+	channel, ok := models.ChannelOf(n.Kind)
+	if !ok {
+		return models.MessageReceived{}, models.BadField("kind", "notice %d announces no message", n.ID)
+	}
+	return models.MessageReceived{MessageID: messageID, Seq: n.Seq, ReceivedAt: n.CreatedAt.UTC(), Channel: channel}, nil
 }
 
 // pauseWorkflow has the workflow pause, until the notice's instant where it names
