@@ -16,7 +16,7 @@ import (
 func (s *Store) PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error) {
 	var rows []models.Notice
 	err := s.reader(ctx).Where("delivered_at IS NULL AND created_at < ?", createdBefore).
-		Order("id").Limit(limit).Find(&rows).Error
+		Order("+id").Limit(limit).Find(&rows).Error // sorts what waits; the order of ids would read every notice
 	if err != nil {
 		return nil, fmt.Errorf("reading notices: %w", classify(err))
 	}

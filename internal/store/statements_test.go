@@ -2,7 +2,9 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/database"
+	"coachline/internal/dbtest"
 	"coachline/internal/store"
 	"coachline/models"
 )
@@ -142,4 +145,36 @@ func (w *world) exchange(n int) {
 	_, err = w.StartPost(w.ctx, ended.First, now)
 	require.NoError(w.t, err)
 	require.NoError(w.t, w.RecordAccepted(w.ctx, ended.First.Ref(), models.Receipt{ProviderSID: "SMout" + strconv.Itoa(n), Status: models.OutboxQueued}, now))
+}
+
+// TestWaitingNoticesAreReadByIndex: what waits is found without reading what was
+// delivered.
+func TestWaitingNoticesAreReadByIndex(t *testing.T) {
+	var seen statements
+	w := seen.watch(t, store.Config{URL: dbtest.SQLite(t)})
+	_, err := w.Enroll(w.ctx, person("p1", phone), "operator")
+	require.NoError(t, err)
+	seen.sent = nil
+	rows, err := w.PendingNotices(w.ctx, start.Add(time.Hour), 10)
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+	_, _, err = w.Untold(w.ctx, "p1")
+	require.NoError(t, err)
+	require.Len(t, seen.sent, 2)
+	w.raw(func(db *sql.DB) {
+		for _, query := range seen.sent {
+			args := make([]any, strings.Count(query, "?"))
+			plan, err := db.QueryContext(w.ctx, "EXPLAIN QUERY PLAN "+query, args...)
+			require.NoError(t, err)
+			var steps []string
+			for plan.Next() {
+				var id, parent, unused int
+				var step string
+				require.NoError(t, plan.Scan(&id, &parent, &unused, &step))
+				steps = append(steps, step)
+			}
+			require.NoError(t, errors.Join(plan.Err(), plan.Close()))
+			require.Contains(t, strings.Join(steps, "\n"), "notices USING INDEX notices_waiting_of")
+		}
+	})
 }

@@ -95,6 +95,7 @@ func (w *world) raw(fn func(db *sql.DB)) {
 // undoNewest takes back migrations 21 to 54, for tests of older databases.
 var undoNewest = []string{
 	"ALTER TABLE brakes DROP COLUMN name",
+	"CREATE INDEX notices_waiting ON notices (id) WHERE delivered_at IS NULL",
 	"DROP TABLE webhook_deliveries", "DROP TABLE webhooks",
 	"ALTER TABLE outbox DROP COLUMN sent_from", "DROP TABLE people_views",
 	"DROP TABLE joins", "DROP INDEX hints_join", "ALTER TABLE hints DROP COLUMN join_id", "ALTER TABLE hints DROP COLUMN purpose",
