@@ -111,7 +111,7 @@ func TestExportIsReproducible(t *testing.T) {
 				Arms: []models.StudyArm{{Name: "usual", Weight: 1}, {Name: "more", Weight: 1}},
 			},
 			Export: func(ctx context.Context, rows *store.Store, end time.Time) error {
-				return rows.ReadStudy(ctx, "walking", end, func(study models.Study, of models.StudyRows) error {
+				return rows.ReadStudy(ctx, models.StudyReading{ID: "walking", Now: end}, func(study models.Study, of models.StudyRows) error {
 					_, err := cli.WriteExport(folder, export.Input{Study: study, Rows: of, Arms: true})
 					return err
 				})

@@ -92,7 +92,7 @@ func (w *world) raw(fn func(db *sql.DB)) {
 	require.NoError(w.t, db.Close())
 }
 
-// undoNewest takes back migrations 21 to 54, for tests of older databases.
+// undoNewest takes back migrations 21 to 55, for tests of older databases.
 var undoNewest = []string{
 	"ALTER TABLE brakes DROP COLUMN name",
 	"CREATE INDEX notices_waiting ON notices (id) WHERE delivered_at IS NULL",
