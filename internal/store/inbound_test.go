@@ -216,7 +216,7 @@ func TestTextAloneIsKnown(t *testing.T) {
 		_, notices, err := w.Untold(w.ctx, "p1")
 		require.NoError(t, err)
 		require.NotNil(t, two.Alone)
-		require.Equal(t, notices, []models.Notice{*two.Alone}, "as it is read")
+		require.Equal(t, []models.Notice{*two.Alone}, notices, "as it is read")
 		require.Nil(t, w.inbound("SM3", 3, "and ran").Alone, "the second text waits")
 		w.tellAll()
 		require.Nil(t, w.inbound("SM3", 3, "and ran").Alone, "a duplicate")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"errors"
 	"strconv"
 	"strings"
 	"sync"
@@ -147,6 +146,23 @@ func (w *world) exchange(n int) {
 	require.NoError(w.t, w.RecordAccepted(w.ctx, ended.First.Ref(), models.Receipt{ProviderSID: "SMout" + strconv.Itoa(n), Status: models.OutboxQueued}, now))
 }
 
+// planOf is how SQLite would run a query.
+func planOf(t *testing.T, db *sql.DB, query string) string {
+	t.Helper()
+	plan, err := db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "?"))...)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, plan.Close()) }()
+	var steps []string
+	for plan.Next() {
+		var id, parent, unused int
+		var step string
+		require.NoError(t, plan.Scan(&id, &parent, &unused, &step))
+		steps = append(steps, step)
+	}
+	require.NoError(t, plan.Err())
+	return strings.Join(steps, "\n")
+}
+
 // TestWaitingNoticesAreReadByIndex: what waits is found without reading what was
 // delivered.
 func TestWaitingNoticesAreReadByIndex(t *testing.T) {
@@ -163,18 +179,7 @@ func TestWaitingNoticesAreReadByIndex(t *testing.T) {
 	require.Len(t, seen.sent, 2)
 	w.raw(func(db *sql.DB) {
 		for _, query := range seen.sent {
-			args := make([]any, strings.Count(query, "?"))
-			plan, err := db.QueryContext(w.ctx, "EXPLAIN QUERY PLAN "+query, args...)
-			require.NoError(t, err)
-			var steps []string
-			for plan.Next() {
-				var id, parent, unused int
-				var step string
-				require.NoError(t, plan.Scan(&id, &parent, &unused, &step))
-				steps = append(steps, step)
-			}
-			require.NoError(t, errors.Join(plan.Err(), plan.Close()))
-			require.Contains(t, strings.Join(steps, "\n"), "notices USING INDEX notices_waiting_of")
+			require.Contains(t, planOf(t, db, query), "notices USING INDEX notices_waiting_of")
 		}
 	})
 }
