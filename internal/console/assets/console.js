@@ -7,7 +7,7 @@
   const state = document.getElementById("follow-state");
   if (!subject || !toggle || !window.EventSource) return;
   toggle.checked = localStorage.getItem("follow") !== "no";
-  let source, timer, fetching = false, again = false;
+  let source, timer, retry, dropped = false, fetching = false, again = false;
 
   const redraw = async () => {
     if (fetching) { again = true; return; }
@@ -39,16 +39,22 @@
   };
   const schedule = () => { clearTimeout(timer); timer = setTimeout(redraw, 50); };
   const start = () => {
-    source = new EventSource("/console/live?of=" + encodeURIComponent(subject));
-    let dropped = false;
-    source.onopen = () => { state.textContent = ""; if (dropped) { dropped = false; schedule(); } };
-    source.onerror = () => { dropped = true; state.textContent = " (connection lost, trying again)"; };
-    source.addEventListener("change", schedule);
-    source.addEventListener("end", () => location.reload());
+    clearTimeout(retry);
+    const stream = new EventSource("/console/live?of=" + encodeURIComponent(subject));
+    source = stream;
+    stream.onopen = () => { state.textContent = ""; if (dropped) { dropped = false; schedule(); } };
+    stream.onerror = () => {
+      dropped = true;
+      state.textContent = " (connection lost, trying again)";
+      // The browser gives up when a proxy answers in the place of a server that is down.
+      if (stream.readyState === EventSource.CLOSED) retry = setTimeout(() => { start(); schedule(); }, 2000 + Math.random() * 3000);
+    };
+    stream.addEventListener("change", schedule);
+    stream.addEventListener("end", () => location.reload());
   };
   toggle.addEventListener("change", () => {
     localStorage.setItem("follow", toggle.checked ? "yes" : "no");
-    if (toggle.checked) { start(); schedule(); } else { source?.close(); state.textContent = ""; }
+    if (toggle.checked) { start(); schedule(); } else { clearTimeout(retry); source?.close(); state.textContent = ""; }
   });
   if (toggle.checked) start();
 })();
