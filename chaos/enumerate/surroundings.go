@@ -21,6 +21,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"coachline/dev/temporal"
+	"coachline/internal/pgtest"
 	"coachline/internal/sim/twilio"
 )
 
@@ -43,7 +44,7 @@ type surroundings struct {
 }
 
 func newSurroundings(ctx context.Context, cfg temporal.Config, cache int) (*surroundings, error) {
-	dir, err := os.MkdirTemp(memoryFolder(), "coachline-enumerate-")
+	dir, err := os.MkdirTemp(pgtest.MemoryFolder(), "coachline-enumerate-")
 	if err != nil {
 		return nil, fmt.Errorf("making a folder: %w", err)
 	}
@@ -59,15 +60,6 @@ func newSurroundings(ctx context.Context, cfg temporal.Config, cache int) (*surr
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
-}
-
-// memoryFolder is a folder in memory where there is one.
-func memoryFolder() string {
-	const shared = "/dev/shm"
-	if info, err := os.Stat(shared); err == nil && info.IsDir() {
-		return shared
-	}
-	return ""
 }
 
 // serveStandIns answers for carrier and model; the first part of a path names the
