@@ -26,6 +26,8 @@ const (
 	viewerAge = time.Minute
 	// changePause is the wait before a broken connection is opened again.
 	changePause = time.Second
+	// lateCommit is longer than transactions take.
+	lateCommit = 2 * time.Second
 )
 
 // everything stands for a change of any participant.
@@ -117,21 +119,23 @@ func (c *Changes) run(ctx context.Context, done chan struct{}) {
 }
 
 // keepViewer tells the triggers that a page follows, and in the end that they do
-// not any more.
+// not any more. Before the viewer's row is there the triggers tell of nothing, so
+// followers then hear of everything, and once more when transactions that did not see
+// the row have ended.
 func (c *Changes) keepViewer(ctx context.Context, id string) {
 	for ctx.Err() == nil {
-		err := c.store.write(ctx, func(tx *gorm.DB) error {
-			now := instant(c.now())
-			if err := tx.Exec("DELETE FROM change_viewers WHERE expires_at <= ?", now).Error; err != nil {
-				return err
-			}
-			return tx.Exec("INSERT INTO change_viewers (id, expires_at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at",
-				id, now.Add(viewerAge)).Error
-		})
+		isNew, err := c.renewViewer(ctx, id)
+		pause := viewerAge / 3
 		if err != nil && ctx.Err() == nil {
 			c.store.log.Warn("asking for changes failed, trying again", "error", err)
+			pause = changePause
 		}
-		_ = wait.For(ctx, viewerAge/3)
+		if isNew {
+			c.tell(everything)
+			_ = wait.For(ctx, lateCommit)
+			c.tell(everything)
+		}
+		_ = wait.For(ctx, pause)
 	}
 	err := c.store.write(context.WithoutCancel(ctx), func(tx *gorm.DB) error {
 		return tx.Exec("DELETE FROM change_viewers WHERE id = ?", id).Error
@@ -139,6 +143,23 @@ func (c *Changes) keepViewer(ctx context.Context, id string) {
 	if err != nil {
 		c.store.log.Warn("ending the watch for changes failed; it expires by itself", "error", err)
 	}
+}
+
+// renewViewer moves the end of a viewer's row, and reports whether it had to be made.
+func (c *Changes) renewViewer(ctx context.Context, id string) (isNew bool, err error) {
+	err = c.store.write(ctx, func(tx *gorm.DB) error {
+		now := instant(c.now())
+		if err := tx.Exec("DELETE FROM change_viewers WHERE expires_at <= ? AND id <> ?", now, id).Error; err != nil {
+			return err
+		}
+		until := now.Add(viewerAge)
+		moved := tx.Exec("UPDATE change_viewers SET expires_at = ? WHERE id = ?", until, id)
+		if isNew = moved.RowsAffected == 0; moved.Error != nil || !isNew {
+			return moved.Error
+		}
+		return tx.Exec("INSERT INTO change_viewers (id, expires_at) VALUES (?, ?)", id, until).Error
+	})
+	return isNew && err == nil, err
 }
 
 // poll reads the table of changes, which SQLite's triggers fill.
