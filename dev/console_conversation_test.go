@@ -190,7 +190,7 @@ func expectPause(t *testing.T, c *conversation) {
 	c.Click("radio", "Count them as read")
 	c.reason("Resume")
 	c.ExpectText("Resumed")
-	require.False(t, c.Has("heading", "Waiting messages"))
+	c.ExpectNoText("Waiting messages")
 }
 
 // expectSchedules adds a daily prompt a few hours ahead, moves its next one, and
@@ -229,7 +229,7 @@ func expectCrisis(t *testing.T, c *conversation) {
 	c.Fill("textbox", "What was done (kept sealed with the alarm)", "called back, a friend is there")
 	c.reason("Mark as handled")
 	c.ExpectText("Marked as handled")
-	require.NotContains(t, c.Text(), "Needs a person")
+	c.ExpectNoText("Needs a person")
 }
 
 func expectFailure(t *testing.T, c *conversation) {

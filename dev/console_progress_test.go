@@ -32,7 +32,7 @@ func TestConsoleProgress(t *testing.T) {
 		p.Click("DisclosureTriangle", details)
 	}
 	p.ExpectAccessible()
-	require.NotContains(t, p.Text(), "conv_sample_", "no person is named")
+	p.ExpectNoText("conv_sample_") // no person is named
 	p.Look(browsertest.View{Width: 320, Dark: true})
 	p.ExpectNoSideScroll()
 	p.ExpectAccessible()

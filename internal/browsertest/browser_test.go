@@ -121,3 +121,14 @@ func TestPageFindsFaults(t *testing.T) {
 	require.Contains(t, reports[0]+reports[1]+reports[2], "uncaught")
 	require.Empty(t, p.Reports(), "each is reported once")
 }
+
+// TestExpectNoText: the page after a click may come late.
+func TestExpectNoText(t *testing.T) {
+	browser := browsertest.Start(t)
+	address := serve(t, `<!doctype html><html lang="en"><title>Late</title><link rel="icon" href="data:,"><main><h1>Late</h1>
+		<button id="greet">Greet</button> <input id="who" aria-label="Who"> <p id="out">a secret</p></main><script src="/script.js"></script></html>`)
+	p := browser.Open(t, address, browsertest.View{})
+	p.Eval(nil, `() => { setTimeout(() => document.getElementById("greet").click(), 300) }`)
+	p.ExpectNoText("a secret")
+	p.ExpectText("Hello,")
+}

@@ -227,6 +227,22 @@ func (p *Page) ExpectText(text string) {
 	}
 }
 
+// ExpectNoText waits until the page shows a text no more: what a click leads to may
+// still be on its way.
+func (p *Page) ExpectNoText(text string) {
+	p.tb.Helper()
+	limited := p.rod.Timeout(waiting)
+	for pause := rod.DefaultSleeper(); ; {
+		shown, err := limited.Evaluate(rod.Eval(`text => !!document.body && !document.body.innerText.includes(text)`, text))
+		if err == nil && shown.Value.Bool() {
+			return
+		}
+		if pause(limited.GetContext()) != nil {
+			p.tb.Fatalf("the page still shows %q: %v; it shows\n%s", text, err, p.Text())
+		}
+	}
+}
+
 // ExpectValue waits until a field holds a text.
 func (p *Page) ExpectValue(role, name, text string) {
 	p.tb.Helper()
