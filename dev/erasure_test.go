@@ -20,9 +20,9 @@ import (
 
 // TestErasedPersonIsFoundNowhere lets a person go through a conversation, erases
 // them, and looks for every word of theirs: tables with sealed columns opened, the
-// API, Temporal's histories and lists, the carrier's list, the program's log.
+// API, Temporal's histories and lists, the carrier's list, the program's log. It
+// does not run beside other tests, because a process has one default logger.
 func TestErasedPersonIsFoundNowhere(t *testing.T) {
-	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	r := launchIn(t, []string{
 		"COACH_LOG_LEVEL=debug", "COACH_PREP_TIME=30m", "COACH_PROMPT_SPREAD=0", "COACH_DEBOUNCE=100ms", "COACH_QUIET_HOURS=",
