@@ -6,7 +6,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit postgres browser chaos storm enumerate faults bench eval record-history openapi-lint
+.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit postgres browser rscript chaos storm enumerate faults bench eval record-history openapi-lint
 
 # What is published and tested is one static binary, and SQLite needs no C
 # compiler here. `make dev` takes Go's own default, so that a plain `go build`
@@ -70,7 +70,7 @@ workflowcheck: .bin/workflowcheck-$(WORKFLOWCHECK_VERSION)
 	.bin/workflowcheck ./workflows/... ./worker/...
 
 # Two packages at a time: several of them run a Temporal server or PostgreSQL.
-unit: postgres browser
+unit: postgres browser rscript
 	go test -p 2 -timeout 30m ./...
 
 # Real processes, killed at random and at named points, 200 faults, some
@@ -155,6 +155,18 @@ postgres:
 	else \
 		echo "The store tests need PostgreSQL's server programs (initdb, postgres); install them, for example with:" >&2; \
 		echo "  sudo apt-get install postgresql     or     brew install postgresql@17" >&2; \
+		exit 1; \
+	fi
+
+# The worked example analyses its study in R too.
+rscript:
+	@if command -v Rscript >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -q; \
+		DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends r-base-core; \
+	else \
+		echo "The worked example needs R (Rscript); install it, for example with:" >&2; \
+		echo "  sudo apt-get install r-base-core     or     brew install r" >&2; \
 		exit 1; \
 	fi
 

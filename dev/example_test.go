@@ -34,7 +34,7 @@ type exampleRun struct {
 // newExampleRun copies the files of the example beside a program that talks to r.
 func newExampleRun(t *testing.T, r *running) *exampleRun {
 	t.Helper()
-	for _, program := range []string{"bash", "sed", "python3"} {
+	for _, program := range []string{"bash", "sed", "python3", "Rscript"} {
 		_, err := exec.LookPath(program)
 		require.NoError(t, err, "the worked example runs %s", program)
 	}
@@ -43,7 +43,7 @@ func newExampleRun(t *testing.T, r *running) *exampleRun {
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
 	e := &exampleRun{t: t, folder: t.TempDir()}
-	e.environ = append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"), "COACH_URL="+r.table["API"], "PYTHONDONTWRITEBYTECODE=1")
+	e.environ = append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"), "COACH_URL="+r.table["API"], "PYTHONDONTWRITEBYTECODE=1", "LC_ALL=C.UTF-8")
 	require.NoError(t, os.CopyFS(e.folder, os.DirFS("../docs/example")))
 	return e
 }

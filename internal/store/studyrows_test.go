@@ -284,17 +284,8 @@ func TestErasedPersonInAnExport(t *testing.T) {
 }
 
 func TestPythonLoader(t *testing.T) {
-	python, err := osexec.LookPath("python3")
-	if err != nil {
-		t.Skip("this machine has no python3: ", err)
-	}
-	w := onSQLite(t)
-	w.exportStory()
-	_, files := w.export(walkStudy, export.Input{Arms: true, Audit: true, Format: export.FormatBoth})
-	folder := t.TempDir()
-	for name, text := range files {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
-	}
+	python := findProgram(t, "python3")
+	folder, files := writeExport(t)
 	printed, err := osexec.CommandContext(t.Context(), python, filepath.Join(folder, "load.py")).CombinedOutput()
 	require.NoError(t, err, string(printed))
 	require.Contains(t, string(printed), "participants 120\n")
@@ -311,6 +302,61 @@ func TestPythonLoader(t *testing.T) {
 	printed, err = osexec.CommandContext(t.Context(), python, filepath.Join(folder, "load.py")).CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(printed), "costs.csv is not as it was exported")
+}
+
+func TestRLoader(t *testing.T) {
+	rscript := findProgram(t, "Rscript")
+	folder, files := writeExport(t)
+	run := func(args ...string) string {
+		cmd := osexec.CommandContext(t.Context(), rscript, args...)
+		cmd.Dir = folder
+		printed, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(printed))
+		return string(printed)
+	}
+	printed := run("load.R")
+	for name, text := range files {
+		if table, isTable := strings.CutSuffix(name, ".csv"); isTable && table != "redcap_dictionary" {
+			require.Contains(t, printed, fmt.Sprintf("%s %d \n", table, len(readTable(t, text))), name)
+		}
+	}
+	code := `source("load.R"); all <- load_all(); d <- all$decisions
+cat(sort(unique(all$participants$arm)), d$policy[1], class(d$availability), class(d$rand_prob), class(d$decided_utc)[1], "\n")
+cat(format(min(d$decided_utc), "%Y-%m-%dT%H:%M:%OS6Z"), sum(d$availability), "\n")`
+	decisions := readTable(t, files["decisions.csv"])
+	available, first := 0, decisions[0]["decided_utc"]
+	for _, d := range decisions {
+		if d["availability"] == "1" {
+			available++
+		}
+		first = min(first, d["decided_utc"])
+	}
+	require.Equal(t, fmt.Sprintf("=calm walk -coin numeric numeric POSIXct \n%s %d \n", first, available), run("-e", code))
+}
+
+// findProgram skips where the machine has no such interpreter; in continuous
+// integration it has to be there.
+func findProgram(t *testing.T, name string) string {
+	t.Helper()
+	path, err := osexec.LookPath(name)
+	if err != nil && os.Getenv("CI") == "" {
+		t.Skip("this machine has no ", name, ": ", err)
+	}
+	require.NoError(t, err)
+	return path
+}
+
+// writeExport exports a study to a folder and returns the folder and its files.
+func writeExport(t *testing.T) (string, map[string]string) {
+	t.Helper()
+	w := onSQLite(t)
+	w.exportStory()
+	_, files := w.export(walkStudy, export.Input{Arms: true, Audit: true, Format: export.FormatBoth})
+	folder := t.TempDir()
+	for name, text := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+	}
+	return folder, files
 }
 
 func sumOf(t *testing.T, text, field string) int {
