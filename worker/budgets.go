@@ -10,7 +10,7 @@ import (
 )
 
 // budgetInterval is how often a worker reads for whom the model is stopped.
-const budgetInterval = 20 * time.Second
+const budgetInterval = 5 * time.Second
 
 // budgetReader tells of spent budgets; the store does.
 type budgetReader interface {

@@ -9,7 +9,7 @@ import (
 )
 
 // costInterval is the least time between two sweeps of costs.
-const costInterval = 10 * time.Second
+const costInterval = 5 * time.Second
 
 // Costs keeps the ledger and the budgets.
 type Costs interface {
