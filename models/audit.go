@@ -84,6 +84,8 @@ type Origin struct {
 	Address   string
 	// Reason takes the place of an empty Audit.Reason.
 	Reason string
+	// Claim is the request's Idempotency-Key; nil where it has none.
+	Claim *KeyClaim
 }
 
 type originKey struct{}

@@ -16,7 +16,7 @@ import (
 )
 
 func (h *handlers) registerChat(router huma.API) {
-	register(router, route{method: http.MethodPost, path: participantPath + "/chat", id: "chat", needs: auth.MessageSend,
+	register(router, route{method: http.MethodPost, path: participantPath + "/chat", id: "chat", ownKey: true, needs: auth.MessageSend,
 		summary: "Take a text of the participant on channel chat; the answer is in the history", status: http.StatusAccepted,
 		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.acceptChat)
 }

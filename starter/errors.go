@@ -149,6 +149,8 @@ func (h *handlers) toFailure(doing string, err error) error {
 		return newFailure(http.StatusConflict, "phone_number: already enrolled as %s", taken.ParticipantID)
 	case errors.As(err, &others):
 		return newFailure(http.StatusConflict, "%s", others.Error())
+	case errors.Is(err, models.ErrKeyUsed):
+		return newFailure(http.StatusConflict, "%s: already used for another request", keyHeader)
 	case errors.Is(err, models.ErrConflict):
 		return newFailure(http.StatusConflict, "already exists")
 	case errors.Is(err, models.ErrStale):

@@ -17,7 +17,7 @@ import (
 )
 
 func (h *handlers) registerMessages(router huma.API) {
-	r := route{method: http.MethodPost, path: participantPath + "/messages", id: "send-message", needs: auth.MessageSend,
+	r := route{method: http.MethodPost, path: participantPath + "/messages", id: "send-message", ownKey: true, needs: auth.MessageSend,
 		summary: "Send an operator's message", status: http.StatusAccepted,
 		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}
 	register(router, r, h.sendMessage)

@@ -2,7 +2,6 @@ package starter
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -73,9 +72,10 @@ func (h *handlers) forceMode(ctx context.Context, in *modeRequest) (*answer[api.
 func (h *handlers) requestUpdate(ctx context.Context, participantID, name string, arg any) (models.StatusView, error) {
 	ctx, cancel := context.WithTimeout(ctx, updateLimit)
 	defer cancel()
-	// One id for all tries: a repeated update is applied once.
+	// One id for all tries, and for all requests with one Idempotency-Key: a repeated
+	// update is applied once.
 	update := client.UpdateWorkflowOptions{
-		UpdateID: rand.Text(), WorkflowID: models.WorkflowID(participantID), UpdateName: name,
+		UpdateID: name + "-" + newRequestText(ctx), WorkflowID: models.WorkflowID(participantID), UpdateName: name,
 		Args: []any{arg}, WaitForStage: client.WorkflowUpdateStageAccepted,
 	}
 	for {

@@ -87,7 +87,7 @@ type replayRequest struct {
 
 func (h *handlers) registerOutgoing(router huma.API) {
 	bodies := []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
-	register(router, route{method: http.MethodPost, path: webhooksPath, id: "create-webhook", needs: auth.WebhookChange,
+	register(router, route{method: http.MethodPost, path: webhooksPath, id: "create-webhook", isSecret: true, needs: auth.WebhookChange,
 		summary: "Tell a receiver outside of what happens", status: http.StatusCreated, errors: bodies}, h.createWebhook)
 	register(router, route{method: http.MethodGet, path: webhooksPath, id: "list-webhooks", needs: auth.WebhookRead, summary: "Webhooks, oldest first"}, h.listWebhooks)
 	register(router, route{method: http.MethodGet, path: webhookPath, id: "get-webhook", needs: auth.WebhookRead, summary: "One webhook",

@@ -73,7 +73,7 @@ type participantsRequest struct {
 }
 
 func (h *handlers) registerParticipants(router huma.API) {
-	register(router, route{method: http.MethodPost, path: participantsPath, id: "enrol-participant", needs: auth.ParticipantEnrol, summary: "Enrol a participant",
+	register(router, route{method: http.MethodPost, path: participantsPath, id: "enrol-participant", ownKey: true, needs: auth.ParticipantEnrol, summary: "Enrol a participant",
 		status: http.StatusCreated, errors: []int{http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.enrolParticipant)
 	register(router, route{method: http.MethodGet, path: participantsPath, id: "list-participants", needs: auth.ParticipantRead, summary: "List participants"}, h.listParticipants)
 	register(router, route{method: http.MethodGet, path: participantPath, id: "get-participant", needs: auth.ParticipantRead, summary: "One participant",

@@ -156,7 +156,7 @@ func (h *handlers) newAPI() http.Handler {
 		config.Servers = []*huma.Server{{URL: h.cfg.HTTP.PublicURL}}
 	}
 	router := humago.New(mux, config)
-	router.UseMiddleware(h.requireAccess(router))
+	router.UseMiddleware(h.requireAccess(router), h.answerOnce(router))
 	for _, register := range h.registrations() {
 		register(router)
 	}
@@ -246,6 +246,9 @@ type route struct {
 	// reads is the action under which the audit records who called; empty: none.
 	reads  string
 	status int
+	// ownKey: the route's input names the Idempotency-Key, and it keeps its own
+	// record of keys. isSecret: the answer holds a secret and is not kept.
+	ownKey, isSecret bool
 	// maxBody is the largest body, in bytes, and readLimit how long it may take to
 	// come in; 0: maxAPIBody, and the library's limit.
 	maxBody   int64
@@ -279,6 +282,11 @@ func (r route) newOperation() huma.Operation {
 			Name: reasonHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString, MaxLength: new(maxReason)},
 			Description: "Why; kept sealed in the audit.",
 		}}
+	}
+	if r.method == http.MethodPost && !r.ownKey {
+		op.Metadata[keyedKey], op.Metadata[secretKey] = true, r.isSecret
+		op.Parameters = append(op.Parameters, newKeyParam())
+		op.Errors = append(op.Errors, http.StatusConflict)
 	}
 	return op
 }

@@ -176,7 +176,7 @@ func toScheduleAsk(action models.ScheduleAction, body api.NewSchedule) models.Sc
 
 func (h *handlers) addSchedule(ctx context.Context, in *addScheduleRequest) (*scheduleAdded, error) {
 	ask := toScheduleAsk(models.ScheduleCreate, in.Body)
-	ask.NewID = auth.NewID("sch")
+	ask.NewID = "sch_" + newRequestText(ctx)[:20]
 	added, err := h.changeSchedules(ctx, in.ID, ask, "", in.Body.DryRun)
 	if err != nil {
 		return nil, err

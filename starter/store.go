@@ -57,6 +57,9 @@ type Store interface {
 	Profile(ctx context.Context, id string) (models.Profile, error)
 	// MutedUntil is zero when the participant is not muted at the instant now.
 	MutedUntil(ctx context.Context, id string, now time.Time) (time.Time, error)
+	// OpenRequestKey and KeepAnswer are for requests with an Idempotency-Key.
+	OpenRequestKey(ctx context.Context, r models.KeyedRequest) (row models.RequestKey, isNew bool, err error)
+	KeepAnswer(ctx context.Context, row models.RequestKey) error
 	RecordAudit(ctx context.Context, a models.Audit) error
 
 	// Lists of people.

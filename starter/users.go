@@ -51,7 +51,7 @@ func (h *handlers) registerAccess(router huma.API) {
 	register(router, route{method: http.MethodDelete, path: sessionsPath + "/{id}", id: "revoke-session", needs: auth.UserChange,
 		summary: "Sign a browser out", errors: missing}, h.revokeSession)
 	register(router, route{method: http.MethodGet, path: tokensPath, id: "list-tokens", needs: auth.TokenRead, summary: "API tokens, newest first"}, h.listTokens)
-	register(router, route{method: http.MethodPost, path: tokensPath, id: "create-token", needs: auth.TokenChange,
+	register(router, route{method: http.MethodPost, path: tokensPath, id: "create-token", isSecret: true, needs: auth.TokenChange,
 		summary: "Make an API token; its secret is shown once", status: http.StatusCreated, errors: bodyErrors}, h.createToken)
 	register(router, route{method: http.MethodGet, path: tokensPath + "/{id}", id: "get-token", needs: auth.TokenRead, summary: "One API token, without its secret", errors: missing}, h.getToken)
 	register(router, route{method: http.MethodDelete, path: tokensPath + "/{id}", id: "revoke-token", needs: auth.TokenChange,

@@ -42,11 +42,16 @@ func writeAudit(tx *gorm.DB) error {
 	if err != nil || len(s.audit) == 0 {
 		return err
 	}
+	origin := models.OriginOf(tx.Statement.Context)
+	if origin.Claim != nil {
+		if err := claimKey(tx, origin.Claim); err != nil {
+			return err
+		}
+	}
 	head, err := lockAuditHead(tx)
 	if err != nil {
 		return err
 	}
-	origin := models.OriginOf(tx.Statement.Context)
 	for _, row := range s.audit {
 		if row, err = chainAudit(withOrigin(row, origin), head); err != nil {
 			return err
@@ -58,6 +63,33 @@ func writeAudit(tx *gorm.DB) error {
 	}
 	s.audit = nil
 	return nil
+}
+
+// claimKey writes the row of a request's Idempotency-Key unless an earlier
+// transaction of the request has; ErrKeyUsed when another request has.
+func claimKey(tx *gorm.DB, claim *models.KeyClaim) error {
+	row := claim.Row
+	added, err := InsertRequestKey(tx, &row)
+	if err != nil || added {
+		return err
+	}
+	var held models.RequestKey
+	if err := tx.Select("request_id").Where("id = ?", row.ID).Take(&held).Error; err != nil {
+		return err
+	}
+	if claim.IsTaken = held.RequestID != row.RequestID; claim.IsTaken {
+		return models.ErrKeyUsed
+	}
+	return nil
+}
+
+// InsertRequestKey inserts the row of an Idempotency-Key unless the key is taken, and
+// removes the keys that are too old; added says whether it was inserted.
+func InsertRequestKey(tx *gorm.DB, row *models.RequestKey) (added bool, err error) {
+	if err := tx.Where("created_at <= ?", row.CreatedAt.Add(-models.RequestKeyLife)).Delete(&models.RequestKey{}).Error; err != nil {
+		return false, err
+	}
+	return InsertOnce(tx, row)
 }
 
 func withOrigin(row models.Audit, o models.Origin) models.Audit {

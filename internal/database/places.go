@@ -63,6 +63,7 @@ func sealedTables() []sealedTable {
 		{Name: "alarms", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"note"}},
 		{Name: "cohort_jobs", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"file_name", "report"}, Blobs: []string{"file"}},
 		{Name: "studies", Key: []string{"id"}, Row: []string{"id"}, Blobs: []string{"seed", "pseudonym_key"}},
+		{Name: "request_keys", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"answer"}},
 		{Name: "webhooks", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"secret"}},
 		{Name: "erasures", Key: []string{"participant_id"}, Row: []string{"participant_id"}, Texts: []string{"reason"}},
 	}

@@ -136,7 +136,7 @@ func TestSQLiteSettings(t *testing.T) {
 // every field has its column, every column its field, and every table its type.
 func TestSchemaMatchesModels(t *testing.T) {
 	rows := []any{
-		&models.Alert{}, &models.AttentionEntry{}, &models.Audit{}, &models.Consent{}, &models.EnrolmentKey{}, &models.FormerPhone{},
+		&models.Alert{}, &models.AttentionEntry{}, &models.Audit{}, &models.Consent{}, &models.EnrolmentKey{}, &models.RequestKey{}, &models.FormerPhone{},
 		&models.Hint{}, &models.Join{}, &models.Webhook{}, &models.WebhookDelivery{}, &models.Hold{}, &models.Erasure{}, &models.Suppression{}, models.Erasure{}, models.Suppression{}, &models.Inbound{}, &models.MemoryJob{}, &models.Message{}, &models.Notice{}, &models.Outbox{},
 		&models.Participant{}, &models.Profile{}, &models.Prompt{}, &models.ScheduleRow{}, &models.SenderHold{}, &models.Step{},
 		&models.ToolRun{}, &models.Turn{}, &models.User{}, &models.Session{}, &models.APIToken{}, &models.CohortJob{}, &models.Cost{}, &models.Budget{}, &models.PeopleView{},

@@ -62,6 +62,9 @@ var erasedTables = []erasedTable{
 	{name: "schedules", of: ofParticipant},
 	{name: "former_phones", of: ofParticipant},
 	{name: "enrolment_keys", of: ofParticipant},
+	{name: "request_keys", of: ofParticipant},
+	// Answers about no participant in particular may name the person all the same.
+	{name: "request_keys", of: "participant_id = '' AND ? <> ''", empty: []string{"answer"}},
 	{name: "memory_queue", of: ofParticipant},
 	// What files of people say of whom is sealed text: all reports go, and files that
 	// wait for a confirmation. One that is carried out is emptied at its end.

@@ -253,7 +253,7 @@ func TestEverySealedColumnIsBound(t *testing.T) {
 	for _, model := range []any{
 		&models.Participant{}, &models.Profile{}, &models.Message{}, &models.Inbound{}, &models.Outbox{}, &models.Consent{},
 		&models.Step{}, &models.ToolRun{}, &models.Stage{}, &models.Fact{}, &models.FactVersion{}, &models.Note{}, &models.Summary{},
-		&models.Alert{}, &models.Audit{}, &models.Prompt{}, &models.ScheduleRow{}, &models.Turn{}, &models.Notice{}, &models.Hint{}, &models.Hold{}, &models.FormerPhone{}, &models.Erasure{}, &models.CohortJob{}, &models.Study{}, &models.Webhook{}, &models.Join{},
+		&models.Alert{}, &models.Audit{}, &models.Prompt{}, &models.ScheduleRow{}, &models.Turn{}, &models.Notice{}, &models.Hint{}, &models.Hold{}, &models.FormerPhone{}, &models.Erasure{}, &models.CohortJob{}, &models.Study{}, &models.Webhook{}, &models.Join{}, &models.RequestKey{},
 	} {
 		statement := w.Database().Reader(w.ctx).Model(model).Statement
 		require.NoError(t, statement.Parse(model))

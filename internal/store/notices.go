@@ -63,7 +63,10 @@ var (
 
 // RecordAudit writes one audit row. Detail must hold no personal data.
 func (s *Store) RecordAudit(ctx context.Context, row models.Audit) error {
-	err := s.write(ctx, func(tx *gorm.DB) error { return database.AddAudit(tx, row) })
+	// What the row says is done elsewhere, so that it claims no Idempotency-Key.
+	origin := models.OriginOf(ctx)
+	origin.Claim = nil
+	err := s.write(models.WithOrigin(ctx, origin), func(tx *gorm.DB) error { return database.AddAudit(tx, row) })
 	if err != nil {
 		return fmt.Errorf("writing audit: %w", err)
 	}

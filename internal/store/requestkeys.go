@@ -1,0 +1,47 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// OpenRequestKey returns the row of an earlier request with the same caller and
+// key, or, where isNew, the row that this request is to claim. ErrKeyUsed when the
+// earlier request was another one.
+func (s *Store) OpenRequestKey(ctx context.Context, r models.KeyedRequest) (row models.RequestKey, isNew bool, err error) {
+	row = models.RequestKey{
+		ID: s.base.Index("request key " + r.Actor + " " + r.Key), RequestIndex: s.base.Index("request " + r.Request),
+		RequestID: r.RequestID, ParticipantID: r.ParticipantID, CreatedAt: instant(r.At),
+	}
+	var rows []models.RequestKey
+	err = s.reader(ctx).Where("id = ? AND created_at > ?", row.ID, instant(r.At.Add(-models.RequestKeyLife))).Find(&rows).Error
+	switch {
+	case err != nil:
+		return row, false, fmt.Errorf("looking for an earlier request: %w", classify(err))
+	case len(rows) == 0:
+		return row, true, nil
+	case rows[0].RequestIndex != row.RequestIndex:
+		return row, false, models.ErrKeyUsed
+	}
+	return rows[0], false, nil
+}
+
+// KeepAnswer keeps what a request was answered, unless another request has its key.
+func (s *Store) KeepAnswer(ctx context.Context, row models.RequestKey) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		added, err := database.InsertRequestKey(tx, &row)
+		if err != nil || added {
+			return err
+		}
+		return tx.Where("request_id = ?", row.RequestID).Select("answer").UpdateColumns(&row).Error
+	})
+	if err != nil {
+		return fmt.Errorf("keeping an answer: %w", err)
+	}
+	return nil
+}

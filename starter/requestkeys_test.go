@@ -1,0 +1,184 @@
+package starter
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/api"
+	"coachline/internal/store"
+	"coachline/models"
+)
+
+// keyed is a call with an Idempotency-Key.
+func keyed(path, key, body string) call {
+	return call{method: "POST", path: path, body: body, header: map[string]string{keyHeader: key}}
+}
+
+// keyStore has a store fail to keep answers, or has another request come between
+// the look for an earlier one and the work.
+type keyStore struct {
+	Store
+	lost error
+	// between runs once.
+	between func()
+}
+
+func (s *keyStore) OpenRequestKey(ctx context.Context, r models.KeyedRequest) (models.RequestKey, bool, error) {
+	row, isNew, err := s.Store.OpenRequestKey(ctx, r)
+	if run := s.between; run != nil {
+		s.between = nil
+		run()
+	}
+	return row, isNew, err
+}
+
+func (s *keyStore) KeepAnswer(ctx context.Context, row models.RequestKey) error {
+	if s.lost != nil {
+		return s.lost
+	}
+	return s.Store.KeepAnswer(ctx, row)
+}
+
+func startWithKeys(t *testing.T) (*harness, *keyStore) {
+	t.Helper()
+	between := &keyStore{}
+	h, _ := startWithStore(t, func(cfg *Config) {
+		rows, isStore := cfg.Store.(*store.Store)
+		require.True(t, isStore)
+		between.Store, cfg.Access = rows, rows
+		cfg.Store = between
+	})
+	return h, between
+}
+
+func (h *harness) countAudit(action string) int {
+	h.t.Helper()
+	page := result[api.AuditPage](h.t, h.do(call{method: "GET", path: auditPath + "?action=" + action}))
+	return len(page.Rows)
+}
+
+func TestRepeatedRequestsAreCarriedOutOnce(t *testing.T) {
+	h, _ := startWithKeys(t)
+	ann := h.ann()
+	for _, one := range []struct{ path, body, action string }{
+		{holdsPath, `{"until":"2026-11-26T08:00:00Z","reason":"Thanksgiving"}`, "hold"},
+		{studiesPath, `{"id":"walk","name":"Walk"}`, "study_add"},
+		{studiesPath + "/walk/consent-texts", `{"locale":"en","body":"You agree to a text a day."}`, "consent_text_add"},
+		{usersPath, `{"login":"grace","name":"Grace","role":"viewer","password":"a long enough password"}`, "user_create"},
+		{viewsPath, `{"name":"Silent","query":"silent_days=3"}`, "view_add"},
+		{participantsPath + "/" + ann.ID + "/takeover", `{"note":"a call"}`, "take_over"},
+	} {
+		first := h.do(keyed(one.path, "k-"+one.action, one.body))
+		require.Less(t, first.status, 300, first.raw)
+		require.Empty(t, first.header.Get(repeatedHeader))
+		again := h.do(keyed(one.path, "k-"+one.action, one.body))
+		require.Equal(t, first.raw, again.raw)
+		require.Equal(t, first.status, again.status)
+		require.Equal(t, "true", again.header.Get(repeatedHeader))
+		for _, name := range []string{"Location", "Etag", "Content-Type"} {
+			require.Equal(t, first.header.Values(name), again.header.Values(name), name)
+		}
+		require.Equal(t, 1, h.countAudit(one.action), one.action)
+		h.refused(keyed(one.path, "k-"+one.action, strings.Replace(one.body, "}", " }", 1)), http.StatusConflict, keyHeader+": already used for another request")
+	}
+}
+
+func TestRepetitionOfASecretIsRefused(t *testing.T) {
+	h, _ := startWithKeys(t)
+	for path, body := range map[string]string{
+		tokensPath:   `{"name":"sheet","scopes":["participant:read"],"expires_at":"2026-12-24T13:00:00Z"}`,
+		webhooksPath: `{"url":"https://hooks.example.org/coach"}`,
+	} {
+		first := h.do(keyed(path, "k"+path, body))
+		require.Equal(t, http.StatusCreated, first.status, first.raw)
+		h.refused(keyed(path, "k"+path, body), http.StatusConflict, "its answer was not kept")
+	}
+}
+
+// A process may end between its work and the record of its answer.
+func TestRepetitionWithoutAnAnswerIsRefused(t *testing.T) {
+	h, keys := startWithKeys(t)
+	keys.lost = errors.New("the process has ended")
+	const body = `{"until":"2026-11-26T08:00:00Z"}`
+	require.Equal(t, http.StatusCreated, h.do(keyed(holdsPath, "k", body)).status)
+	keys.lost = nil
+	refused := h.refused(keyed(holdsPath, "k", body), http.StatusConflict, "still being answered")
+	require.Equal(t, "1", refused.header.Get("Retry-After"))
+	require.Equal(t, 1, h.countAudit("hold"))
+}
+
+func TestEqualRequestsAtOnceAreOne(t *testing.T) {
+	h, keys := startWithKeys(t)
+	for path, body := range map[string]string{
+		holdsPath:   `{"until":"2026-11-26T08:00:00Z"}`,
+		studiesPath: `{"id":"walk","name":"Walk"}`, // whose second row would be a conflict of its own
+	} {
+		var faster reply
+		keys.between = func() { faster = h.do(keyed(path, "k"+path, body)) }
+		slower := h.do(keyed(path, "k"+path, body))
+		require.Equal(t, http.StatusCreated, faster.status, faster.raw)
+		require.Equal(t, faster.raw, slower.raw)
+		require.Equal(t, "true", slower.header.Get(repeatedHeader))
+	}
+	require.Equal(t, 1, h.countAudit("hold"))
+}
+
+func TestRefusedRequestMayBeTriedAgain(t *testing.T) {
+	h, _ := startWithKeys(t)
+	h.refused(keyed(holdsPath, "k", `{"until":"2026-11-24T12:59:59Z"}`), http.StatusBadRequest, "until: must be in the future")
+	require.Equal(t, http.StatusCreated, h.do(keyed(holdsPath, "k", `{"until":"2026-11-26T08:00:00Z"}`)).status)
+	h.refused(keyed(holdsPath, strings.Repeat("k", maxKey+1), `{"until":"2026-11-26T08:00:00Z"}`), http.StatusBadRequest, keyHeader+": must have at most 200 characters")
+	large := h.call(keyed(holdsPath, "large", `{"reason":"`+strings.Repeat("x", maxAPIBody)+`"}`))
+	h.requireRefused(large, http.StatusRequestEntityTooLarge, "body: larger than")
+}
+
+// What a workflow does is not in a transaction with the key; the update has one id.
+func TestRepeatedUpdateHasOneID(t *testing.T) {
+	h, keys := startWithKeys(t)
+	ann := h.ann()
+	h.engine.status = models.StatusView{Status: models.StatusActive, Mode: models.ModeIntake}
+	keys.lost = errors.New("the process has ended")
+	for range 2 {
+		set := h.do(keyed(participantsPath+"/"+ann.ID+"/mode", "k", `{"target_state":"INTAKE"}`))
+		require.Equal(t, http.StatusOK, set.status, set.raw)
+	}
+	require.Len(t, h.engine.updates, 2)
+	require.Equal(t, h.engine.updates[0].UpdateID, h.engine.updates[1].UpdateID)
+	keys.lost = nil
+	h.do(keyed(participantsPath+"/"+ann.ID+"/mode", "other", `{"target_state":"INTAKE"}`))
+	require.NotEqual(t, h.engine.updates[0].UpdateID, h.engine.updates[2].UpdateID)
+}
+
+func TestEveryPostTakesAKey(t *testing.T) {
+	h, _ := startWithKeys(t)
+	var document struct {
+		Paths map[string]map[string]struct {
+			Security   []map[string][]string
+			Parameters []struct{ Name string }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(h.do(call{method: "GET", path: "/openapi.json"}).raw), &document))
+	posts := 0
+	for path, operations := range document.Paths {
+		post, isThere := operations["post"]
+		if !isThere || path == inboundPath || path == statusPath || slices.Contains(codecPaths, path) {
+			continue
+		}
+		posts++
+		found := 0
+		for _, p := range post.Parameters {
+			if p.Name == keyHeader {
+				found++
+			}
+		}
+		require.Equal(t, 1, found, path)
+	}
+	require.Greater(t, posts, 20)
+}
