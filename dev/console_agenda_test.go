@@ -3,6 +3,8 @@ package main
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"coachline/internal/browsertest"
 )
 
@@ -25,8 +27,17 @@ func TestConsoleAgenda(t *testing.T) {
 	p.Eval(nil, `() => document.getElementById("until").value = new Date(Date.now() + 864e5).toISOString().slice(0, 16)`)
 	p.Click("button", "Show what it stops")
 	p.ExpectText("It stops 0 planned prompts")
+	// A form that is sent twice makes one hold.
+	p.Eval(nil, `async () => {
+		const form = document.querySelector("#hold form"), body = new URLSearchParams(new FormData(form));
+		body.set("step", "hold");
+		await fetch(form.action, {method: "POST", body});
+	}`)
 	p.Click("button", "Hold prompts")
 	p.ExpectText("Everybody's prompts until")
+	var holds int
+	p.Eval(&holds, `() => document.querySelectorAll("section[aria-labelledby=holds] li").length`)
+	require.Equal(t, 1, holds)
 	p.ExpectText("Public holiday")
 	p.ExpectAccessible()
 	p.Look(browsertest.View{Width: 320, Dark: true})

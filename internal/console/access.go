@@ -64,7 +64,7 @@ func refilled(v *viewer, form, field, fallback string) string {
 func actionForm(v *viewer, name, summary, action string, content ...g.Node) g.Node {
 	id := name + "-reason"
 	return h.Details(g.If(v.value("form") == name, g.Attr("open")), h.Summary(g.Text(summary)),
-		h.Form(h.Method("post"), h.Action(Path+action), h.Class("stack"),
+		postForm(action, h.Class("stack"),
 			h.Input(h.Type("hidden"), h.Name("form"), h.Value(name)),
 			g.Group(content),
 			field(id, "Reason (kept in the audit)",

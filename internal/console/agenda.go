@@ -173,7 +173,7 @@ func holdItem(v *viewer, one api.Hold) g.Node {
 		g.Iff(v.can(auth.HoldChange), func() g.Node {
 			return h.Details(h.Summary(g.Text("Release hold "+id)),
 				h.P(g.Text("Prompts go on with their next slot. What was missed meanwhile is not sent later.")),
-				h.Form(h.Method("post"), h.Action(Path+"agenda/holds/"+id+"/release"), h.Class("stack"),
+				postForm("agenda/holds/"+id+"/release", h.Class("stack"),
 					reasonField(v, "release-reason-"+id), h.Button(h.Type("submit"), g.Text("Release"))))
 		}))
 }
@@ -186,7 +186,7 @@ func holdForm(v *viewer) (g.Node, error) {
 	if who == "" && !asked {
 		who = v.query("participant_id")
 	}
-	nodes := []g.Node{h.Method("post"), h.Action(Path + "agenda/holds"), h.Class("stack"),
+	nodes := []g.Node{h.Class("stack"),
 		h.P(g.Text("Stops prompts, reminders, feedback questions and check-ins. Replies go on. What falls due meanwhile is recorded as missed and not sent later.")),
 		field("scope_id", "Id of one person; empty: everybody", h.Input(h.ID("scope_id"), h.Name("scope_id"), h.MaxLength("64"), h.Value(who))),
 		field("study", "Id of one study; empty: every study", h.Input(h.ID("study"), h.Name("study"), h.MaxLength("40"), h.Value(study))),
@@ -202,7 +202,7 @@ func holdForm(v *viewer) (g.Node, error) {
 		nodes = append(nodes, h.P(h.Role("status"), g.Textf("It stops %d planned prompts; each schedule counts once.", count)))
 	}
 	nodes = append(nodes, h.Button(h.Type("submit"), h.Name("step"), h.Value("hold"), g.Text("Hold prompts")))
-	return h.Details(h.ID("hold"), g.If(asked, g.Attr("open")), h.Summary(g.Text("Hold prompts")), h.Form(nodes...)), nil
+	return h.Details(h.ID("hold"), g.If(asked, g.Attr("open")), h.Summary(g.Text("Hold prompts")), postForm("agenda/holds", nodes...)), nil
 }
 
 // previewed is what the page says where only a preview was asked for.

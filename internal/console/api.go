@@ -3,11 +3,17 @@ package console
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
@@ -21,6 +27,17 @@ type refusal struct {
 
 // Error is the API's message, which names the field to blame.
 func (r *refusal) Error() string { return r.message }
+
+// keyHeader names requests of the API that are to be carried out once.
+const keyHeader = "Idempotency-Key"
+
+// onceName is the hidden field that makes a form that is sent twice one request.
+const onceName = "once"
+
+// postForm is a form that posts to a path of the console.
+func postForm(path string, nodes ...g.Node) g.Node {
+	return h.Form(h.Method("post"), h.Action(Path+path), h.Input(h.Type("hidden"), h.Name(onceName), h.Value(rand.Text())), g.Group(nodes))
+}
 
 // call is a request to the API.
 type call struct {
@@ -86,6 +103,11 @@ func newCall(v *viewer, q call) (*http.Request, error) {
 	}.Build(auth.WithIdentity(ctx, v.who), "")
 	if err != nil {
 		return nil, err
+	}
+	if once := v.request.PostFormValue(onceName); q.method == http.MethodPost && once != "" && r.Header.Get(keyHeader) == "" {
+		// One form may make several requests, each with a key of its own.
+		sum := sha256.Sum256([]byte(once + " " + q.path))
+		r.Header.Set(keyHeader, hex.EncodeToString(sum[:]))
 	}
 	r.RemoteAddr, r.Host = v.request.RemoteAddr, v.request.Host
 	if follows := v.request.Header.Get("X-Follow"); follows != "" {

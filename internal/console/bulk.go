@@ -118,7 +118,7 @@ func bulkForm(v *viewer, action bulkAction, people []api.Person) g.Node {
 	if key == "" {
 		key = rand.Text()
 	}
-	return h.Form(h.Method("post"), h.Action(Path+"people/bulk"), h.Class("stack"),
+	return postForm("people/bulk", h.Class("stack"),
 		h.Input(h.Type("hidden"), h.Name("do"), h.Value(action.name)), h.Input(h.Type("hidden"), h.Name("key"), h.Value(key)),
 		g.Map(people, func(p api.Person) g.Node { return h.Input(h.Type("hidden"), h.Name("id"), h.Value(p.ID)) }),
 		g.If(action.name == "send", field("body", "Message", h.Textarea(h.ID("body"), h.Name("body"), h.Required(), h.MaxLength("1600"), g.Text(v.value("body"))))),
@@ -156,7 +156,7 @@ func (c *Console) changeBulk(v *viewer) (string, error) {
 	result := bulkResult{Action: action.label}
 	for _, id := range ids[:min(len(ids), maxBulk)] {
 		q := action.call(v, id)
-		q.reason, q.header = form.Get("reason"), map[string]string{"Idempotency-Key": form.Get("key") + "-" + id}
+		q.reason, q.header = form.Get("reason"), map[string]string{keyHeader: form.Get("key") + "-" + id}
 		_, err := send[any](v, q)
 		var refused *refusal
 		switch {

@@ -51,7 +51,7 @@ func (c *Console) showImport(v *viewer) (page, error) {
 	return page{title: "Import people", section: "people", body: []g.Node{
 		h.H1(g.Text("Import people")),
 		h.P(g.Text("A CSV or TSV file in UTF-8, as spreadsheets save it. The first row names the columns: " + cohort.Columns() + ". The file is checked first; nobody is enrolled before you confirm.")),
-		h.Form(h.Method("post"), h.Action(Path+importPath), h.EncType(multipartType), h.Class("stack"),
+		postForm(importPath, h.EncType(multipartType), h.Class("stack"),
 			field("file", "File", h.Input(h.ID("file"), h.Name("file"), h.Type("file"), h.Required(), h.Accept(".csv,.tsv,.txt,text/csv,text/tab-separated-values"))),
 			studyField(v, studies),
 			field("per_minute", "Most greetings a minute (empty: what the sender's rate leaves beside replies)",
@@ -154,7 +154,7 @@ func cohortFacts(job api.Cohort) g.Node {
 
 func confirmForm(v *viewer, job api.Cohort) g.Node {
 	return h.Section(h.H2(g.Text("Enrol them")),
-		h.Form(h.Method("post"), h.Action(Path+importPath+"/"+job.ID+"/confirm"), h.Class("stack"),
+		postForm(importPath+"/"+job.ID+"/confirm", h.Class("stack"),
 			h.P(g.Text(fmt.Sprintf("Enrols %d people now and greets them over at least %s.", job.Good, minutesOf(job)))),
 			reasonField(v, "confirm-reason"),
 			h.Button(h.Type("submit"), g.Text(fmt.Sprintf("Enrol %d people", job.Good))),
@@ -172,7 +172,7 @@ func minutesOf(job api.Cohort) string {
 
 func cancelForm(v *viewer, job api.Cohort) g.Node {
 	return h.Details(h.Summary(g.Text("Cancel the import")),
-		h.Form(h.Method("post"), h.Action(Path+importPath+"/"+job.ID+"/cancel"), h.Class("stack"),
+		postForm(importPath+"/"+job.ID+"/cancel", h.Class("stack"),
 			h.P(g.Text("Ends the import and erases the file. Who is enrolled stays so.")),
 			reasonField(v, "cancel-reason"),
 			h.Button(h.Type("submit"), g.Text("Cancel the import")),

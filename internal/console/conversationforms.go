@@ -60,7 +60,7 @@ func (p *person) formBody(a action) g.Node {
 	if p.isRefused(a.name, a.key) {
 		reason = p.viewer.value("reason")
 	}
-	return h.Form(h.Method("post"), h.Action(Path+p.viewer.personPath()+"/"+a.name), h.Class("stack"),
+	return postForm(p.viewer.personPath()+"/"+a.name, h.Class("stack"),
 		h.P(h.ID(id+"-says"), g.Text(a.says)),
 		g.If(a.key != "", h.Input(h.Type("hidden"), h.Name("key"), h.Value(a.key))),
 		g.Group(a.fields),
@@ -80,7 +80,7 @@ func (p *person) sendForm() g.Node {
 	if p.Status == models.StatusOptedOut {
 		return h.P(h.Class("quiet"), g.Text("The person has opted out; nothing may be sent until they text START."))
 	}
-	return h.Form(h.Method("post"), h.Action(Path+v.personPath()+"/send"), h.Class("stack"), h.ID("send"),
+	return postForm(v.personPath()+"/send", h.Class("stack"), h.ID("send"),
 		h.Input(h.Type("hidden"), h.Name("id"), h.Value(p.entered("send", "id", rand.Text()))),
 		field("body", "Message", h.Textarea(h.ID("body"), h.Name("body"), h.Required(), h.MaxLength("1600"), h.Aria("describedby", "body-says"), g.Text(p.entered("send", "body", "")))),
 		hint("body-says", "Goes out at once as the programme's own message, also in quiet hours; the coach reads it as part of the conversation."),
@@ -205,7 +205,7 @@ func (v *viewer) posted(name string) string { return v.request.PostFormValue(nam
 func (c *Console) sendMessage(v *viewer) (string, error) {
 	_, err := send[api.QueuedMessage](v, call{
 		method: http.MethodPost, path: v.apiPath() + "/messages", body: api.NewMessage{Body: v.posted("body")},
-		header: map[string]string{"Idempotency-Key": v.posted("id")},
+		header: map[string]string{keyHeader: v.posted("id")},
 	})
 	return v.personPath(), err
 }

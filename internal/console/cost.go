@@ -176,7 +176,7 @@ func budgetItem(v *viewer, b api.Budget) g.Node {
 		g.If(alert != "", h.P(h.Class("problem"), g.Text(alert))),
 		g.Iff(v.can(auth.BudgetChange), func() g.Node {
 			return h.Details(h.Summary(g.Text("Remove budget "+id)),
-				h.Form(h.Method("post"), h.Action(Path+"cost/budgets/"+id+"/delete"), h.Class("stack"),
+				postForm("cost/budgets/"+id+"/delete", h.Class("stack"),
 					h.P(g.Text("Nothing bounds these costs any more; a stopped model goes on within a minute.")),
 					reasonField(v, "reason-"+id), h.Button(h.Type("submit"), g.Text("Remove"))))
 		}),
@@ -185,7 +185,7 @@ func budgetItem(v *viewer, b api.Budget) g.Node {
 
 func budgetForm(v *viewer, currency string) g.Node {
 	return h.Details(g.If(v.problem != "", g.Attr("open")), h.Summary(g.Text("Set a budget")),
-		h.Form(h.Method("post"), h.Action(Path+"cost/budgets"), h.Class("stack"),
+		postForm("cost/budgets", h.Class("stack"),
 			h.P(g.Text("It takes the place of a budget of the same person and period. Once it is spent, the model is stopped within a minute and fixed texts are sent.")),
 			field("participant", "Id of the person (empty: the whole programme)", h.Input(h.ID("participant"), h.Name("participant"), h.MaxLength("64"), h.Value(v.value("participant")))),
 			field("study", "Id of the study (empty: the whole programme)", h.Input(h.ID("study"), h.Name("study"), h.MaxLength("40"), h.Value(v.value("study")))),

@@ -76,7 +76,7 @@ func consentOf(v *viewer) (*api.Consenting, error) {
 
 func enrolForm(v *viewer, studies []string) g.Node {
 	return h.Details(h.ID("enrol"), g.If(v.problem != "" && v.value("query") == "" || v.query("enrol") != "", g.Attr("open")), h.Summary(g.Text("Enrol a person")),
-		h.Form(h.Method("post"), h.Action(Path+"people"), h.Class("stack"),
+		postForm("people", h.Class("stack"),
 			field("phone", "Phone number", h.Input(h.ID("phone"), h.Name("phone"), h.Type("tel"), h.Required(), h.Value(v.value("phone")))),
 			field("name", "Name", h.Input(h.ID("name"), h.Name("name"), h.MaxLength("100"), h.Value(v.value("name")))),
 			field("timezone", "Time zone, such as America/New_York", h.Input(h.ID("timezone"), h.Name("timezone"), h.Value(v.value("timezone")))),

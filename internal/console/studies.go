@@ -62,7 +62,7 @@ func plannedOf(s api.Study) string {
 func newStudyForm(v *viewer) g.Node {
 	return h.Details(g.If(v.problem != "", g.Attr("open")), h.Summary(g.Text("Add a study")),
 		h.P(g.Text("It begins as a draft: nobody can be enrolled before it recruits.")),
-		h.Form(h.Method("post"), h.Action(Path+"studies"), h.Class("stack"),
+		postForm("studies", h.Class("stack"),
 			field("id", "Id, such as sleep-2026 (it never changes)", h.Input(h.ID("id"), h.Name("id"), h.Required(), h.Pattern("[a-z][a-z0-9-]{1,39}"), h.Value(v.value("id")))),
 			field("name", "Name", h.Input(h.ID("name"), h.Name("name"), h.Required(), h.MaxLength("100"), h.Value(v.value("name")))),
 			field("planned", "People who are to take part", h.Input(h.ID("planned"), h.Name("planned"), h.Type("number"), h.Min("0"), h.Value(v.value("planned")))),
@@ -174,7 +174,7 @@ func stateForms(v *viewer, s api.Study) g.Node {
 		id := "reason-" + string(next)
 		return h.Details(h.Summary(g.Text("Set the state to "+string(next))),
 			h.P(g.Text(describeStudyState(next))),
-			h.Form(h.Method("post"), h.Action(Path+"studies/"+s.ID+"/state"), h.Class("stack"),
+			postForm("studies/"+s.ID+"/state", h.Class("stack"),
 				h.Input(h.Type("hidden"), h.Name("state"), h.Value(string(next))), reasonField(v, id),
 				h.Button(h.Type("submit"), g.Text("Set to "+string(next)))))
 	})
@@ -191,7 +191,7 @@ func settingsForm(v *viewer, s api.Study, settings string) g.Node {
 		settings = typed
 	}
 	return h.Details(g.If(v.value("settings") != "", g.Attr("open")), h.Summary(g.Text("Change the settings")),
-		h.Form(h.Method("post"), h.Action(Path+"studies/"+s.ID+"/settings"), h.Class("stack"),
+		postForm("studies/"+s.ID+"/settings", h.Class("stack"),
 			h.Input(h.Type("hidden"), h.Name("version"), h.Value(strconv.FormatInt(s.Version, 10))),
 			field("settings", "Settings as JSON", h.Textarea(h.ID("settings"), h.Name("settings"), h.Rows("16"), h.Required(), g.Text(settings))),
 			reasonField(v, "reason-settings"),
@@ -214,7 +214,7 @@ func (*Console) changeStudySettings(v *viewer) (string, error) {
 func consentTextForm(v *viewer, s api.Study) g.Node {
 	return h.Details(g.If(v.value("body") != "", g.Attr("open")), h.Summary(g.Text("Add a consent text or its next version")),
 		h.P(g.Text("From then on people agree to the new version; what others agreed to stays on record.")),
-		h.Form(h.Method("post"), h.Action(Path+"studies/"+s.ID+"/consent-texts"), h.Class("stack"),
+		postForm("studies/"+s.ID+"/consent-texts", h.Class("stack"),
 			field("locale", "Language, such as en", h.Input(h.ID("locale"), h.Name("locale"), h.Required(), h.Value(v.value("locale")))),
 			field("body", "Text", h.Textarea(h.ID("body"), h.Name("body"), h.Rows("10"), h.Required(), g.Text(v.value("body")))),
 			h.Button(h.Type("submit"), g.Text("Add the text"))))

@@ -112,7 +112,7 @@ func acknowledgement(v *viewer, a api.Alert) g.Node {
 	if !v.can(auth.AttentionClear) {
 		return nil
 	}
-	return h.Form(h.Method("post"), h.Action(Path+"alerts/"+a.ID), h.Class("stack"),
+	return postForm("alerts/"+a.ID, h.Class("stack"),
 		h.P(g.Text("Your name is kept with the alert, and it does not page a second time.")),
 		h.Button(h.Type("submit"), g.Text("Acknowledge: I see to it")))
 }

@@ -43,7 +43,7 @@ func saveViewForm(v *viewer, filters url.Values) g.Node {
 	}
 	return h.Details(h.ID("save-view"), g.If(v.value("view_name") != "", g.Attr("open")), h.Summary(g.Text("Save these filters")),
 		h.P(g.Text("A name and a number that are searched for are not saved, nor the hours of a prompt.")),
-		h.Form(h.Method("post"), h.Action(Path+"people/views"), h.Class("stack"),
+		postForm("people/views", h.Class("stack"),
 			h.Input(h.Type("hidden"), h.Name("query"), h.Value(query)),
 			field("view_name", "Name of the saved filters", h.Input(h.ID("view_name"), h.Name("view_name"), h.Required(), h.MaxLength("60"), h.Value(v.value("view_name")))),
 			h.Div(h.Label(h.Input(h.Type("checkbox"), h.Name("shared"), h.Value("yes"), g.If(v.value("shared") != "", h.Checked())), g.Text(" Show them to every operator"))),
@@ -69,7 +69,7 @@ func deleteViewForms(v *viewer, views []api.PeopleView) g.Node {
 		if view.Owner != v.who.Actor && !v.can(auth.UserChange) {
 			continue
 		}
-		forms = append(forms, h.Form(h.Method("post"), h.Action(Path+"people/views/"+strconv.FormatInt(view.ID, 10)+"/delete"),
+		forms = append(forms, postForm("people/views/"+strconv.FormatInt(view.ID, 10)+"/delete",
 			h.Button(h.Type("submit"), h.Class("plain"), g.Text("Delete “"+view.Name+"”"))))
 	}
 	if len(forms) == 0 {

@@ -185,7 +185,7 @@ func webhookForms(v *viewer, w api.Webhook) g.Node {
 	state := refilled(v, change, "state", string(w.State))
 	since := refilled(v, replay, "since", v.now.AddDate(0, 0, -1).Format(untilLayout))
 	return g.Group([]g.Node{
-		h.Form(h.Method("post"), h.Action(Path+path+"/test"), h.Button(h.Type("submit"), g.Text("Send a test"))),
+		postForm(path+"/test", h.Button(h.Type("submit"), g.Text("Send a test"))),
 		actionForm(v, change, "Change the webhook", path,
 			h.Input(h.Type("hidden"), h.Name("version"), h.Value(strconv.FormatInt(w.Version, 10))),
 			eventBoxes(v, change, w.Events),
