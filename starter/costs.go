@@ -185,7 +185,7 @@ func (h *handlers) changeBudget(ctx context.Context, in *PatchInput, ifMatch str
 	return newTagged(toBudget(saved))
 }
 
-func (h *handlers) deleteBudget(ctx context.Context, in *budgetRequest) (*answer[struct{}], error) {
+func (h *handlers) deleteBudget(ctx context.Context, in *budgetRequest) (*answer[api.Empty], error) {
 	err := h.store.DeleteBudget(ctx, in.ID, actorOf(ctx), h.now())
 	if errors.Is(err, models.ErrNotFound) {
 		return nil, newFailure(http.StatusNotFound, "budget not found")
@@ -193,5 +193,5 @@ func (h *handlers) deleteBudget(ctx context.Context, in *budgetRequest) (*answer
 	if err != nil {
 		return nil, h.toFailure("removing the budget", err)
 	}
-	return newAnswer("Budget removed; replies go on within a minute", struct{}{}), nil
+	return newAnswer("Budget removed; replies go on within a minute", api.Empty{}), nil
 }

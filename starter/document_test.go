@@ -68,8 +68,27 @@ func TestDocumentFile(t *testing.T) {
 		cfg.HTTP.PublicURL = "https://coach.example.org"
 	})
 	raw := h.do(call{method: "GET", path: "/openapi.json"}).raw
-	require.True(t, json.Valid([]byte(raw)))
+	requireComponents(t, raw)
 	if *documentFile != "" {
 		require.NoError(t, os.WriteFile(*documentFile, []byte(raw), 0o600))
+	}
+}
+
+// requireComponents checks that the schemas of the document have names that
+// OpenAPI allows, that each is used, and that each that is used is there.
+func requireComponents(t *testing.T, raw string) {
+	t.Helper()
+	var document struct {
+		Components struct{ Schemas map[string]any }
+	}
+	require.NoError(t, json.Unmarshal([]byte(raw), &document))
+	used := map[string]bool{}
+	for _, found := range regexp.MustCompile(`"#/components/schemas/([^"]+)"`).FindAllStringSubmatch(raw, -1) {
+		used[found[1]] = true
+		require.Contains(t, document.Components.Schemas, found[1])
+	}
+	for name := range document.Components.Schemas {
+		require.Regexp(t, `^[a-zA-Z0-9._-]+$`, name)
+		require.True(t, used[name], name)
 	}
 }

@@ -28,7 +28,7 @@ func (h *handlers) registerJoins(router huma.API) {
 
 // requestJoin answers alike where the number is enrolled, has opted out or was asked
 // before, so that a form tells nothing about numbers.
-func (h *handlers) requestJoin(ctx context.Context, in *newJoinRequest) (*answer[struct{}], error) {
+func (h *handlers) requestJoin(ctx context.Context, in *newJoinRequest) (*answer[api.Empty], error) {
 	phone, err := h.parsePhone(in.Body.Phone)
 	if err != nil {
 		return nil, h.toFailure("asking for a join", err)
@@ -51,7 +51,7 @@ func (h *handlers) requestJoin(ctx context.Context, in *newJoinRequest) (*answer
 	if hint != "" {
 		h.relay.LaterHint(hint)
 	}
-	return newAnswer("The person is asked by text unless the number is enrolled, has opted out or was asked before", struct{}{}), nil
+	return newAnswer("The person is asked by text unless the number is enrolled, has opted out or was asked before", api.Empty{}), nil
 }
 
 func (h *handlers) listJoins(ctx context.Context, in *studyRequest) (*answer[api.JoinList], error) {

@@ -73,7 +73,8 @@ func registerPatch[In, Body, Out any, P patchInput[In]](router huma.API, m mergi
 	m.errors = []int{
 		http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 	}
-	m.registry = router.OpenAPI().Components.Schemas
+	// The document shows the patch and not the body that it is merged into.
+	m.registry = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	m.schema = m.registry.Schema(reflect.TypeFor[Body](), true, "")
 	for m.schema.Ref != "" {
 		m.schema = m.registry.SchemaFromRef(m.schema.Ref)

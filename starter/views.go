@@ -84,13 +84,13 @@ func (h *handlers) addView(ctx context.Context, in *newViewRequest) (*created[ap
 	return newCreated(viewsPath+"/"+strconv.FormatInt(saved.ID, 10), "View saved", toView(saved)), nil
 }
 
-func (h *handlers) deleteView(ctx context.Context, in *viewRequest) (*answer[struct{}], error) {
+func (h *handlers) deleteView(ctx context.Context, in *viewRequest) (*answer[api.Empty], error) {
 	who, _ := auth.IdentityOf(ctx)
 	err := h.store.DeleteView(ctx, models.ViewRemoval{ID: in.ID, Actor: actorOf(ctx), Any: who.Can(auth.UserChange), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("deleting the view", asMissing("a view of yours", err))
 	}
-	return newAnswer("View deleted", struct{}{}), nil
+	return newAnswer("View deleted", api.Empty{}), nil
 }
 
 // viewFilters check the values of the filters that a view may have: those of

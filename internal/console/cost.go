@@ -233,7 +233,7 @@ func (*Console) setBudget(v *viewer) (string, error) {
 }
 
 func (*Console) deleteBudget(v *viewer) (string, error) {
-	_, err := send[struct{}](v, call{method: http.MethodDelete, path: "/budgets/" + url.PathEscape(v.path("id")), reason: v.request.PostForm.Get("reason")})
+	_, err := send[api.Empty](v, call{method: http.MethodDelete, path: "/budgets/" + url.PathEscape(v.path("id")), reason: v.request.PostForm.Get("reason")})
 	return "cost", err
 }
 

@@ -90,6 +90,6 @@ func (*Console) deleteView(v *viewer) (string, error) {
 	if err != nil {
 		return "", errors.Join(errNoPage, err)
 	}
-	_, err = send[struct{}](v, call{method: http.MethodDelete, path: viewsPath + "/" + strconv.FormatInt(id, 10)})
+	_, err = send[api.Empty](v, call{method: http.MethodDelete, path: viewsPath + "/" + strconv.FormatInt(id, 10)})
 	return "people", err
 }
