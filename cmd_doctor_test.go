@@ -113,10 +113,10 @@ func TestDoctorTellsOfLateAlerts(t *testing.T) {
 	_, out, _ = call(t, environ, "doctor")
 	require.Regexp(t, `alerts +ok +nobody is paged: COACH_ALERT_URL is not set`, out)
 	_, out, _ = call(t, paging, "doctor")
-	require.Regexp(t, `alerts +failed +1 alerts, the first of 2026-03-02T09:00:00Z: the page was not taken`, out)
+	require.Regexp(t, `alerts +failed +1 alert, of 2026-03-02T09:00:00Z: the page was not taken`, out)
 
 	add(alert("untold", at.Add(time.Hour), nil, nil))
 	code, out, _ := call(t, environ, "doctor")
 	require.Equal(t, exitFailed, code)
-	require.Regexp(t, `alerts +failed +1 alerts, the first of 2026-03-02T10:00:00Z: neither safety text nor page was begun`, out)
+	require.Regexp(t, `alerts +failed +1 alert, of 2026-03-02T10:00:00Z: neither safety text nor page was begun`, out)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -64,13 +65,16 @@ func (p *program) webhookList() *cobra.Command {
 	return c
 }
 
+// everyEvent stands for the types of all events.
+const everyEvent = "all"
+
 func (p *program) webhookChange() *cobra.Command {
 	var address, study, state string
 	var change api.WebhookChange
 	c := &cobra.Command{Use: "change WEBHOOK", Short: "Change a webhook, stop it, or draw a new secret", Args: exactArgs(1)}
 	c.Flags().StringVar(&address, "to", "", "address that events are posted to")
 	c.Flags().StringVar(&study, "study", "", "only events of this study; empty: of all")
-	c.Flags().StringSliceVar(&change.Events, "event", nil, "only events of this type; may be repeated")
+	c.Flags().StringSliceVar(&change.Events, "event", nil, "only events of this type; may be repeated; "+everyEvent+": of every type")
 	c.Flags().StringVar(&state, "state", "", "active, or disabled: what happens meanwhile is not kept for it")
 	c.Flags().BoolVar(&change.RotateSecret, "new-secret", false, "draw a new secret; the old one signs beside it for a day")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -80,6 +84,9 @@ func (p *program) webhookChange() *cobra.Command {
 		}
 		if changed("study") {
 			change.StudyID = &study
+		}
+		if slices.Equal(change.Events, []string{everyEvent}) {
+			change.Events = []string{} // which is sent, where nil is not
 		}
 		if changed("state") {
 			want := models.WebhookState(state)

@@ -154,7 +154,7 @@ func (h *handlers) toFailure(doing string, err error) error {
 	case errors.Is(err, models.ErrConflict):
 		return newFailure(http.StatusConflict, "already exists")
 	case errors.Is(err, models.ErrStale):
-		return newFailure(http.StatusPreconditionFailed, "If-Match: the participant has changed since that version")
+		return newFailure(http.StatusPreconditionFailed, "If-Match: changed since that version; read it again")
 	}
 	h.log.Error("request failed", "doing", doing, "error", err)
 	if errors.Is(err, seal.ErrTampered) || errors.Is(err, seal.ErrUnknownKey) {

@@ -33,7 +33,7 @@ type NewWebhook struct {
 type WebhookChange struct {
 	URL          *string              `json:"url,omitempty" maxLength:"2000"`
 	StudyID      *string              `json:"study_id,omitempty" maxLength:"40"`
-	Events       []string             `json:"events,omitempty" maxItems:"20"`
+	Events       []string             `json:"events,omitzero" maxItems:"20"`
 	State        *models.WebhookState `json:"state,omitempty" enum:"active,disabled" doc:"What happens while it is disabled is not kept for it."`
 	RotateSecret bool                 `json:"rotate_secret,omitempty" doc:"Draw a new secret. The old one signs beside it for a day."`
 }

@@ -49,16 +49,24 @@ func CheckAlerts(ctx context.Context, cfg config.Config) (string, error) {
 	late, err := store.FindLateAlerts(ctx, base, time.Now().Add(-alertGrace))
 	wrong := []error{err}
 	if late.Untold > 0 {
-		wrong = append(wrong, fmt.Errorf("%d alerts, the first of %s: neither safety text nor page was begun; see that starter and Temporal run",
-			late.Untold, late.UntoldSince.UTC().Format(time.RFC3339)))
+		wrong = append(wrong, fmt.Errorf("%s of %s: neither safety text nor page was begun; see that starter and Temporal run",
+			countAlerts(late.Untold), late.UntoldSince.UTC().Format(time.RFC3339)))
 	}
 	remark := ""
 	switch {
 	case cfg.Worker.AlertURL.Reveal() == "":
 		remark = "nobody is paged: COACH_ALERT_URL is not set"
 	case late.Unpaged > 0:
-		wrong = append(wrong, fmt.Errorf("%d alerts, the first of %s: the page was not taken and no operator acknowledged; see coachline alerts, and that COACH_ALERT_URL answers 2xx and a worker runs",
-			late.Unpaged, late.UnpagedSince.UTC().Format(time.RFC3339)))
+		wrong = append(wrong, fmt.Errorf("%s of %s: the page was not taken and no operator acknowledged; see coachline alerts, and that COACH_ALERT_URL answers 2xx and a worker runs",
+			countAlerts(late.Unpaged), late.UnpagedSince.UTC().Format(time.RFC3339)))
 	}
 	return remark, errors.Join(append(wrong, base.Close())...)
+}
+
+// countAlerts says how many alerts, before the instant of the first one.
+func countAlerts(count int64) string {
+	if count == 1 {
+		return "1 alert,"
+	}
+	return fmt.Sprintf("%d alerts, the first", count)
 }
