@@ -75,10 +75,33 @@ func (t *ModelActivities) CallModel(ctx context.Context, in models.CallModelInpu
 	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
 	stop := startHeartbeatWith(ctx, limit.recordHeartbeat)
 	asking, asked := calls.With(ctx)
-	out, err := t.runRound(asking, in, limit)
+	out, err := t.runPlanned(asking, in, limit)
 	stop()
 	t.bookOf(in).bookOpen(ctx, asked)
 	return out, limit.limitError(ctx, err)
+}
+
+// runPlanned asks the rules first where the input says so, and runs the round when
+// a prompt follows. The workflow gives the turn's number to no other turn, so that
+// a retry may decide otherwise.
+func (t *ModelActivities) runPlanned(ctx context.Context, in models.CallModelInput, limit *timeLimit) (models.CallModelResult, error) {
+	if in.Due == nil {
+		return t.runRound(ctx, in, limit)
+	}
+	planned, err := t.Rules.Decide(ctx, *in.Due)
+	if err != nil {
+		return models.CallModelResult{}, err
+	}
+	plan := planned.PromptPlan()
+	if plan == nil {
+		return models.CallModelResult{Planned: &planned}, nil
+	}
+	begin := *in.Begin
+	begin.Plan = *plan
+	in.Begin = &begin
+	out, err := t.runRound(ctx, in, limit)
+	out.Planned = &planned
+	return out, err
 }
 
 func (t *ModelActivities) runRound(ctx context.Context, in models.CallModelInput, limit *timeLimit) (models.CallModelResult, error) {

@@ -14,6 +14,7 @@ import (
 const (
 	promptPeople = 500
 	promptProbes = 5
+	promptEvents = 17
 	// Setting a prompt takes no more than askingShare times what enrolling took;
 	// promptMargin is what is left before the first one goes out.
 	askingShare  = 2
@@ -47,7 +48,9 @@ func prompts(ctx context.Context, b *Bench) ([]Figure, error) {
 		meanwhile,
 		ms("reply meanwhile, p99", waves[0].meanwhile.Percentile(99), waves[1].meanwhile.Percentile(99)),
 	}
-	figures = append(figures, costFigures("a prompt", 1, waves[0].cost, waves[1].cost)...)
+	cost := costFigures("a prompt", 1, waves[0].cost, waves[1].cost)
+	cost[0].Target = target(promptEvents)
+	figures = append(figures, cost...)
 	for i := range figures {
 		figures[i].Case, figures[i].Count = fmt.Sprintf("%d prompts in %v", n, b.Product.Slope().Spread), n
 	}

@@ -39,10 +39,8 @@ var historyKinds = []historyKind{
 	{"one-tool-activity", calm, func(s *subject) { s.joins(); s.says("hello there"); s.since = time.Now(); s.says(habit) }},
 	{"intake", withRunsOf("110"), (*subject).intake},
 	{"prompt-reminder", promptIn("20s", "COACH_AUTO_FEEDBACK_DELAY=0", "COACH_REMINDER_DELAY=2s"), (*subject).silent},
-	{"prompt-decided", append([]string{"COACH_AUTO_FEEDBACK_DELAY=0", "COACH_REMINDER_DELAY=1h", promptSpan + "20s"}, calm...), func(s *subject) {
-		s.prompted()
-		s.becomes("tomorrow's prompt and a reminder", func(st state) bool { return len(st.Due) == 2 })
-	}},
+	{"prompt-decided", withReminderOnly, (*subject).waits},
+	{"prompt-with-round", withReminderOnly, (*subject).waits},
 	{"prompt-answered", promptIn("20s", "COACH_AUTO_FEEDBACK_DELAY=0", "COACH_REMINDER_DELAY=1h"), (*subject).answers},
 	{"feedback-silence", promptIn("20s", "COACH_AUTO_FEEDBACK_DELAY=1s", "COACH_FEEDBACK_TIMEOUT=1s",
 		"COACH_FEEDBACK_FOLLOWUP=1s", "COACH_REMINDER_DELAY=0"), (*subject).asked},
@@ -73,7 +71,9 @@ var historyKinds = []historyKind{
 }
 
 var (
-	calm  = []string{"COACH_DEBOUNCE=0", "COACH_QUIET_HOURS="}
+	calm             = []string{"COACH_DEBOUNCE=0", "COACH_QUIET_HOURS="}
+	withReminderOnly = append([]string{"COACH_AUTO_FEEDBACK_DELAY=0", "COACH_PROMPT_SPREAD=0", "COACH_REMINDER_DELAY=1h", promptSpan + "20s"}, calm...)
+
 	burst = []string{"COACH_DEBOUNCE=700ms", "COACH_DEBOUNCE_MAX=5s", "COACH_QUIET_HOURS="}
 )
 
@@ -171,6 +171,11 @@ func (s *subject) prompted() {
 	s.intake()
 	s.since = time.Now()
 	require.Contains(s.t, s.next(2*soon), "coffee")
+}
+
+func (s *subject) waits() {
+	s.prompted()
+	s.becomes("tomorrow's prompt and a reminder", func(st state) bool { return len(st.Due) == 2 })
 }
 
 func (s *subject) silent() {

@@ -186,3 +186,13 @@ type Decision struct {
 	// Refused says why a tool call changed nothing; empty when it was done.
 	Refused string `json:"refused,omitempty"`
 }
+
+// PromptPlan returns the plan of the prompt that is to be sent; nil when none is.
+func (d Decision) PromptPlan() *TurnPlan {
+	for _, effect := range d.Effects {
+		if effect.Kind == EffectStartTurn && effect.Turn.Kind == TurnPrompt {
+			return effect.Turn
+		}
+	}
+	return nil
+}

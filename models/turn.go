@@ -103,6 +103,9 @@ type CallModelInput struct {
 	// State, when set, lets the round decide the first call that it makes, where
 	// rules decide it.
 	State *ParticipantState `json:"state,omitempty"`
+	// Due, when set, is what the rules are asked first: the plan of the turn is in
+	// their answer, and without a prompt in it nothing is stored or asked.
+	Due *DecideInput `json:"due,omitempty"`
 }
 
 // CallModelResult is what the workflow needs to know of a round.
@@ -116,6 +119,8 @@ type CallModelResult struct {
 	// Decided is what the rules decided of the first call, whose result is stored;
 	// nil when that is left to DecideTool.
 	Decided *Decision `json:"decided,omitempty"`
+	// Planned is the answer to Due.
+	Planned *Decision `json:"planned,omitempty"`
 }
 
 // CallRef points at one tool call of a round; its arguments are in the row.

@@ -81,6 +81,10 @@ func (p *participant) armTimer(ctx workflow.Context) {
 	if due == nil {
 		return
 	}
+	if due.Kind == models.DueDailyPrompt {
+		// Noted once a run, ahead of the prompt: it is not to wait for that.
+		decidesWithRound(ctx)
+	}
 	timerCtx, cancel := workflow.WithCancel(ctx)
 	p.timer = timer{due: *due, cancel: cancel}
 	p.timer.future = workflow.NewTimerWithOptions(timerCtx, due.At.Sub(workflow.Now(ctx)), workflow.TimerOptions{Summary: describeDue(*due)})

@@ -26,14 +26,19 @@ var (
 // changes nothing, so that one bad case cannot stop a participant's workflow. It
 // returns why the rules refused what was asked for, and nothing otherwise.
 func (p *participant) handleEvent(ctx workflow.Context, ev models.Event) (refused string) {
-	in := models.DecideInput{State: p.state.Clone(), Event: ev, Now: workflow.Now(ctx)}
-	var decision models.Decision
-	if err := workflow.ExecuteLocalActivity(withLocalOptions(ctx), rules.Decide, in).Get(ctx, &decision); err != nil {
-		workflow.GetLogger(ctx).Error("rule failed, event dropped", "event", ev.Kind, "error", err)
-		return ""
-	}
+	decision := p.decide(ctx, models.DecideInput{State: p.state.Clone(), Event: ev, Now: workflow.Now(ctx)})
 	p.applyEffects(decision.Effects)
 	return decision.Refused
+}
+
+// decide asks the rules; where they fail, nothing follows.
+func (p *participant) decide(ctx workflow.Context, in models.DecideInput) *models.Decision {
+	var decision models.Decision
+	if err := workflow.ExecuteLocalActivity(withLocalOptions(ctx), rules.Decide, in).Get(ctx, &decision); err != nil {
+		workflow.GetLogger(ctx).Error("rule failed, event dropped", "event", in.Event.Kind, "error", err)
+		return &models.Decision{}
+	}
+	return &decision
 }
 
 // applyEffects carries out decided effects in order.

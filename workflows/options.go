@@ -113,6 +113,13 @@ func endsPauses(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "pause-ends-in-tables", workflow.DefaultVersion, 1) == 1
 }
 
+// decidesWithRound says whether the run decides a due prompt with the first round
+// of its turn. A run in which an older worker has waited for one does not.
+func decidesWithRound(ctx workflow.Context) bool {
+	// The local activity that decided a due prompt was an event of every prompt.
+	return workflow.GetVersion(ctx, "prompt-decided-with-round", workflow.DefaultVersion, 1) == 1
+}
+
 // decideOptions returns the context for a rule and one row: short attempts, and
 // no bound on the whole.
 func decideOptions(ctx workflow.Context, priority temporal.Priority, summary string) workflow.Context {

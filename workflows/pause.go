@@ -16,6 +16,8 @@ func (p *participant) handleDue(ctx workflow.Context, due models.Due) {
 		p.endTakeOver(ctx)
 	case due.Kind == models.DuePauseEnd && endsPauses(ctx):
 		p.endPause(ctx)
+	case p.startsPrompt(ctx, due) && decidesWithRound(ctx):
+		p.runDuePrompt(ctx, due)
 	default:
 		p.handleEvent(ctx, models.Event{Kind: models.EventDue, Due: due})
 	}

@@ -36,6 +36,7 @@ var kinds = map[string][]string{
 	"intake":               {`RunTool`, `"ActivityType":"DecideTool"`, `"kind":"put_schedule"`},
 	"prompt-reminder":      {`"kind":"prompt"`, `"kind":"reminder"`, `TimerFired`},
 	"prompt-decided":       {`"kind":"prompt"`, `"decided":{`, `TimerFired`},
+	"prompt-with-round":    {`prompt-decided-with-round`, `"due":{"state"`, `"planned":{`, `TimerFired`},
 	"prompt-answered":      {`"kind":"prompt"`, `"kind":"clear_pending"`, `TimerCanceled`},
 	"feedback-silence":     {`"mode":"FEEDBACK"`, `"kind":"feedback_question"`, `"kind":"feedback_followup"`, `TimerFired`},
 	"saved-with-turn":      {`"saved":true`, `"kind":"put_schedule"`},
@@ -226,12 +227,12 @@ func TestCostOfATurn(t *testing.T) {
 }
 
 // TestCostOfAPrompt: from the timer that fires to the timer of the next due time
-// a prompt is 18 events: two of timers, nine of three workflow tasks, six of the
-// model call and the send, and the decision that it is due.
+// a prompt is 17 events: two of timers, nine of three workflow tasks, six of the
+// model call, which decides that it is due, and the send.
 func TestCostOfAPrompt(t *testing.T) {
-	const most = 18
+	const most = 17
 	for _, f := range recorded(t) {
-		if f.kind != "prompt-decided" {
+		if f.kind != "prompt-with-round" {
 			continue
 		}
 		events := f.history.GetEvents()

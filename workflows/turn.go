@@ -34,17 +34,30 @@ type turn struct {
 	sentDuringTurn bool // a tool has sent the person a text since they wrote
 	// decided is what the rules said of the turn's text with its send.
 	decided *decidedSend
+	// due is what the first round asks the rules; nil once their plan is known.
+	due *models.DecideInput
+	// unplanned: the rules want no turn; it is over before it began.
+	unplanned bool
 }
 
 // runTurn runs a planned turn to its end. Nothing else of this participant
 // happens meanwhile except that arrivals are recorded.
 func (p *participant) runTurn(ctx workflow.Context, plan models.TurnPlan) {
+	p.newTurn(plan).runToEnd(ctx)
+}
+
+// newTurn gives the next number to a turn.
+func (p *participant) newTurn(plan models.TurnPlan) *turn {
 	p.state.Turn++
-	p.turned = true
-	t := &turn{
+	return &turn{
 		participant: p, plan: plan, mode: p.state.Mode, limits: p.limits,
 		number: p.state.Turn, id: models.TurnID(p.state.ParticipantID, p.state.Turn),
 	}
+}
+
+func (t *turn) runToEnd(ctx workflow.Context) {
+	p := t.participant
+	p.turned = true
 	within := p.inTurn
 	p.inTurn = true
 	defer func() { p.inTurn = within }()
@@ -60,6 +73,9 @@ func (t *turn) runKind(ctx workflow.Context) {
 		return
 	}
 	words, ok := t.chooseText(ctx)
+	if t.unplanned {
+		return
+	}
 	if !ok && t.participant.isTakenOver() {
 		t.giveWay()
 	}
@@ -255,7 +271,7 @@ func (t *turn) hasRoundLeft(step int) bool { return step == 1 || step <= t.limit
 
 // mustStop reports whether the turn has nothing more to say.
 func (t *turn) mustStop() bool {
-	return t.skip || t.participant.mustStop() || t.plan.Kind.Spec().Coaching && t.participant.isTakenOver()
+	return t.skip || t.unplanned || t.participant.mustStop() || t.plan.Kind.Spec().Coaching && t.participant.isTakenOver()
 }
 
 // roundInput returns the input of one model round; plain is without tools.
@@ -263,7 +279,7 @@ func (t *turn) roundInput(ctx workflow.Context, step int, plain bool) models.Cal
 	in := models.CallModelInput{
 		ParticipantID: t.participant.state.ParticipantID,
 		TurnID:        t.id, Step: step, Mode: t.mode, Kind: t.plan.Kind, Introduce: t.plan.Introduce, NoTools: plain,
-		Begin: t.beginInput(ctx), TimeLimit: t.roundTimeLimit(),
+		Begin: t.beginInput(ctx), TimeLimit: t.roundTimeLimit(), Due: t.due,
 	}
 	if t.plan.Kind == models.TurnReply && !plain {
 		state := t.participant.state.Clone()
@@ -280,6 +296,7 @@ func (t *turn) callModel(ctx workflow.Context, in models.CallModelInput) (models
 	summary := fmt.Sprintf("model call, turn %d, round %d", t.number, in.Step)
 	var out models.CallModelResult
 	err := t.awaitActivity(ctx, workflow.ExecuteActivity(t.modelOptions(callCtx, summary), talk.CallModel, in), &out)
+	t.takePlan(ctx, out.Planned)
 	t.applyPrepared(out.Begun)
 	return out, err
 }

@@ -1,0 +1,65 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"coachline/models"
+)
+
+// promptLateness is how late a prompt may be for its first round to decide it. The
+// rules defer most of those that are later.
+const promptLateness = time.Minute
+
+// startsPrompt reports whether a prompt most likely follows from a due time, so
+// that the rules are asked with its first round. For everything else a local
+// activity is cheaper, and for people who are sent none: the last slot tells.
+func (p *participant) startsPrompt(ctx workflow.Context, due models.Due) bool {
+	if due.Kind != models.DueDailyPrompt || p.state.Status != models.StatusActive || !p.state.TakenOverUntil.IsZero() ||
+		workflow.Now(ctx).Sub(due.At) > promptLateness {
+		return false
+	}
+	for _, schedule := range p.state.Schedules {
+		if schedule.ID == due.Ref {
+			return schedule.LastDate == "" || !schedule.LastAt.IsZero()
+		}
+	}
+	return false
+}
+
+// runDuePrompt runs the turn of a due prompt, whose first round asks the rules: a
+// local activity of its own would cost an event of every prompt. A turn that they
+// do not want is over with that, and its number is not used again, because an
+// attempt of the round may have stored it.
+func (p *participant) runDuePrompt(ctx workflow.Context, due models.Due) {
+	asked := models.DecideInput{State: p.state.Clone(), Event: models.Event{Kind: models.EventDue, Due: due}, Now: workflow.Now(ctx)}
+	t := p.newTurn(models.TurnPlan{Kind: models.TurnPrompt})
+	t.due = &asked
+	t.runToEnd(ctx)
+}
+
+// takePlan applies what the rules decided with the first round, and takes the plan
+// of the turn. A round that failed, or that the turn did not wait for, has not told
+// it; then they are asked the same again.
+func (t *turn) takePlan(ctx workflow.Context, decided *models.Decision) {
+	if t.due == nil {
+		return
+	}
+	asked := *t.due
+	t.due = nil
+	if decided == nil {
+		decided = t.participant.decide(ctx, asked)
+	}
+	for _, effect := range decided.Effects {
+		if effect.Kind != models.EffectStartTurn {
+			t.participant.applyOne(effect)
+		}
+	}
+	plan := decided.PromptPlan()
+	if plan == nil {
+		t.unplanned = true
+		return
+	}
+	t.plan = *plan
+}
