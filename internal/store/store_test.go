@@ -92,7 +92,7 @@ func (w *world) raw(fn func(db *sql.DB)) {
 	require.NoError(w.t, db.Close())
 }
 
-// undoNewest takes back migrations 21 to 56, for tests of older databases.
+// undoNewest takes back migrations 21 to 58, for tests of older databases.
 var undoNewest = []string{
 	"ALTER TABLE brakes DROP COLUMN name",
 	"DROP TABLE request_keys",
