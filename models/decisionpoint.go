@@ -31,6 +31,8 @@ type DecisionPoint struct {
 	Intervention bool
 	RandProb     float64
 	Draw         float64
+	// Posterior is the JSON of a Posterior; empty where probabilities are fixed.
+	Posterior string
 	// Counter selects the random numbers of the row in the person's sequence.
 	Counter   int64
 	Algorithm int

@@ -177,10 +177,12 @@ type DecisionPoints struct {
 	// Policy names the rule in records and exports.
 	Policy string `json:"policy"`
 	// Options are what may be done, with probabilities that add up to 1; each is
-	// between 0.05 and 0.95.
+	// between 0.05 and 0.95. With Thompson they have none.
 	Options []DecisionOption `json:"options"`
 	// OutcomeHours is within how many hours of the decision an answer counts; 0 is 4.
 	OutcomeHours int `json:"outcome_hours,omitempty"`
+	// Thompson has the probabilities follow the outcomes; nil is fixed ones.
+	Thompson *Thompson `json:"thompson,omitempty"`
 }
 
 // DecisionOption is one thing that may be done at a decision point.
@@ -344,6 +346,11 @@ func (d DecisionPoints) check() error {
 	if d.OutcomeHours < 0 || d.OutcomeHours > 168 {
 		return BadField("decision_points.outcome_hours", "must be between 0 and 168")
 	}
+	if d.Thompson != nil {
+		if err := d.Thompson.check(d.Options); err != nil {
+			return err
+		}
+	}
 	var names []string
 	sum := 0.0
 	for i, option := range d.Options {
@@ -351,14 +358,24 @@ func (d DecisionPoints) check() error {
 		if option.Name == "" || slices.Contains(names, option.Name) {
 			return BadField(field+".name", "must be given and differ from the others")
 		}
-		if option.Probability < leastProbability || option.Probability > greatestProbability {
-			return BadField(field+".probability", "must be between %g and %g", leastProbability, greatestProbability)
+		if err := d.checkProbability(field+".probability", option.Probability); err != nil {
+			return err
 		}
 		names = append(names, option.Name)
 		sum += option.Probability
 	}
-	if sum < 1-probabilityError || sum > 1+probabilityError {
+	if d.Thompson == nil && (sum < 1-probabilityError || sum > 1+probabilityError) {
 		return BadField("decision_points.options", "must have probabilities that add up to 1, they add up to %g", sum)
+	}
+	return nil
+}
+
+func (d DecisionPoints) checkProbability(field string, probability float64) error {
+	switch {
+	case d.Thompson != nil && probability != 0:
+		return BadField(field, "must be empty where thompson is set: it follows the outcomes")
+	case d.Thompson == nil && (probability < leastProbability || probability > greatestProbability):
+		return BadField(field, "must be between %g and %g", leastProbability, greatestProbability)
 	}
 	return nil
 }

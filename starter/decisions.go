@@ -34,7 +34,7 @@ func toDecision(row models.DecisionOutcome) api.Decision {
 		ID: row.ID, UserID: row.ParticipantID, Time: row.Number, DayInStudy: row.DayInStudy, Availability: toNumber(row.Available),
 		Intervention: toNumber(row.Intervention), RandProb: row.RandProb, OutcomeHours: row.OutcomeHours, Reason: row.Reason,
 		DecidedAt: row.DecidedAt.UTC(), ScheduleID: row.ScheduleID, LocalDate: row.LocalDate, Policy: row.Policy, Options: row.Options,
-		Option: row.Option, Draw: row.Draw, Counter: row.Counter, Algorithm: row.Algorithm, Build: row.Build,
+		Option: row.Option, Draw: row.Draw, Posterior: row.Posterior, Counter: row.Counter, Algorithm: row.Algorithm, Build: row.Build,
 	}
 	if row.Answered != nil {
 		answered := toNumber(*row.Answered)

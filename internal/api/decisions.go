@@ -22,6 +22,7 @@ type Decision struct {
 	Options      string    `json:"options" doc:"JSON object of each option's probability."`
 	Option       string    `json:"option" doc:"What was drawn; empty when the person was not available."`
 	Draw         float64   `json:"draw"`
+	Posterior    string    `json:"posterior" doc:"What Thompson sampling rested on, as JSON; empty where probabilities are fixed."`
 	Counter      int64     `json:"counter"`
 	Algorithm    int       `json:"algorithm"`
 	Build        string    `json:"build"`

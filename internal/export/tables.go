@@ -176,6 +176,7 @@ var tables = []table{
 		{name: "outcome", kind: kindWhole, description: "1: the person wrote within outcome_hours; empty while they are not over"},
 		{name: "outcome_hours", kind: kindWhole, description: "Hours within which an answer counts"},
 		{name: "decided", kind: kindInstant, description: "Decision"},
+		{name: "posterior", kind: kindText, description: "What Thompson sampling rested on as JSON: day, Beta parameters of the options, probability before and after clipping; empty where probabilities are fixed"},
 	}},
 	{allocationsTable, "Allocations to arms", []column{
 		{name: "allocation", kind: kindText, description: "Pseudonym of the allocation"}, person,

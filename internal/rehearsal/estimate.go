@@ -250,7 +250,8 @@ func (r *run) estimate(rows *tables) *Effect {
 // prompt gets no answer, and the last option of the study is what the others are
 // compared with.
 func (r *run) addedAtDecisions(rows *tables) float64 {
-	options := r.study.settings.DecisionPoints.Options
+	points := *r.study.settings.DecisionPoints
+	options := points.Options
 	last, sum := len(options)-1, 0.0
 	for _, d := range rows.decisions {
 		p := r.byID[d.ParticipantID]
@@ -264,7 +265,7 @@ func (r *run) addedAtDecisions(rows *tables) float64 {
 			if i == last {
 				sum -= p.habits.chance(d.DecidedAt, 0)
 			} else {
-				sum += option.Probability / (1 - options[last].Probability) * p.habits.chance(d.DecidedAt, r.cfg.Effect)
+				sum += points.ShareOfInterventions(i) * p.habits.chance(d.DecidedAt, r.cfg.Effect)
 			}
 		}
 	}

@@ -265,6 +265,40 @@ func TestEverySlotIsADecisionPoint(t *testing.T) {
 	require.Equal(t, 1, returned, "and came back")
 }
 
+// TestThompsonFindsTheInjectedEffect: with an effect of 0.4 the treatment's
+// probability in the last week is above two thirds on average, and each is within the
+// clip.
+func TestThompsonFindsTheInjectedEffect(t *testing.T) {
+	const days = 15
+	for _, seed := range []uint64{7, 8, 9} {
+		var rows []models.DecisionPoint
+		report := rehearse(t, Config{
+			People: 12, Days: days, Seed: seed, Study: "walking", Effect: 0.4, StudySettings: models.StudySettings{
+				DecisionPoints: &models.DecisionPoints{Policy: "ts", Thompson: &models.Thompson{}, Options: []models.DecisionOption{
+					{Name: "warm", Send: true, Instruction: "Be warm."}, {Name: "plain", Send: true},
+				}},
+			},
+			Export: func(_ context.Context, s *store.Store, _ time.Time) error {
+				check, err := s.CheckAllocations(t.Context(), "walking")
+				require.NoError(t, err)
+				require.Empty(t, check.Decisions.Problem)
+				return s.Database().Reader(t.Context()).Order("participant_id, number").Find(&rows).Error
+			},
+		})
+		require.Empty(t, report.Broke)
+		require.Positive(t, report.Effect.True)
+		share, late := 0.0, 0.0
+		for _, row := range rows {
+			require.GreaterOrEqual(t, row.RandProb, 0.1)
+			require.LessOrEqual(t, row.RandProb, 0.9)
+			if row.DayInStudy > days-7 {
+				share, late = share+row.RandProb, late+1
+			}
+		}
+		require.Greater(t, share/late, 2.0/3, "seed %d", seed)
+	}
+}
+
 func TestConfigIsChecked(t *testing.T) {
 	for _, cfg := range []Config{{People: 1, Days: 1}, {People: 2}, {People: 2, Days: 1, Effect: 1}, {People: 2, Days: 1, ModelFaults: 2}} {
 		_, err := Run(t.Context(), cfg)

@@ -140,7 +140,7 @@ func TestSchemaMatchesModels(t *testing.T) {
 		&models.Hint{}, &models.Join{}, &models.Webhook{}, &models.WebhookDelivery{}, &models.Hold{}, &models.Erasure{}, &models.Suppression{}, models.Erasure{}, models.Suppression{}, &models.Inbound{}, &models.MemoryJob{}, &models.Message{}, &models.Notice{}, &models.Outbox{},
 		&models.Participant{}, &models.Profile{}, &models.Prompt{}, &models.ScheduleRow{}, &models.SenderHold{}, &models.Step{},
 		&models.ToolRun{}, &models.Turn{}, &models.User{}, &models.Session{}, &models.APIToken{}, &models.CohortJob{}, &models.Cost{}, &models.Budget{}, &models.PeopleView{},
-		&models.Study{}, &models.ConsentText{}, &models.StudyConsent{}, &models.Allocation{}, &models.DecisionPoint{}, &models.DecisionHead{},
+		&models.Study{}, &models.ConsentText{}, &models.StudyConsent{}, &models.Allocation{}, &models.DecisionPoint{}, &models.DecisionHead{}, &models.DecisionPosterior{}, &models.CountedOutcome{},
 	}
 	want := map[string][]string{}
 	for _, row := range rows {

@@ -18,6 +18,13 @@ func addDecision(tx *gorm.DB, study models.Study, points models.DecisionPoints, 
 	if err != nil {
 		return models.DecisionPoint{}, err
 	}
+	if points.Thompson != nil {
+		by, err := posteriorAt(tx, study.ID, points, s.at)
+		if err != nil {
+			return models.DecisionPoint{}, err
+		}
+		s.by = &by
+	}
 	row, err := newDecision(study, points, head, s)
 	if err != nil {
 		return row, err
@@ -58,10 +65,12 @@ func readDecisionHead(tx *gorm.DB, study models.Study, p models.Participant) (mo
 // decisionCheck checks the decision points of a study, person by person: each row
 // against its hash and the seed, the last one against what was kept of it.
 type decisionCheck struct {
-	tx      *gorm.DB
-	study   models.Study
-	options []models.DecisionOption
-	out     models.DecisionCheck
+	tx     *gorm.DB
+	study  models.Study
+	points models.DecisionPoints
+	// posteriors are there where the study has Thompson sampling.
+	posteriors *posteriorCheck
+	out        models.DecisionCheck
 }
 
 func checkDecisions(tx *gorm.DB, study models.Study) (models.DecisionCheck, error) {
@@ -69,7 +78,12 @@ func checkDecisions(tx *gorm.DB, study models.Study) (models.DecisionCheck, erro
 	if err != nil || settings.DecisionPoints == nil {
 		return models.DecisionCheck{}, err
 	}
-	c := &decisionCheck{tx: tx, study: study, options: settings.DecisionPoints.Options}
+	c := &decisionCheck{tx: tx, study: study, points: *settings.DecisionPoints}
+	if c.points.Thompson != nil {
+		if c.posteriors, err = readPosteriors(tx, study.ID, *c.points.Thompson); err != nil {
+			return c.out, err
+		}
+	}
 	for after := ""; ; {
 		var heads []models.DecisionHead
 		if err := tx.Where("study_id = ? AND participant_id > ?", study.ID, after).Order("participant_id").Limit(peoplePage).Find(&heads).Error; err != nil {
@@ -95,13 +109,16 @@ func (c *decisionCheck) checkPeople(heads []models.DecisionHead) error {
 	if err := c.tx.Where("participant_id IN ?", ids).Order("number").Find(&rows).Error; err != nil {
 		return err
 	}
+	if err := c.posteriors.readOutcomes(ids, rows); err != nil {
+		return err
+	}
 	own := map[string][]models.DecisionPoint{}
 	for _, row := range rows {
 		own[row.ParticipantID] = append(own[row.ParticipantID], row)
 	}
 	for _, head := range heads {
-		v := trial.NewDecisionVerifier(c.study.Seed, head.ParticipantID, c.options)
-		fault := firstFault(v, head, own[head.ParticipantID])
+		v := trial.NewDecisionVerifier(c.study.Seed, head.ParticipantID, c.points)
+		fault := c.firstFault(v, head, own[head.ParticipantID])
 		c.out.Rows += v.Rows()
 		if fault != nil {
 			c.out.ParticipantID, c.out.BadRow, c.out.Problem = head.ParticipantID, fault.Number, fault.Problem
@@ -115,10 +132,17 @@ func (c *decisionCheck) checkPeople(heads []models.DecisionHead) error {
 	return nil
 }
 
-func firstFault(v *trial.DecisionVerifier, head models.DecisionHead, rows []models.DecisionPoint) *trial.Fault {
+func (c *decisionCheck) firstFault(v *trial.DecisionVerifier, head models.DecisionHead, rows []models.DecisionPoint) *trial.Fault {
 	for _, row := range rows {
 		if fault := v.Check(row); fault != nil {
 			return fault
+		}
+		problem, err := c.posteriors.compare(row)
+		if err != nil {
+			problem = err.Error()
+		}
+		if problem != "" {
+			return &trial.Fault{Number: row.Number, Problem: problem}
 		}
 	}
 	return v.CheckHead(head)

@@ -40,7 +40,7 @@ func TestTamperedDecisionsAreFound(t *testing.T) {
 		"whole record removed":  {[]string{"DELETE FROM decisions", "DELETE FROM decision_heads"}, 0, "a prompt of the person"},
 		"row of another inserted": {[]string{
 			"INSERT INTO decisions SELECT 'x', study_id, participant_id, 7, schedule_id, local_date, day_in_study, decided_at, available, reason, policy, options, option, " +
-				"send, instruction, intervention, rand_prob, draw, counter, algorithm, build, outcome_hours, hash FROM decisions WHERE number = 6",
+				"send, instruction, intervention, rand_prob, draw, counter, algorithm, build, outcome_hours, hash, posterior FROM decisions WHERE number = 6",
 		}, 7, "was changed"},
 		"rows exchanged": {[]string{
 			"UPDATE decisions SET number = 99 WHERE number = 3", "UPDATE decisions SET number = 3 WHERE number = 4", "UPDATE decisions SET number = 4 WHERE number = 99",

@@ -31,6 +31,8 @@ type slotOf struct {
 	// reason says why the person is not available; empty is available.
 	reason string
 	at     time.Time
+	// by is what the decision rests on; nil where probabilities are fixed.
+	by *models.Posterior
 }
 
 // decideSlot returns what was decided at a slot, and decides and records it where
@@ -65,17 +67,11 @@ func newDecision(study models.Study, points models.DecisionPoints, head models.D
 		DecidedAt: instant(s.at), Available: s.reason == "", Reason: s.reason, Policy: points.Policy, Counter: number,
 		Algorithm: trial.AlgorithmVersion, Build: build.Version(), OutcomeHours: points.Hours(),
 	}
-	probabilities := map[string]float64{}
-	for _, option := range points.Options {
-		probabilities[option.Name] = option.Probability
-	}
 	comparison := points.Options[len(points.Options)-1]
-	row.RandProb = 1 - comparison.Probability
-	text, err := json.Marshal(probabilities)
+	err := setProbabilities(&row, &points, s.by)
 	if err != nil {
 		return row, err
 	}
-	row.Options = string(text)
 	if row.DayInStudy, err = dayInStudy(head.DayOne, s.slot.Date); err != nil || !row.Available {
 		return row, err
 	}
@@ -86,6 +82,30 @@ func newDecision(study models.Study, points models.DecisionPoints, head models.D
 	row.Option, row.Send, row.Instruction, row.Draw = drawn.Option.Name, drawn.Option.Send, drawn.Option.Instruction, drawn.Draw
 	row.Intervention = row.Option != comparison.Name
 	return row, nil
+}
+
+// setProbabilities sets the probabilities of a row: those of the study, or of a
+// posterior, which the options are given then.
+func setProbabilities(row *models.DecisionPoint, points *models.DecisionPoints, by *models.Posterior) error {
+	if by != nil {
+		points.Options = trial.WithProbabilities(points.Options, *by)
+		text, err := json.Marshal(by)
+		if err != nil {
+			return err
+		}
+		row.Posterior = string(text)
+	}
+	probabilities := map[string]float64{}
+	for _, option := range points.Options {
+		probabilities[option.Name] = option.Probability
+	}
+	row.RandProb = 1 - points.Options[len(points.Options)-1].Probability
+	if by != nil {
+		row.RandProb = by.Clipped
+	}
+	text, err := json.Marshal(probabilities)
+	row.Options = string(text)
+	return err
 }
 
 // dayInStudy counts local dates from the person's day 1.

@@ -95,6 +95,7 @@ func (w *world) raw(fn func(db *sql.DB)) {
 // undoNewest takes back migrations 21 to 58, for tests of older databases.
 var undoNewest = []string{
 	"ALTER TABLE brakes DROP COLUMN name",
+	"DROP TABLE decision_outcomes", "DROP TABLE decision_posteriors",
 	"DROP TABLE request_keys",
 	"CREATE INDEX notices_waiting ON notices (id) WHERE delivered_at IS NULL",
 	"DROP TABLE webhook_deliveries", "DROP TABLE webhooks",

@@ -11,10 +11,16 @@ import (
 // HashDecision is the hash of a person's decision point. It covers the row and the
 // head of the person's rows before it, and is keyed by the study's seed.
 func HashDecision(seed []byte, row models.DecisionPoint, before string) string {
-	sum := keyOf(seed, purposeDecisionChain, before, row.ID, row.StudyID, row.ParticipantID, strconv.FormatInt(row.Number, 10), row.ScheduleID, row.LocalDate,
+	parts := []string{
+		purposeDecisionChain, before, row.ID, row.StudyID, row.ParticipantID, strconv.FormatInt(row.Number, 10), row.ScheduleID, row.LocalDate,
 		strconv.Itoa(row.DayInStudy), strconv.FormatInt(row.DecidedAt.UnixMicro(), 10), strconv.FormatBool(row.Available), row.Reason, row.Policy, row.Options,
 		row.Option, strconv.FormatBool(row.Send), row.Instruction, strconv.FormatBool(row.Intervention), writeFloat(row.RandProb), writeFloat(row.Draw),
-		strconv.FormatInt(row.Counter, 10), strconv.Itoa(row.Algorithm), row.Build, strconv.Itoa(row.OutcomeHours))
+		strconv.FormatInt(row.Counter, 10), strconv.Itoa(row.Algorithm), row.Build, strconv.Itoa(row.OutcomeHours),
+	}
+	if row.Posterior != "" { // rows of fixed probabilities keep the hashes that they have
+		parts = append(parts, row.Posterior)
+	}
+	sum := keyOf(seed, parts...)
 	return hex.EncodeToString(sum[:])
 }
 
@@ -37,15 +43,15 @@ func ChainDecision(seed []byte, row *models.DecisionPoint, before string) (head 
 type DecisionVerifier struct {
 	seed          []byte
 	participantID string
-	options       []models.DecisionOption
+	points        models.DecisionPoints
 	number        int64
 	head          string
 	chained       bool
 }
 
 // NewDecisionVerifier returns a verifier that stands before the person's first row.
-func NewDecisionVerifier(seed []byte, participantID string, options []models.DecisionOption) *DecisionVerifier {
-	return &DecisionVerifier{seed: seed, participantID: participantID, options: options}
+func NewDecisionVerifier(seed []byte, participantID string, points models.DecisionPoints) *DecisionVerifier {
+	return &DecisionVerifier{seed: seed, participantID: participantID, points: points}
 }
 
 // Rows returns how many rows were found right.
@@ -74,10 +80,12 @@ func (v *DecisionVerifier) compare(row models.DecisionPoint) string {
 		return fmt.Sprintf("it is of participant %q", row.ParticipantID)
 	case (row.Hash != "" || v.chained) && row.Hash != HashDecision(v.seed, row, v.head):
 		return "the row, its hash or a row before it was changed, or the seed is another one"
-	case !row.Available:
-		return ""
 	}
-	drawn, err := Decide(v.seed, row.ParticipantID, row.Counter, v.options)
+	options, problem := v.optionsOf(row)
+	if problem != "" || !row.Available {
+		return problem
+	}
+	drawn, err := Decide(v.seed, row.ParticipantID, row.Counter, options)
 	if err != nil {
 		return err.Error()
 	}

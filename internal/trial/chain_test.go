@@ -35,7 +35,7 @@ func decisionRecord(t *testing.T, n int64) ([]models.DecisionPoint, models.Decis
 }
 
 func verifyDecisions(seed string, rows []models.DecisionPoint, head models.DecisionHead) *trial.Fault {
-	v := trial.NewDecisionVerifier([]byte(seed), "conv_1", twoOptions)
+	v := trial.NewDecisionVerifier([]byte(seed), "conv_1", models.DecisionPoints{Options: twoOptions})
 	for _, row := range rows {
 		if fault := v.Check(row); fault != nil {
 			return fault

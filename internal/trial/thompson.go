@@ -1,0 +1,106 @@
+package trial
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"coachline/models"
+)
+
+// ThompsonVersion is the version of the computation of probabilities from posteriors.
+const ThompsonVersion = 1
+
+// Probabilities are rounded to millionths, and on another processor may be one of
+// those away.
+const (
+	millionths       = 1e6
+	probabilityError = 1.5 / millionths
+)
+
+// ProbabilityOfBetter returns the probability that the share of which first is known
+// is greater than the one of which second is known, to a millionth. For whole
+// parameters it is a closed sum (E. Miller), without random numbers. With first
+// Beta(a1, b1) and second Beta(a2, b2) its a1 terms are
+//
+//	t(0)   = G(b1+b2) G(a2+b2) / (G(a2+b1+b2) G(b2))
+//	t(i+1) = t(i) (a2+i) (b1+i) / ((a2+b1+b2+i) (i+1))
+func ProbabilityOfBetter(first, second models.Beta) float64 {
+	if first == second {
+		return 0.5
+	}
+	if first.A > second.A { // the sum with fewer terms
+		return round(1 - sumBetter(second, first))
+	}
+	return round(sumBetter(first, second))
+}
+
+func sumBetter(first, second models.Beta) float64 {
+	a, b, other := float64(second.A), float64(second.B), float64(first.B)
+	term := logGamma(b+other) + logGamma(a+b) - logGamma(a+b+other) - logGamma(b)
+	sum := 0.0
+	for i := range first.A {
+		sum += math.Exp(term)
+		n := float64(i)
+		term += math.Log((a + n) / (a + b + other + n) * (other + n) / (1 + n))
+	}
+	return min(sum, 1)
+}
+
+func logGamma(x float64) float64 {
+	value, _ := math.Lgamma(x) // the sign is that of positive numbers
+	return value
+}
+
+func round(probability float64) float64 { return math.Round(probability*millionths) / millionths }
+
+// Weigh returns what the next decision of a study with Thompson sampling rests on,
+// by how often each option was answered and not until the beginning of a day.
+func Weigh(points models.DecisionPoints, day string, counts map[string]models.Beta) models.Posterior {
+	out := models.Posterior{Day: day, Clip: points.Thompson.ClipOf(), Version: ThompsonVersion}
+	prior := points.Thompson.PriorOf()
+	for _, option := range points.Options {
+		count := counts[option.Name]
+		out.Options = append(out.Options, models.OptionPosterior{Option: option.Name, Beta: models.Beta{A: prior.A + count.A, B: prior.B + count.B}})
+	}
+	out.Probability = ProbabilityOfBetter(out.Options[0].Beta, out.Options[1].Beta)
+	out.Clipped = round(min(max(out.Probability, out.Clip), 1-out.Clip))
+	return out
+}
+
+// WithProbabilities returns options with the probabilities of a posterior.
+func WithProbabilities(options []models.DecisionOption, by models.Posterior) []models.DecisionOption {
+	out := slices.Clone(options)
+	out[0].Probability, out[1].Probability = by.Clipped, round(1-by.Clipped)
+	return out
+}
+
+// optionsOf returns the options between which a row was drawn. Those of Thompson
+// sampling have the probabilities that its posterior gives, or there is a problem.
+func (v *DecisionVerifier) optionsOf(row models.DecisionPoint) (options []models.DecisionOption, problem string) {
+	if v.points.Thompson == nil {
+		return v.points.Options, ""
+	}
+	var logged models.Posterior
+	if err := json.Unmarshal([]byte(row.Posterior), &logged); err != nil {
+		return nil, "its posterior cannot be read: " + err.Error()
+	}
+	if len(logged.Options) != len(v.points.Options) {
+		return nil, "its posterior is not of the study's options"
+	}
+	prior, counts := v.points.Thompson.PriorOf(), map[string]models.Beta{}
+	for _, option := range logged.Options {
+		counts[option.Option] = models.Beta{A: option.A - prior.A, B: option.B - prior.B}
+	}
+	given := Weigh(v.points, logged.Day, counts)
+	switch {
+	case !slices.Equal(given.Options, logged.Options) || given.Clip != logged.Clip:
+		return nil, "its posterior is not of the study's options, prior and clip"
+	case math.Abs(given.Probability-logged.Probability) > probabilityError || math.Abs(given.Clipped-logged.Clipped) > probabilityError:
+		return nil, fmt.Sprintf("its probability is %g, clipped %g; its posterior gives %g, clipped %g", logged.Probability, logged.Clipped, given.Probability, given.Clipped)
+	case row.RandProb != logged.Clipped:
+		return nil, fmt.Sprintf("its rand_prob is %g, its posterior says %g", row.RandProb, logged.Clipped)
+	}
+	return WithProbabilities(v.points.Options, logged), ""
+}
