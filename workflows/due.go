@@ -81,8 +81,9 @@ func (p *participant) armTimer(ctx workflow.Context) {
 	if due == nil {
 		return
 	}
-	if due.Kind == models.DueDailyPrompt {
-		// Noted once a run, ahead of the prompt: it is not to wait for that.
+	if due.Kind == models.DueDailyPrompt && p.turned {
+		// Noted once a run, ahead of the prompt: it is not to wait for that. A run
+		// that only sleeps notes nothing.
 		decidesWithRound(ctx)
 	}
 	timerCtx, cancel := workflow.WithCancel(ctx)
