@@ -147,13 +147,18 @@ func (w *world) plant() (all []string) {
 // letters.
 func (w *world) findings(text string) []string {
 	w.t.Helper()
+	columns := w.columns()
 	var found []string
-	for _, c := range w.columns() {
-		count := w.count(fmt.Sprintf(`SELECT count(*) FROM %s WHERE lower(CAST("%s" AS text)) LIKE '%%%s%%'`, c.table, c.name, strings.ToLower(text)))
-		if count > 0 {
-			found = append(found, c.table+"."+c.name)
+	w.raw(func(db *sql.DB) {
+		for _, c := range columns {
+			var count int
+			query := fmt.Sprintf(`SELECT count(*) FROM %s WHERE lower(CAST("%s" AS text)) LIKE '%%%s%%'`, c.table, c.name, strings.ToLower(text))
+			require.NoError(w.t, db.QueryRowContext(w.ctx, query).Scan(&count))
+			if count > 0 {
+				found = append(found, c.table+"."+c.name)
+			}
 		}
-	}
+	})
 	slices.Sort(found)
 	return found
 }

@@ -45,6 +45,8 @@ type world struct {
 	t   *testing.T
 	ctx context.Context
 	url string
+	// beside is a connection to PostgreSQL beside the store's, once raw needs one.
+	beside *sql.DB
 }
 
 // onEachDatabase runs a test on SQLite and on PostgreSQL, each with the URL of a
@@ -82,14 +84,20 @@ func openStore(t *testing.T, url string) *store.Store {
 // raw runs fn on a connection that knows nothing of the store.
 func (w *world) raw(fn func(db *sql.DB)) {
 	w.t.Helper()
-	driver, name := "pgx", w.url
 	if path, ok := strings.CutPrefix(w.url, "sqlite:"); ok {
-		driver, name = "sqlite", path
+		db, err := sql.Open("sqlite", path)
+		require.NoError(w.t, err)
+		fn(db)
+		require.NoError(w.t, db.Close())
+		return
 	}
-	db, err := sql.Open(driver, name)
-	require.NoError(w.t, err)
-	fn(db)
-	require.NoError(w.t, db.Close())
+	if w.beside == nil { // to connect takes longer than most queries
+		db, err := sql.Open("pgx", w.url)
+		require.NoError(w.t, err)
+		w.t.Cleanup(func() { require.NoError(w.t, db.Close()) })
+		w.beside = db
+	}
+	fn(w.beside)
 }
 
 // undoNewest takes back migrations 21 to 58, for tests of older databases.
