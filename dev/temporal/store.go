@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func (e *VersionError) Error() string {
 }
 
 // openStore prepares the database and returns how to reach it.
-func openStore(cfg Config) (*config.SQL, error) {
+func openStore(ctx context.Context, cfg Config) (*config.SQL, error) {
 	store, err := prepareFile(cfg)
 	if err != nil {
 		return nil, err
@@ -62,6 +63,9 @@ func openStore(cfg Config) (*config.SQL, error) {
 	namespace.Detail.Config.Retention = durationpb.New(retention)
 	if err := sqliteschema.CreateNamespaces(store, namespace); err != nil {
 		return nil, fmt.Errorf("creating namespace %s: %w", cfg.Namespace, err)
+	}
+	if err := keepStatements(ctx, store); err != nil {
+		return nil, err
 	}
 	return store, nil
 }
