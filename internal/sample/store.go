@@ -21,8 +21,9 @@ const (
 	maxPeople = 1_000_000
 	// defaultDays is for how long people have been enrolled at most.
 	defaultDays = 7
-	// batch is the rows of one statement; SQLite takes 32,766 values.
-	batch = 400
+	// batch is the rows of one statement. The driver of SQLite looks each of its
+	// values up among all of them, so more rows take longer.
+	batch = 20
 )
 
 // ErrSampled says that the database has sample people already.
