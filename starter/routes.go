@@ -43,31 +43,55 @@ func newAnswer[T any](message string, result T) *answer[T] {
 
 // tagged is an answer whose ETag is made from its content, for If-None-Match.
 type tagged[T any] struct {
-	ETag string `header:"ETag" doc:"Changes with the content, for If-None-Match."`
+	ETag string `header:"ETag" doc:"Changes with the content, for If-None-Match. Its part before a dash changes with the settings alone, which is what If-Match compares."`
 	Body api.Envelope[T]
 }
 
 func newTagged[T any](result T) (*tagged[T], error) {
-	raw, err := json.Marshal(result)
+	tag, err := newTag(result)
 	if err != nil {
-		return nil, fmt.Errorf("encoding an answer: %w", err)
+		return nil, err
 	}
-	sum := sha256.Sum256(raw)
-	return &tagged[T]{ETag: strconv.Quote(hex.EncodeToString(sum[:12])), Body: newAnswer("", result).Body}, nil
+	return &tagged[T]{ETag: strconv.Quote(tag), Body: newAnswer("", result).Body}, nil
 }
 
-// checkTag refuses an If-Match that is not the ETag of the content; an empty one and *
-// mean any.
+// newTag is the digest of the content, behind that of its settings where some of it
+// changes without an operator.
+func newTag[T any](content T) (string, error) {
+	whole, err := digestOf(content)
+	if err != nil {
+		return "", err
+	}
+	adjustable, ok := any(content).(interface{ Settings() T })
+	if !ok {
+		return whole, nil
+	}
+	settings, err := digestOf(adjustable.Settings())
+	return settings + "-" + whole, err
+}
+
+func digestOf(content any) (string, error) {
+	raw, err := json.Marshal(content)
+	if err != nil {
+		return "", fmt.Errorf("encoding an answer: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:12]), nil
+}
+
+// checkTag refuses an If-Match with other settings than the content's; an empty one
+// and * mean any.
 func checkTag[T any](ifMatch string, content T) error {
 	want := strings.TrimSpace(ifMatch)
 	if want == "" || want == "*" {
 		return nil
 	}
-	now, err := newTagged(content)
+	tag, err := newTag(content)
 	if err != nil {
 		return err
 	}
-	if strings.Trim(want, `"`) != strings.Trim(now.ETag, `"`) {
+	now, _, _ := strings.Cut(tag, "-")
+	if based, _, _ := strings.Cut(strings.Trim(want, `"`), "-"); based != now {
 		return newFailure(http.StatusPreconditionFailed, "If-Match: this has changed since that version")
 	}
 	return nil

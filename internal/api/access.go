@@ -16,6 +16,12 @@ type User struct {
 	LastLoginAt *time.Time `json:"last_login_at,omitempty"`
 }
 
+// Settings is u without what signing in changes.
+func (u User) Settings() User {
+	u.LastLoginAt = nil
+	return u
+}
+
 // UserList is all users, by login.
 type UserList struct {
 	Users []User `json:"users" nullable:"false"`

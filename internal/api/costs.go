@@ -51,6 +51,12 @@ type Budget struct {
 	UpdatedAt     time.Time           `json:"updated_at"`
 }
 
+// Settings is b without what spending changes.
+func (b Budget) Settings() Budget {
+	b.State, b.Spent = "", 0
+	return b
+}
+
 // BudgetList is all budgets, the programme's first.
 type BudgetList struct {
 	Budgets []Budget `json:"budgets" nullable:"false"`

@@ -65,6 +65,12 @@ type Schedule struct {
 	Held     bool                `json:"held,omitempty" doc:"A hold covers next_at: this prompt will be recorded as missed."`
 }
 
+// Settings is s without what changes from prompt to prompt.
+func (s Schedule) Settings() Schedule {
+	s.NextAt, s.TargetAt, s.Held = nil, nil, false
+	return s
+}
+
 // Due is a due time of the participant's workflow. Ref is the schedule of a daily
 // prompt, the prompt of a reminder, or the target mode of a delayed transition.
 type Due struct {
