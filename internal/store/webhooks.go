@@ -165,15 +165,18 @@ func (s *Store) AddTestDelivery(ctx context.Context, webhookID, actor string, no
 }
 
 // claimDeliveries takes deliveries of one webhook that are due: of each participant
-// only the oldest that is not delivered, so that each is told in order. Another
-// process that claims at the same time gets other rows.
+// only the oldest that is not delivered, so that each is told in order; what concerns
+// no participant waits for the same object alone. Another process that claims at the
+// same time gets other rows.
 var claimDeliveries = "UPDATE webhook_deliveries SET attempts = attempts + 1, next_at = ? WHERE delivered_at IS NULL AND next_at <= ? AND id IN (" +
 	"SELECT d.id FROM webhook_deliveries d WHERE d.webhook_id = ? AND d.delivered_at IS NULL AND d.next_at <= ? AND NOT EXISTS (" +
-	"SELECT 1 FROM webhook_deliveries e WHERE e.webhook_id = d.webhook_id AND e.participant_id = d.participant_id AND e.delivered_at IS NULL AND e.id < d.id) " +
+	"SELECT 1 FROM webhook_deliveries e WHERE e.webhook_id = d.webhook_id AND e.participant_id = d.participant_id AND " +
+	"(d.participant_id <> '' OR e.object_id = d.object_id) AND e.delivered_at IS NULL AND e.id < d.id) " +
 	"ORDER BY d.id LIMIT ?) RETURNING *"
 
 // ClaimDeliveries takes up to limit deliveries of a webhook that are due, at most
-// one of each participant, and keeps them from others until an instant.
+// one of each participant, and keeps them from others until an instant. Without a
+// participant it is at most one of each object.
 func (s *Store) ClaimDeliveries(ctx context.Context, webhookID string, now, until time.Time, limit int) ([]models.WebhookDelivery, error) {
 	var rows []models.WebhookDelivery
 	err := s.write(ctx, func(tx *gorm.DB) error {

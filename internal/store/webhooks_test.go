@@ -179,6 +179,36 @@ func TestClaimsOfDeliveries(t *testing.T) {
 	})
 }
 
+// TestEventsWithoutAParticipant: an alert of a number that is not enrolled is told to
+// webhooks of all studies. What fails for one object holds up no other.
+func TestEventsWithoutAParticipant(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.newStudy("walk", `{}`)
+		w.webhook("whk_all", "")
+		w.webhook("whk_walk", "walk")
+		alarm := w.from("+12025550142", "SM1", "i want to kill myself", 1).AlarmID
+		require.NotEmpty(t, alarm)
+		_, err := w.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: alarm, Actor: "user:kim", Now: at(2)})
+		require.NoError(t, err)
+		require.Equal(t, []string{"alert.opened ", "alert.acknowledged "}, w.events("whk_all"))
+		require.Empty(t, w.events("whk_walk"))
+
+		state := models.StudyClosed
+		_, err = w.ChangeStudy(w.ctx, models.StudyUpdate{ID: "walk", Patch: models.StudyPatch{State: &state}, Actor: "user:kim", Now: at(3)})
+		require.NoError(t, err)
+		_, err = w.AddTestDelivery(w.ctx, "whk_all", "user:kim", at(4))
+		require.NoError(t, err)
+		claims, err := w.ClaimDeliveries(w.ctx, "whk_all", at(10), at(12), 8)
+		require.NoError(t, err)
+		var types []string
+		for _, row := range claims {
+			require.Empty(t, row.ParticipantID)
+			types = append(types, row.Type)
+		}
+		require.ElementsMatch(t, []string{"alert.opened", "study.state", models.WebhookTest}, types, "the second event of the alert waits")
+	})
+}
+
 // TestReplayDuringADelivery: an event that is being posted when a replay is asked for
 // is posted again.
 func TestReplayDuringADelivery(t *testing.T) {
