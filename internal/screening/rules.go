@@ -58,10 +58,12 @@ type entry struct {
 
 type ruleSet struct {
 	language string
+	place    int // among languages
 	rules    []rule
 	// byAnchor lists, for an atom, the patterns that may match where it occurs.
 	byAnchor [][]patternRef
 	atoms    int
+	patterns int
 
 	exact    map[string]*entry
 	prefixes map[string]*entry
@@ -81,9 +83,13 @@ type ruleSet struct {
 // prefixHeads is how many sets of lengths of prefixes there are.
 const prefixHeads = 1 << 9
 
+// patternRef is a pattern of a rule. It does not match where one of needs does not
+// occur, which is looked at first, because most patterns end there and are then not
+// read at all.
 type patternRef struct {
-	rule    int32
-	pattern *node
+	rule, number int32 // number counts the patterns of all rules
+	needs        [2]int32
+	pattern      *node
 }
 
 // ruleSets holds the rules of all languages, read once.
@@ -97,8 +103,26 @@ var ruleSets = sync.OnceValue(func() []*ruleSet {
 		if err != nil {
 			panic(fmt.Sprintf("screening: rules of %s: %v", language, err)) // a test reads all files
 		}
+		sets[i].place = i
 	}
 	return sets
+})
+
+// spelling is what each of languages knows of a word, or nil.
+type spelling [len(languageList)]*wordInfo
+
+// lexicon holds the words that any language knows.
+var lexicon = sync.OnceValue(func() map[string]*spelling {
+	all := map[string]*spelling{}
+	for i, set := range ruleSets() {
+		for word, info := range set.known {
+			if all[word] == nil {
+				all[word] = &spelling{}
+			}
+			all[word][i] = info
+		}
+	}
+	return all
 })
 
 type ruleReader struct {
@@ -337,14 +361,32 @@ func (r *ruleReader) buildIndex() {
 	set.atoms = len(r.atomIDs)
 	set.memos++ // the first place is that of nodes without a memo
 	set.byAnchor = make([][]patternRef, set.atoms)
+	size := func(atom int32) int { return r.sizes[atom] }
 	for i, rule := range set.rules {
+		for _, pattern := range rule.listPatterns() {
+			pattern.noteNeeds(size)
+		}
 		for _, pattern := range rule.patterns {
-			for _, atom := range pattern.findAnchors(func(a int32) int { return r.sizes[a] }) {
-				set.byAnchor[atom] = append(set.byAnchor[atom], patternRef{int32(i), pattern})
+			needs := pattern.listNeeds()
+			slices.SortStableFunc(needs, func(a, b int32) int { return size(a) - size(b) })
+			for _, atom := range pattern.findAnchors(size) {
+				ref := patternRef{rule: int32(i), number: int32(set.patterns), needs: [2]int32{atom, atom}, pattern: pattern}
+				copy(ref.needs[:], slices.DeleteFunc(slices.Clone(needs), func(a int32) bool { return a == atom }))
+				set.byAnchor[atom] = append(set.byAnchor[atom], ref)
 			}
+			set.patterns++
 		}
 	}
 	set.respell.buildIndexes(set)
+}
+
+// listPatterns lists the patterns of a rule and of its exceptions.
+func (r *rule) listPatterns() []*node {
+	all := slices.Clone(r.patterns)
+	for _, e := range r.unless {
+		all = slices.Concat(all, e.before, e.after, e.near)
+	}
+	return all
 }
 
 func runeCount(word []byte) int { return utf8.RuneCount(word) }

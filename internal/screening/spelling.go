@@ -201,7 +201,11 @@ func (set *ruleSet) findEntry(word []byte) *entry {
 
 // mergeEntry puts what is known of a word and of all stems that begin it together.
 func (set *ruleSet) mergeEntry(word []byte) *entry {
-	found := set.exact[string(word)]
+	return set.mergePrefixes(set.exact[string(word)], word)
+}
+
+// mergePrefixes puts what was found of a word and all stems that begin it together.
+func (set *ruleSet) mergePrefixes(found *entry, word []byte) *entry {
 	var merged *entry
 	for sizes := set.prefixSizesOf(word); sizes != 0; sizes &= sizes - 1 {
 		size := bits.TrailingZeros64(sizes)
@@ -458,7 +462,7 @@ func (set *ruleSet) cutPieces(word []byte) [][]byte {
 
 // mayBeJoined reports whether a word may be several words written as one.
 func (r *respelling) mayBeJoined(word []byte) bool {
-	return len(word) >= minJoined && len(word) <= maxWord && !r.plain[string(word)] && r.hasStem(word)
+	return len(word) >= minJoined && len(word) <= maxWord && r.hasStem(word) && !r.plain[string(word)]
 }
 
 // hasStem reports whether a stem may begin anywhere in a word.
