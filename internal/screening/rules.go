@@ -49,6 +49,8 @@ type rule struct {
 
 type exception struct {
 	before, after, near []*node
+	// Each of the lists as alternatives.
+	anyBefore, anyAfter, anyNear *node
 }
 
 // entry is what a language knows of a word.
@@ -363,8 +365,11 @@ func (r *ruleReader) buildIndex() {
 	set.byAnchor = make([][]patternRef, set.atoms)
 	size := func(atom int32) int { return r.sizes[atom] }
 	for i, rule := range set.rules {
-		for _, pattern := range rule.listPatterns() {
+		for _, pattern := range rule.patterns {
 			pattern.noteNeeds(size)
+		}
+		for _, e := range rule.unless {
+			e.joinLists(size)
 		}
 		for _, pattern := range rule.patterns {
 			needs := pattern.listNeeds()
@@ -380,13 +385,12 @@ func (r *ruleReader) buildIndex() {
 	set.respell.buildIndexes(set)
 }
 
-// listPatterns lists the patterns of a rule and of its exceptions.
-func (r *rule) listPatterns() []*node {
-	all := slices.Clone(r.patterns)
-	for _, e := range r.unless {
-		all = slices.Concat(all, e.before, e.after, e.near)
+// joinLists makes alternatives of the lists of patterns.
+func (e *exception) joinLists(size func(int32) int) {
+	for list, joined := range map[*[]*node]**node{&e.before: &e.anyBefore, &e.after: &e.anyAfter, &e.near: &e.anyNear} {
+		*joined = &node{op: opAlt, kids: *list}
+		(*joined).noteNeeds(size)
 	}
-	return all
 }
 
 func runeCount(word []byte) int { return utf8.RuneCount(word) }

@@ -546,20 +546,9 @@ func (w *window) isExcepted(unless []*exception, start, end int) bool {
 	within := (w.allPositions()<<1 | 1) &^ (1<<low - 1)
 	upTo := within & (1<<high | (1<<high - 1))
 	for _, e := range unless {
-		for _, p := range e.before {
-			if w.matchNode(p, within&(1<<start-1))>>start&1 == 1 {
-				return true
-			}
-		}
-		for _, p := range e.after {
-			if w.matchNode(p, 1<<end) != 0 {
-				return true
-			}
-		}
-		for _, p := range e.near {
-			if w.matchNode(p, upTo)&upTo != 0 {
-				return true
-			}
+		if w.matchAny(e.anyBefore, within&(1<<start-1))>>start&1 == 1 ||
+			w.matchAny(e.anyAfter, 1<<end) != 0 || w.matchAny(e.anyNear, upTo)&upTo != 0 {
+			return true
 		}
 	}
 	return false
