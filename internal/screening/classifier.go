@@ -159,15 +159,19 @@ func (l *Linear) Best(f *Features) Stretch {
 	size := min(stretchWords, len(f.words))
 	var sum float32
 	count := 0
+	// What the words of a stretch add by themselves, as a ring.
+	var sums [stretchWords + 1]float32
+	var counts [stretchWords + 1]int
 	for end := range f.words {
 		own, number := l.sumWord(f, end)
+		sums[end%len(sums)], counts[end%len(sums)] = own, number
 		sum, count = l.addPairs(f, end, max(0, end-size), sum+own, count+number)
 		begin := end + 1 - size
 		if begin < 0 {
 			continue
 		}
 		if begin > 0 {
-			own, number = l.sumWord(f, begin-1)
+			own, number = sums[(begin-1)%len(sums)], counts[(begin-1)%len(sums)]
 			sum, count = l.dropPairs(f, begin, end, sum-own, count-number)
 		}
 		root := float32(math.Sqrt(float64(count)))

@@ -6,7 +6,9 @@ import (
 	"golang.org/x/text/language"
 )
 
-var languages = []string{"de", "en", "es", "fr", "pt"}
+var languageList = [...]string{"de", "en", "es", "fr", "pt"}
+
+var languages = languageList[:]
 
 // Languages lists the ISO 639-1 codes of the languages that have rules.
 func Languages() []string { return slices.Clone(languages) }
@@ -26,6 +28,6 @@ func HasRules(locale string) bool {
 // Load reads the rules of all languages and the classifier's weights, which takes
 // tens of milliseconds once in a process. Screen does it where it was not done.
 func Load() {
-	ruleSets()
+	lexicon()
 	model()
 }

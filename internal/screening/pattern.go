@@ -26,18 +26,22 @@ import (
 // length of the text, and nothing is tried twice.
 type node struct {
 	op   op
-	atom int32
 	n    uint8
-	kids []*node
-	// needs are the atoms of a sequence without which it does not match, and classes
-	// the nodes with a memo.
-	needs   []int32
-	classes []*node
+	atom int32
 	// memo is the place of a class in window.memos, or 0.
 	memo int32
+	kids []*node
+	// needs are the atoms of a sequence without which it does not match. Of
+	// alternatives, they are one for each without which it does not match, or noAtom.
+	needs []int32
+	// classes are the members of a sequence that have a memo.
+	classes []*node
 	// words are those of an atom that has no number yet.
 	words []string
 }
+
+// noAtom stands for an atom where there is none.
+const noAtom = -1
 
 type op uint8
 
@@ -85,6 +89,8 @@ type memo struct {
 	at, after        uint64
 }
 
+func (w *window) hasAtom(atom int32) bool { return w.present[atom>>6]>>(atom&63)&1 == 1 }
+
 func (w *window) allPositions() uint64 { return 1<<w.words - 1 }
 
 // isAbsent reports whether a class matches nowhere in the window. What follows from
@@ -94,7 +100,7 @@ func (w *window) isAbsent(n *node) bool {
 	m := &w.memos[n.memo]
 	if !m.isRead {
 		every := w.allPositions()<<1 | 1
-		m.isRead, m.at, m.after = true, every, w.matchAny(n.kids, every)
+		m.isRead, m.at, m.after = true, every, w.matchAny(n, every)
 		m.isAbsent = m.after == 0
 	}
 	return m.isAbsent
@@ -108,7 +114,7 @@ func (w *window) matchClass(n *node, at uint64) uint64 {
 	if m := w.memos[n.memo]; m.at == at {
 		return m.after
 	}
-	after := w.matchAny(n.kids, at)
+	after := w.matchAny(n, at)
 	w.memos[n.memo].at, w.memos[n.memo].after = at, after
 	return after
 }
@@ -128,9 +134,9 @@ func (w *window) matchNode(n *node, at uint64) uint64 {
 		if n.memo > 0 {
 			return w.matchClass(n, at)
 		}
-		return w.matchAny(n.kids, at)
+		return w.matchAny(n, at)
 	case opOptional:
-		return at | w.matchAny(n.kids, at)
+		return at | w.matchAny(n, at)
 	case opGap:
 		for range n.n {
 			at |= at &^ w.breaks << 1
@@ -157,7 +163,7 @@ func (w *window) matchNode(n *node, at uint64) uint64 {
 // word that does not occur at all, which is looked at first.
 func (w *window) matchSequence(n *node, at uint64) uint64 {
 	for _, atom := range n.needs {
-		if w.present[atom>>6]>>(atom&63)&1 == 0 {
+		if !w.hasAtom(atom) {
 			return 0
 		}
 	}
@@ -179,10 +185,14 @@ func (w *window) matchSequence(n *node, at uint64) uint64 {
 	return at
 }
 
-func (w *window) matchAny(kids []*node, at uint64) uint64 {
+// matchAny matches alternatives. Most of them need a word that does not occur, and
+// are not read at all.
+func (w *window) matchAny(n *node, at uint64) uint64 {
 	var after uint64
-	for _, kid := range kids {
-		after |= w.matchNode(kid, at)
+	for i, kid := range n.kids {
+		if need := n.needs[i]; need == noAtom || w.hasAtom(need) {
+			after |= w.matchNode(kid, at)
+		}
 	}
 	return after
 }
@@ -223,6 +233,45 @@ func (n *node) findAnchors(size func(int32) int) []int32 {
 		return nil
 	}
 	return nil
+}
+
+// listNeeds returns atoms that all occur wherever the node matches.
+func (n *node) listNeeds() []int32 {
+	var all []int32
+	switch {
+	case n.op == opWord:
+		all = append(all, n.atom)
+	case n.op == opSeq, n.op == opAlt && len(n.kids) == 1:
+		for _, kid := range n.kids {
+			all = append(all, kid.listNeeds()...)
+		}
+	}
+	return all
+}
+
+// rarestNeed returns the rarest of the atoms that occur wherever the node matches.
+func (n *node) rarestNeed(size func(int32) int) int32 {
+	rarest := int32(noAtom)
+	for _, atom := range n.listNeeds() {
+		if rarest == noAtom || size(atom) < size(rarest) {
+			rarest = atom
+		}
+	}
+	return rarest
+}
+
+// noteNeeds notes the needs of all alternatives within the node.
+func (n *node) noteNeeds(size func(int32) int) {
+	isEither := n.op == opAlt || n.op == opOptional
+	if isEither && len(n.needs) == len(n.kids) {
+		return // a class, which was met before
+	}
+	for _, kid := range n.kids {
+		kid.noteNeeds(size)
+		if isEither {
+			n.needs = append(n.needs, kid.rarestNeed(size))
+		}
+	}
 }
 
 // parser turns the text of patterns into nodes.

@@ -347,7 +347,7 @@ func TestSameAsReference(t *testing.T) {
 			require.Equal(t, r.isLimited, s.isLimited, body)
 			for i := range s.versions {
 				require.Equal(t, r.versions[i].known, s.versions[i].known, body)
-				require.Equal(t, r.versions[i].chars, s.versions[i].chars, body)
+				require.Equal(t, string(r.versions[i].chars), string(s.versions[i].chars), body)
 			}
 			require.True(t, slices.Equal(splitPlainly(body), splitWords(body)), body)
 		}

@@ -257,3 +257,52 @@ func TestEverydayAlarmingWords(t *testing.T) {
 		require.NotEmpty(t, screening.Screen(screening.Message{Body: body}).Danger, body)
 	}
 }
+
+// Requests behind a reason, of people who asked before, and in the name of a study,
+// and everyday replies with their words.
+func TestRequestsBehindReasons(t *testing.T) {
+	requireIntents(t, map[models.Intent][]string{
+		models.IntentStop: {
+			"this was my grandmothers number she passed please stop", "wrong number please remove", "too many texts please stop",
+			"who gave you my number, delete it", "i don't know what this is please stop", "i already texted stop twice",
+			"i opted out last week and you're still texting", "what part of stop do you not understand", "for personal reasons i need to withdraw",
+			"sorry, i have to withdraw from this study", "i'm leaving the study", "please mark me as withdrawn", "please confirm that i have been removed",
+			"i object to being contacted", "i refuse any more texts", "i'm taking back my consent", "may i be removed from this program",
+			"can yall stop", "stop fucking texting me", "please take my mom off this list, she has dementia", "it's not you it's me, but please stop texting lol",
+			"despertaron a mi bebé, paren", "quién les dio mi número, bórrenlo", "no es no, dejen de escribir", "pedí la baja la semana pasada y siguen llegando",
+			"por qué me siguen escribiendo si pedí la baja", "no deseo seguir participando", "comparto el teléfono, no me manden cosas de salud",
+			"otro mensaje y los reporto", "mi médico me dijo que deje este programa", "me gustaría que me borraran", "respeten mi baja",
+			"cesen y desistan", "por última vez, paren", "ya les dije que paren", "tengan la amabilidad de no escribirme", "desisto",
+		},
+		models.IntentNone: {
+			"leaving the gym now", "leaving the study room now", "my son wants to drop out of soccer", "i need to withdraw cash then walk home",
+			"confirm i was removed from the 7am slot?", "refused the second donut", "get off my phone by 10 is my goal", "how do i stop cravings",
+			"mis hijos no paran", "no más galletas en casa", "pedí la baja médica dos días", "no escribas tan temprano", "quita el recordatorio de la comida",
+		},
+	})
+}
+
+// Idiom of sport, kitchen, tiredness and pleasure that rules took for an alert, and
+// the same words of a person in danger.
+func TestEverydayIdiom(t *testing.T) {
+	for _, body := range []string{
+		"der innere schweinehund war stärker", "ab morgen ist Schluss mit Chips", "heute ist schluss mit süßigkeiten", "lebe noch, nur stress",
+		"mein mann schlägt immer die schlummertaste", "boxsack verprügelt, tat gut", "möchte verschwinden ans meer", "Krampf im Fuß, dann gedehnt",
+		"Messer und Brett raus, Salat gibts", "Sachen verschenkt beim Ausmisten", "couldn't breathe from laughing", "i have to drop my kid off",
+		"sin aire después de las escaleras pero feliz", "prefiero morir que hacer burpees jaja", "quiero desaparecer en un buen libro",
+		"último dia da semana, consegui", "overdose de chocolat hier", "je suis au bout du rouleau après les burpees mdr",
+		"pris toutes mes photos", "je ne peux pas vivre sans café", "adieu le pain", "pas de sens de sortir sous la pluie",
+		"overdose de chocolate ontem", "sem ar de tanto rir", "sem ar no pneu", "me despedi do refri", "apanhei do abdominal",
+		"subi no telhado limpar a calha", "meu treinador quer me matar kkk",
+	} {
+		assert.Empty(t, screening.Screen(screening.Message{Body: body}).Danger, body)
+	}
+	for _, body := range []string{
+		"morgen ist schluss mit allem", "mein mann schlägt mich immer", "möchte einfach verschwinden", "sachen verschenkt, machs gut",
+		"i can't breathe", "sin aire me ahogo", "prefiero morir", "quiero desaparecer", "overdose hier soir", "je suis au bout du rouleau",
+		"adieu tout le monde", "overdose ontem", "sem ar, me ajuda", "apanhei do meu marido", "subi no telhado", "quer me matar", "take me out of this life",
+		"tengo presión muy fuerte en el pecho", "je veux que ça s'arrête",
+	} {
+		assert.NotEmpty(t, screening.Screen(screening.Message{Body: body}).Danger, body)
+	}
+}

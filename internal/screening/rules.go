@@ -49,6 +49,8 @@ type rule struct {
 
 type exception struct {
 	before, after, near []*node
+	// Each of the lists as alternatives.
+	anyBefore, anyAfter, anyNear *node
 }
 
 // entry is what a language knows of a word.
@@ -58,10 +60,12 @@ type entry struct {
 
 type ruleSet struct {
 	language string
+	place    int // among languages
 	rules    []rule
 	// byAnchor lists, for an atom, the patterns that may match where it occurs.
 	byAnchor [][]patternRef
 	atoms    int
+	patterns int
 
 	exact    map[string]*entry
 	prefixes map[string]*entry
@@ -81,9 +85,13 @@ type ruleSet struct {
 // prefixHeads is how many sets of lengths of prefixes there are.
 const prefixHeads = 1 << 9
 
+// patternRef is a pattern of a rule. It does not match where one of needs does not
+// occur, which is looked at first, because most patterns end there and are then not
+// read at all.
 type patternRef struct {
-	rule    int32
-	pattern *node
+	rule, number int32 // number counts the patterns of all rules
+	needs        [2]int32
+	pattern      *node
 }
 
 // ruleSets holds the rules of all languages, read once.
@@ -97,8 +105,26 @@ var ruleSets = sync.OnceValue(func() []*ruleSet {
 		if err != nil {
 			panic(fmt.Sprintf("screening: rules of %s: %v", language, err)) // a test reads all files
 		}
+		sets[i].place = i
 	}
 	return sets
+})
+
+// spelling is what each of languages knows of a word, or nil.
+type spelling [len(languageList)]*wordInfo
+
+// lexicon holds the words that any language knows.
+var lexicon = sync.OnceValue(func() map[string]*spelling {
+	all := map[string]*spelling{}
+	for i, set := range ruleSets() {
+		for word, info := range set.known {
+			if all[word] == nil {
+				all[word] = &spelling{}
+			}
+			all[word][i] = info
+		}
+	}
+	return all
 })
 
 type ruleReader struct {
@@ -337,14 +363,34 @@ func (r *ruleReader) buildIndex() {
 	set.atoms = len(r.atomIDs)
 	set.memos++ // the first place is that of nodes without a memo
 	set.byAnchor = make([][]patternRef, set.atoms)
+	size := func(atom int32) int { return r.sizes[atom] }
 	for i, rule := range set.rules {
 		for _, pattern := range rule.patterns {
-			for _, atom := range pattern.findAnchors(func(a int32) int { return r.sizes[a] }) {
-				set.byAnchor[atom] = append(set.byAnchor[atom], patternRef{int32(i), pattern})
+			pattern.noteNeeds(size)
+		}
+		for _, e := range rule.unless {
+			e.joinLists(size)
+		}
+		for _, pattern := range rule.patterns {
+			needs := pattern.listNeeds()
+			slices.SortStableFunc(needs, func(a, b int32) int { return size(a) - size(b) })
+			for _, atom := range pattern.findAnchors(size) {
+				ref := patternRef{rule: int32(i), number: int32(set.patterns), needs: [2]int32{atom, atom}, pattern: pattern}
+				copy(ref.needs[:], slices.DeleteFunc(slices.Clone(needs), func(a int32) bool { return a == atom }))
+				set.byAnchor[atom] = append(set.byAnchor[atom], ref)
 			}
+			set.patterns++
 		}
 	}
 	set.respell.buildIndexes(set)
+}
+
+// joinLists makes alternatives of the lists of patterns.
+func (e *exception) joinLists(size func(int32) int) {
+	for list, joined := range map[*[]*node]**node{&e.before: &e.anyBefore, &e.after: &e.anyAfter, &e.near: &e.anyNear} {
+		*joined = &node{op: opAlt, kids: *list}
+		(*joined).noteNeeds(size)
+	}
 }
 
 func runeCount(word []byte) int { return utf8.RuneCount(word) }

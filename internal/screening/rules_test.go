@@ -164,6 +164,7 @@ func TestWorkIsLinear(t *testing.T) {
 
 // Texts of the sheets in a row, as long as one message and as ten of them.
 func BenchmarkScreenLength(b *testing.B) {
+	Load()
 	for _, language := range languages {
 		texts, err := sheets.Read(os.DirFS("testdata/sheets"), language)
 		require.NoError(b, err)
@@ -185,6 +186,7 @@ func BenchmarkScreenLength(b *testing.B) {
 
 // A text of the sheets, as people write them.
 func BenchmarkScreen(b *testing.B) {
+	Load()
 	for _, language := range languages {
 		texts, err := sheets.Read(os.DirFS("testdata/sheets"), language)
 		require.NoError(b, err)

@@ -15,9 +15,11 @@ type finding struct {
 // one text to the next and is used by one goroutine at a time.
 type scanner struct {
 	tokens   tokens
+	spelled  []*spelling // what languages know of each token
 	versions []version
 	window   window
 	seen     []bool
+	tried    []uint64 // a bit for each pattern
 	findings []finding
 	features Features
 	// isLimited says that an exception kept a rule from finding a request, or that
@@ -68,6 +70,7 @@ func (s *scanner) scanBody(body string) []finding {
 	s.findings, s.isLimited = s.findings[:0], false
 	s.window.work = 0
 	sets := ruleSets()
+	s.lookUpTokens()
 	if len(s.versions) != len(sets) {
 		s.versions = make([]version, len(sets))
 	}
@@ -160,6 +163,7 @@ func (s *scanner) spellWords(set *ruleSet, v *version) {
 			v.words = append(v.words, wordAt{isBreak: true, from: int32(i), to: int32(i)})
 		}
 		w := wordAt{start: int32(len(v.chars)), from: int32(i), before: before}
+		first := i
 		n := s.spelledOut(v, i)
 		if n == 0 {
 			v.chars = append(v.chars, t.textAt(i)...)
@@ -172,11 +176,32 @@ func (s *scanner) spellWords(set *ruleSet, v *version) {
 		n += s.joinNext(set, v, int(w.start), i+n)
 		i += n
 		w.to = int32(i)
-		isKnown := v.addWord(set, w)
+		isKnown := v.addWord(set, w, s.infoOf(set, first, n, v.chars[w.start:]))
 		for range n {
 			v.known = append(v.known, v.known[len(v.known)-1]+isKnown)
 		}
 	}
+}
+
+// lookUpTokens looks all tokens up, for all languages at once.
+func (s *scanner) lookUpTokens() {
+	all := lexicon()
+	s.spelled = s.spelled[:0]
+	for i := range s.tokens.spans {
+		s.spelled = append(s.spelled, all[string(s.tokens.textAt(i))])
+	}
+}
+
+// infoOf returns what a language knows of a word that was written of n tokens, or
+// nil.
+func (s *scanner) infoOf(set *ruleSet, first, n int, word []byte) *wordInfo {
+	if n > 1 || len(s.spelled) != len(s.tokens.spans) {
+		return set.known[string(word)]
+	}
+	if found := s.spelled[first]; found != nil {
+		return found[set.place]
+	}
+	return nil
 }
 
 // isForeign reports whether the words around a match belong to another language
@@ -271,13 +296,13 @@ func (r *respelling) joinWords(first, second []byte) string {
 
 // addWord adds what was written last as one word, or as the words that it stands
 // for. It returns 1 when the language knows the word.
-func (v *version) addWord(set *ruleSet, w wordAt) int32 {
+func (v *version) addWord(set *ruleSet, w wordAt, known *wordInfo) int32 {
 	word := v.chars[w.start:]
 	var info wordInfo
-	if known := set.known[string(word)]; known != nil {
+	if known != nil {
 		info = *known
 	} else {
-		info.entry = set.mergeEntry(word)
+		info.entry = set.mergePrefixes(nil, word)
 	}
 	if info.meant != nil {
 		addParts(v, w, info.meant)
@@ -445,9 +470,17 @@ func (w *window) markEntry(e *entry, at uint64) {
 func (s *scanner) matchRules(set *ruleSet, language, from int) {
 	s.seen = slices.Grow(s.seen[:0], len(set.rules))[:len(set.rules)]
 	clear(s.seen)
-	for _, atom := range s.window.touched {
-		for _, ref := range set.byAnchor[atom] {
-			if s.seen[ref.rule] || !s.hasMatch(&set.rules[ref.rule], ref.pattern, language, from) {
+	s.tried = slices.Grow(s.tried[:0], set.patterns/64+1)[:set.patterns/64+1]
+	clear(s.tried)
+	w := &s.window
+	for _, atom := range w.touched {
+		refs := set.byAnchor[atom]
+		for i := range refs {
+			ref := &refs[i]
+			if !w.hasAtom(ref.needs[0]) || !w.hasAtom(ref.needs[1]) || s.seen[ref.rule] || s.isTried(ref.number) {
+				continue
+			}
+			if !s.hasMatch(&set.rules[ref.rule], ref.pattern, language, from) {
 				continue
 			}
 			s.seen[ref.rule] = true
@@ -458,6 +491,15 @@ func (s *scanner) matchRules(set *ruleSet, language, from int) {
 			s.findings = append(s.findings, finding{&set.rules[ref.rule], set})
 		}
 	}
+}
+
+// isTried reports whether a pattern was matched in the window before, for another of
+// its anchors, and notes that it was.
+func (s *scanner) isTried(pattern int32) bool {
+	bits, bit := &s.tried[pattern>>6], uint64(1)<<(pattern&63)
+	isTried := *bits&bit != 0
+	*bits |= bit
+	return isTried
 }
 
 // hasMatch reports whether a pattern matches anywhere where no exception holds,
@@ -504,20 +546,9 @@ func (w *window) isExcepted(unless []*exception, start, end int) bool {
 	within := (w.allPositions()<<1 | 1) &^ (1<<low - 1)
 	upTo := within & (1<<high | (1<<high - 1))
 	for _, e := range unless {
-		for _, p := range e.before {
-			if w.matchNode(p, within&(1<<start-1))>>start&1 == 1 {
-				return true
-			}
-		}
-		for _, p := range e.after {
-			if w.matchNode(p, 1<<end) != 0 {
-				return true
-			}
-		}
-		for _, p := range e.near {
-			if w.matchNode(p, upTo)&upTo != 0 {
-				return true
-			}
+		if w.matchAny(e.anyBefore, within&(1<<start-1))>>start&1 == 1 ||
+			w.matchAny(e.anyAfter, 1<<end) != 0 || w.matchAny(e.anyNear, upTo)&upTo != 0 {
+			return true
 		}
 	}
 	return false

@@ -119,7 +119,7 @@ var gates = map[string]float64{
 	"crisis/passive": 0.915, "crisis/slang": 0.765, "crisis/typo": 0.780, "crisis/thirdperson": 0.880,
 	"crisis/violence": 0.790, "crisis/voices": 0.800, "crisis/child": 0.880, "crisis/selfharm": 0.890, "crisis/past": 0.880,
 	"optout/keyword": 0.952, "optout/clear": 0.945, "optout/unclear": 0.660, "optout/wrongnumber": 0.885,
-	"optout/clear de": 0.880, "optout/clear en": 0.880, "optout/clear es": 0.880, "optout/clear fr": 0.895, "optout/clear pt": 0.925,
+	"optout/clear de": 0.880, "optout/clear en": 0.900, "optout/clear es": 0.880, "optout/clear fr": 0.895, "optout/clear pt": 0.925,
 }
 
 // The shares of texts that raise no alert and may be flagged, as upper bounds.

@@ -12,7 +12,7 @@ import (
 
 // respelling is how a language reads words that it does not know.
 type respelling struct {
-	sounds        []string // pairs
+	sounds        []sound
 	splitsAtMarks bool
 	plain         map[string]bool // words that are never respelled
 	meant         map[string][]string
@@ -29,6 +29,23 @@ type respelling struct {
 	// are looked up in a set alone.
 	stemBits headSet // how stems begin, by three letters
 	joinBits headSet // the first letters of two words that are one
+}
+
+// sound says what is written for some letters of a word: anywhere, or only where it
+// begins or ends.
+type sound struct {
+	old, with     []byte
+	isHead, isEnd bool
+	letters       uint64 // of old
+}
+
+// lettersOf returns the letters of a word as bits of their hash.
+func lettersOf(word []byte) uint64 {
+	var letters uint64
+	for _, c := range word {
+		letters |= 1 << (c & 63)
+	}
+	return letters
 }
 
 // headSet is a set of beginnings of words by their hash, which may be wrong about
@@ -90,7 +107,7 @@ func (set *ruleSet) readSpelling(verb, rest string) error {
 			if !ok || from == "" {
 				return fmt.Errorf("sound %q", pair)
 			}
-			r.sounds = append(r.sounds, from, to)
+			r.sounds = append(r.sounds, readSound(from, to))
 		}
 	case "words":
 		for word := range strings.FieldsSeq(rest) {
@@ -201,7 +218,11 @@ func (set *ruleSet) findEntry(word []byte) *entry {
 
 // mergeEntry puts what is known of a word and of all stems that begin it together.
 func (set *ruleSet) mergeEntry(word []byte) *entry {
-	found := set.exact[string(word)]
+	return set.mergePrefixes(set.exact[string(word)], word)
+}
+
+// mergePrefixes puts what was found of a word and all stems that begin it together.
+func (set *ruleSet) mergePrefixes(found *entry, word []byte) *entry {
 	var merged *entry
 	for sizes := set.prefixSizesOf(word); sizes != 0; sizes &= sizes - 1 {
 		size := bits.TrailingZeros64(sizes)
@@ -244,31 +265,47 @@ func (set *ruleSet) addPrefixSize(prefix string) {
 	}
 }
 
+// readSound reads a pair: "$" behind a text stands for the end of the word, "^"
+// before it for the beginning.
+func readSound(old, with string) sound {
+	text, isEnd := strings.CutSuffix(old, "$")
+	isHead := false
+	if !isEnd {
+		text, isHead = strings.CutPrefix(old, "^")
+	}
+	return sound{old: []byte(text), with: []byte(with), isHead: isHead, isEnd: isEnd, letters: lettersOf([]byte(text))}
+}
+
 // appendSound appends how a word sounds.
 func (r *respelling) appendSound(out, word []byte) []byte {
 	from := len(out)
 	out = append(out, word...)
-	for i := 0; i+1 < len(r.sounds); i += 2 {
-		out = replaceFrom(out, from, r.sounds[i], r.sounds[i+1])
+	letters := lettersOf(word)
+	for i := range r.sounds {
+		s := &r.sounds[i]
+		if s.letters&^letters != 0 {
+			continue
+		}
+		out = s.replaceFrom(out, from)
+		letters = lettersOf(out[from:])
 	}
 	return appendSqueezed(out[:from], out[from:])
 }
 
-// replaceFrom replaces in out[from:]; "$" after a text stands for the end of
-// the word, "^" before it for the beginning.
-func replaceFrom(out []byte, from int, old, with string) []byte {
+// replaceFrom replaces in out[from:].
+func (s *sound) replaceFrom(out []byte, from int) []byte {
 	word := out[from:]
 	switch {
-	case strings.HasSuffix(old, "$"):
-		if rest, ok := bytes.CutSuffix(word, []byte(old[:len(old)-1])); ok && len(rest) > 1 {
-			return append(out[:from+len(rest)], with...)
+	case s.isEnd:
+		if rest, ok := bytes.CutSuffix(word, s.old); ok && len(rest) > 1 {
+			return append(out[:from+len(rest)], s.with...)
 		}
-	case strings.HasPrefix(old, "^"):
-		if rest, ok := bytes.CutPrefix(word, []byte(old[1:])); ok {
-			return append(out[:from], with+string(rest)...)
+	case s.isHead:
+		if rest, ok := bytes.CutPrefix(word, s.old); ok {
+			return append(out[:from], string(s.with)+string(rest)...)
 		}
-	case bytes.Contains(word, []byte(old)):
-		return append(out[:from], bytes.ReplaceAll(word, []byte(old), []byte(with))...)
+	case bytes.Contains(word, s.old):
+		return append(out[:from], bytes.ReplaceAll(word, s.old, s.with)...)
 	}
 	return out
 }
@@ -458,7 +495,7 @@ func (set *ruleSet) cutPieces(word []byte) [][]byte {
 
 // mayBeJoined reports whether a word may be several words written as one.
 func (r *respelling) mayBeJoined(word []byte) bool {
-	return len(word) >= minJoined && len(word) <= maxWord && !r.plain[string(word)] && r.hasStem(word)
+	return len(word) >= minJoined && len(word) <= maxWord && r.hasStem(word) && !r.plain[string(word)]
 }
 
 // hasStem reports whether a stem may begin anywhere in a word.

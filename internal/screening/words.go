@@ -27,7 +27,7 @@ func splitWords(body string) []string {
 	// decomposition would turn it into a space.
 	for _, r := range norm.NFKD.String(strings.ReplaceAll(body, "\u00b4", "'")) {
 		switch {
-		case strings.ContainsRune(fillers, r):
+		case r >= utf8.RuneSelf && strings.ContainsRune(fillers, r):
 		case unicode.IsLetter(r), unicode.IsDigit(r):
 			letters = utf8.AppendRune(letters, unicode.ToLower(r))
 		case unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r), isApostrophe(r):

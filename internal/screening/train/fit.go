@@ -60,7 +60,8 @@ func fitModel(samples []sample, use func(int) bool) *screening.Model {
 	for i := range kinds {
 		kinds[i] = make([]float32, len(model.Kinds[i]))
 	}
-	eachEpoch(samples, use, func(s *sample, f *screening.Features) {
+	isForAlerts := func(i int) bool { return use(i) && !samples[i].isForRequests }
+	eachEpoch(samples, isForAlerts, func(s *sample, f *screening.Features) {
 		best := alert.adjustWeights(f, s.isAlert, alertWeight(s))
 		if s.danger >= 0 {
 			learnDanger(model, &kinds, s.danger, f, best)
@@ -68,6 +69,8 @@ func fitModel(samples []sample, use func(int) bool) *screening.Model {
 		if window := alert.BestWindow(f); !s.isAlert && window.Score > best.Score {
 			alert.moveStretch(f, window, false, windowWeight)
 		}
+	})
+	eachEpoch(samples, use, func(s *sample, f *screening.Features) {
 		stop.adjustWeights(f, s.isRequest, requestWeight(s, s.isRequest))
 		wrongNumber.adjustWeights(f, s.isWrongNumber, requestWeight(s, s.isWrongNumber))
 	})
@@ -197,7 +200,7 @@ func chooseThresholds(samples []sample, given []scores) map[string]screening.Thr
 		var negatives, ordinary []float32
 		for i, s := range samples {
 			switch {
-			case s.Language != language:
+			case s.Language != language, s.isForRequests:
 			case s.Sheet == sheets.Ordinary:
 				ordinary = append(ordinary, given[i].alert+margin)
 			case s.Sheet == sheets.Negative:

@@ -19,9 +19,10 @@ func main() {
 	log.SetFlags(0)
 	sheetsDir := flag.String("sheets", "internal/screening/testdata/sheets", "folder of the labelled sheets, of which the open half is used")
 	textsDir := flag.String("texts", "internal/screening/train/texts", "folder of further training texts")
+	requestsDir := flag.String("requests", "internal/screening/train/requests", "folder of training texts for the classifiers of requests alone")
 	out := flag.String("out", "", "file for the weights; without it only the cross-validation is printed")
 	flag.Parse()
-	samples, err := readSamples(*sheetsDir, *textsDir)
+	samples, err := readSamples(*sheetsDir, *textsDir, *requestsDir)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -47,12 +48,15 @@ type sample struct {
 	// isRequest and isWrongNumber are what the classifiers of requests learn.
 	isRequest, isWrongNumber bool
 	isLimited                bool // see screening.IsLimited
-	variants                 []*screening.Features
+	// isForRequests says that the classifier of alerts does not learn the text: more
+	// requests and everyday replies move its thresholds.
+	isForRequests bool
+	variants      []*screening.Features
 }
 
 // readSamples reads the texts to learn from and derives their variants.
-func readSamples(sheetsDir, textsDir string) ([]sample, error) {
-	samples, err := readTexts(sheetsDir, textsDir)
+func readSamples(sheetsDir, textsDir, requestsDir string) ([]sample, error) {
+	samples, err := readTexts(sheetsDir, textsDir, requestsDir)
 	if err != nil {
 		return nil, err
 	}
@@ -61,34 +65,45 @@ func readSamples(sheetsDir, textsDir string) ([]sample, error) {
 }
 
 // readTexts reads the open half of the sheets and the further texts, without
-// what equals a text of the scored half.
-func readTexts(sheetsDir, textsDir string) ([]sample, error) {
-	var samples []sample
+// what equals a text of the scored half. Those for requests alone are the last, so
+// that they change nothing in what the classifier of alerts learns.
+func readTexts(sheetsDir, textsDir, requestsDir string) ([]sample, error) {
+	var samples, forRequests []sample
 	line := 0
-	for _, language := range screening.Languages() {
-		texts, err := sheets.Read(os.DirFS(sheetsDir), language)
-		if err != nil {
-			return nil, err
-		}
-		further, err := sheets.Read(os.DirFS(textsDir), language)
-		if err != nil {
-			return nil, err
-		}
-		isScored := map[string]bool{}
+	add := func(to []sample, texts []sheets.Text, isScored map[string]bool) []sample {
 		for _, text := range texts {
-			isScored[text.Plain()] = !text.IsOpen()
-		}
-		for _, text := range append(texts, further...) {
 			for _, wording := range expandLine(text.Body) {
 				text.Body = wording
 				if !isScored[text.Plain()] {
-					samples = append(samples, newSample(text, line))
+					to = append(to, newSample(text, line))
 				}
 			}
 			line++
 		}
+		return to
 	}
-	return samples, nil
+	for _, language := range screening.Languages() {
+		var read [3][]sheets.Text
+		for i, dir := range []string{sheetsDir, textsDir, requestsDir} {
+			texts, err := sheets.Read(os.DirFS(dir), language)
+			if err != nil {
+				return nil, err
+			}
+			read[i] = texts
+		}
+		isScored := map[string]bool{}
+		for _, text := range read[0] {
+			isScored[text.Plain()] = !text.IsOpen()
+		}
+		samples = add(samples, append(read[0], read[1]...), isScored)
+		next := line
+		forRequests = add(forRequests, read[2], isScored)
+		line = next // folds of the samples before stay as they are
+	}
+	for i := range forRequests {
+		forRequests[i].isForRequests = true
+	}
+	return append(samples, forRequests...), nil
 }
 
 func newSample(text sheets.Text, line int) sample {

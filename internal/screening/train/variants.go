@@ -60,7 +60,7 @@ func addVariants(samples []sample) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	everyday := map[string][]string{}
 	for _, s := range samples {
-		if s.Sheet == sheets.Ordinary && len(strings.Fields(s.Body)) > 2 {
+		if s.Sheet == sheets.Ordinary && !s.isForRequests && len(strings.Fields(s.Body)) > 2 {
 			everyday[s.Language] = append(everyday[s.Language], s.Body)
 		}
 	}

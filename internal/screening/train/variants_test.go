@@ -3,6 +3,7 @@ package main
 import (
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +31,9 @@ func TestTextsExpand(t *testing.T) {
 	for _, language := range screening.Languages() {
 		texts, err := sheets.Read(os.DirFS("texts"), language)
 		require.NoError(t, err)
-		for _, text := range texts {
+		forRequests, err := sheets.Read(os.DirFS("requests"), language)
+		require.NoError(t, err)
+		for _, text := range slices.Concat(texts, forRequests) {
 			require.Equal(t, strings.Count(text.Body, "{"), strings.Count(text.Body, "}"), text.Body)
 			for _, wording := range expandLine(text.Body) {
 				require.False(t, strings.ContainsAny(wording, "{}"), text.Body)
@@ -42,7 +45,7 @@ func TestTextsExpand(t *testing.T) {
 
 // Nothing is learnt from a text that the scored half has too.
 func TestSamplesLeaveScoredTextsOut(t *testing.T) {
-	samples, err := readTexts("../testdata/sheets", "texts")
+	samples, err := readTexts("../testdata/sheets", "texts", "requests")
 	require.NoError(t, err)
 	for _, language := range screening.Languages() {
 		texts, err := sheets.Read(os.DirFS("../testdata/sheets"), language)
