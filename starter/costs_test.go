@@ -7,16 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
-	"coachline/internal/prices"
 	"coachline/models"
 )
 
 func TestCostRoutes(t *testing.T) {
-	list, err := prices.Parse([]byte(`{"currency": "USD", "destinations": {"+1": {"outbound": 0.01, "inbound": 0.02}}}`))
-	require.NoError(t, err)
+	list := priceList(t)
 	h, rows := startWithStore(t, func(cfg *Config) { cfg.Prices = list })
 	ann := h.ann()
-	_, err = rows.AcceptInbound(t.Context(), models.Inbound{ProviderSID: "SM1", From: ann.Phone, To: ourNumber, Body: "hello", ReceivedAt: testNow})
+	_, err := rows.AcceptInbound(t.Context(), models.Inbound{ProviderSID: "SM1", From: ann.Phone, To: ourNumber, Body: "hello", ReceivedAt: testNow})
 	require.NoError(t, err)
 	require.NoError(t, rows.RecordCosts(t.Context(), list))
 

@@ -18,11 +18,18 @@ import (
 	"coachline/models"
 )
 
-// startWithPrices serves a real store with users and prices.
-func startWithPrices(t *testing.T) *harness {
+// priceList has a price for texts to and from North America.
+func priceList(t *testing.T) *prices.List {
 	t.Helper()
 	list, err := prices.Parse([]byte(`{"currency": "USD", "destinations": {"+1": {"outbound": 0.01, "inbound": 0.02}}}`))
 	require.NoError(t, err)
+	return list
+}
+
+// startWithPrices serves a real store with users and prices.
+func startWithPrices(t *testing.T) *harness {
+	t.Helper()
+	list := priceList(t)
 	return startWithAccess(t, func(c *Config) { c.Prices = list })
 }
 

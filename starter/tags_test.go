@@ -9,15 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
-	"coachline/internal/prices"
 	"coachline/models"
 )
 
 // TestTagOutlivesWhatChangesByItself: a sign-in, money that is spent, and a prompt
 // that goes out change what is read, and refuse no change that was begun before.
 func TestTagOutlivesWhatChangesByItself(t *testing.T) {
-	list, err := prices.Parse([]byte(`{"currency": "USD", "destinations": {"+1": {"outbound": 0.01, "inbound": 0.02}}}`))
-	require.NoError(t, err)
+	list := priceList(t)
 	h, rows := startWithStore(t, func(cfg *Config) { cfg.Prices, cfg.Access = list, cfg.Store.(Access) })
 	ann := h.ann()
 	user := result[api.User](t, h.do(call{method: "POST", path: usersPath, body: `{"login":"ida","name":"Ida","role":"coach","password":"correct horse battery"}`}))
