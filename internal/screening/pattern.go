@@ -235,7 +235,7 @@ func (n *node) findAnchors(size func(int32) int) []int32 {
 	return nil
 }
 
-// listNeeds returns atoms that all occur wherever the node matches.
+// listNeeds returns atoms that must all be present for the node to match.
 func (n *node) listNeeds() []int32 {
 	var all []int32
 	switch {
@@ -249,7 +249,8 @@ func (n *node) listNeeds() []int32 {
 	return all
 }
 
-// rarestNeed returns the rarest of the atoms that occur wherever the node matches.
+// rarestNeed returns the rarest atom that must be present for the node to match, or
+// noAtom.
 func (n *node) rarestNeed(size func(int32) int) int32 {
 	rarest := int32(noAtom)
 	for _, atom := range n.listNeeds() {
@@ -260,7 +261,7 @@ func (n *node) rarestNeed(size func(int32) int) int32 {
 	return rarest
 }
 
-// noteNeeds notes the needs of all alternatives within the node.
+// noteNeeds records, for all alternatives within the node, the atom that each needs.
 func (n *node) noteNeeds(size func(int32) int) {
 	isEither := n.op == opAlt || n.op == opOptional
 	if isEither && len(n.needs) == len(n.kids) {

@@ -239,9 +239,9 @@ func (w *window) isExceptedPlainly(unless []*exception, start, end int) bool {
 	within := (w.allPositions()<<1 | 1) &^ (1<<low - 1)
 	upTo := within & (1<<high | (1<<high - 1))
 	for _, e := range unless {
-		if slices.ContainsFunc(e.before, func(p *node) bool { return w.matchPlainly(p, within&(1<<start-1))>>start&1 == 1 }) ||
-			slices.ContainsFunc(e.after, func(p *node) bool { return w.matchPlainly(p, 1<<end) != 0 }) ||
-			slices.ContainsFunc(e.near, func(p *node) bool { return w.matchPlainly(p, upTo)&upTo != 0 }) {
+		if slices.ContainsFunc(e.before.kids, func(p *node) bool { return w.matchPlainly(p, within&(1<<start-1))>>start&1 == 1 }) ||
+			slices.ContainsFunc(e.after.kids, func(p *node) bool { return w.matchPlainly(p, 1<<end) != 0 }) ||
+			slices.ContainsFunc(e.near.kids, func(p *node) bool { return w.matchPlainly(p, upTo)&upTo != 0 }) {
 			return true
 		}
 	}

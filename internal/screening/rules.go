@@ -47,10 +47,13 @@ type rule struct {
 	unless   []*exception
 }
 
+// exception keeps a rule from matching where one of its alternatives does.
 type exception struct {
-	before, after, near []*node
-	// Each of the lists as alternatives.
-	anyBefore, anyAfter, anyNear *node
+	before, after, near node
+}
+
+func newException() *exception {
+	return &exception{before: node{op: opAlt}, after: node{op: opAlt}, near: node{op: opAlt}}
 }
 
 // entry is what a language knows of a word.
@@ -200,7 +203,7 @@ func (r *ruleReader) readStatement(text string) error {
 	case "class":
 		return r.readClass(rest)
 	case "except":
-		r.exception = &exception{}
+		r.exception = newException()
 		r.exceptions[rest] = r.exception
 		return nil
 	case "rule":
@@ -264,7 +267,7 @@ func (r *ruleReader) readPattern(text string) error {
 		if len(r.rule.patterns) == 0 || !target {
 			return fmt.Errorf("an exception before the patterns: %q", text)
 		}
-		own := &exception{}
+		own := newException()
 		r.rule.unless = append(r.rule.unless, own)
 		return r.addException(own, where, rest)
 	}
@@ -283,11 +286,11 @@ func (r *ruleReader) addException(e *exception, where, text string) error {
 	}
 	switch where {
 	case "before":
-		e.before = append(e.before, found)
+		e.before.kids = append(e.before.kids, found)
 	case "after":
-		e.after = append(e.after, found)
+		e.after.kids = append(e.after.kids, found)
 	case "near":
-		e.near = append(e.near, found)
+		e.near.kids = append(e.near.kids, found)
 	default:
 		return fmt.Errorf("an exception begins with before, after or near: %q", text)
 	}
@@ -369,7 +372,9 @@ func (r *ruleReader) buildIndex() {
 			pattern.noteNeeds(size)
 		}
 		for _, e := range rule.unless {
-			e.joinLists(size)
+			e.before.noteNeeds(size)
+			e.after.noteNeeds(size)
+			e.near.noteNeeds(size)
 		}
 		for _, pattern := range rule.patterns {
 			needs := pattern.listNeeds()
@@ -383,14 +388,6 @@ func (r *ruleReader) buildIndex() {
 		}
 	}
 	set.respell.buildIndexes(set)
-}
-
-// joinLists makes alternatives of the lists of patterns.
-func (e *exception) joinLists(size func(int32) int) {
-	for list, joined := range map[*[]*node]**node{&e.before: &e.anyBefore, &e.after: &e.anyAfter, &e.near: &e.anyNear} {
-		*joined = &node{op: opAlt, kids: *list}
-		(*joined).noteNeeds(size)
-	}
 }
 
 func runeCount(word []byte) int { return utf8.RuneCount(word) }

@@ -546,8 +546,8 @@ func (w *window) isExcepted(unless []*exception, start, end int) bool {
 	within := (w.allPositions()<<1 | 1) &^ (1<<low - 1)
 	upTo := within & (1<<high | (1<<high - 1))
 	for _, e := range unless {
-		if w.matchAny(e.anyBefore, within&(1<<start-1))>>start&1 == 1 ||
-			w.matchAny(e.anyAfter, 1<<end) != 0 || w.matchAny(e.anyNear, upTo)&upTo != 0 {
+		if w.matchAny(&e.before, within&(1<<start-1))>>start&1 == 1 ||
+			w.matchAny(&e.after, 1<<end) != 0 || w.matchAny(&e.near, upTo)&upTo != 0 {
 			return true
 		}
 	}

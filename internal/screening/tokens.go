@@ -76,7 +76,7 @@ func (t *tokens) readBody(body string) {
 func (t *tokens) addRune(r, next rune) {
 	inWord := t.start >= 0
 	switch {
-	case r >= utf8.RuneSelf && (strings.ContainsRune(fillers, r) || isInvisible(r)):
+	case isFiller(r), r >= utf8.RuneSelf && isInvisible(r):
 	case unicode.IsLetter(r), unicode.IsDigit(r):
 		t.noteCase(r)
 		t.addLetter(unicode.ToLower(r))

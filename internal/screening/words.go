@@ -11,6 +11,8 @@ import (
 // fillers have no shape, though Unicode counts them among letters and symbols.
 const fillers = "\u115f\u1160\u2800\u3164\uffa0"
 
+func isFiller(r rune) bool { return r >= utf8.RuneSelf && strings.ContainsRune(fillers, r) }
+
 // splitWords cuts a text at its spaces, punctuation and symbols into words. Words
 // are in lower case and in one form of the many that Unicode has for them:
 // without accents, apostrophes ("don't" is "dont"), styles and invisible
@@ -27,7 +29,7 @@ func splitWords(body string) []string {
 	// decomposition would turn it into a space.
 	for _, r := range norm.NFKD.String(strings.ReplaceAll(body, "\u00b4", "'")) {
 		switch {
-		case r >= utf8.RuneSelf && strings.ContainsRune(fillers, r):
+		case isFiller(r):
 		case unicode.IsLetter(r), unicode.IsDigit(r):
 			letters = utf8.AppendRune(letters, unicode.ToLower(r))
 		case unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r), isApostrophe(r):
