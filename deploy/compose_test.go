@@ -1,4 +1,3 @@
-// Package deploy checks the files that start a deployment.
 package deploy
 
 import (

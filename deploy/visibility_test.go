@@ -24,8 +24,6 @@ func TestVisibilityIndexesLeaveOutMissingValues(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	tables, err := fs.ReadFile(schema.Assets(), "postgresql/v12/visibility/schema.sql")
 	require.NoError(t, err)
-	script, err := os.ReadFile("temporal/visibility-indexes.sql")
-	require.NoError(t, err)
 	run := func(statement string) {
 		t.Helper()
 		_, err := db.ExecContext(t.Context(), statement)
@@ -52,7 +50,7 @@ func TestVisibilityIndexesLeaveOutMissingValues(t *testing.T) {
 	fill()
 	before := count(size) - empty
 	run("TRUNCATE executions_visibility")
-	run(string(script))
+	run(VisibilityIndexes)
 	require.Equal(t, all, count(indexes))
 	narrowed := count(partial)
 	require.Greater(t, narrowed, all*2/3)
@@ -60,7 +58,7 @@ func TestVisibilityIndexesLeaveOutMissingValues(t *testing.T) {
 	fill()
 	require.Less(t, count(size)-empty, before/3)
 	require.Equal(t, 500, count(found))
-	run(string(script))
+	run(VisibilityIndexes)
 	require.Equal(t, []int{all, narrowed}, []int{count(indexes), count(partial)})
 	require.Equal(t, 500, count(found))
 	t.Logf("%d of %d indexes; %d bytes of 500 executions before, %d after", narrowed, all, before, count(size)-empty)

@@ -11,6 +11,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
 
 	"coachline/chaos/harness"
+	"coachline/deploy"
 	"coachline/dev/temporal"
 	"coachline/internal/pgtest"
 )
@@ -75,6 +76,19 @@ func makeDatabases(ctx context.Context, port int) (err error) {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("making a database: %w", err)
 		}
+	}
+	return nil
+}
+
+// narrowVisibility runs the script for the indexes of the visibility database.
+func narrowVisibility(ctx context.Context, port int) (err error) {
+	db, err := sql.Open("pgx", postgresURL(port, databaseVisibility))
+	if err != nil {
+		return fmt.Errorf("opening PostgreSQL: %w", err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if _, err := db.ExecContext(ctx, deploy.VisibilityIndexes); err != nil {
+		return fmt.Errorf("narrowing the indexes of the visibility database: %w", err)
 	}
 	return nil
 }

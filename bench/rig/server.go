@@ -43,10 +43,14 @@ const (
 )
 
 // startServer runs a Temporal server on PostgreSQL in this process, tuned as
-// the embedded one of dev is, with four shards.
+// the embedded one of dev is, with four shards and the visibility indexes that
+// docs/operations.md recommends.
 func startServer(ctx context.Context, port int) (address string, stop func() error, err error) {
 	state, visible := sqlConfig(port, databaseTemporal), sqlConfig(port, databaseVisibility)
 	if err := errors.Join(makeSchema(state, "temporal", v12.Version), makeSchema(visible, "visibility", v12.VisibilityVersion)); err != nil {
+		return "", nil, err
+	}
+	if err := narrowVisibility(ctx, port); err != nil {
 		return "", nil, err
 	}
 	services := map[primitives.ServiceName]int{}
