@@ -13,19 +13,14 @@ const minutesPerDay = 24 * 60
 
 // ParseClock reads "HH:MM", 00:00 to 23:59, two digits each.
 func ParseClock(text string) (Clock, error) {
-	bad := fmt.Errorf("%s is not a time: use HH:MM from 00:00 to 23:59", quoteValue(text))
-	if len(text) != 5 || text[2] != ':' {
-		return 0, bad
+	if len(text) == 5 && text[2] == ':' {
+		hour, hourErr := strconv.ParseUint(text[:2], 10, 8)
+		minute, minuteErr := strconv.ParseUint(text[3:], 10, 8)
+		if hourErr == nil && minuteErr == nil && hour <= 23 && minute <= 59 {
+			return Clock(hour*60 + minute), nil
+		}
 	}
-	hour, err := strconv.ParseUint(text[:2], 10, 8)
-	if err != nil || hour > 23 {
-		return 0, bad
-	}
-	minute, err := strconv.ParseUint(text[3:], 10, 8)
-	if err != nil || minute > 59 {
-		return 0, bad
-	}
-	return Clock(hour*60 + minute), nil
+	return 0, fmt.Errorf("%s is not a time: use HH:MM from 00:00 to 23:59", quoteValue(text))
 }
 
 // String returns the "HH:MM" form that ParseClock reads.

@@ -35,7 +35,8 @@ func fiveYears(t require.TestingT, schedule models.Schedule, p SlotParams) []mod
 
 // TestOneTargetPerLocalDate: a window over midnight gives each local date one
 // target, which lies in the window, in zones with every kind of clock change.
-func TestOneTargetPerLocalDate(t *testing.T) {
+func TestOneTargetPerLocalDate(test *testing.T) {
+	t := withoutHelper{test}
 	for _, name := range testZones() {
 		zone := zoneNamed(t, name)
 		for _, schedule := range midnightWindows() {

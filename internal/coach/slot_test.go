@@ -25,6 +25,13 @@ func testZones() []string {
 	}
 }
 
+// withoutHelper is a test without Helper, which walks the stack at each of a
+// million assertions.
+type withoutHelper struct{ t *testing.T }
+
+func (w withoutHelper) Errorf(format string, args ...any) { w.t.Errorf(format, args...) }
+func (w withoutHelper) FailNow()                          { w.t.FailNow() }
+
 func fixedAt(at string) models.Schedule {
 	return models.Schedule{ID: "s1", Type: models.ScheduleFixed, At: at}
 }
