@@ -67,7 +67,7 @@ func crisisIsTakenOver(p *browsertest.Page, anna *person) {
 	p.ExpectAccessible()
 	p.Click("link", "People")
 	p.ExpectText("2 people found")
-	p.Click("checkbox", "Taken over")
+	p.Click("checkbox", "are taken over")
 	p.Click("button", "Find")
 	p.ExpectText("1 person found")
 	p.ExpectText("operator, just now")

@@ -64,26 +64,37 @@ func agendaHours(a api.Agenda) g.Node {
 	if a.Total == 0 {
 		return h.P(g.Text("No prompts are planned in this time."))
 	}
-	const width, height, base = 24, 120, 100
-	most := 1
-	for _, hour := range a.Hours {
-		most = max(most, hour.Prompts)
-	}
-	bars := []g.Node{
-		h.Class("bars"), h.Role("img"), h.Aria("label", fmt.Sprintf("Prompts by hour: %d in all, at most %d in an hour; the table below has the numbers", a.Total, most)),
-		g.Attr("viewBox", fmt.Sprintf("0 0 %d %d", max(len(a.Hours)*width, 10*width), height)), g.Attr("height", strconv.Itoa(height)),
-	}
-	for i, hour := range a.Hours {
-		tall := max(2, base*hour.Prompts/most)
-		bars = append(bars, g.El("rect", g.Attr("x", strconv.Itoa(i*width+2)), g.Attr("y", strconv.Itoa(height-tall)),
-			g.Attr("width", strconv.Itoa(width-4)), g.Attr("height", strconv.Itoa(tall))))
-	}
-	return h.Section(h.Aria("labelledby", "hours"), h.H2(h.ID("hours"), g.Text("By hour")), g.El("svg", bars...),
-		h.Details(h.Summary(g.Textf("Table of %d prompts by hour", a.Total)), h.Table(
+	bars, most := hourBars(a.Hours)
+	return h.Section(h.Aria("labelledby", "hours"), h.H2(h.ID("hours"), g.Text("By hour (UTC)")),
+		drawBars(fmt.Sprintf("Prompts by hour: %d in all, at most %d in an hour", a.Total, most), bars),
+		h.Details(h.Summary(g.Text("The same as a table")), h.Table(
 			h.Caption(g.Text("Prompts by hour, in UTC")), h.THead(h.Tr(h.Th(g.Text("Hour")), h.Th(h.Class("number"), g.Text("Prompts")))),
 			h.TBody(g.Map(a.Hours, func(hour api.PlannedHour) g.Node {
 				return h.Tr(h.Td(instantOf(&hour.At, time.UTC)), h.Td(h.Class("number"), g.Text(strconv.Itoa(hour.Prompts))))
 			})))))
+}
+
+// hourBars are the bars of all hours from the first one to the last, those without a
+// prompt too. More than two days are marked by their dates.
+func hourBars(hours []api.PlannedHour) (bars []bar, most int) {
+	prompts := map[time.Time]int{}
+	for _, hour := range hours {
+		prompts[hour.At.UTC()] = hour.Prompts
+		most = max(most, hour.Prompts)
+	}
+	first, last := hours[0].At.UTC(), hours[len(hours)-1].At.UTC()
+	isLong := last.Sub(first) > 48*time.Hour
+	for at := first; !at.After(last); at = at.Add(time.Hour) {
+		mark := at.Format("15:04")
+		if isLong {
+			mark = ""
+			if at.Hour() == 0 {
+				mark = at.Format("Mon 2")
+			}
+		}
+		bars = append(bars, bar{value: prompts[at], mark: mark})
+	}
+	return bars, most
 }
 
 func agendaList(v *viewer, a api.Agenda, query url.Values) g.Node {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 )
@@ -99,6 +101,67 @@ func (c curve) draw() g.Node {
 		nodes = append(nodes, g.El("circle", g.Attr("cx", fmt.Sprintf("%.1f", c.x(p.at))), g.Attr("cy", fmt.Sprintf("%.1f", c.y(p.value))), g.Attr("r", "2.5")))
 	}
 	return g.El("svg", nodes...)
+}
+
+// bar is a count at one place of the horizontal axis. Its mark names the place; bars
+// between two marks have none.
+type bar struct {
+	value int
+	mark  string
+}
+
+// Measures of bars, in units of the view box.
+const (
+	barsWidth, barsTop, barsBaseline, barsHeight = 640, 16, 112, 132
+	// The bars of a short chart are no wider than this, those of a long one no
+	// narrower.
+	widestBar, narrowestBar = 56, 4
+	// A narrower bar has no room for its value, and closer marks none for each other.
+	barWithValue, markWidth = 20, 48
+)
+
+// drawBars draws counts over time, each with its value above it where there is room.
+// A table beside it has the numbers. Nothing where all are zero.
+func drawBars(label string, bars []bar) g.Node {
+	most := 0
+	for _, b := range bars {
+		most = max(most, b.value)
+	}
+	if most == 0 {
+		return nil
+	}
+	step := min(max(barsWidth/len(bars), narrowestBar), widestBar)
+	width, gap := max(barsWidth, step*len(bars)), max(step/6, 1)
+	text := func(x, y int, anchor, says string) g.Node {
+		return g.El("text", number("x", x), number("y", y), g.Attr("text-anchor", anchor), g.Text(says))
+	}
+	nodes := []g.Node{
+		h.Class("bars"), h.Role("img"), h.Aria("label", label+"; the table below has the numbers"), g.Attr("viewBox", fmt.Sprintf("0 0 %d %d", width, barsHeight)),
+		g.El("line", number("x1", 0), number("x2", width), number("y1", barsBaseline), number("y2", barsBaseline)),
+	}
+	free := 0 // where the last mark ends
+	for i, b := range bars {
+		x := i * step
+		if b.value > 0 {
+			tall := max(b.value*(barsBaseline-barsTop)/most, 1)
+			nodes = append(nodes, g.El("rect", number("x", x), number("y", barsBaseline-tall), number("width", step-gap), number("height", tall)))
+			if step >= barWithValue {
+				nodes = append(nodes, text(x+(step-gap)/2, barsBaseline-tall-4, "middle", strconv.Itoa(b.value)))
+			}
+		}
+		if b.mark != "" && x >= free {
+			nodes = append(nodes, text(x, barsHeight-4, "start", b.mark))
+			free = x + markWidth
+		}
+	}
+	return h.SVG(nodes...)
+}
+
+func number(name string, n int) g.Node { return g.Attr(name, strconv.Itoa(n)) }
+
+// countText shows a count with its thousands apart.
+func countText[N int | int64](n N) string {
+	return message.NewPrinter(language.English).Sprintf("%d", n)
 }
 
 // numberTable is a table of numbers; the first cell of a row names it.

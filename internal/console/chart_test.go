@@ -3,6 +3,7 @@ package console
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	g "maragu.dev/gomponents"
@@ -34,6 +35,47 @@ func TestCurve(t *testing.T) {
 	c.points = c.points[:1]
 	require.Contains(t, rendered(t, c.draw()), `cx="346.0"`, "a single point is in the middle")
 	require.Nil(t, curve{}.draw())
+}
+
+// TestBars: the highest bar takes the whole height, values stand above bars that have
+// room for them, and marks keep apart.
+func TestBars(t *testing.T) {
+	drawn := rendered(t, drawBars("Prompts", []bar{{0, "17:00"}, {3, "18:00"}, {6, "19:00"}}))
+	for _, part := range []string{
+		`aria-label="Prompts; the table below has the numbers"`, `viewBox="0 0 640 132"`,
+		`<rect x="56" y="64" width="47" height="48">`, `<rect x="112" y="16" width="47" height="96">`,
+		`<text x="79" y="60" text-anchor="middle">3<`, `<text x="112" y="128" text-anchor="start">19:00<`,
+	} {
+		require.Contains(t, drawn, part)
+	}
+	require.Equal(t, 2, strings.Count(drawn, "<rect"), "a bar of nothing is not drawn")
+	require.Nil(t, drawBars("Prompts", []bar{{0, "17:00"}}))
+
+	week := make([]bar, 7*24)
+	for i := range week {
+		week[i] = bar{value: 1, mark: "x"}
+	}
+	drawn = rendered(t, drawBars("Prompts", week))
+	require.Contains(t, drawn, `viewBox="0 0 672 132"`)
+	require.NotContains(t, drawn, ">1<", "no room for values")
+	require.Equal(t, 14, strings.Count(drawn, ">x<"), "a mark each 48 units")
+}
+
+// TestHourBars: hours without a prompt have their place, and more than two days are
+// marked by date.
+func TestHourBars(t *testing.T) {
+	at := time.Date(2026, 11, 23, 22, 0, 0, 0, time.UTC)
+	bars, most := hourBars([]api.PlannedHour{{At: at, Prompts: 2}, {At: at.Add(3 * time.Hour), Prompts: 5}})
+	require.Equal(t, []bar{{2, "22:00"}, {0, "23:00"}, {0, "00:00"}, {5, "01:00"}}, bars)
+	require.Equal(t, 5, most)
+	bars, _ = hourBars([]api.PlannedHour{{At: at, Prompts: 2}, {At: at.Add(50 * time.Hour), Prompts: 1}})
+	require.Len(t, bars, 51)
+	require.Equal(t, []bar{{0, ""}, {0, "Tue 24"}, {0, ""}}, bars[1:4])
+}
+
+func TestCountText(t *testing.T) {
+	require.Equal(t, "2,467,340", countText(int64(2467340)))
+	require.Equal(t, "-12", countText(-12))
 }
 
 // TestResponseByArm: each arm has its own curve and table, whatever the order of the

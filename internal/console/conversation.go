@@ -99,7 +99,8 @@ func (p *person) transcript() (g.Node, error) {
 	return h.Section(h.H2(g.Text("Conversation")),
 		g.If(older != "", h.P(h.A(h.Href(older), g.Text("Older messages")))),
 		g.If(len(history) == 0, h.P(h.Class("quiet"), g.Text("No messages."))),
-		g.If(len(history) > 0, h.Ol(h.Class("transcript"), h.Aria("label", "Messages, oldest first"), g.Map(history, p.message))),
+		g.If(len(history) > 0, h.Div(h.Class("newest"), h.Role("region"), h.Aria("label", "Conversation"), h.TabIndex("0"),
+			h.Ol(h.Class("transcript"), h.Aria("label", "Messages, oldest first"), g.Map(history, p.message)))),
 		g.If(v.query("before") != "", h.P(h.A(h.Href(Path+v.personPath()), g.Text("Newest messages")))),
 	), nil
 }
@@ -118,8 +119,8 @@ func (p *person) message(e api.HistoryEntry) g.Node {
 			g.If(e.Channel != models.ChannelSMS, g.Text(" · "+string(e.Channel))),
 			g.If(e.By != "", g.Text(" · by "+e.By)),
 			g.If(e.Delivery != "", g.Text(" · "+deliveryOf(e.Delivery))),
-			g.If(e.Danger != "", h.Span(h.Class("tag bad"), g.Text("possible crisis: "+wordsOf(string(e.Danger))))),
-			g.If(e.Gate != "", h.Span(h.Class("tag warn"), g.Text("kept from the coach: "+wordsOf(string(e.Gate))))),
+			g.If(e.Danger != "", g.Group{g.Text(" "), h.Span(h.Class("tag bad"), g.Text("possible crisis: "+wordsOf(string(e.Danger))))}),
+			g.If(e.Gate != "", g.Group{g.Text(" "), h.Span(h.Class("tag warn"), g.Text("kept from the coach: "+wordsOf(string(e.Gate))))}),
 			p.whyLink(e)),
 		g.If(e.ErrorCode != "", h.P(h.Class("failure"), g.Text(failureOf(e.ErrorCode, e.Meaning, e.NextStep)))),
 	)
@@ -182,13 +183,26 @@ func (p *person) standing() g.Node {
 	}
 	now := p.viewer.now
 	return h.Div(h.ID("standing"),
-		h.P(h.Span(h.Class(status), g.Text(wordsOf(string(p.Status)))), g.Text(" "), h.Span(h.Class("tag"), g.Text(wordsOf(strings.ToLower(string(p.Mode))))),
+		h.P(h.Span(h.Class(status), g.Text(wordsOf(string(p.Status)))), g.Text(" "), h.Span(h.Class("tag"), g.Text(modeName(p.Mode))),
 			g.Text(" "+p.Phone+" · their time "+now.In(p.zone).Format("Mon 15:04")+" · last heard "+ageOf(p.LastInboundAt, now))),
-		g.If(p.Attention != "", h.P(h.Class("problem"), h.Strong(g.Text("Needs a person: "+wordsOf(string(p.Attention)))), g.Text(", since "+ageOf(p.AttentionAt, now)))),
+		g.If(p.Attention != "", h.P(h.Class("problem"), h.Strong(g.Text("Needs a person: "+wordsOf(string(p.Attention)))), g.Text(", since "+ageOf(p.AttentionAt, now)+". "), p.attentionLinks())),
 		g.Iff(p.UnreachableAt != nil, func() g.Node {
 			return h.P(h.Class("problem"), g.Text("The carrier cannot reach the number since "+ageOf(p.UnreachableAt, now)+" (code "+p.UnreachableCode+"). No prompts are sent until the person texts or the number is changed."))
 		}),
 	)
+}
+
+// attentionLinks lead to the forms, further down, that a call for attention is
+// answered with.
+func (p *person) attentionLinks() g.Node {
+	var links g.Group
+	if p.TakenOver == nil && p.Status.Coached() && p.viewer.can(auth.TakeOver) {
+		links = append(links, h.A(h.Href("#takeover-hours"), g.Text("Take over")), g.Text(" · "))
+	}
+	if p.viewer.can(auth.AttentionClear) {
+		links = append(links, h.A(h.Href("#note"), g.Text("Mark as handled")))
+	}
+	return links
 }
 
 // downloadMemory hands over what is remembered of a person as a file.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"path"
 	"strconv"
-	"strings"
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
@@ -195,7 +194,7 @@ func (p *person) modeForm() g.Node {
 	return p.form(action{name: "mode", title: "Set the mode", needs: auth.ParticipantChange, button: "Set the mode",
 		says: "The coach goes on in this mode after the reply that is under way.",
 		fields: []g.Node{field("mode", "Mode", h.Select(h.ID("mode"), h.Name("mode"), g.Map([]models.Mode{models.ModeIntake, models.ModeFeedback}, func(m models.Mode) g.Node {
-			return h.Option(h.Value(string(m)), g.If(chosen == string(m), h.Selected()), g.Text(strings.ToLower(string(m))))
+			return h.Option(h.Value(string(m)), g.If(chosen == string(m), h.Selected()), g.Text(modeName(m)))
 		})))}})
 }
 

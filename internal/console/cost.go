@@ -57,7 +57,7 @@ func (*Console) showCost(v *viewer) (page, error) {
 }
 
 func costForm(costs api.Costs) g.Node {
-	return h.Form(h.Method("get"), h.Action(Path+"cost"), h.Class("stack"),
+	return h.Form(h.Method("get"), h.Action(Path+"cost"), h.Class("row"),
 		field("from", "First day (UTC)", h.Input(h.ID("from"), h.Name("from"), h.Type("date"), h.Value(costs.From))),
 		field("until", "Last day (UTC)", h.Input(h.ID("until"), h.Name("until"), h.Type("date"), h.Value(costs.Until))),
 		field("by", "Added up by", h.Select(h.ID("by"), h.Name("by"), g.Map(costGroups, func(group struct {
@@ -74,12 +74,9 @@ func costTable(costs api.Costs) g.Node {
 		return h.P(g.Text("Nothing was spent in these days."))
 	}
 	return g.Group{lostCalls(costs.Total.LostCalls), h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Costs"), h.TabIndex("0"), h.Table(
-		h.THead(h.Tr(g.Map([]string{"", "Tokens in", "of these cached", "Tokens out", "Segments sent", "Segments received", "Money", "Without a price"}, func(label string) g.Node {
-			if label == "" {
-				label = costLabel(costs.By)
-			}
-			return h.Th(h.Scope("col"), g.Text(label))
-		}))),
+		h.THead(h.Tr(h.Th(h.Scope("col"), g.Text(costLabel(costs.By))), g.Map([]string{
+			"Tokens in", "of these cached", "Tokens out", "Segments sent", "Segments received", "Money", "Without a price",
+		}, func(label string) g.Node { return h.Th(h.Scope("col"), h.Class("number"), g.Text(label)) }))),
 		h.TBody(g.Map(costs.Rows, func(row api.CostRow) g.Node {
 			return costLine(costs, row, costKey(costs.By, row))
 		})),
@@ -122,9 +119,10 @@ func costLine(costs api.Costs, row api.CostRow, key g.Node) g.Node {
 	if costs.Currency != "" {
 		money = api.FormatMoney(row.Micros, costs.Currency)
 	}
-	number := func(n int64) g.Node { return h.Td(g.Text(strconv.FormatInt(n, 10))) }
-	return h.Tr(h.Th(h.Scope("row"), key), number(row.InputTokens), number(row.CachedTokens), number(row.OutputTokens),
-		number(row.SegmentsOut), number(row.SegmentsIn), h.Td(g.Text(money)), number(row.Unpriced))
+	cell := func(text string) g.Node { return h.Td(h.Class("number"), g.Text(text)) }
+	count := func(n int64) g.Node { return cell(countText(n)) }
+	return h.Tr(h.Th(h.Scope("row"), key), count(row.InputTokens), count(row.CachedTokens), count(row.OutputTokens),
+		count(row.SegmentsOut), count(row.SegmentsIn), cell(money), count(row.Unpriced))
 }
 
 func budgetSection(v *viewer, budgets []api.Budget, currency string) g.Node {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	g "maragu.dev/gomponents"
@@ -46,7 +46,7 @@ func deliveryForm(days, sender string, senders []api.DeliverySender) g.Node {
 			names = append(names, s.Sender)
 		}
 	}
-	return h.Form(h.Method("get"), h.Action(Path+"delivery"), h.Class("stack"),
+	return h.Form(h.Method("get"), h.Action(Path+"delivery"), h.Class("row"),
 		field("days", "Days (UTC), today among them", h.Select(h.ID("days"), h.Name("days"), g.Map(deliverySpans, func(span string) g.Node {
 			return h.Option(h.Value(span), g.If(span == days, h.Selected()), g.Text(span))
 		}))),
@@ -64,10 +64,10 @@ func deliveryFailures(v *viewer, failures []api.DeliveryFailure) g.Node {
 	}
 	section = append(section, h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Failures by code"), h.TabIndex("0"), h.Table(
 		h.THead(h.Tr(g.Map([]string{"Code", "Texts", "Meaning", "What to do", "Newest (UTC)"}, func(label string) g.Node {
-			return h.Th(h.Scope("col"), g.Text(label))
+			return h.Th(h.Scope("col"), g.If(label == "Texts", h.Class("number")), g.Text(label))
 		}))),
 		h.TBody(g.Map(failures, func(f api.DeliveryFailure) g.Node {
-			return h.Tr(h.Th(h.Scope("row"), g.Text(textOr(f.Code, "none"))), h.Td(h.Class("number"), g.Text(strconv.Itoa(f.Texts))),
+			return h.Tr(h.Th(h.Scope("row"), g.Text(textOr(f.Code, "none"))), h.Td(h.Class("number"), g.Text(countText(f.Texts))),
 				h.Td(g.Text(textOr(f.Meaning, "unknown"))), h.Td(g.Text(textOr(f.NextStep, "–"))), h.Td(instantOf(&f.NewestAt, time.UTC)))
 		})))))
 	if v.can(auth.ParticipantRead) {
@@ -101,8 +101,8 @@ func deliverySenders(senders []api.DeliverySender, days string) g.Node {
 	}
 	return h.Section(h.Aria("labelledby", "senders"), h.H2(h.ID("senders"), g.Text("By sender")),
 		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Texts by sender"), h.TabIndex("0"), h.Table(
-			h.THead(h.Tr(g.Map([]string{"Sender", "Out", "Segments out", "Delivered", "Failed"}, func(label string) g.Node {
-				return h.Th(h.Scope("col"), g.Text(label))
+			h.THead(h.Tr(h.Th(h.Scope("col"), g.Text("Sender")), g.Map([]string{"Out", "Segments out", "Delivered", "Failed"}, func(label string) g.Node {
+				return h.Th(h.Scope("col"), h.Class("number"), g.Text(label))
 			}))),
 			h.TBody(g.Map(senders, func(s api.DeliverySender) g.Node {
 				name := g.Text("not posted, or sender not kept")
@@ -110,7 +110,7 @@ func deliverySenders(senders []api.DeliverySender, days string) g.Node {
 					name = h.A(h.Href(Path+"delivery?"+url.Values{"days": {days}, "sender": {s.Sender}}.Encode()), g.Text(s.Sender))
 				}
 				return h.Tr(h.Th(h.Scope("row"), name), g.Map([]int{s.Out, s.Segments, s.Delivered, s.Failed}, func(n int) g.Node {
-					return h.Td(h.Class("number"), g.Text(strconv.Itoa(n)))
+					return h.Td(h.Class("number"), g.Text(countText(n)))
 				}))
 			})))))
 }
@@ -118,36 +118,26 @@ func deliverySenders(senders []api.DeliverySender, days string) g.Node {
 // deliveryDays draws the texts written on each day as bars, with a table of these
 // and the other numbers. Texts that came are those of every sender.
 func deliveryDays(days []api.DeliveryDay, sender string) g.Node {
-	const width, height, base = 24, 120, 100
-	most, total, uncounted := 1, 0, 0
+	most, total, uncounted := 0, 0, 0
+	heads := []string{"Day (UTC)", "In", "Out", "Segments out", "Delivered", "Failed"}
+	var bars []bar
+	var rows [][]string
 	for _, day := range days {
 		most, total, uncounted = max(most, day.Out), total+day.Out, uncounted+day.Uncounted
+		_, date, _ := strings.Cut(day.Day, "-") // without the year
+		bars = append(bars, bar{value: day.Out, mark: date})
+		rows = append(rows, []string{day.Day, countText(day.In), countText(day.Out), countText(day.Segments), countText(day.Delivered), countText(day.Failed)})
 	}
-	heads := []string{"Day (UTC)", "In", "Out", "Segments out", "Delivered", "Failed"}
 	if sender != "" {
 		heads = slices.Delete(heads, 1, 2)
+		for i, row := range rows {
+			rows[i] = slices.Delete(row, 1, 2)
+		}
 	}
-	bars := []g.Node{
-		h.Class("bars"), h.Role("img"), h.Aria("label", fmt.Sprintf("Texts written by day: %d in all, at most %d in a day; the table below has the numbers", total, most)),
-		g.Attr("viewBox", fmt.Sprintf("0 0 %d %d", max(len(days), 10)*width, height)), g.Attr("height", strconv.Itoa(height)),
-	}
-	for i, day := range days {
-		tall := base * day.Out / most
-		bars = append(bars, g.El("rect", g.Attr("x", strconv.Itoa(i*width+2)), g.Attr("y", strconv.Itoa(height-tall)),
-			g.Attr("width", strconv.Itoa(width-4)), g.Attr("height", strconv.Itoa(tall))))
-	}
-	return h.Section(h.Aria("labelledby", "volume"), h.H2(h.ID("volume"), g.Text("By day")), g.If(total > 0, g.El("svg", bars...)),
+	return h.Section(h.Aria("labelledby", "volume"), h.H2(h.ID("volume"), g.Text("By day")),
+		drawBars(fmt.Sprintf("Texts written by day: %d in all, at most %d in a day", total, most), bars),
 		g.If(uncounted > 0, h.P(g.Textf("%d texts have no count of segments yet; each counts as 1.", uncounted))),
-		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Texts by day"), h.TabIndex("0"), h.Table(
-			h.THead(h.Tr(g.Map(heads, func(label string) g.Node {
-				return h.Th(h.Scope("col"), g.Text(label))
-			}))),
-			h.TBody(g.Map(days, func(day api.DeliveryDay) g.Node {
-				cells := []int{day.In, day.Out, day.Segments, day.Delivered, day.Failed}
-				return h.Tr(h.Th(h.Scope("row"), g.Text(day.Day)), g.Map(cells[len(cells)+1-len(heads):], func(n int) g.Node {
-					return h.Td(h.Class("number"), g.Text(strconv.Itoa(n)))
-				}))
-			})))))
+		numberTable("Texts by day", heads, rows))
 }
 
 func promptLateness(p api.PromptLateness) g.Node {

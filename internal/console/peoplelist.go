@@ -94,7 +94,7 @@ func filterForm(v *viewer, filters url.Values) g.Node {
 		return field("f-"+id, label, h.Input(h.ID("f-"+id), h.Name(id), h.Type(kind), h.Value(filters.Get(id))))
 	}
 	flag := func(name, label string) g.Node {
-		return h.Div(h.Label(h.Input(h.Type("checkbox"), h.Name(name), h.Value("true"), g.If(filters.Get(name) != "", h.Checked())), g.Text(" "+label)))
+		return h.Label(h.Class("pick"), h.Input(h.Type("checkbox"), h.Name(name), h.Value("true"), g.If(filters.Get(name) != "", h.Checked())), g.Text(" "+label))
 	}
 	personal := v.can(auth.PersonalRead)
 	sorts := []option{{"", "Heard last first"}, {string(models.OrderSilent), "Silent longest first"}, {string(models.OrderNextPrompt), "Next prompt first"}}
@@ -108,7 +108,7 @@ func filterForm(v *viewer, filters url.Values) g.Node {
 		choice("sort", "Order", filters, sorts),
 		takerChoice(v, filters),
 		attentionBoxes(filters),
-		flag("waiting", "Waiting for a person"), flag("unreachable", "Unreachable"), flag("taken_over", "Taken over"),
+		h.FieldSet(h.Legend(g.Text("Only people who")), flag("waiting", "wait for a person"), flag("unreachable", "cannot be reached"), flag("taken_over", "are taken over")),
 		dueFields(filters),
 		h.Button(h.Type("submit"), g.Text("Find")), h.A(h.Href(Path+"people"), g.Text("Show everybody")),
 	)
@@ -117,7 +117,7 @@ func filterForm(v *viewer, filters url.Values) g.Node {
 // attentionBoxes choose kinds of attention; a person of one of them is listed.
 func attentionBoxes(filters url.Values) g.Node {
 	chosen := strings.Split(filters.Get("attention"), ",")
-	return h.FieldSet(h.Legend(g.Text("Attention")), g.Map(attentionOptions(), func(o option) g.Node {
+	return h.FieldSet(h.Legend(g.Text("Needs a person because of")), g.Map(attentionOptions(), func(o option) g.Node {
 		return h.Label(h.Class("pick"), h.Input(h.Type("checkbox"), h.Name("attention"), h.Value(o.value), g.If(slices.Contains(chosen, o.value), h.Checked())), g.Text(" "+o.label))
 	}))
 }
@@ -202,9 +202,12 @@ func personRow(v *viewer, p api.Person, picks bool) g.Node {
 		h.Td(h.A(h.Href(Path+"people/"+p.ID), g.Text(name))), h.Td(g.Text(p.Phone)),
 		h.Td(g.Text(labelOf(statusOptions(), string(p.Status))), g.If(p.UnreachableAt != nil, h.Span(h.Class("tag warn"), g.Text("unreachable")))),
 		h.Td(attentionTag(p.Attention)), h.Td(takenOverText(v, p)),
-		h.Td(g.Text(ageOf(p.LastInboundAt, v.now))), h.Td(next), h.Td(g.Text(rateOf(p))), h.Td(g.Text(string(p.Mode))),
+		h.Td(g.Text(ageOf(p.LastInboundAt, v.now))), h.Td(next), h.Td(g.Text(rateOf(p))), h.Td(g.Text(modeName(p.Mode))),
 	)
 }
+
+// modeName is a mode in words of the page.
+func modeName(mode models.Mode) string { return strings.ToLower(string(mode)) }
 
 // takenOverText says who has a person's conversation, and since when.
 func takenOverText(v *viewer, p api.Person) g.Node {

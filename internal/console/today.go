@@ -188,50 +188,20 @@ func tile(n int, label, class, href string) g.Node {
 	return h.Li(h.A(h.Class("tile "+class), h.Href(href), h.B(g.Text(strconv.Itoa(n))), g.Text(label)))
 }
 
-// The measures of the chart of hours, in its own units.
-const (
-	barWidth, barHeight, barGap = 24, 80, 4
-)
-
 // hourChart shows how many people have a prompt in each of the next hours, as bars
 // and as a table.
 func hourChart(hours []api.HourCount) g.Node {
-	most, total := 0, 0
+	most := 0
+	var bars []bar
 	for _, hour := range hours {
-		most, total = max(most, hour.People), total+hour.People
+		most = max(most, hour.People)
+		bars = append(bars, bar{value: hour.People, mark: hour.From.UTC().Format("15:04")})
 	}
-	if total == 0 {
-		return g.Group([]g.Node{h.H2(g.Text("Prompts in the next 24 hours")), h.P(g.Text("No prompt is planned."))})
+	heading := h.H2(g.Text("Prompts in the next 24 hours"))
+	if most == 0 {
+		return g.Group([]g.Node{heading, h.P(g.Text("No prompt is planned."))})
 	}
-	var bars []g.Node
-	for i, hour := range hours {
-		height := hour.People * barHeight / most
-		if hour.People > 0 {
-			height = max(height, 1)
-		}
-		x := i * barWidth
-		bars = append(bars, g.El("rect", number("x", x), number("y", barHeight+14-height), number("width", barWidth-barGap), number("height", height)))
-		if hour.People > 0 {
-			bars = append(bars, barText(x, barHeight+10-height, strconv.Itoa(hour.People)))
-		}
-		if i%3 == 0 {
-			bars = append(bars, barText(x, barHeight+28, hour.From.UTC().Format("15:04")))
-		}
-	}
-	width := len(hours) * barWidth
-	return g.Group([]g.Node{
-		h.H2(g.Text("Prompts in the next 24 hours")),
-		h.SVG(h.Class("bars"), g.Attr("viewBox", fmt.Sprintf("0 0 %d %d", width, barHeight+32)), h.Role("img"),
-			h.Aria("label", fmt.Sprintf("People with a prompt by hour; at most %d in one. The table below has the numbers.", most)),
-			g.Group(bars), g.El("line", number("x1", 0), number("x2", width), number("y1", barHeight+14), number("y2", barHeight+14))),
-		hourTable(hours),
-	})
-}
-
-func number(name string, n int) g.Node { return g.Attr(name, strconv.Itoa(n)) }
-
-func barText(x, y int, text string) g.Node {
-	return g.El("text", number("x", x), number("y", y), g.Text(text))
+	return g.Group([]g.Node{heading, drawBars(fmt.Sprintf("People with a prompt by hour (UTC); at most %d in one", most), bars), hourTable(hours)})
 }
 
 func hourTable(hours []api.HourCount) g.Node {

@@ -1,6 +1,17 @@
+"use strict";
+// A link to a field of a closed form opens the form, in browsers that do not do so
+// themselves.
+(() => {
+  const reveal = () => {
+    const field = document.getElementById(location.hash.slice(1));
+    const closed = field?.closest("details:not([open])");
+    if (closed) { closed.open = true; field.scrollIntoView(); }
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
+})();
 // A page that follows changes is fetched again when something changed and morphed
 // into what is shown, which keeps the focus, what is typed and what is open.
-"use strict";
 (() => {
   const subject = document.body.dataset.follow;
   const toggle = document.getElementById("follow");
