@@ -23,7 +23,7 @@ func cold(ctx context.Context, b *Bench) ([]Figure, error) {
 		}
 		whole = append(whole, greeted.Sub(began))
 	}
-	people, err := b.enrolled(ctx, b.Product, 1)
+	people, err := b.enrollPeople(ctx, b.Product, 1)
 	if err != nil {
 		return nil, err
 	}

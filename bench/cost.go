@@ -90,7 +90,7 @@ func costFigures(of string, n int, product, bare rig.Cost) []Figure {
 
 // turnCost is the cost of a shape's turns of one person, each on its own.
 func (b *Bench) turnCost(ctx context.Context, s side, shape costShape) (rig.Cost, error) {
-	people, err := b.enrolled(ctx, s, 1)
+	people, err := b.enrollPeople(ctx, s, 1)
 	if err != nil {
 		return rig.Cost{}, err
 	}

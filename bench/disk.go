@@ -72,7 +72,7 @@ func (b *Bench) onDisk(ctx context.Context, work func(context.Context, *rig.Outs
 
 // diskWork has a fixed number of people text, so many at once.
 func (b *Bench) diskWork(ctx context.Context, o *rig.Outside) ([]Figure, error) {
-	people, err := b.enrolled(ctx, o, b.Options.people(diskPeople))
+	people, err := b.enrollPeople(ctx, o, b.Options.people(diskPeople))
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (b *Bench) diskBursts(ctx context.Context, o *rig.Outside) ([]Figure, error
 	}
 	for _, shape := range shapes {
 		b.Model.SetDelay(0)
-		people, err := b.enrolled(ctx, o, shape.people)
+		people, err := b.enrollPeople(ctx, o, shape.people)
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +177,7 @@ func (b *Bench) diskMemory(ctx context.Context, o *rig.Outside) ([]Figure, error
 	if err != nil {
 		return nil, err
 	}
-	people, err := b.enrolled(ctx, o, n)
+	people, err := b.enrollPeople(ctx, o, n)
 	if err != nil {
 		return nil, err
 	}

@@ -117,8 +117,8 @@ func (b *Bench) newcomers(n int) []*person {
 	return people
 }
 
-// enrolled are newcomers who were greeted.
-func (b *Bench) enrolled(ctx context.Context, s side, n int) ([]*person, error) {
+// enrollPeople enrols newcomers and waits until they are greeted.
+func (b *Bench) enrollPeople(ctx context.Context, s side, n int) ([]*person, error) {
 	people := b.newcomers(n)
 	_, err := b.enrolAndGreet(ctx, s, people)
 	return people, err

@@ -67,12 +67,12 @@ type wave struct {
 func (b *Bench) wave(ctx context.Context, s side, n int) (wave, error) {
 	var w wave
 	began := time.Now()
-	people, err := b.enrolled(ctx, s, n)
+	people, err := b.enrollPeople(ctx, s, n)
 	if err != nil {
 		return w, err
 	}
 	asking := time.Duration(askingShare * float64(time.Since(began)))
-	probes, err := b.enrolled(ctx, s, promptProbes)
+	probes, err := b.enrollPeople(ctx, s, promptProbes)
 	if err != nil {
 		return w, err
 	}

@@ -27,14 +27,14 @@ func restart(ctx context.Context, b *Bench) (figures []Figure, err error) {
 	defer func() { err = errors.Join(err, b.Product.Stop(), b.Product.Start(ctx)) }()
 	var probes, people []*person
 	empty, err := b.measureWorker(ctx, func() error {
-		probes, err = b.enrolled(ctx, b.Product, restartProbes)
+		probes, err = b.enrollPeople(ctx, b.Product, restartProbes)
 		return err
 	}, &probes)
 	if err != nil {
 		return nil, err
 	}
 	busy, err := b.measureWorker(ctx, func() error {
-		people, err = b.enrolled(ctx, b.Product, n)
+		people, err = b.enrollPeople(ctx, b.Product, n)
 		return err
 	}, &probes)
 	if err != nil {

@@ -67,24 +67,24 @@ type sleeping struct {
 // for a daily prompt. What they take is that of a first day, and not deleted
 // before the server's retention ends.
 func (s *sleeping) talkers(ctx context.Context) ([]Figure, error) {
-	if _, err := s.enrolled(ctx, s.Product, 1); err != nil {
+	if _, err := s.enrollPeople(ctx, s.Product, 1); err != nil {
 		return nil, err // What is made at first use is there now.
 	}
-	before, err := s.settled(ctx)
+	before, err := s.settleAndMeasure(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if s.idle, err = s.hour(ctx); err != nil {
 		return nil, err
 	}
-	people, err := s.enrolled(ctx, s.Product, sleeperSample)
+	people, err := s.enrollPeople(ctx, s.Product, sleeperSample)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.setDailyPrompts(ctx, s.Product, people, time.Now().UTC().Add(neverWake).Format("15:04")); err != nil {
 		return nil, err
 	}
-	after, err := s.settled(ctx)
+	after, err := s.settleAndMeasure(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +126,8 @@ func (s *sleeping) sizeFigures(what string, before, after rig.Sizes, n int) []Fi
 	return figures
 }
 
-// settled are the sizes once nothing is under way.
-func (s *sleeping) settled(ctx context.Context) (rig.Sizes, error) {
+// settleAndMeasure returns the sizes once nothing is under way.
+func (s *sleeping) settleAndMeasure(ctx context.Context) (rig.Sizes, error) {
 	if err := s.seeder.Settle(ctx); err != nil {
 		return rig.Sizes{}, err
 	}
@@ -181,7 +181,7 @@ func (s *sleeping) waitAsleep(ctx context.Context, last *person) error {
 }
 
 func (s *sleeping) bytes(ctx context.Context) ([]Figure, error) {
-	before, err := s.rewritten(ctx)
+	before, err := s.rewriteAndMeasure(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (s *sleeping) bytes(ctx context.Context) ([]Figure, error) {
 		return nil, err
 	}
 	fmt.Fprintf(s.Options.Progress, "sleepers: %d people asleep after %v\n", s.n, time.Since(began).Round(time.Second))
-	after, err := s.settled(ctx)
+	after, err := s.settleAndMeasure(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (s *sleeping) bytes(ctx context.Context) ([]Figure, error) {
 	figures := s.sizeFigures(what, before, after, s.n)
 	figures[len(figures)-1].Target = target(sleeperBytes)
 	figures = append(figures, historyFigures(cost)...)
-	dense, err := s.rewritten(ctx)
+	dense, err := s.rewriteAndMeasure(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -217,9 +217,9 @@ func (s *sleeping) bytes(ctx context.Context) ([]Figure, error) {
 	return withCase(figures, what, s.n), nil
 }
 
-// rewritten are the sizes without what was replaced, where the backend can.
-func (s *sleeping) rewritten(ctx context.Context) (rig.Sizes, error) {
-	if _, err := s.settled(ctx); err != nil {
+// rewriteAndMeasure returns the sizes without what was replaced, where the backend can.
+func (s *sleeping) rewriteAndMeasure(ctx context.Context) (rig.Sizes, error) {
+	if _, err := s.settleAndMeasure(ctx); err != nil {
 		return rig.Sizes{}, err
 	}
 	if _, err := s.Rewrite(ctx); err != nil {
@@ -337,7 +337,7 @@ func (s *sleeping) wakeAll(ctx context.Context, build string) ([]Figure, error) 
 		if rounds++; rounds == 1 {
 			signalled = time.Since(began)
 		}
-		if left, err = s.missed(ctx, build); err != nil {
+		if left, err = s.listLeftBehind(ctx, build); err != nil {
 			return nil, err
 		}
 	}
@@ -359,9 +359,9 @@ func (s *sleeping) wakeAll(ctx context.Context, build string) ([]Figure, error) 
 	}, fmt.Sprintf("%d to a new build, %d a second", len(all), rousing), len(all)), nil
 }
 
-// missed are those who are not on the build yet, once what was signalled last
+// listLeftBehind returns those who are not on the build yet, once what was signalled last
 // had time to be done and written.
-func (s *sleeping) missed(ctx context.Context, build string) ([]string, error) {
+func (s *sleeping) listLeftBehind(ctx context.Context, build string) ([]string, error) {
 	for range lagLooks {
 		left, err := s.CountNotOnBuild(ctx, build)
 		if err != nil || left == 0 {

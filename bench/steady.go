@@ -59,7 +59,7 @@ func (b *Bench) crowds(ctx context.Context, sides []side, n int) ([][]*person, e
 	crowds := make([][]*person, len(sides))
 	for i, s := range sides {
 		var err error
-		if crowds[i], err = b.enrolled(ctx, s, n); err != nil {
+		if crowds[i], err = b.enrollPeople(ctx, s, n); err != nil {
 			return nil, err
 		}
 	}

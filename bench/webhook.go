@@ -20,11 +20,11 @@ const (
 // webhook is how long the carrier waits for an answer while the model hangs.
 func webhook(ctx context.Context, b *Bench) ([]Figure, error) {
 	b.Model.SetDelay(0)
-	people, err := b.enrolled(ctx, b.Product, b.Options.people(webhookPeople))
+	people, err := b.enrollPeople(ctx, b.Product, b.Options.people(webhookPeople))
 	if err != nil {
 		return nil, err
 	}
-	others, err := b.enrolled(ctx, b.Webhook, len(people))
+	others, err := b.enrollPeople(ctx, b.Webhook, len(people))
 	if err != nil {
 		return nil, err
 	}

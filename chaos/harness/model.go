@@ -114,7 +114,7 @@ func answer(ask openai.Request, call int64) openai.Answer {
 	if found := person.FindStringSubmatch(string(ask.Messages[0].Content)); found != nil {
 		name = found[1]
 	}
-	fresh := unanswered(ask)
+	fresh := findUnanswered(ask)
 	last := string(ask.Messages[len(ask.Messages)-1].Content)
 	switch {
 	case strings.HasPrefix(last, "[task]"):
@@ -143,9 +143,9 @@ func say(format string, args ...any) openai.Answer {
 // the one that may be a crisis: what came before it may still wait for a reply.
 const safetyMark = "[safety text"
 
-// unanswered is what came after the coach's last reply: without tool calls, and
+// findUnanswered returns what came after the coach's last reply: without tool calls, and
 // without safety texts and the texts that these answer.
-func unanswered(ask openai.Request) []openai.Message {
+func findUnanswered(ask openai.Request) []openai.Message {
 	from := len(ask.Messages)
 	for from > 1 && !isReply(ask.Messages[from-1]) {
 		from--

@@ -50,9 +50,9 @@ func accessPage(v *viewer, note g.Node) (page, error) {
 	return page{title: "Access", section: accessPath, body: body}, nil
 }
 
-// refilled is what a field of the form with a name held where that form was
+// refillField returns what a field of the form with a name held where that form was
 // refused, and fallback elsewhere.
-func refilled(v *viewer, form, field, fallback string) string {
+func refillField(v *viewer, form, field, fallback string) string {
 	if v.value("form") != form {
 		return fallback
 	}
@@ -68,7 +68,7 @@ func actionForm(v *viewer, name, summary, action string, content ...g.Node) g.No
 			h.Input(h.Type("hidden"), h.Name("form"), h.Value(name)),
 			g.Group(content),
 			field(id, "Reason (kept in the audit)",
-				h.Input(h.ID(id), h.Name("reason"), h.Required(), h.MaxLength("500"), h.Value(refilled(v, name, "reason", "")))),
+				h.Input(h.ID(id), h.Name("reason"), h.Required(), h.MaxLength("500"), h.Value(refillField(v, name, "reason", "")))),
 			h.Button(h.Type("submit"), g.Text(summary)),
 		))
 }
@@ -122,8 +122,8 @@ func userForms(v *viewer, u api.User) g.Node {
 	return g.Group([]g.Node{
 		actionForm(v, change, "Change "+u.Login, action,
 			h.P(h.Class("quiet"), g.Text("A new role ends the user's sessions.")),
-			field(change+"-name", "Name", h.Input(h.ID(change+"-name"), h.Name("name"), h.Required(), h.MaxLength("100"), h.Value(refilled(v, change, "name", u.Name)))),
-			roleChoice(change+"-role", refilled(v, change, "role", u.Role)),
+			field(change+"-name", "Name", h.Input(h.ID(change+"-name"), h.Name("name"), h.Required(), h.MaxLength("100"), h.Value(refillField(v, change, "name", u.Name)))),
+			roleChoice(change+"-role", refillField(v, change, "role", u.Role)),
 		),
 		actionForm(v, password, "Set a password for "+u.Login, action,
 			h.P(h.Class("quiet"), h.ID(password+"-hint"), g.Text("12 to 128 characters. It ends the user's sessions.")),
@@ -138,14 +138,14 @@ func addUserForm(v *viewer) g.Node {
 	const name = "add-user"
 	return actionForm(v, name, "Add a user", accessPath+"/users",
 		field("new-login", "Login, such as ada or ada@example.org", h.Input(h.ID("new-login"), h.Name("login"), h.Required(), h.MaxLength("100"),
-			h.AutoComplete("off"), h.Value(refilled(v, name, "login", "")))),
-		field("new-name", "Name", h.Input(h.ID("new-name"), h.Name("name"), h.Required(), h.MaxLength("100"), h.Value(refilled(v, name, "name", "")))),
-		roleChoice("new-role", refilled(v, name, "role", string(auth.RoleCoach))),
+			h.AutoComplete("off"), h.Value(refillField(v, name, "login", "")))),
+		field("new-name", "Name", h.Input(h.ID("new-name"), h.Name("name"), h.Required(), h.MaxLength("100"), h.Value(refillField(v, name, "name", "")))),
+		roleChoice("new-role", refillField(v, name, "role", string(auth.RoleCoach))),
 		h.P(h.Class("quiet"), h.ID("new-password-hint"), g.Text("12 to 128 characters; none for a person who signs in at the provider.")),
 		field("new-password", "Password", h.Input(h.ID("new-password"), h.Name("password"), h.Type("password"), h.AutoComplete("new-password"),
 			h.Aria("describedby", "new-password-hint"))),
 		field("new-subject", "Identity at the provider (sub), if any", h.Input(h.ID("new-subject"), h.Name("subject"), h.MaxLength("255"),
-			h.AutoComplete("off"), h.Value(refilled(v, name, "subject", "")))),
+			h.AutoComplete("off"), h.Value(refillField(v, name, "subject", "")))),
 	)
 }
 
@@ -257,9 +257,9 @@ func makeTokenForm(v *viewer) g.Node {
 	return actionForm(v, name, "Make a token", accessPath+"/tokens",
 		h.P(h.Class("quiet"), g.Text("The token is shown once, on the next page.")),
 		field("token-name", "Name, which the audit shows", h.Input(h.ID("token-name"), h.Name("name"), h.Required(), h.MaxLength("100"),
-			h.AutoComplete("off"), h.Value(refilled(v, name, "name", "")))),
+			h.AutoComplete("off"), h.Value(refillField(v, name, "name", "")))),
 		field("token-days", "Valid for", h.Select(h.ID("token-days"), h.Name("days"), g.Map(tokenDays, func(days string) g.Node {
-			return h.Option(h.Value(days), g.If(days == refilled(v, name, "days", "90"), h.Selected()), g.Text(days+" days"))
+			return h.Option(h.Value(days), g.If(days == refillField(v, name, "days", "90"), h.Selected()), g.Text(days+" days"))
 		}))),
 		h.FieldSet(h.Legend(g.Text("What it may do")), g.Map(auth.Permissions(), func(p auth.Permission) g.Node {
 			return h.Div(h.Label(h.Input(h.Type("checkbox"), h.Name("scope"), h.Value(string(p)), g.If(slices.Contains(chosen, string(p)), h.Checked())),

@@ -35,8 +35,8 @@ func (p *person) isRefused(name, key string) bool {
 	return v.problem != "" && path.Base(v.request.URL.Path) == name && v.value("key") == key
 }
 
-// entered is what a field held where its form was refused, otherwise its value.
-func (p *person) entered(form, field, value string) string {
+// refillField returns what a field held where its form was refused, otherwise its value.
+func (p *person) refillField(form, field, value string) string {
 	if p.isRefused(form, "") {
 		return p.viewer.value(field)
 	}
@@ -80,8 +80,8 @@ func (p *person) sendForm() g.Node {
 		return h.P(h.Class("quiet"), g.Text("The person has opted out; nothing may be sent until they text START."))
 	}
 	return postForm(v.personPath()+"/send", h.Class("stack"), h.ID("send"),
-		h.Input(h.Type("hidden"), h.Name("id"), h.Value(p.entered("send", "id", rand.Text()))),
-		field("body", "Message", h.Textarea(h.ID("body"), h.Name("body"), h.Required(), h.MaxLength("1600"), h.Aria("describedby", "body-says"), g.Text(p.entered("send", "body", "")))),
+		h.Input(h.Type("hidden"), h.Name("id"), h.Value(p.refillField("send", "id", rand.Text()))),
+		field("body", "Message", h.Textarea(h.ID("body"), h.Name("body"), h.Required(), h.MaxLength("1600"), h.Aria("describedby", "body-says"), g.Text(p.refillField("send", "body", "")))),
 		hint("body-says", "Goes out at once as the programme's own message, also in quiet hours; the coach reads it as part of the conversation."),
 		h.Button(h.Type("submit"), g.Text("Send")),
 	)
@@ -106,12 +106,12 @@ func (p *person) attentionForm() g.Node {
 	return p.form(action{name: "attention", title: "Mark as handled: " + wordsOf(string(p.Attention)), needs: auth.AttentionClear, button: "Mark as handled",
 		says: "Ends every call for attention to this person; prompts go on with their next time.",
 		fields: []g.Node{field("note", "What was done (kept sealed with the alarm)",
-			h.Textarea(h.ID("note"), h.Name("note"), h.MaxLength("2000"), g.Text(p.entered("attention", "note", ""))))}})
+			h.Textarea(h.ID("note"), h.Name("note"), h.MaxLength("2000"), g.Text(p.refillField("attention", "note", ""))))}})
 }
 
 // waitingChoice asks what becomes of messages that came during a pause.
 func (p *person) waitingChoice(form string) g.Node {
-	chosen := p.entered(form, "waiting", "")
+	chosen := p.refillField(form, "waiting", "")
 	radio := func(value, label string) g.Node {
 		return h.Div(h.Label(h.Input(h.Type("radio"), h.Name("waiting"), h.Value(value), h.Required(), g.If(chosen == value, h.Checked())), g.Text(" "+label)))
 	}
@@ -147,7 +147,7 @@ func (p *person) changeForm() g.Node {
 	}
 	fields := []g.Node{p.versionField("change"), p.differences()}
 	for _, d := range p.details() {
-		id, value := "change-"+d.name, p.entered("change", d.name, d.value)
+		id, value := "change-"+d.name, p.refillField("change", d.name, d.value)
 		control := h.Input(h.ID(id), h.Name(d.name), h.MaxLength(d.max), h.Value(value))
 		if d.name == "background" {
 			control = h.Textarea(h.ID(id), h.Name(d.name), h.MaxLength(d.max), g.Text(value))
@@ -183,14 +183,14 @@ func (p *person) phoneForm() g.Node {
 	return p.form(action{name: "phone", title: "Change the phone number", needs: auth.ParticipantChange, button: "Change the number",
 		says: "Everything more goes to the new number; conversation, prompts and consent stay. The old number is a stranger's from then on.",
 		fields: []g.Node{p.versionField("phone"), field("new-phone", "New phone number",
-			h.Input(h.ID("new-phone"), h.Name("phone"), h.Type("tel"), h.Required(), h.MaxLength("40"), h.Value(p.entered("phone", "phone", ""))))}})
+			h.Input(h.ID("new-phone"), h.Name("phone"), h.Type("tel"), h.Required(), h.MaxLength("40"), h.Value(p.refillField("phone", "phone", ""))))}})
 }
 
 func (p *person) modeForm() g.Node {
 	if !p.Status.Coached() {
 		return nil
 	}
-	chosen := p.entered("mode", "mode", string(p.Mode))
+	chosen := p.refillField("mode", "mode", string(p.Mode))
 	return p.form(action{name: "mode", title: "Set the mode", needs: auth.ParticipantChange, button: "Set the mode",
 		says: "The coach goes on in this mode after the reply that is under way.",
 		fields: []g.Node{field("mode", "Mode", h.Select(h.ID("mode"), h.Name("mode"), g.Map([]models.Mode{models.ModeIntake, models.ModeFeedback}, func(m models.Mode) g.Node {
@@ -198,13 +198,13 @@ func (p *person) modeForm() g.Node {
 		})))}})
 }
 
-// posted is a field of the form that was sent.
-func (v *viewer) posted(name string) string { return v.request.PostFormValue(name) }
+// formValue returns a field of the form that was sent.
+func (v *viewer) formValue(name string) string { return v.request.PostFormValue(name) }
 
 func (c *Console) sendMessage(v *viewer) (string, error) {
 	_, err := send[api.QueuedMessage](v, call{
-		method: http.MethodPost, path: v.apiPath() + "/messages", body: api.NewMessage{Body: v.posted("body")},
-		header: map[string]string{keyHeader: v.posted("id")},
+		method: http.MethodPost, path: v.apiPath() + "/messages", body: api.NewMessage{Body: v.formValue("body")},
+		header: map[string]string{keyHeader: v.formValue("id")},
 	})
 	return v.personPath(), err
 }
@@ -212,8 +212,8 @@ func (c *Console) sendMessage(v *viewer) (string, error) {
 // change sends an update of the person, for the version that the form was drawn
 // from where it has one.
 func (v *viewer) change(body api.ParticipantChange) (string, error) {
-	q := call{method: http.MethodPut, path: v.apiPath(), body: body, reason: v.posted("reason")}
-	if version := v.posted("version"); version != "" {
+	q := call{method: http.MethodPut, path: v.apiPath(), body: body, reason: v.formValue("reason")}
+	if version := v.formValue("version"); version != "" {
 		q.header = map[string]string{"If-Match": strconv.Quote(version)}
 	}
 	_, err := send[api.Participant](v, q)
@@ -230,7 +230,7 @@ func explainStale(err error) error {
 
 func (c *Console) changePerson(v *viewer) (string, error) {
 	edited := func(name string) *string {
-		if value := v.posted(name); value != v.posted("was_"+name) {
+		if value := v.formValue(name); value != v.formValue("was_"+name) {
 			return &value
 		}
 		return nil
@@ -239,13 +239,13 @@ func (c *Console) changePerson(v *viewer) (string, error) {
 }
 
 func (c *Console) changeNumber(v *viewer) (string, error) {
-	phone := v.posted("phone")
+	phone := v.formValue("phone")
 	return v.change(api.ParticipantChange{Phone: &phone})
 }
 
 func (v *viewer) setStatus(status models.Status, notice string) (string, error) {
 	v.notice = notice
-	return v.change(api.ParticipantChange{Status: &status, Waiting: models.WaitingAction(v.posted("waiting"))})
+	return v.change(api.ParticipantChange{Status: &status, Waiting: models.WaitingAction(v.formValue("waiting"))})
 }
 
 func (c *Console) resumePerson(v *viewer) (string, error) {
@@ -258,34 +258,34 @@ func (c *Console) recordOptOut(v *viewer) (string, error) {
 
 func (c *Console) settleWaiting(v *viewer) (string, error) {
 	v.notice = "Settled"
-	return v.change(api.ParticipantChange{Waiting: models.WaitingAction(v.posted("waiting"))})
+	return v.change(api.ParticipantChange{Waiting: models.WaitingAction(v.formValue("waiting"))})
 }
 
 func (c *Console) setMode(v *viewer) (string, error) {
-	body := api.ModeChange{Target: models.Mode(v.posted("mode")), Reason: v.posted("reason")}
-	_, err := send[api.ModeChanged](v, call{method: http.MethodPost, path: v.apiPath() + "/mode", body: body, reason: v.posted("reason")})
+	body := api.ModeChange{Target: models.Mode(v.formValue("mode")), Reason: v.formValue("reason")}
+	_, err := send[api.ModeChanged](v, call{method: http.MethodPost, path: v.apiPath() + "/mode", body: body, reason: v.formValue("reason")})
 	return v.personPath(), err
 }
 
 func (c *Console) clearAttention(v *viewer) (string, error) {
-	body := api.AttentionClearing{Clear: true, Note: v.posted("note")}
-	_, err := send[api.AttentionCleared](v, call{method: http.MethodPost, path: v.apiPath() + "/attention", body: body, reason: v.posted("reason")})
+	body := api.AttentionClearing{Clear: true, Note: v.formValue("note")}
+	_, err := send[api.AttentionCleared](v, call{method: http.MethodPost, path: v.apiPath() + "/attention", body: body, reason: v.formValue("reason")})
 	v.notice = "Marked as handled"
 	return v.personPath(), err
 }
 
 func (c *Console) forget(v *viewer) (string, error) {
 	target := v.apiPath() + "/memories"
-	if key := v.posted("key"); key != "all" {
+	if key := v.formValue("key"); key != "all" {
 		target += "/" + key
 	}
-	_, err := send[api.Forgotten](v, call{method: http.MethodDelete, path: target, reason: v.posted("reason")})
+	_, err := send[api.Forgotten](v, call{method: http.MethodDelete, path: target, reason: v.formValue("reason")})
 	v.notice = "Forgotten"
 	return v.personPath(), err
 }
 
 func (c *Console) removePerson(v *viewer) (string, error) {
-	_, err := send[api.Removed](v, call{method: http.MethodDelete, path: v.apiPath(), reason: v.posted("reason"),
-		header: map[string]string{"If-Match": strconv.Quote(v.posted("version"))}})
+	_, err := send[api.Removed](v, call{method: http.MethodDelete, path: v.apiPath(), reason: v.formValue("reason"),
+		header: map[string]string{"If-Match": strconv.Quote(v.formValue("version"))}})
 	return "people", explainStale(err)
 }

@@ -19,12 +19,12 @@ func (p *person) eraseForm() g.Node {
 	return p.form(action{name: "erase", title: "Erase the person", needs: auth.ParticipantErase, danger: true, button: "Erase for good",
 		says: "Every message, fact, note and number of the person is deleted, with the workflow's history and the carrier's copies; a receipt stays. It cannot be undone. Do not name the person in the reason.",
 		fields: []g.Node{field("confirm", "The person's id once more: "+p.ID,
-			h.Input(h.ID("confirm"), h.Name("confirm"), h.Required(), h.MaxLength("64"), h.AutoComplete("off"), h.Value(p.entered("erase", "confirm", ""))))}})
+			h.Input(h.ID("confirm"), h.Name("confirm"), h.Required(), h.MaxLength("64"), h.AutoComplete("off"), h.Value(p.refillField("erase", "confirm", ""))))}})
 }
 
 func (c *Console) erasePerson(v *viewer) (string, error) {
-	body := api.NewErasure{Confirm: v.posted("confirm"), Reason: v.posted("reason")}
-	_, err := send[api.Erasure](v, call{method: http.MethodPost, path: v.apiPath() + "/erase", body: body, reason: v.posted("reason")})
+	body := api.NewErasure{Confirm: v.formValue("confirm"), Reason: v.formValue("reason")}
+	_, err := send[api.Erasure](v, call{method: http.MethodPost, path: v.apiPath() + "/erase", body: body, reason: v.formValue("reason")})
 	return v.personPath() + "/erasure", err
 }
 

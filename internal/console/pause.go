@@ -48,7 +48,7 @@ func (p *person) pauseEndField() g.Node {
 		was = p.PausedUntil.In(p.zone).Format(untilLayout)
 	}
 	return field("pause-until", "Until, in the person's time; empty: until resumed by hand",
-		h.Input(h.ID("pause-until"), h.Name("until"), h.Type("datetime-local"), h.Value(p.entered("pause", "until", was))))
+		h.Input(h.ID("pause-until"), h.Name("until"), h.Type("datetime-local"), h.Value(p.refillField("pause", "until", was))))
 }
 
 // pausePreview says what a pause stops that is due now.
@@ -93,7 +93,7 @@ func (p *person) pauseLine() g.Node {
 
 func (c *Console) pausePerson(v *viewer) (string, error) {
 	body := api.ParticipantChange{Status: new(models.StatusPaused)}
-	text := v.posted("until")
+	text := v.formValue("until")
 	end, err := v.parsePersonTime("until", text)
 	if err != nil {
 		return "", err
@@ -101,7 +101,7 @@ func (c *Console) pausePerson(v *viewer) (string, error) {
 	if !end.IsZero() && !end.After(v.now) {
 		return "", &refusal{status: http.StatusBadRequest, message: "until: must be in the future"}
 	}
-	if v.posted("step") == stepPreview {
+	if v.formValue("step") == stepPreview {
 		return "", &refusal{status: http.StatusBadRequest, message: onlyPreviewed}
 	}
 	body.PausedUntil = &end

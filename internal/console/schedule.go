@@ -70,15 +70,15 @@ func (p *person) enteredIn(form, key, field, value string) string {
 
 // schedulePath is the path in the API of the schedule that a form is about.
 func (v *viewer) schedulePath() string {
-	return v.apiPath() + "/schedules/" + url.PathEscape(v.posted("key"))
+	return v.apiPath() + "/schedules/" + url.PathEscape(v.formValue("key"))
 }
 
 // changeSchedule sends a change of a daily prompt. Of a preview the page says what
 // would come of it.
 func (v *viewer) changeSchedule(q call, notice string) (string, error) {
-	q.reason = v.posted("reason")
+	q.reason = v.formValue("reason")
 	changed, err := send[api.Schedule](v, q)
-	if err == nil && v.posted("step") == stepPreview {
+	if err == nil && v.formValue("step") == stepPreview {
 		when := "when the person is active again"
 		if changed.NextAt != nil {
 			when = "on " + changed.NextAt.In(zoneOf(changed.Timezone)).Format("Mon 2 Jan 15:04") + " in " + changed.Timezone
@@ -91,7 +91,7 @@ func (v *viewer) changeSchedule(q call, notice string) (string, error) {
 
 // postedTimes reads the times of a form.
 func (v *viewer) postedTimes() api.NewSchedule {
-	body := api.NewSchedule{Type: models.ScheduleFixed, At: v.posted("at"), From: v.posted("from"), To: v.posted("to"), Timezone: v.posted("timezone"), DryRun: v.posted("step") == stepPreview}
+	body := api.NewSchedule{Type: models.ScheduleFixed, At: v.formValue("at"), From: v.formValue("from"), To: v.formValue("to"), Timezone: v.formValue("timezone"), DryRun: v.formValue("step") == stepPreview}
 	if body.At == "" && body.From != "" {
 		body.Type = models.ScheduleRandom
 	}
@@ -111,10 +111,10 @@ func (c *Console) removeSchedule(v *viewer) (string, error) {
 }
 
 func (c *Console) movePrompt(v *viewer) (string, error) {
-	to, err := v.parsePersonTime("to", v.posted("to"))
+	to, err := v.parsePersonTime("to", v.formValue("to"))
 	if err != nil {
 		return "", err
 	}
-	body := api.PromptMove{To: to.Truncate(time.Minute), DryRun: v.posted("step") == stepPreview}
+	body := api.PromptMove{To: to.Truncate(time.Minute), DryRun: v.formValue("step") == stepPreview}
 	return v.changeSchedule(call{method: http.MethodPost, path: v.schedulePath() + "/move", body: body}, "Moved")
 }

@@ -56,7 +56,7 @@ func (p *person) takeOverForms() g.Node {
 }
 
 func (p *person) takeOverForm(title string, extra g.Node) g.Node {
-	chosen := p.entered("takeover", "hours", strconv.Itoa(defaultTakeOver))
+	chosen := p.refillField("takeover", "hours", strconv.Itoa(defaultTakeOver))
 	return p.form(action{name: "takeover", title: title, needs: auth.TakeOver, button: title,
 		says: "The coach is silent at once: a reply under way is not sent, prompts are recorded as missed. What the person writes waits for you. STOP, HELP and the safety text work as ever.",
 		fields: []g.Node{
@@ -70,24 +70,24 @@ func (p *person) takeOverForm(title string, extra g.Node) g.Node {
 
 func (p *person) noteField(form string) g.Node {
 	return field(form+"-note", "Note to the coach (never sent to the person)",
-		h.Textarea(h.ID(form+"-note"), h.Name("note"), h.MaxLength("1000"), g.Text(p.entered(form, "note", ""))))
+		h.Textarea(h.ID(form+"-note"), h.Name("note"), h.MaxLength("1000"), g.Text(p.refillField(form, "note", ""))))
 }
 
 func (c *Console) takeOver(v *viewer) (string, error) {
-	hours, err := strconv.Atoi(v.posted("hours"))
+	hours, err := strconv.Atoi(v.formValue("hours"))
 	if err != nil || !slices.Contains(takeOverHours, hours) {
 		return "", &refusal{status: http.StatusBadRequest, message: "hours: choose one of the list"}
 	}
 	until := v.now.Add(time.Duration(hours) * time.Hour)
-	body := api.NewTakeOver{Until: &until, Reason: v.posted("reason"), Note: v.posted("note"), Force: v.posted("force") != ""}
-	_, err = send[api.Participant](v, call{method: http.MethodPost, path: v.apiPath() + "/takeover", body: body, reason: v.posted("reason")})
+	body := api.NewTakeOver{Until: &until, Reason: v.formValue("reason"), Note: v.formValue("note"), Force: v.formValue("force") != ""}
+	_, err = send[api.Participant](v, call{method: http.MethodPost, path: v.apiPath() + "/takeover", body: body, reason: v.formValue("reason")})
 	v.notice = "You have the conversation; the coach is silent"
 	return v.personPath(), err
 }
 
 func (c *Console) handBack(v *viewer) (string, error) {
-	body := api.TakeOverEnd{Waiting: models.WaitingAction(v.posted("waiting")), Note: v.posted("note")}
-	_, err := send[api.Participant](v, call{method: http.MethodDelete, path: v.apiPath() + "/takeover", body: body, reason: v.posted("reason")})
+	body := api.TakeOverEnd{Waiting: models.WaitingAction(v.formValue("waiting")), Note: v.formValue("note")}
+	_, err := send[api.Participant](v, call{method: http.MethodDelete, path: v.apiPath() + "/takeover", body: body, reason: v.formValue("reason")})
 	v.notice = "Handed back; the coach answers again"
 	return v.personPath(), err
 }

@@ -79,7 +79,7 @@ func deleteViewForms(v *viewer, views []api.PeopleView) g.Node {
 }
 
 func (*Console) saveView(v *viewer) (string, error) {
-	body := api.NewPeopleView{Name: v.posted("view_name"), Query: v.posted("query"), Shared: v.posted("shared") != ""}
+	body := api.NewPeopleView{Name: v.formValue("view_name"), Query: v.formValue("query"), Shared: v.formValue("shared") != ""}
 	saved, err := send[api.PeopleView](v, call{method: http.MethodPost, path: viewsPath, body: body})
 	v.notice = "Saved"
 	return "people?" + saved.Query, err

@@ -121,15 +121,15 @@ func addWebhookForm(v *viewer) g.Node {
 	return actionForm(v, name, "Add a webhook", webhooksPath,
 		h.P(h.Class("quiet"), g.Text("The secret is shown once, on the next page.")),
 		field("webhook-url", "Address that events are posted to (https)", h.Input(h.ID("webhook-url"), h.Name("url"), h.Required(), h.MaxLength("2000"),
-			h.AutoComplete("off"), h.Value(refilled(v, name, "url", "")))),
+			h.AutoComplete("off"), h.Value(refillField(v, name, "url", "")))),
 		field("webhook-study", "Only events of this study (id); empty is all", h.Input(h.ID("webhook-study"), h.Name("study"), h.MaxLength("40"),
-			h.AutoComplete("off"), h.Value(refilled(v, name, "study", "")))),
+			h.AutoComplete("off"), h.Value(refillField(v, name, "study", "")))),
 		eventBoxes(v, name, nil),
 	)
 }
 
 func addWebhook(v *viewer) (api.Webhook, error) {
-	body := api.NewWebhook{URL: strings.TrimSpace(v.posted("url")), StudyID: strings.TrimSpace(v.posted("study")), Events: v.request.PostForm["event"]}
+	body := api.NewWebhook{URL: strings.TrimSpace(v.formValue("url")), StudyID: strings.TrimSpace(v.formValue("study")), Events: v.request.PostForm["event"]}
 	return send[api.Webhook](v, call{method: http.MethodPost, path: "/" + webhooksPath, body: body, reason: reasonOf(v)})
 }
 
@@ -182,8 +182,8 @@ func webhookStanding(w api.Webhook) g.Node {
 func webhookForms(v *viewer, w api.Webhook) g.Node {
 	const change, replay = "change-webhook", "replay-webhook"
 	path := hookPath(w.ID)
-	state := refilled(v, change, "state", string(w.State))
-	since := refilled(v, replay, "since", v.now.AddDate(0, 0, -1).Format(untilLayout))
+	state := refillField(v, change, "state", string(w.State))
+	since := refillField(v, replay, "since", v.now.AddDate(0, 0, -1).Format(untilLayout))
 	return g.Group([]g.Node{
 		postForm(path+"/test", h.Button(h.Type("submit"), g.Text("Send a test"))),
 		actionForm(v, change, "Change the webhook", path,
@@ -205,10 +205,10 @@ func webhookForms(v *viewer, w api.Webhook) g.Node {
 
 func changeWebhook(v *viewer) (string, error) {
 	// A list without types is sent too: it means every type.
-	body := map[string]any{"events": append([]string{}, v.request.PostForm["event"]...), "state": v.posted("state")}
+	body := map[string]any{"events": append([]string{}, v.request.PostForm["event"]...), "state": v.formValue("state")}
 	_, err := send[api.Webhook](v, call{
 		method: http.MethodPut, path: webhookAPI(v), body: body, reason: reasonOf(v),
-		header: map[string]string{"If-Match": strconv.Quote(v.posted("version"))},
+		header: map[string]string{"If-Match": strconv.Quote(v.formValue("version"))},
 	})
 	return hookPath(v.path("id")), err
 }
@@ -223,7 +223,7 @@ func testWebhook(v *viewer) (string, error) {
 }
 
 func replayWebhook(v *viewer) (string, error) {
-	since, err := time.Parse(untilLayout, v.posted("since"))
+	since, err := time.Parse(untilLayout, v.formValue("since"))
 	if err != nil {
 		return "", &refusal{status: http.StatusBadRequest, message: "since: must be a date and a time"}
 	}

@@ -89,7 +89,7 @@ func (p *person) hearPrompt(one sent) {
 	if p.treats(p.r.decisionOf(one.promptID)) {
 		lift = p.r.cfg.Effect
 	}
-	at := point{promptID: one.promptID, added: p.habits.added(one.at, p.r.cfg.Effect), answered: p.habits.answers(p.draw, one.at, lift)}
+	at := point{promptID: one.promptID, added: p.habits.chanceAdded(one.at, p.r.cfg.Effect), answered: p.habits.answers(p.draw, one.at, lift)}
 	p.heard.points = append(p.heard.points, at)
 	if !at.answered {
 		return

@@ -29,7 +29,7 @@ func simulate(cfg Config, probability float64) found {
 		answers := 0
 		for day := range cfg.Days {
 			at := cfg.Start.Add(time.Duration(day) * dayLength)
-			out.added, out.weight = out.added+h.added(at, cfg.Effect), out.weight+1
+			out.added, out.weight = out.added+h.chanceAdded(at, cfg.Effect), out.weight+1
 			lift := 0.0
 			if isTreated {
 				lift = cfg.Effect

@@ -172,8 +172,8 @@ func (h habits) answers(draw *rand.Rand, at time.Time, lift float64) bool {
 	return draw.Float64() < h.chance(at, lift)
 }
 
-// added is what the treatment adds to the probability of an answer.
-func (h habits) added(at time.Time, lift float64) float64 {
+// chanceAdded returns what the treatment adds to the probability of an answer.
+func (h habits) chanceAdded(at time.Time, lift float64) float64 {
 	return h.chance(at, lift) - h.chance(at, 0)
 }
 

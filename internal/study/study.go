@@ -46,8 +46,8 @@ func (s Settings) Rules(rules coach.Rules) coach.Rules {
 	if s.quiet != nil {
 		rules.Quiet = *s.quiet
 	}
-	rules.ReminderDelay = switched(s.reminders, rules.ReminderDelay, reminderDelay)
-	rules.CheckIn = switched(s.checkIns, rules.CheckIn, checkInInterval)
+	rules.ReminderDelay = chooseSpan(s.reminders, rules.ReminderDelay, reminderDelay)
+	rules.CheckIn = chooseSpan(s.checkIns, rules.CheckIn, checkInInterval)
 	rules.NoReminders = s.reminders != nil && !*s.reminders
 	if s.checkIns != nil && *s.checkIns {
 		rules.CheckInCap = max(rules.CheckInCap, 1)
@@ -57,8 +57,8 @@ func (s Settings) Rules(rules coach.Rules) coach.Rules {
 	return rules
 }
 
-// switched returns a duration that a study turns on or off; 0 is off.
-func switched(on *bool, now, otherwise time.Duration) time.Duration {
+// chooseSpan returns a duration that a study turns on or off; 0 is off.
+func chooseSpan(on *bool, now, otherwise time.Duration) time.Duration {
 	switch {
 	case on == nil:
 		return now

@@ -133,7 +133,7 @@ func (c *conn) whole(ctx context.Context) context.Context {
 
 // ExecContext runs a statement that gives no rows.
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	if !repeated(query) {
+	if !isRepeated(query) {
 		return c.connection.ExecContext(ctx, query, args)
 	}
 	s, err := c.take(ctx, query)
@@ -147,7 +147,7 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 // QueryContext runs a statement that gives rows; it is free again once they
 // are closed.
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	if !repeated(query) {
+	if !isRepeated(query) {
 		return c.connection.QueryContext(ctx, query, args)
 	}
 	s, err := c.take(ctx, query)
@@ -239,9 +239,9 @@ func (r *rows) Close() error {
 	return errors.Join(r.columns.Close(), s.release())
 }
 
-// repeated: the statements of the rows. The schema's are run once, and scripts
-// are more than one statement.
-func repeated(query string) bool {
+// isRepeated reports whether a statement reads or writes rows. Those of the schema
+// run once, and scripts are more than one statement.
+func isRepeated(query string) bool {
 	word, _, _ := strings.Cut(strings.TrimSpace(query), " ")
 	switch strings.ToUpper(word) {
 	case "SELECT", "INSERT", "UPDATE", "DELETE", "WITH":
