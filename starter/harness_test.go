@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,18 +42,19 @@ func (signed) Check(r *http.Request, _ url.Values) error {
 }
 
 type harness struct {
-	t      *testing.T
-	store  *fakeStore
-	engine *fakeTemporal
-	past   *fakeRecords
-	server *Server
-	stop   func()
-	doc    *apiDocument
+	t        *testing.T
+	store    *fakeStore
+	engine   *fakeTemporal
+	past     *fakeRecords
+	server   *Server
+	stop     func()
+	document func() *apiDocument // read at the first answer
 }
 
 func start(t *testing.T, change func(*Config)) *harness {
 	t.Helper()
 	h := &harness{t: t, store: newFakeStore(), engine: &fakeTemporal{}, past: &fakeRecords{}}
+	h.document = sync.OnceValue(h.fetchDocument)
 	cfg := Config{
 		HTTP: HTTPConfig{Addr: "127.0.0.1:0", APIToken: testToken}, Store: h.store, Temporal: h.engine,
 		Turns:    h.past,

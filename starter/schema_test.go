@@ -9,25 +9,31 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 )
 
 // apiDocument is the served OpenAPI document, against which every answer of the
-// harness is checked.
+// harness is checked. Its compiler is not safe for concurrent use, and tests call
+// from several goroutines.
 type apiDocument struct {
+	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	paths    map[string]any
 }
 
+func (d *apiDocument) compileSchema(pointer string) (*jsonschema.Schema, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.compiler.Compile("openapi.json#" + pointer)
+}
+
 var pathParameter = regexp.MustCompile(`\{[^}]+\}`)
 
-func (h *harness) document() *apiDocument {
+func (h *harness) fetchDocument() *apiDocument {
 	h.t.Helper()
-	if h.doc != nil {
-		return h.doc
-	}
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+h.server.Addr()+"/openapi.json", http.NoBody)
 	require.NoError(h.t, err)
 	res, err := http.DefaultClient.Do(req)
@@ -41,8 +47,7 @@ func (h *harness) document() *apiDocument {
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.AssertFormat()
 	require.NoError(h.t, compiler.AddResource("openapi.json", doc))
-	h.doc = &apiDocument{compiler: compiler, paths: doc.(map[string]any)["paths"].(map[string]any)}
-	return h.doc
+	return &apiDocument{compiler: compiler, paths: doc.(map[string]any)["paths"].(map[string]any)}
 }
 
 // requireDocumented checks an answer against the document: the status is one of
@@ -51,7 +56,8 @@ func (h *harness) document() *apiDocument {
 func (h *harness) requireDocumented(c call, got reply) {
 	h.t.Helper()
 	path, _, _ := strings.Cut(c.path, "?")
-	for template, item := range h.document().paths {
+	doc := h.document()
+	for template, item := range doc.paths {
 		form := "^" + pathParameter.ReplaceAllString(template, "[^/]+") + "$"
 		operation, found := item.(map[string]any)[strings.ToLower(c.method)]
 		if !found || !regexp.MustCompile(form).MatchString(path) {
@@ -70,7 +76,7 @@ func (h *harness) requireDocumented(c call, got reply) {
 			return
 		}
 		pointer := strings.Join([]string{"", "paths", escapePointer(template), strings.ToLower(c.method), "responses", status, "content", escapePointer(kind), "schema"}, "/")
-		schema, err := h.doc.compiler.Compile("openapi.json#" + pointer)
+		schema, err := doc.compileSchema(pointer)
 		require.NoError(h.t, err)
 		value, err := jsonschema.UnmarshalJSON(strings.NewReader(got.raw))
 		require.NoError(h.t, err)
