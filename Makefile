@@ -6,7 +6,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit postgres browser rscript chaos storm enumerate faults bench eval record-history openapi-lint
+.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit postgres browser rscript chaos storm enumerate faults race bench eval record-history openapi-lint
 
 # What is published and tested is one static binary, and SQLite needs no C
 # compiler here. `make dev` takes Go's own default, so that a plain `go build`
@@ -73,6 +73,10 @@ workflowcheck: .bin/workflowcheck-$(WORKFLOWCHECK_VERSION)
 # linter has vetted them.
 unit: postgres browser rscript
 	go test -vet=off -p 2 -timeout 30m ./...
+
+# Tests of the product with the race detector, half an hour; needs a C compiler.
+race: postgres browser
+	CGO_ENABLED=1 go test -vet=off -race -p 2 -timeout 60m . ./activities ./internal/... ./starter/... ./worker ./workflows
 
 # Real processes, killed at random and at named points, 200 faults, some
 # minutes; ARGS="-seed 5" runs a seed again. Then every point of a turn, one

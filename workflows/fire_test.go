@@ -23,7 +23,8 @@ const (
 )
 
 // A thousand texts in a second are at most three turns and three events a
-// text, and no other participant waits (case 21).
+// text, and no other participant waits (case 21). A slow machine may take more
+// than a second and pause for Debounce in between, which ends a burst.
 func TestThousandTextsInASecond(t *testing.T) {
 	t.Parallel()
 	n := newServerFixture(t, func(n *serverFixture) { n.rules.Debounce, n.rules.DebounceMax = 2*time.Second, 15*time.Second })
@@ -55,10 +56,11 @@ func TestThousandTextsInASecond(t *testing.T) {
 	}
 	close(jobs)
 	group.Wait()
-	t.Logf("a thousand signals in %s", time.Since(began).Round(time.Millisecond))
+	took := time.Since(began)
+	t.Logf("a thousand signals in %s", took.Round(time.Millisecond))
 
 	view := n.settled("conv_ann", 1000)
-	require.LessOrEqual(t, view.Turns, 3)
+	require.LessOrEqual(t, view.Turns, 3+int(took/n.rules.Debounce))
 	require.Equal(t, view.Turns, n.post.to(annNumber), "one reply a turn")
 	said := n.said("conv_ann", 2000)
 	require.Len(t, said, 1000)
