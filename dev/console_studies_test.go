@@ -47,7 +47,7 @@ func TestConsoleStudies(t *testing.T) {
 	p.Fill("textbox", "Settings as JSON", `{"require_consent": true}`)
 	p.Fill("textbox", "Reason (kept in the audit)", "consent on paper")
 	p.Click("button", "Change the settings")
-	p.ExpectText(`"require_consent": true`)
+	p.ExpectText("needed before a person is enrolled")
 	p.Click("DisclosureTriangle", "Add a consent text or its next version")
 	p.Fill("textbox", "Language, such as en", "en")
 	p.Fill("textbox", "Text", "You agree to a text a day.")

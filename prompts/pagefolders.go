@@ -78,6 +78,9 @@ func focusHead(page pages.Page) error {
 
 func (s pageFolders) all() []pages.Page { return slices.Concat(s.playbooks, s.focuses) }
 
+// Playbooks lists the playbooks, in the order of their files' names.
+func (l *Library) Playbooks() []pages.Page { return slices.Clone(l.folders.playbooks) }
+
 // Focuses lists an operator's coaching focuses, in the order of their
 // files' names.
 func (l *Library) Focuses() []pages.Page { return slices.Clone(l.folders.focuses) }

@@ -15,6 +15,7 @@ import (
 	"coachline/internal/doctor"
 	"coachline/models"
 	"coachline/prompts"
+	"coachline/prompts/pages"
 )
 
 const settingsPath = "/settings"
@@ -27,6 +28,8 @@ const buildsLimit = 2 * time.Second
 type SettingsConfig struct {
 	Table         []config.Setting
 	PromptVersion string
+	// Playbooks and Focuses are the pages of prompts that the starter sees.
+	Playbooks, Focuses []api.PromptPage
 	// Checks are those of coachline doctor.
 	Checks []doctor.Check
 	// Builds lists the builds of workers.
@@ -36,16 +39,26 @@ type SettingsConfig struct {
 // newSettings shows the configuration of a starter. Prompts that cannot be read
 // stop workers, not starters, which only show their version.
 func newSettings(cfg config.Config, conns *connect.Connections) SettingsConfig {
-	version := ""
-	if library, err := prompts.Load(cfg.Worker.PromptsDir); err != nil {
-		conns.Logger.Warn("the console shows no version of the prompts: they cannot be read", "error", err)
-	} else {
-		version = library.Version()
-	}
-	return SettingsConfig{
-		Table: cfg.Table(), PromptVersion: version, Checks: doctor.List(cfg, nil),
+	settings := SettingsConfig{
+		Table: cfg.Table(), Checks: doctor.List(cfg, nil),
 		Builds: func(ctx context.Context) ([]api.WorkerBuild, error) { return listBuilds(ctx, conns.Temporal) },
 	}
+	library, err := prompts.Load(cfg.Worker.PromptsDir)
+	if err != nil {
+		conns.Logger.Warn("the console shows neither version, playbooks nor focuses of the prompts: they cannot be read", "error", err)
+		return settings
+	}
+	settings.PromptVersion = library.Version()
+	settings.Playbooks, settings.Focuses = newPromptPages(library.Playbooks()), newPromptPages(library.Focuses())
+	return settings
+}
+
+func newPromptPages(all []pages.Page) []api.PromptPage {
+	out := make([]api.PromptPage, 0, len(all))
+	for _, page := range all {
+		out = append(out, api.PromptPage{Name: page.Name, Description: page.Description})
+	}
+	return out
 }
 
 func listBuilds(ctx context.Context, engine client.Client) ([]api.WorkerBuild, error) {
@@ -80,9 +93,12 @@ func (h *handlers) registerSettings(router huma.API) {
 }
 
 func (h *handlers) getSettings(ctx context.Context, _ *noInput) (*answer[api.Settings], error) {
-	out := api.Settings{Version: h.cfg.Version, PromptVersion: h.cfg.Settings.PromptVersion, Workers: []api.WorkerBuild{}, Settings: []api.Setting{}}
+	out := api.Settings{
+		Version: h.cfg.Version, PromptVersion: h.cfg.Settings.PromptVersion, Workers: []api.WorkerBuild{}, Settings: []api.Setting{},
+		Playbooks: append([]api.PromptPage{}, h.cfg.Settings.Playbooks...), Focuses: append([]api.PromptPage{}, h.cfg.Settings.Focuses...),
+	}
 	for _, one := range h.cfg.Settings.Table {
-		out.Settings = append(out.Settings, api.Setting(one))
+		out.Settings = append(out.Settings, api.Setting{Name: one.Name, Value: one.Value, Source: one.Source, Meaning: config.Explain(one.Name)})
 	}
 	ctx, cancel := context.WithTimeout(ctx, buildsLimit)
 	defer cancel()

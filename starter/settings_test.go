@@ -20,6 +20,7 @@ func TestSettings(t *testing.T) {
 	h := startWithAccess(t, func(cfg *Config) {
 		cfg.Settings = SettingsConfig{
 			Table: []config.Setting{{Name: "COACH_API_TOKEN", Value: "set", Source: "environment"}}, PromptVersion: "9f2c",
+			Playbooks: []api.PromptPage{{Name: "sleep", Description: "sleeping better"}},
 			Checks: []doctor.Check{
 				{Name: "database", Run: func(context.Context) (string, error) { return "", nil }},
 				{Name: "model", Run: func(context.Context) (string, error) { return "", errors.New("refuses the key") }},
@@ -30,8 +31,10 @@ func TestSettings(t *testing.T) {
 	read := call{method: "GET", path: settingsPath}
 	want := api.Settings{
 		Version: "v0-test", PromptVersion: "9f2c", Workers: builds,
-		Settings: []api.Setting{{Name: "COACH_API_TOKEN", Value: "set", Source: "environment"}},
+		Playbooks: []api.PromptPage{{Name: "sleep", Description: "sleeping better"}}, Focuses: []api.PromptPage{},
+		Settings: []api.Setting{{Name: "COACH_API_TOKEN", Value: "set", Source: "environment", Meaning: config.Explain("COACH_API_TOKEN")}},
 	}
+	require.NotEmpty(t, want.Settings[0].Meaning)
 	require.Equal(t, want, result[api.Settings](t, h.do(read)))
 	away, builds = errors.New("away"), nil
 	require.Empty(t, result[api.Settings](t, h.do(read)).Workers)

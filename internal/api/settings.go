@@ -5,6 +5,14 @@ type Setting struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
 	Source string `json:"source" doc:"default, environment, file or profile."`
+	// Meaning is one line; docs/configuration.md says the same.
+	Meaning string `json:"meaning"`
+}
+
+// PromptPage is a playbook or a focus: a page of prompts with a name.
+type PromptPage struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
 }
 
 // WorkerBuild is a build of workers that Temporal knows.
@@ -18,6 +26,8 @@ type WorkerBuild struct {
 type Settings struct {
 	Version       string        `json:"version"`
 	PromptVersion string        `json:"prompt_version" doc:"Hash over the prompts that the starter sees, as turns record it; empty where it cannot read them."`
+	Playbooks     []PromptPage  `json:"playbooks" nullable:"false" doc:"What the model may read while it answers."`
+	Focuses       []PromptPage  `json:"focuses" nullable:"false" doc:"What coaching may be about, of COACH_PROMPTS_DIR."`
 	Settings      []Setting     `json:"settings" nullable:"false"`
 	Workers       []WorkerBuild `json:"workers" nullable:"false" doc:"Builds of workers; empty where workers have no versions or Temporal did not answer."`
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -56,6 +57,15 @@ func Markdown() string {
 		}
 	}
 	return out.String()
+}
+
+var markdownLink = regexp.MustCompile(`\[([^]]*)]\([^)]*\)`)
+
+// Explain returns what a variable means as plain text; empty for a name that is
+// none.
+func Explain(name string) string {
+	plain := markdownLink.ReplaceAllString(explanations[name].meaning, "$1")
+	return strings.ReplaceAll(plain, "`", "")
 }
 
 // explanations holds one entry for each variable.

@@ -23,5 +23,9 @@ func TestEveryVariableIsExplained(t *testing.T) {
 		require.NotEmpty(t, about.by, name)
 		require.NotEmpty(t, about.meaning, name)
 		require.NotContains(t, about.meaning, "|", "%s: it would end the cell of the table", name)
+		require.NotContains(t, Explain(name), "`", name)
+		require.NotContains(t, Explain(name), "](", name)
 	}
+	require.Equal(t, "JSON file of keys", Explain(keysFile))
+	require.Empty(t, Explain("COACH_UNKNOWN"))
 }

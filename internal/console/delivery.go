@@ -147,7 +147,7 @@ func promptLateness(p api.PromptLateness) g.Node {
 	}
 	seconds := func(s float64) string { return time.Duration(s * float64(time.Second)).Round(time.Second).String() }
 	return h.Section(append(section,
-		h.P(g.Textf("%d prompts were sent: half of them at most %s after their target, 95 %% at most %s, and %d more than 5 minutes after it. A prompt before its target is not late.",
-			p.Prompts, seconds(p.MedianSeconds), seconds(p.P95Seconds), p.Late)),
+		h.P(g.Textf("%s prompts were sent: half of them at most %s after their target, 95 %% at most %s, and %s more than 5 minutes after it. A prompt before its target is not late.",
+			countText(p.Prompts), seconds(p.MedianSeconds), seconds(p.P95Seconds), countText(p.Late))),
 		g.If(p.Cut, h.P(g.Text("Only the newest 100,000 prompts were looked at."))))...)
 }

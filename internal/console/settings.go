@@ -35,11 +35,13 @@ func (c *Console) showSettings(v *viewer) (page, error) {
 			h.Dt(g.Text("Starter")), h.Dd(g.Text(settings.Version)),
 			h.Dt(g.Text("Prompts")), h.Dd(g.Text(settings.PromptVersion)),
 		),
+		pagesTable("Playbooks", "What the model may read while it answers", settings.Playbooks),
+		pagesTable("Focuses", "What coaching may be about", settings.Focuses),
 		h.H2(g.Text("Builds of workers")),
 		buildsTable(settings.Workers),
 		h.H2(g.Text("Configuration")),
-		table("Settings in force", []string{"Setting", "Value", "Source"}, g.Map(settings.Settings, func(s api.Setting) g.Node {
-			return h.Tr(h.Th(h.Scope("row"), g.Text(s.Name)), h.Td(g.Text(s.Value)), h.Td(g.Text(s.Source)))
+		table("Settings in force", []string{"Setting", "Value", "Source", "Meaning"}, g.Map(settings.Settings, func(s api.Setting) g.Node {
+			return h.Tr(h.Th(h.Scope("row"), g.Text(s.Name)), h.Td(g.Text(s.Value)), h.Td(g.Text(s.Source)), h.Td(g.Text(s.Meaning)))
 		})),
 	}}, nil
 }
@@ -51,6 +53,18 @@ func table(caption string, columns []string, rows g.Node) g.Node {
 		h.THead(h.Tr(g.Map(columns, func(name string) g.Node { return h.Th(h.Scope("col"), g.Text(name)) }))),
 		h.TBody(rows),
 	))
+}
+
+// pagesTable lists playbooks or focuses under a heading; nothing where there are
+// none.
+func pagesTable(heading, caption string, pages []api.PromptPage) g.Node {
+	if len(pages) == 0 {
+		return nil
+	}
+	rows := g.Map(pages, func(one api.PromptPage) g.Node {
+		return h.Tr(h.Th(h.Scope("row"), g.Text(one.Name)), h.Td(g.Text(one.Description)))
+	})
+	return g.Group{h.H2(g.Text(heading)), table(caption, []string{"Name", "What it is about"}, rows)}
 }
 
 func checksTable(checks []api.Check) g.Node {

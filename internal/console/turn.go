@@ -114,7 +114,7 @@ func subagentOf(s api.Subagent) g.Node {
 }
 
 func deliveriesOf(list []api.Delivery) g.Node {
-	return tableOf("Delivery", []string{"Part", "Text", "Stands", "Tries", "Why"}, g.Map(list, func(d api.Delivery) g.Node {
+	return tableOf("Delivery", []string{"Part", "Text", "State", "Tries", "Why"}, g.Map(list, func(d api.Delivery) g.Node {
 		why := ""
 		if d.ErrorCode != "" {
 			why = failureOf(d.ErrorCode, d.Meaning, d.NextStep)
