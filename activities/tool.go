@@ -158,12 +158,12 @@ func (t *ToolActivities) forPerson(settings study.Settings) *ToolActivities {
 // carrier has a part in it the row passes the gates at once.
 func (t *ToolActivities) messageOutcome(in models.ToolInput, turn models.TurnContext, text string) *models.TurnOutcome {
 	id, channel, now := models.InterimMessageID(in.TurnID, in.Step, in.Call), turn.Turn.Channel, t.Now()
-	out := finished{TurnOutcome: models.TurnOutcome{
+	out := finishedTurn{TurnOutcome: models.TurnOutcome{
 		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Claim: !channel.Spec().ViaCarrier, At: now,
 	}}
 	out.addText(models.PersistTurnInput{
 		ParticipantID: in.ParticipantID, TurnID: id, Plan: models.TurnPlan{Kind: turn.Turn.Kind}, Now: now,
-	}, said{text: text, outboxID: models.OutboxID(id, 1)}, channel)
+	}, replyText{text: text, outboxID: models.OutboxID(id, 1)}, channel)
 	return &out.TurnOutcome
 }
 

@@ -192,26 +192,26 @@ func (t *TurnLoader) SaveState(ctx context.Context, in models.SaveStateInput) er
 // persistTurn writes the conversation entries and the outbox rows of a turn in
 // one transaction and returns the rows to send, in order: the parts of its
 // text, then the debug text. A finished turn returns the rows it has.
-func (t *TurnLoader) persistTurn(ctx context.Context, in models.PersistTurnInput) (ended, error) {
+func (t *TurnLoader) persistTurn(ctx context.Context, in models.PersistTurnInput) (endedTurn, error) {
 	turn, known := t.Recent.takeTurn(in)
 	if !known {
 		var err error
 		if turn, err = t.Store.EndingTurn(ctx, in.TurnID); err != nil {
-			return ended{}, fmt.Errorf("loading turn: %w", err)
+			return endedTurn{}, fmt.Errorf("loading turn: %w", err)
 		}
 	}
 	metrics.Of(ctx).Loaded(turn)
 	texts, err := t.forPerson(ctx, turn.Participant)
 	if err != nil {
-		return ended{}, err
+		return endedTurn{}, err
 	}
 	outcome, err := texts.buildOutcome(ctx, in, turn)
 	if err != nil {
-		return ended{}, err
+		return endedTurn{}, err
 	}
 	done, err := t.Store.FinishTurn(ctx, outcome.TurnOutcome)
 	if err != nil {
-		return ended{}, fmt.Errorf("storing turn: %w", err)
+		return endedTurn{}, fmt.Errorf("storing turn: %w", err)
 	}
 	if done.First.Outbox.ID != "" {
 		t.Metrics.Claimed(ctx, done.First)
@@ -222,21 +222,21 @@ func (t *TurnLoader) persistTurn(ctx context.Context, in models.PersistTurnInput
 	if outcome.leftOut > 0 {
 		activity.GetLogger(ctx).Warn("text was too long and is cut", "turn", in.TurnID, "participant", in.ParticipantID, "left_out", outcome.leftOut)
 	}
-	return ended{turn: turn, EndedTurn: done, unsent: outcome.unsent}, nil
+	return endedTurn{turn: turn, EndedTurn: done, unsent: outcome.unsent}, nil
 }
 
-// ended is a turn that is stored, the rows to send for it, and the rows that a
+// endedTurn is a turn that is stored, the rows to send for it, and the rows that a
 // tool of it left to be sent.
-type ended struct {
+type endedTurn struct {
 	models.EndedTurn
 	unsent []string
 	turn   models.TurnContext
 }
 
-// finished is what a turn leaves behind; leftOut counts the characters of its
+// finishedTurn is what a turn leaves behind; leftOut counts the characters of its
 // text that found no place in any part, unsent lists rows that wait since a tool
 // wrote them.
-type finished struct {
+type finishedTurn struct {
 	models.TurnOutcome
 	leftOut int
 	unsent  []string
@@ -247,8 +247,8 @@ type finished struct {
 const outcomeSaid = "said_already"
 
 // buildOutcome assembles what the turn leaves behind.
-func (t *TurnLoader) buildOutcome(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (finished, error) {
-	out := finished{TurnOutcome: models.TurnOutcome{
+func (t *TurnLoader) buildOutcome(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (finishedTurn, error) {
+	out := finishedTurn{TurnOutcome: models.TurnOutcome{
 		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Outcome: string(in.Source),
 		PromptVersion: t.Prompts.Version(), ClearPrepared: in.Source == models.SourcePrepared, Claim: true, State: in.State, At: in.Now,
 	}}
@@ -263,7 +263,7 @@ func (t *TurnLoader) buildOutcome(ctx context.Context, in models.PersistTurnInpu
 	}
 	out.unsent = before.ready
 	if in.Source == models.SourceStep && before.makesRedundant(words, turn.Turn.Channel) {
-		out.Outcome, words = outcomeSaid, said{}
+		out.Outcome, words = outcomeSaid, replyText{}
 	}
 	out.addText(in, words, turn.Turn.Channel)
 	if debug := t.debugText(in, turn); debug != "" {
@@ -275,7 +275,7 @@ func (t *TurnLoader) buildOutcome(ctx context.Context, in models.PersistTurnInpu
 
 // addText puts a text into the conversation once and into as many outbox rows
 // as it has parts.
-func (f *finished) addText(in models.PersistTurnInput, words said, channel models.Channel) {
+func (f *finishedTurn) addText(in models.PersistTurnInput, words replyText, channel models.Channel) {
 	whole, parts := words.splitParts(channel)
 	if whole == "" {
 		return
@@ -297,7 +297,7 @@ func (f *finished) addText(in models.PersistTurnInput, words said, channel model
 	}
 }
 
-func (f *finished) addRow(in models.PersistTurnInput, row models.Outbox) {
+func (f *finishedTurn) addRow(in models.PersistTurnInput, row models.Outbox) {
 	if until := in.Plan.Until; !until.IsZero() {
 		row.SendBefore = &until
 	}

@@ -16,9 +16,9 @@ import (
 	"coachline/prompts"
 )
 
-// said is what the participant will read, and the outbox row that carries it
+// replyText is what the participant will read, and the outbox row that carries it
 // or its first part.
-type said struct {
+type replyText struct {
 	text string
 	// closing ends the text and is never cut off.
 	closing  string
@@ -29,7 +29,7 @@ type said struct {
 
 // findText finds what the participant will read; it is empty when there is
 // nothing to send.
-func (t *TurnLoader) findText(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (s said, err error) {
+func (t *TurnLoader) findText(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (s replyText, err error) {
 	s.outboxID = models.OutboxID(in.TurnID, 1)
 	switch in.Source {
 	case models.SourceStep:
@@ -50,7 +50,7 @@ func (t *TurnLoader) findText(ctx context.Context, in models.PersistTurnInput, t
 	case models.SourceOutbox:
 		var row models.Outbox
 		row, err = t.Archive.Outbox(ctx, in.Plan.OutboxID)
-		s = said{text: row.Body, outboxID: row.ID, queued: true}
+		s = replyText{text: row.Body, outboxID: row.ID, queued: true}
 	}
 	return s, err
 }
@@ -68,7 +68,7 @@ func (t *TurnLoader) subagentText(ctx context.Context, subagentTurn string) (str
 // splitParts divides what is said into what is sent, and returns it as a whole
 // too, as the person will read it. What does not fit is cut from the text and
 // never from the closing.
-func (s said) splitParts(channel models.Channel) (whole string, out segments.Parts) {
+func (s replyText) splitParts(channel models.Channel) (whole string, out segments.Parts) {
 	if s.queued {
 		return s.text, segments.Parts{Texts: []string{s.text}}
 	}
@@ -124,8 +124,8 @@ func asideRows(ctx context.Context, store SentStore, run models.ToolRun) (rows [
 	return rows, err
 }
 
-// asides are what a turn has sent before its final text.
-type asides struct {
+// earlierTexts are what a turn has sent before its final text.
+type earlierTexts struct {
 	// sent are the texts that reached the carrier or the chat, in normal form.
 	sent []string
 	// ready were written and never sent, because the worker died and the workflow
@@ -135,7 +135,7 @@ type asides struct {
 	overtaken bool
 }
 
-func (t *TurnLoader) loadAsides(ctx context.Context, turn models.TurnContext) (out asides, err error) {
+func (t *TurnLoader) loadAsides(ctx context.Context, turn models.TurnContext) (out earlierTexts, err error) {
 	for _, run := range turn.Runs {
 		rows, err := asideRows(ctx, t.Archive, run)
 		if err != nil {
@@ -153,7 +153,7 @@ func (t *TurnLoader) loadAsides(ctx context.Context, turn models.TurnContext) (o
 }
 
 // addParts notes one text, which has arrived when all of its parts have.
-func (a *asides) addParts(rows []models.Outbox) {
+func (a *earlierTexts) addParts(rows []models.Outbox) {
 	text, sent := "", len(rows) > 0
 	for _, row := range rows {
 		text += row.Body
@@ -170,7 +170,7 @@ func (a *asides) addParts(rows []models.Outbox) {
 // makesRedundant reports whether the final text adds nothing to what was said:
 // it is the same, or none, or only acknowledges, and the person has not written
 // since.
-func (a asides) makesRedundant(last said, channel models.Channel) bool {
+func (a earlierTexts) makesRedundant(last replyText, channel models.Channel) bool {
 	if len(a.sent) == 0 {
 		return false
 	}

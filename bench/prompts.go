@@ -26,7 +26,7 @@ const (
 func prompts(ctx context.Context, b *Bench) ([]Figure, error) {
 	b.Model.SetDelay(b.Options.delay())
 	n := b.Options.people(promptPeople)
-	var waves [2]wave
+	var waves [2]waveResult
 	for i, s := range []side{b.Product, b.Bare} {
 		var err error
 		if waves[i], err = b.wave(ctx, s, n); err != nil {
@@ -36,7 +36,7 @@ func prompts(ctx context.Context, b *Bench) ([]Figure, error) {
 			waves[i].late.Max(), waves[i].before.Percentile(50), waves[i].meanwhile.Percentile(50), waves[i].meanwhile.Percentile(99), waves[i].meanwhile.Max(),
 			len(waves[i].meanwhile))
 	}
-	rate := func(w wave) float64 { return float64(len(w.late)) / w.late.Max().Seconds() }
+	rate := func(w waveResult) float64 { return float64(len(w.late)) / w.late.Max().Seconds() }
 	half := ms("half of them at the carrier after", waves[0].late.Percentile(50), waves[1].late.Percentile(50))
 	last := ms("all of them at the carrier after", waves[0].late.Max(), waves[1].late.Max())
 	meanwhile := ms("reply meanwhile, median", waves[0].meanwhile.Percentile(50), waves[1].meanwhile.Percentile(50))
@@ -57,15 +57,15 @@ func prompts(ctx context.Context, b *Bench) ([]Figure, error) {
 	return figures, nil
 }
 
-// wave is one side's prompts: when each came after the first was due, how long
+// waveResult is one side's prompts: when each came after the first was due, how long
 // replies took before and meanwhile, and what a prompt left in Temporal.
-type wave struct {
+type waveResult struct {
 	late, before, meanwhile Durations
 	cost                    rig.Cost
 }
 
-func (b *Bench) wave(ctx context.Context, s side, n int) (wave, error) {
-	var w wave
+func (b *Bench) wave(ctx context.Context, s side, n int) (waveResult, error) {
+	var w waveResult
 	began := time.Now()
 	people, err := b.enrollPeople(ctx, s, n)
 	if err != nil {
@@ -99,7 +99,7 @@ func (b *Bench) wave(ctx context.Context, s side, n int) (wave, error) {
 	} else if err := wait.For(ctx, left); err != nil {
 		return w, err
 	}
-	if w.late, w.meanwhile, err = b.fall(ctx, falling{s, begin, coming, probes}); err != nil {
+	if w.late, w.meanwhile, err = b.fall(ctx, promptWatch{s, begin, coming, probes}); err != nil {
 		return w, err
 	}
 	after, err := b.Cost(ctx, one)
@@ -137,8 +137,8 @@ func (b *Bench) chat(ctx context.Context, s side, probes []*person, until time.T
 	return took, nil
 }
 
-// falling is what is about to come to the carrier.
-type falling struct {
+// promptWatch is what is about to come to the carrier.
+type promptWatch struct {
 	side   side
 	begin  time.Time
 	coming []*rig.Wait
@@ -146,7 +146,7 @@ type falling struct {
 }
 
 // fall waits for all prompts while the probes go on.
-func (b *Bench) fall(ctx context.Context, f falling) (late, meanwhile Durations, err error) {
+func (b *Bench) fall(ctx context.Context, f promptWatch) (late, meanwhile Durations, err error) {
 	chatting, stop := context.WithCancel(ctx)
 	defer stop()
 	done := make(chan error, 1)

@@ -7,22 +7,22 @@ import (
 	"coachline/chaos/harness"
 )
 
-// cry is what the texts of a person who is in danger say. Those of a grave one
+// dangerLevel is what the texts of a person who is in danger say. Those of a grave one
 // page a person each; of weak signs the first does not.
-type cry int
+type dangerLevel int
 
 const (
-	silent cry = iota
+	silent dangerLevel = iota
 	grave
 	weak
 )
 
-// mostCries is how many such texts a person sends.
-const mostCries = 3
+// mostDangerTexts is how many such texts a person sends.
+const mostDangerTexts = 3
 
-// cryOf is for people who stay and ask for no prompts, because attention holds
+// dangerOf is for people who stay and ask for no prompts, because attention holds
 // what the programme starts.
-func cryOf(index int) cry {
+func dangerOf(index int) dangerLevel {
 	switch index % 6 {
 	case 1:
 		return grave
@@ -32,19 +32,19 @@ func cryOf(index int) cry {
 	return silent
 }
 
-// cryText is what one text says beside its number.
-func (c cry) cryText() string {
+// dangerText is what one text says beside its number.
+func (c dangerLevel) dangerText() string {
 	if c == weak {
 		return "nobody would miss me"
 	}
 	return "i want to kill myself"
 }
 
-// cryOut texts that the person is in danger.
-func (p *person) cryOut(ctx context.Context) error {
-	p.cries++
-	p.sys.trace.Note("%s cries for the %d. time", p.name, p.cries)
-	return p.say(ctx, p.cry.cryText(), "")
+// sendDangerText sends a text that says that the person is in danger.
+func (p *person) sendDangerText(ctx context.Context) error {
+	p.dangerTexts++
+	p.sys.trace.Note("%s is in danger for the %d. time", p.name, p.dangerTexts)
+	return p.say(ctx, p.danger.dangerText(), "")
 }
 
 // alarmRow is a row of table alarms.
@@ -62,35 +62,35 @@ func (l *ledger) readAlarm(scan func(...any) error) error {
 }
 
 // alarmOf is the alarm that a text raised.
-func (t *trial) alarmOf(one text) (alarmRow, bool) {
+func (t *personCheck) alarmOf(one text) (alarmRow, bool) {
 	row, ok := t.rows.alarms[t.rows.inbound[one.sid].id]
 	return row, ok
 }
 
 // isSafe reports whether the safety text answers a text in place of the model.
-func (t *trial) isSafe(one text) bool {
+func (t *personCheck) isSafe(one text) bool {
 	row, ok := t.alarmOf(one)
 	return ok && row.answer
 }
 
 // checkAlerts verifies that every text of a person in danger raised its alarm, of the tier that it
 // should have, every grave alarm was paged once, and the safety text went out
-// for those that it answers. What is no cry raised none.
-func (t *trial) checkAlerts() {
+// for those that it answers. Other texts raised none.
+func (t *personCheck) checkAlerts() {
 	first := true
 	for _, one := range t.p.texts {
 		row, ok := t.alarmOf(one)
 		switch {
-		case ok != one.isCry:
-			t.report.violate("%s %s: has an alarm: %t, says that the person is in danger: %t", t.p.name, one.token, ok, one.isCry)
+		case ok != one.isDanger:
+			t.report.violate("%s %s: has an alarm: %t, says that the person is in danger: %t", t.p.name, one.token, ok, one.isDanger)
 			continue
 		case !ok:
 			continue
 		}
 		t.report.Alerts++
-		isWeak := t.p.cry == weak && first
+		isWeak := t.p.danger == weak && first
 		first = false
-		if row.pages == isWeak || (row.tier == "B") != isWeak || row.escalated != (t.p.cry == weak && !isWeak) {
+		if row.pages == isWeak || (row.tier == "B") != isWeak || row.escalated != (t.p.danger == weak && !isWeak) {
 			t.report.violate("%s %s: %s has tier %s, pages: %t, escalated: %t", t.p.name, one.token, row.id, row.tier, row.pages, row.escalated)
 		}
 		t.checkPaged(row)
@@ -100,7 +100,7 @@ func (t *trial) checkAlerts() {
 
 // checkPaged verifies that the receiver has the page of a grave alarm, and no
 // page of a weak sign. A request may be repeated with the same id.
-func (t *trial) checkPaged(row alarmRow) {
+func (t *personCheck) checkPaged(row alarmRow) {
 	n := 0
 	for _, page := range t.pages {
 		if page.ID != row.id {
@@ -126,7 +126,7 @@ func (t *trial) checkPaged(row alarmRow) {
 
 // safetyText: one row for each alarm that the safety text answers, and it went
 // out. It may go out twice rather than not at all.
-func (t *trial) safetyText(one text, row alarmRow) {
+func (t *personCheck) safetyText(one text, row alarmRow) {
 	if !row.answer {
 		return
 	}
@@ -154,8 +154,8 @@ func (c *checker) checkPages() {
 }
 
 // pagerMoves are the faults of the receiver of pages.
-func pagerMoves() []move {
-	return []move{
+func pagerMoves() []mishap {
+	return []mishap{
 		{target: harness.TargetPager, fault: harness.FaultError}, {target: harness.TargetPager, fault: harness.FaultResetAfter},
 		{target: harness.TargetPager, fault: harness.FaultReset},
 	}

@@ -19,8 +19,8 @@ func TestCriesAreOfTheirTier(t *testing.T) {
 	tier := func(text string) models.DangerTier {
 		return screening.Screen(screening.Message{Body: "p01 m0007 " + text}).Tier
 	}
-	require.Equal(t, models.TierA, tier(grave.cryText()))
-	require.Equal(t, models.TierB, tier(weak.cryText()))
+	require.Equal(t, models.TierA, tier(grave.dangerText()))
+	require.Equal(t, models.TierB, tier(weak.dangerText()))
 	for _, text := range []string{"hello", "burst", "again", "daily 14:05"} {
 		require.Equal(t, models.TierNone, tier(text), text)
 	}
@@ -31,8 +31,8 @@ func TestCriesAreOfTheirTier(t *testing.T) {
 // the model, and in between an ordinary text.
 func alertScene() *scene {
 	s := rightScene()
-	s.person.cry = weak
-	s.person.texts = append(s.person.texts, text{token: "m0003", sid: s.person.sid(3), isCry: true}, text{token: "m0004", sid: s.person.sid(4), isCry: true})
+	s.person.danger = weak
+	s.person.texts = append(s.person.texts, text{token: "m0003", sid: s.person.sid(3), isDanger: true}, text{token: "m0004", sid: s.person.sid(4), isDanger: true})
 	s.rows.inbound[s.person.sid(3)] = inboundRow{id: 9, participant: s.person.id, at: noon}
 	s.rows.inbound[s.person.sid(4)] = inboundRow{id: 10, seq: 3, participant: s.person.id, at: noon}
 	s.rows.entries[10] = "t6"
@@ -77,8 +77,8 @@ func TestJudgeFindsWrongAlerts(t *testing.T) {
 		{"a page of no alarm", func(s *scene) { s.pages[0].ID = "alarm-8" }, `the page "alarm-8" has no alarm`},
 		{"a page under another key", func(s *scene) { s.pages[1].Key = "alarm-11" }, "is not that of alarm-10"},
 		{"a page with another link", func(s *scene) { s.pages[1].Link = "/" }, "is not that of alarm-10"},
-		{"a cry without an alarm", func(s *scene) { delete(s.rows.alarms, 9) }, "m0003: has an alarm: false"},
-		{"an alarm without a cry", func(s *scene) { s.person.texts[3].isCry = false }, "m0004: has an alarm: true"},
+		{"a text of danger without an alarm", func(s *scene) { delete(s.rows.alarms, 9) }, "m0003: has an alarm: false"},
+		{"an alarm without danger", func(s *scene) { s.person.texts[3].isDanger = false }, "m0004: has an alarm: true"},
 		{"a first weak sign that is grave", func(s *scene) { s.changeAlarm(9, func(r *alarmRow) { r.tier, r.pages = "A", true }) }, "alarm-9 has tier A"},
 		{"a second weak sign that stays weak", func(s *scene) {
 			s.changeAlarm(10, func(r *alarmRow) { r.tier, r.pages, r.escalated = "B", false, false })
@@ -91,7 +91,7 @@ func TestJudgeFindsWrongAlerts(t *testing.T) {
 			delete(s.rows.outbox, "conv_1-safety-9")
 			s.sent = append(s.sent[:5:5], s.sent[6:]...)
 		}, "was not sent"},
-		{"a cry that nothing answers", func(s *scene) {
+		{"a text of danger that nothing answers", func(s *scene) {
 			s.changeAlarm(9, func(r *alarmRow) { r.answer = false })
 			s.rows.inbound[s.person.sid(3)] = inboundRow{id: 9, seq: 3, participant: s.person.id, at: noon}
 		}, "m0003 was never answered"},

@@ -33,13 +33,13 @@ type call struct {
 	body              any
 }
 
-// refused is an answer that trying again would not change.
-type refused struct {
+// refusedError is an answer that trying again would not change.
+type refusedError struct {
 	status int
 	body   string
 }
 
-func (r *refused) Error() string { return fmt.Sprintf("status %d: %s", r.status, r.body) }
+func (r *refusedError) Error() string { return fmt.Sprintf("status %d: %s", r.status, r.body) }
 
 // call repeats a request until it is answered below 500, and reads the result.
 // Errors are *refused, or that ctx ended.
@@ -47,7 +47,7 @@ func (a *api) call(ctx context.Context, c call, result any) error {
 	wait := 50 * time.Millisecond
 	for {
 		err := a.callOnce(ctx, a.starterURLs[a.turn.Add(1)%uint64(len(a.starterURLs))], c, result)
-		var no *refused
+		var no *refusedError
 		if err == nil || errors.As(err, &no) {
 			return err
 		}
@@ -91,7 +91,7 @@ func (a *api) callOnce(ctx context.Context, starter string, c call, result any) 
 	case res.StatusCode >= http.StatusInternalServerError:
 		return fmt.Errorf("status %d: %s", res.StatusCode, envelope.Message)
 	case res.StatusCode >= http.StatusBadRequest:
-		return &refused{res.StatusCode, envelope.Message}
+		return &refusedError{res.StatusCode, envelope.Message}
 	case result == nil:
 		return nil
 	}
@@ -126,7 +126,7 @@ func (a *api) status(ctx context.Context, id string) (string, error) {
 		Status string `json:"status"`
 	}
 	err := a.call(ctx, call{method: http.MethodGet, path: apiPath + "/" + id}, &view)
-	var no *refused
+	var no *refusedError
 	if errors.As(err, &no) && no.status == http.StatusNotFound {
 		return "", nil
 	}

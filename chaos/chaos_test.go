@@ -35,6 +35,6 @@ func TestDeckIsTheSeeds(t *testing.T) {
 	require.NotEqual(t, first, shuffleMoves(settings{Seed: 6}.randomSource(0)))
 	require.ElementsMatch(t, coreMoves(), first[:len(coreMoves())], "the core comes first")
 	for _, point := range requiredPoints() {
-		require.Contains(t, first[:len(coreMoves())], move{point: point})
+		require.Contains(t, first[:len(coreMoves())], mishap{point: point})
 	}
 }

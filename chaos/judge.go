@@ -95,8 +95,8 @@ func (c *checker) checkStatus(row outboxRow, taken []harness.Sent) {
 	}
 }
 
-// trial is about one person.
-type trial struct {
+// personCheck is about one person.
+type personCheck struct {
 	*checker
 	p *person
 	// gone: removed, or the STOP was obeyed; what was not answered before that
@@ -105,8 +105,8 @@ type trial struct {
 	sent []harness.Sent
 }
 
-func (c *checker) newTrial(p *person, status string) *trial {
-	t := &trial{checker: c, p: p, gone: status == "" || status == "opted_out"}
+func (c *checker) newTrial(p *person, status string) *personCheck {
+	t := &personCheck{checker: c, p: p, gone: status == "" || status == "opted_out"}
 	for _, one := range c.sent {
 		if one.Phone == p.number {
 			t.sent = append(t.sent, one)
@@ -128,7 +128,7 @@ func (c *checker) newTrial(p *person, status string) *trial {
 }
 
 // checkLedger checks everything but the API's side.
-func (t *trial) checkLedger() {
+func (t *personCheck) checkLedger() {
 	t.checkAnswers()
 	t.checkOrder()
 	t.checkAlerts()
@@ -139,7 +139,7 @@ func (t *trial) checkLedger() {
 
 // checkAnswers verifies that each text is answered once, by the model's text, by the fixed one that stands in
 // for it, or by the safety text, which the model may mention.
-func (t *trial) checkAnswers() {
+func (t *personCheck) checkAnswers() {
 	times := map[string]int{}
 	for _, one := range t.sent {
 		for _, token := range answeredTokens(one.Body) {
@@ -182,7 +182,7 @@ func answeredTokens(body string) []string {
 }
 
 // fallback says whether the turn of a text sent text that is not the model's.
-func (t *trial) fallback(one text) bool {
+func (t *personCheck) fallback(one text) bool {
 	turn := t.rows.entries[t.rows.inbound[one.sid].id]
 	if turn == "" {
 		return false
@@ -195,7 +195,7 @@ func (t *trial) fallback(one text) bool {
 // givenUp says whether the answer to a text was posted again without reaching
 // the carrier: the product then leaves the row to the operator as unknown, or
 // cancels it because a newer reply has gone out and the model was told.
-func (t *trial) givenUp(one text) bool {
+func (t *personCheck) givenUp(one text) bool {
 	turn := t.rows.entries[t.rows.inbound[one.sid].id]
 	return slices.ContainsFunc(t.rows.sends[turn], func(id string) bool {
 		row := t.rows.outbox[id]
@@ -206,7 +206,7 @@ func (t *trial) givenUp(one text) bool {
 
 // checkOrder verifies that the answers come in the order of the texts, and the texts were
 // numbered in the order they came.
-func (t *trial) checkOrder() {
+func (t *personCheck) checkOrder() {
 	last := ""
 	safe := map[string]bool{}
 	for _, one := range t.p.texts {
@@ -236,7 +236,7 @@ func (t *trial) checkOrder() {
 }
 
 // checkOperator verifies that each of the operator's messages was sent once.
-func (t *trial) checkOperator() {
+func (t *personCheck) checkOperator() {
 	for _, body := range t.p.operator {
 		n := 0
 		for _, one := range t.sent {
@@ -254,7 +254,7 @@ func (t *trial) checkOperator() {
 
 // checkPrompts verifies that every prompt that fell due was sent once, or is recorded as missed
 // or failed; and every wish for one became a schedule.
-func (t *trial) checkPrompts() {
+func (t *personCheck) checkPrompts() {
 	times := map[string]bool{}
 	for _, schedule := range t.rows.schedules {
 		if schedule.participant != t.p.id {
@@ -279,7 +279,7 @@ func (t *trial) checkPrompts() {
 	}
 }
 
-func (t *trial) promptRows() []promptRow {
+func (t *personCheck) promptRows() []promptRow {
 	var rows []promptRow
 	for _, row := range t.rows.prompts {
 		if row.participant == t.p.id {
@@ -289,7 +289,7 @@ func (t *trial) promptRows() []promptRow {
 	return rows
 }
 
-func (t *trial) checkPrompt(row promptRow) {
+func (t *personCheck) checkPrompt(row promptRow) {
 	t.report.Prompts++
 	sent := map[string]int{}
 	for id, out := range t.rows.outbox {
@@ -315,7 +315,7 @@ func (t *trial) checkPrompt(row promptRow) {
 
 // checkHistory verifies that the API shows each text once and in order, and exactly the answers
 // that the carrier took.
-func (t *trial) checkHistory(entries []entry) {
+func (t *personCheck) checkHistory(entries []entry) {
 	said, heard := tokensOf(entries)
 	if !slices.IsSorted(said) || len(slices.Compact(slices.Clone(said))) != len(said) {
 		t.report.violate("%s: the history shows texts twice or in another order: %v", t.p.name, said)
@@ -353,7 +353,7 @@ func tokensOf(entries []entry) (said, heard []string) {
 
 // checkParting verifies one greeting for each participant; after a removal one notice and
 // nothing more; after a stop that was obeyed at most its confirmation.
-func (t *trial) checkParting() {
+func (t *personCheck) checkParting() {
 	kinds := map[string]int{}
 	for i, one := range t.sent {
 		kinds[t.rows.outbox[one.Outbox].kind]++
@@ -373,7 +373,7 @@ func (t *trial) checkParting() {
 // checkAfterLeaving verifies that nothing follows a notice. What was being posted when a stop
 // was acknowledged may be on its way; what is posted later may not go out, the
 // confirmation of the stop aside.
-func (t *trial) checkAfterLeaving(i int) {
+func (t *personCheck) checkAfterLeaving(i int) {
 	one, row := t.sent[i], t.rows.outbox[t.sent[i].Outbox]
 	switch t.p.ending {
 	case stays:

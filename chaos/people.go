@@ -19,8 +19,8 @@ type text struct {
 	token, sid string
 	// wish is the local time of the daily prompt that it asks for.
 	wish string
-	// isCry: it says that the person is in danger.
-	isCry bool
+	// isDanger: it says that the person is in danger.
+	isDanger bool
 }
 
 // ending is how a person leaves during the storm.
@@ -50,9 +50,9 @@ type person struct {
 	// leftAt is when the stop was taken.
 	leftAt time.Time
 	wishes int
-	// cry is what the person says when in danger, cries how often that was.
-	cry   cry
-	cries int
+	// danger is what the person says when in danger, dangerTexts how often that was.
+	danger      dangerLevel
+	dangerTexts int
 }
 
 // enrol enrols all people before the storm.
@@ -63,7 +63,7 @@ func (s *system) enrol(ctx context.Context) ([]*person, error) {
 		p := &person{
 			sys: s, random: random, index: i,
 			name: fmt.Sprintf("p%02d", i), number: fmt.Sprintf("+120255501%02d", i),
-			leaveAt: s.settings.Faults * (30 + random.IntN(60)) / 100, cry: cryOf(i),
+			leaveAt: s.settings.Faults * (30 + random.IntN(60)) / 100, danger: dangerOf(i),
 		}
 		switch i % 6 {
 		case 4:
@@ -104,8 +104,8 @@ func (p *person) takeAction(ctx context.Context) error {
 	if p.ending != stays && p.sys.board.Total() >= p.leaveAt {
 		return p.leave(ctx)
 	}
-	if p.cry != silent && p.cries < mostCries && p.random.IntN(4) == 0 {
-		return p.cryOut(ctx)
+	if p.danger != silent && p.dangerTexts < mostDangerTexts && p.random.IntN(4) == 0 {
+		return p.sendDangerText(ctx)
 	}
 	switch dice := p.random.IntN(20); {
 	case dice == 0:
@@ -130,7 +130,7 @@ func (p *person) takeAction(ctx context.Context) error {
 // text twice, at once or again later.
 func (p *person) say(ctx context.Context, body, wish string) error {
 	n := len(p.texts) + 1
-	one := text{token: fmt.Sprintf("m%04d", n), sid: p.sid(n), wish: wish, isCry: body == p.cry.cryText() && p.cry != silent}
+	one := text{token: fmt.Sprintf("m%04d", n), sid: p.sid(n), wish: wish, isDanger: body == p.danger.dangerText() && p.danger != silent}
 	if err := p.post(ctx, one, p.name+" "+one.token+" "+body, p.random.IntN(12) == 0); err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (p *person) leave(ctx context.Context) error {
 	p.left = true
 	if p.ending == removed {
 		err := p.sys.api.call(ctx, call{method: http.MethodDelete, path: apiPath + "/" + p.id}, nil)
-		var no *refused
+		var no *refusedError
 		if errors.As(err, &no) && no.status == http.StatusNotFound {
 			err = nil // An answer was lost; the removal was not.
 		}

@@ -11,9 +11,9 @@ import (
 	"coachline/internal/sim/twilio"
 )
 
-// move is one thing that goes wrong: a trap, a kill without a reason, or a
+// mishap is one thing that goes wrong: a trap, a kill without a reason, or a
 // fault of the carrier or the model.
-type move struct {
+type mishap struct {
 	point  harness.Point
 	victim string // process or kind of process; of a trap: empty is the caller
 	target harness.Target
@@ -40,13 +40,13 @@ func requiredPoints() []harness.Point {
 }
 
 // coreMoves are the moves that every run has, however short.
-func coreMoves() []move {
-	var moves []move
+func coreMoves() []mishap {
+	var moves []mishap
 	for _, point := range requiredPoints() {
-		moves = append(moves, move{point: point})
+		moves = append(moves, mishap{point: point})
 	}
 	moves = append(moves, pagerMoves()...)
-	return append(moves, []move{
+	return append(moves, []mishap{
 		{victim: "starter"}, {victim: "worker"}, {victim: "temporal"}, {victim: "postgres"},
 		{target: harness.TargetModel, fault: harness.FaultBusy}, {target: harness.TargetModel, fault: harness.FaultError},
 		{target: harness.TargetCarrier, fault: harness.FaultResetAfter}, {target: harness.TargetCarrier, fault: harness.FaultBusy},
@@ -58,8 +58,8 @@ func coreMoves() []move {
 }
 
 // otherMoves are the rest of the moves.
-func otherMoves() []move {
-	return []move{
+func otherMoves() []mishap {
+	return []mishap{
 		{point: harness.AfterSignal}, {point: harness.BeforeUpdate}, {point: harness.BeforeAcceptance},
 		{point: harness.BeforeTaskDone}, {point: harness.AfterTaskDone}, {point: harness.BeforeActivity}, {point: harness.AfterActivityDone},
 		{point: harness.AfterAcceptance, victim: "postgres"}, {point: harness.AfterModelAnswer, victim: "postgres"},
@@ -82,7 +82,7 @@ func otherMoves() []move {
 
 // shuffleMoves is a round of moves in the seed's order; the core comes first, so that
 // a short run has it.
-func shuffleMoves(random *rand.Rand) []move {
+func shuffleMoves(random *rand.Rand) []mishap {
 	first, rest := coreMoves(), otherMoves()
 	random.Shuffle(len(first), func(i, j int) { first[i], first[j] = first[j], first[i] })
 	random.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
@@ -113,7 +113,7 @@ func runStorm(ctx context.Context, s *system, people []*person) {
 // the thick of it, few turns get as far as a continue-as-new.
 func (s *system) makeMoves(ctx context.Context) {
 	random := s.settings.randomSource(0)
-	var round []move
+	var round []mishap
 	for s.board.Total() < s.settings.Faults {
 		if len(round) == 0 {
 			round = shuffleMoves(random)
@@ -127,7 +127,7 @@ func (s *system) makeMoves(ctx context.Context) {
 	}
 	s.board.Disarm()
 	for _, point := range s.missingPoints() {
-		s.makeMove(move{point: point}, random)
+		s.makeMove(mishap{point: point}, random)
 	}
 	for len(s.missingPoints()) > 0 && twilio.Pause(ctx, lookEvery) {
 		continue
@@ -141,7 +141,7 @@ func (s *system) missingPoints() []harness.Point {
 }
 
 // makeMove makes a move. A trap or a fault waits until its call comes.
-func (s *system) makeMove(m move, random *rand.Rand) {
+func (s *system) makeMove(m mishap, random *rand.Rand) {
 	rest := time.Duration(random.Int64N(int64(longestRest)))
 	wait := time.Duration(random.Int64N(int64(30 * time.Millisecond)))
 	pick := random.IntN(1 << 16)

@@ -15,9 +15,9 @@ const (
 	trimWorth = 32 << 20
 )
 
-// heap is what the trimmer looks at, in bytes since the process began (taken)
+// heapUsage is what the trimmer looks at, in bytes since the process began (taken)
 // or as it is.
-type heap struct {
+type heapUsage struct {
 	taken uint64
 	// held is what the process has of the system, in use or not.
 	held uint64
@@ -26,14 +26,14 @@ type heap struct {
 // trimmer decides when memory goes back to the system: the collector alone
 // keeps twice of what is in use for the next burst.
 type trimmer struct {
-	last heap
+	last heapUsage
 	// floor is what was held after the newest trim; 0 before the first.
 	floor uint64
 }
 
 // isDue: little was taken since the look before, and enough is held beyond what
 // the last trim could not give back.
-func (t *trimmer) isDue(now heap) bool {
+func (t *trimmer) isDue(now heapUsage) bool {
 	resting := now.taken-t.last.taken < restRate*uint64(trimEvery/time.Second)
 	t.last = now
 	return resting && now.held > t.floor+trimWorth
@@ -58,10 +58,10 @@ func giveBack(ctx context.Context) {
 	}
 }
 
-func readHeap() heap {
+func readHeap() heapUsage {
 	samples := []metrics.Sample{
 		{Name: "/gc/heap/allocs:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
 	}
 	metrics.Read(samples)
-	return heap{taken: samples[0].Value.Uint64(), held: samples[1].Value.Uint64() - samples[2].Value.Uint64()}
+	return heapUsage{taken: samples[0].Value.Uint64(), held: samples[1].Value.Uint64() - samples[2].Value.Uint64()}
 }

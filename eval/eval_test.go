@@ -197,7 +197,7 @@ func TestWrongUsage(t *testing.T) {
 
 func TestColumns(t *testing.T) {
 	t.Parallel()
-	var g ground
+	var g environment
 	g.settings.Model.Name, g.settings.Model.Small = "own", "own"
 	for _, tc := range []struct {
 		name  string

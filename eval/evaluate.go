@@ -27,9 +27,9 @@ const builtIn = "built-in"
 // scriptName is the scripted model's, wherever it is judged.
 const scriptName = "script"
 
-// ground is what an evaluation stands on: the settings, and the scripted model
+// environment is what an evaluation stands on: the settings, and the scripted model
 // where no other one is set.
-type ground struct {
+type environment struct {
 	settings config.Config
 	scripted bool
 	stop     func()
@@ -37,8 +37,8 @@ type ground struct {
 
 // prepare reads the settings. Without a key and without an address the scripted
 // model answers, over HTTP like any other.
-func prepare(ctx context.Context, environ []string) (ground, error) {
-	g := ground{stop: func() {}, scripted: !slices.ContainsFunc(environ, namesModel)}
+func prepare(ctx context.Context, environ []string) (environment, error) {
+	g := environment{stop: func() {}, scripted: !slices.ContainsFunc(environ, namesModel)}
 	key := make([]byte, 32)
 	if _, err := rand.Read(key); err != nil {
 		return g, fmt.Errorf("making a key: %w", err)
@@ -94,7 +94,7 @@ func serveScript(ctx context.Context) (base string, stop func(), err error) {
 }
 
 // columns are the models, prompts and protocols of the options, each with each.
-func (g ground) columns(o options) []Setup {
+func (g environment) columns(o options) []Setup {
 	if len(o.models) == 0 {
 		o.models = []string{g.settings.Model.Name}
 	}

@@ -32,7 +32,7 @@ type Library struct {
 	templates map[Name]*template.Template
 	sources   map[Name]string
 	folders   pageFolders
-	spoken    map[Name]spoken
+	spoken    map[Name]translatedText
 	// overridden are the texts that the operator's folder holds outside a
 	// locale's folder.
 	overridden map[Name]bool

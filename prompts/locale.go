@@ -30,9 +30,9 @@ type translation struct {
 
 func (t translation) file(name Name) string { return t.folder + "/" + name.file() }
 
-// spoken is a fixed text in every language that it was translated to. The
+// translatedText is a fixed text in every language that it was translated to. The
 // matcher's first language is ownLanguage, so it counts one more than texts.
-type spoken struct {
+type translatedText struct {
 	matcher language.Matcher
 	texts   []translation
 }
@@ -168,7 +168,7 @@ func isLocale(root fs.FS, entry fs.DirEntry) bool {
 }
 
 func (l *Library) parseFolders(folders map[string]map[Name]string) error {
-	l.spoken = map[Name]spoken{}
+	l.spoken = map[Name]translatedText{}
 	tags := map[Name][]language.Tag{}
 	for _, folder := range slices.Sorted(maps.Keys(folders)) {
 		for _, name := range slices.Sorted(maps.Keys(folders[folder])) {
@@ -177,7 +177,7 @@ func (l *Library) parseFolders(folders map[string]map[Name]string) error {
 				return fmt.Errorf("prompt %s: %w", text.file(name), err)
 			}
 			tags[name] = append(tags[name], language.Make(folder))
-			l.spoken[name] = spoken{texts: append(l.spoken[name].texts, text)}
+			l.spoken[name] = translatedText{texts: append(l.spoken[name].texts, text)}
 		}
 	}
 	for name, words := range l.spoken {

@@ -41,7 +41,7 @@ func (h *handlers) registerCosts(router huma.API) {
 		errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.setBudget)
 	register(router, route{method: http.MethodGet, path: budgetPath, id: "get-budget", needs: auth.CostRead, summary: "One budget",
 		errors: []int{http.StatusNotFound}}, h.getBudget)
-	registerPatch(router, merging[PatchInput, api.BudgetChange, tagged[api.Budget]]{
+	registerPatch(router, merging[PatchInput, api.BudgetChange, taggedAnswer[api.Budget]]{
 		route:   route{path: budgetPath, id: "patch-budget", needs: auth.BudgetChange, summary: "Change some fields of a budget"},
 		cleared: map[string]any{"warn_percent": defaultWarnPercent},
 		change:  h.changeBudget,
@@ -157,7 +157,7 @@ func (h *handlers) setBudget(ctx context.Context, in *newBudgetRequest) (*answer
 const defaultWarnPercent = 80
 
 // getBudget finds a budget among all, which are few.
-func (h *handlers) getBudget(ctx context.Context, in *budgetRequest) (*tagged[api.Budget], error) {
+func (h *handlers) getBudget(ctx context.Context, in *budgetRequest) (*taggedAnswer[api.Budget], error) {
 	rows, err := h.store.Budgets(ctx)
 	if err != nil {
 		return nil, h.toFailure("reading the budget", err)
@@ -170,7 +170,7 @@ func (h *handlers) getBudget(ctx context.Context, in *budgetRequest) (*tagged[ap
 	return nil, newFailure(http.StatusNotFound, "budget not found")
 }
 
-func (h *handlers) changeBudget(ctx context.Context, in *PatchInput, ifMatch string, body api.BudgetChange) (*tagged[api.Budget], error) {
+func (h *handlers) changeBudget(ctx context.Context, in *PatchInput, ifMatch string, body api.BudgetChange) (*taggedAnswer[api.Budget], error) {
 	id, err := strconv.ParseInt(in.ID, 10, 64)
 	if err != nil {
 		return nil, newFailure(http.StatusNotFound, "budget not found")

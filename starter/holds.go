@@ -96,7 +96,7 @@ func (h *handlers) listHolds(ctx context.Context, in *holdsRequest) (*answer[api
 }
 
 // getHold reads the page of one that begins with the hold.
-func (h *handlers) getHold(ctx context.Context, in *holdRequest) (*tagged[api.Hold], error) {
+func (h *handlers) getHold(ctx context.Context, in *holdRequest) (*taggedAnswer[api.Hold], error) {
 	rows, err := h.store.Holds(ctx, models.HoldQuery{BeforeID: in.ID + 1, Limit: 1})
 	if err != nil {
 		return nil, h.toFailure("reading the hold", err)

@@ -41,18 +41,18 @@ func newAnswer[T any](message string, result T) *answer[T] {
 	return &answer[T]{Body: api.Envelope[T]{Status: api.StatusOK, Message: message, Result: result}}
 }
 
-// tagged is an answer whose ETag is made from its content, for If-None-Match.
-type tagged[T any] struct {
+// taggedAnswer is an answer whose ETag is made from its content, for If-None-Match.
+type taggedAnswer[T any] struct {
 	ETag string `header:"ETag" doc:"Changes with the content, for If-None-Match. Its part before a dash changes with the settings alone, which is what If-Match compares."`
 	Body api.Envelope[T]
 }
 
-func newTagged[T any](result T) (*tagged[T], error) {
+func newTagged[T any](result T) (*taggedAnswer[T], error) {
 	tag, err := newTag(result)
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[T]{ETag: strconv.Quote(tag), Body: newAnswer("", result).Body}, nil
+	return &taggedAnswer[T]{ETag: strconv.Quote(tag), Body: newAnswer("", result).Body}, nil
 }
 
 // newTag is the digest of the content, behind that of its settings where some of it

@@ -140,7 +140,7 @@ func (n planned) pick(id string) (api.Schedule, error) {
 	return list[slices.IndexFunc(list, func(s api.Schedule) bool { return s.ID == id })], nil
 }
 
-func (h *handlers) getSchedule(ctx context.Context, in *scheduleRequest) (*tagged[api.Schedule], error) {
+func (h *handlers) getSchedule(ctx context.Context, in *scheduleRequest) (*taggedAnswer[api.Schedule], error) {
 	now, err := h.readSchedules(ctx, in.ID)
 	if err != nil {
 		return nil, err

@@ -169,7 +169,7 @@ type Server struct {
 	followStudies, runCloseOuts func(context.Context)
 	// runWebhooks delivers events to receivers outside.
 	runWebhooks func(context.Context)
-	upkeep      upkeep
+	upkeep      dailyChecks
 }
 
 // stopLimit bounds the time in which a server that is stopped finishes its
@@ -214,7 +214,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	return &Server{
 		listener: listener, http: server, relay: r, runCohorts: h.runCohorts, followStudies: h.studies.Follow, runCloseOuts: h.runCloseOuts,
 		runWebhooks: webhooks.New(webhooks.Config{Store: cfg.Store, Allow: cfg.WebAllow, Counter: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now}).Run,
-		upkeep:      upkeep{access: cfg.Access, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now},
+		upkeep:      dailyChecks{access: cfg.Access, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now},
 	}, nil
 }
 

@@ -12,9 +12,9 @@ import (
 // The first time is when the server starts.
 const upkeepEvery = 24 * time.Hour
 
-// upkeep is what a server does once a day. Every replica does it, but the whole
+// dailyChecks is what a server does once a day. Every replica does it, but the whole
 // audit is checked by one of them.
-type upkeep struct {
+type dailyChecks struct {
 	access  Access
 	metrics *metrics.Metrics
 	log     *slog.Logger
@@ -22,7 +22,7 @@ type upkeep struct {
 }
 
 // run works until ctx ends.
-func (u upkeep) run(ctx context.Context) {
+func (u dailyChecks) run(ctx context.Context) {
 	ticker := time.NewTicker(upkeepEvery)
 	defer ticker.Stop()
 	for {
@@ -40,7 +40,7 @@ func (u upkeep) run(ctx context.Context) {
 
 // checkAudit logs and counts whether the audit is as it was written. The head in
 // the log proves later that no newer row was cut off.
-func (u upkeep) checkAudit(ctx context.Context) {
+func (u dailyChecks) checkAudit(ctx context.Context) {
 	chain, err := u.access.CheckNewAudit(ctx, u.now())
 	switch {
 	case ctx.Err() != nil:

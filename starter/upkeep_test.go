@@ -53,7 +53,7 @@ func TestAuditIsCheckedDaily(t *testing.T) {
 				require.NoError(t, err)
 				var log bytes.Buffer
 				ctx, cancel := context.WithCancel(t.Context())
-				u := upkeep{access: tc.access, metrics: m, log: slog.New(slog.NewTextHandler(&log, nil)), now: time.Now}
+				u := dailyChecks{access: tc.access, metrics: m, log: slog.New(slog.NewTextHandler(&log, nil)), now: time.Now}
 				go u.run(ctx)
 				<-time.After(upkeepEvery + time.Second)
 				synctest.Wait()

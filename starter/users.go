@@ -89,7 +89,7 @@ func (h *handlers) listUsers(ctx context.Context, _ *noInput) (*answer[api.UserL
 	return newAnswer("", list), nil
 }
 
-func (h *handlers) getUser(ctx context.Context, in *accessRequest) (*tagged[api.User], error) {
+func (h *handlers) getUser(ctx context.Context, in *accessRequest) (*taggedAnswer[api.User], error) {
 	u, err := h.cfg.Access.User(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("reading the user", asMissing("user", err))
@@ -204,7 +204,7 @@ func (h *handlers) listTokens(ctx context.Context, _ *noInput) (*answer[api.Toke
 }
 
 // getToken finds a token among all, which are few.
-func (h *handlers) getToken(ctx context.Context, in *accessRequest) (*tagged[api.Token], error) {
+func (h *handlers) getToken(ctx context.Context, in *accessRequest) (*taggedAnswer[api.Token], error) {
 	rows, err := h.cfg.Access.Tokens(ctx)
 	if err != nil {
 		return nil, h.toFailure("reading the token", err)

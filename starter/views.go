@@ -53,7 +53,7 @@ func (h *handlers) listViews(ctx context.Context, _ *noInput) (*answer[api.Peopl
 }
 
 // getView finds a view among those that the caller sees, which are few.
-func (h *handlers) getView(ctx context.Context, in *viewRequest) (*tagged[api.PeopleView], error) {
+func (h *handlers) getView(ctx context.Context, in *viewRequest) (*taggedAnswer[api.PeopleView], error) {
 	rows, err := h.store.Views(ctx, actorOf(ctx))
 	if err != nil {
 		return nil, h.toFailure("reading the view", err)

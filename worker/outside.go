@@ -27,13 +27,13 @@ func newTools(cfg config.Config, parts toolParts) (*tools.Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("COACH_WEB_SEARCH_URL: %w", err)
 	}
-	desk := browse.New(browse.Config{Web: client, Ledger: parts.ledger, Window: activities.WindowEntries})
+	handler := browse.New(browse.Config{Web: client, Ledger: parts.ledger, Window: activities.WindowEntries})
 	more := tools.PlaybookTools(parts.playbooks)
 	if cfg.Web.SearchURL != "" {
-		more = append(more, desk.SearchTool())
+		more = append(more, handler.SearchTool())
 	}
 	if cfg.Web.Fetch == config.SwitchOn {
-		more = append(more, desk.FetchTool())
+		more = append(more, handler.FetchTool())
 	}
 	if cfg.Replies.MessageTool == config.SwitchOn {
 		more = append(more, message.New(message.Config{Ledger: parts.ledger, Events: parts.events, Instructions: parts.instructions}).Tool())

@@ -74,7 +74,7 @@ type participant struct {
 	settled      []settledSend
 	cancellation cancellation
 	unsaved      unsaved
-	shown        shown
+	shown        shownAttributes
 	// refusals hold why the rules refused a command, by its id, until its handler has
 	// answered.
 	refusals map[string]string

@@ -39,9 +39,9 @@ func (d unsaved) mergeLater(later unsaved) unsaved {
 	}
 }
 
-// shown is what the search attributes say, as far as this run knows: a run takes
+// shownAttributes is what the search attributes say, as far as this run knows: a run takes
 // them over from the one before it, which says whether they show its state.
-type shown struct {
+type shownAttributes struct {
 	status  models.Status
 	mode    models.Mode
 	nextDue time.Time
@@ -119,8 +119,8 @@ func (p *participant) unsavedState(ctx workflow.Context) *models.SaveStateInput 
 }
 
 // attributesToShow returns what the search attributes are to say.
-func (p *participant) attributesToShow() shown {
-	return shown{status: p.state.Status, mode: p.state.Mode, nextDue: p.nextDue(), flags: p.flagsToShow()}
+func (p *participant) attributesToShow() shownAttributes {
+	return shownAttributes{status: p.state.Status, mode: p.state.Mode, nextDue: p.nextDue(), flags: p.flagsToShow()}
 }
 
 // upsertAttributes sets the search attributes that have changed.

@@ -207,7 +207,7 @@ func TestClockChangesInTheFullWorld(t *testing.T) {
 			t.Parallel()
 			stubActivities := r.weeks(t)
 			for i, s := range r.weeks(t) {
-				s.live()
+				s.play()
 				s.check()
 				newBare(stubActivities[i]).run()
 				s.agrees(stubActivities[i])
@@ -216,8 +216,8 @@ func TestClockChangesInTheFullWorld(t *testing.T) {
 	}
 }
 
-// live plays the stretch in the workflow environment.
-func (s *stretch) live() {
+// play runs the stretch in the workflow environment.
+func (s *stretch) play() {
 	s.t.Helper()
 	w := newWorld(s.t, func(w *world, rules *coach.Rules) {
 		w.env.SetStartTime(s.from)

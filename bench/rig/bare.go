@@ -39,7 +39,7 @@ type Bare struct {
 	worker   sdk.Worker
 }
 
-func newBare(at ground, slope Slope, c client.Client) *Bare {
+func newBare(at environment, slope Slope, c client.Client) *Bare {
 	return &Bare{temporal: c, slope: slope, acts: &bareActs{outside: at.outside, phones: newPhones()}}
 }
 

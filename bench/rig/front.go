@@ -8,8 +8,8 @@ import (
 	"coachline/models"
 )
 
-// front is the HTTP side of an installation.
-type front struct {
+// httpAPI is the HTTP side of an installation.
+type httpAPI struct {
 	base   string
 	phones *phones
 	people *people
@@ -21,18 +21,18 @@ type people struct {
 	ids map[string]string
 }
 
-func newFront(base string, p *phones) front {
-	return front{base: base, phones: p, people: &people{ids: map[string]string{}}}
+func newFront(base string, p *phones) httpAPI {
+	return httpAPI{base: base, phones: p, people: &people{ids: map[string]string{}}}
 }
 
 // isReady reports whether the installation answers.
-func (f front) isReady(ctx context.Context) bool {
+func (f httpAPI) isReady(ctx context.Context) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.base+"/readyz", nil)
 	return err == nil && f.phones.do(req) == nil
 }
 
 // Enrol enrols a phone; the greeting goes out by itself.
-func (f front) Enrol(ctx context.Context, phone string) error {
+func (f httpAPI) Enrol(ctx context.Context, phone string) error {
 	var out struct {
 		Result struct {
 			ID string `json:"id"`
@@ -48,12 +48,12 @@ func (f front) Enrol(ctx context.Context, phone string) error {
 
 // Text delivers a text as the carrier does, and returns with the webhook's
 // answer.
-func (f front) Text(ctx context.Context, phone, body string) error {
+func (f httpAPI) Text(ctx context.Context, phone, body string) error {
 	return f.phones.text(ctx, f.base+"/twilio/inbound", phone, body)
 }
 
 // WorkflowID is the workflow of an enrolled phone.
-func (f front) WorkflowID(phone string) string {
+func (f httpAPI) WorkflowID(phone string) string {
 	f.people.mu.Lock()
 	defer f.people.mu.Unlock()
 	return models.WorkflowID(f.people.ids[phone])

@@ -19,7 +19,7 @@ import (
 // process of its own. It is reached over HTTP alone, so that any build of dev
 // can be measured alike.
 type Outside struct {
-	front
+	httpAPI
 	binary   string
 	dir      string
 	settings []string
@@ -72,8 +72,8 @@ func (r *Rig) StartOutside(ctx context.Context, settings ...string) (*Outside, e
 		return nil, err
 	}
 	o := &Outside{
-		front:  newFront("http://"+loopback+":"+port, r.phones),
-		binary: r.binary, dir: dir, settings: slices.Concat(coachingSettings(r.outside), settings, r.settings),
+		httpAPI: newFront("http://"+loopback+":"+port, r.phones),
+		binary:  r.binary, dir: dir, settings: slices.Concat(coachingSettings(r.outside), settings, r.settings),
 	}
 	return o, o.Start(ctx)
 }

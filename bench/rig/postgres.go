@@ -24,26 +24,26 @@ const (
 )
 
 // postgres starts PostgreSQL and a Temporal server on it.
-func (r *Rig) postgres(ctx context.Context) (ground, error) {
+func (r *Rig) postgres(ctx context.Context) (environment, error) {
 	port, err := temporal.FreePort()
 	if err != nil {
-		return ground{}, fmt.Errorf("looking for PostgreSQL's port: %w", err)
+		return environment{}, fmt.Errorf("looking for PostgreSQL's port: %w", err)
 	}
 	// The cluster's own user has to get through to its folder.
 	if err := os.Chmod(r.dir, 0o711); err != nil { //nolint:gosec // search permission is all that others get
-		return ground{}, fmt.Errorf("opening the folder: %w", err)
+		return environment{}, fmt.Errorf("opening the folder: %w", err)
 	}
 	program, err := harness.Postgres(ctx, filepath.Join(r.dir, "postgres"), port)
 	if err != nil {
-		return ground{}, fmt.Errorf("making PostgreSQL's cluster: %w", err)
+		return environment{}, fmt.Errorf("making PostgreSQL's cluster: %w", err)
 	}
 	fleet := harness.NewFleet(r.dir, harness.NewTrace())
 	r.onStop(func() error { fleet.Stop(); return nil })
 	if err := fleet.Run(program); err != nil {
-		return ground{}, fmt.Errorf("running PostgreSQL: %w", err)
+		return environment{}, fmt.Errorf("running PostgreSQL: %w", err)
 	}
 	r.postgresPort = port
-	at := ground{database: postgresURL(port, databaseCoach)}
+	at := environment{database: postgresURL(port, databaseCoach)}
 	if err := makeDatabases(ctx, port); err != nil {
 		return at, err
 	}

@@ -24,7 +24,7 @@ import (
 // Product is the production code: both roles, in this process, reached over
 // HTTP like any other installation.
 type Product struct {
-	front
+	httpAPI
 	settings config.Config
 	environ  []string // what settings were read from
 	temporal client.Client
@@ -32,7 +32,7 @@ type Product struct {
 	starter  running
 }
 
-func newProduct(at ground, p *phones, c client.Client) (*Product, error) {
+func newProduct(at environment, p *phones, c client.Client) (*Product, error) {
 	port, err := freePort()
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func newProduct(at ground, p *phones, c client.Client) (*Product, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Product{front: newFront("http://"+settings.HTTP.Addr, p), settings: settings, environ: environ, temporal: c}, nil
+	return &Product{httpAPI: newFront("http://"+settings.HTTP.Addr, p), settings: settings, environ: environ, temporal: c}, nil
 }
 
 // Slope is when the prompts of one clock time go out: the first Ahead of it, the
@@ -59,7 +59,7 @@ func (p *Product) Slope() Slope {
 }
 
 // makeEnvironment is what the product reads its settings from.
-func makeEnvironment(at ground, port string) ([]string, error) {
+func makeEnvironment(at environment, port string) ([]string, error) {
 	key := make([]byte, 32)
 	if _, err := rand.Read(key); err != nil {
 		return nil, fmt.Errorf("making a key: %w", err)

@@ -84,8 +84,8 @@ type Rig struct {
 	postgresPort int
 }
 
-// ground is what the sides stand on.
-type ground struct {
+// environment is what the sides stand on.
+type environment struct {
 	temporal string // host:port
 	database string // the product's DATABASE_URL
 	outside  string // base address of model and carrier
@@ -151,8 +151,8 @@ func (r *Rig) build(ctx context.Context, cfg Config) error {
 }
 
 // server starts the Temporal server and says where the product's tables go.
-func (r *Rig) server(ctx context.Context, backend Backend) (ground, error) {
-	at := ground{database: "sqlite:" + filepath.Join(r.dir, "coachline.db")}
+func (r *Rig) server(ctx context.Context, backend Backend) (environment, error) {
+	at := environment{database: "sqlite:" + filepath.Join(r.dir, "coachline.db")}
 	dir := r.dir
 	switch backend {
 	case Memory:

@@ -53,19 +53,19 @@ func enumerate(ctx context.Context, o options, out io.Writer) (right bool, err e
 }
 
 // newRounds are those of the scenarios that were asked for.
-func newRounds(o options, s *surroundings, out io.Writer) []*round {
+func newRounds(o options, s *environment, out io.Writer) []*round {
 	var list []*round
 	shared := &output{to: out}
 	for _, sc := range scenarios() {
 		if o.scenario == "" || o.scenario == sc.name {
-			list = append(list, &round{scenario: sc, options: o, surroundings: s, output: shared})
+			list = append(list, &round{scenario: sc, options: o, environment: s, output: shared})
 		}
 	}
 	return list
 }
 
 // enumerateShort runs the jobs of the short form, all scenarios at a time.
-func enumerateShort(ctx context.Context, o options, s *surroundings, out io.Writer) (bool, error) {
+func enumerateShort(ctx context.Context, o options, s *environment, out io.Writer) (bool, error) {
 	list := newRounds(o, s, out)
 	var group sync.WaitGroup
 	right := make([]bool, len(list))
@@ -95,14 +95,14 @@ func (o *output) printf(format string, args ...any) {
 
 // round is one scenario with all its faults.
 type round struct {
-	*surroundings
+	*environment
 	*output
 	scenario *scenario
 	options  options
 }
 
 func (r *round) newInstallation(ctx context.Context) (*installation, error) {
-	return newInstallation(ctx, r.surroundings, r.scenario)
+	return newInstallation(ctx, r.environment, r.scenario)
 }
 
 func (r *round) run(ctx context.Context) (right bool, err error) {
@@ -128,7 +128,7 @@ func (r *round) run(ctx context.Context) (right bool, err error) {
 
 // trimReads leaves out the reads behind the last call with an effect: they are
 // those of a system that waits.
-func trimReads(points []seen) []seen {
+func trimReads(points []observedPoint) []observedPoint {
 	last := 0
 	for i, p := range points {
 		if p.effect != reads {
@@ -139,7 +139,7 @@ func trimReads(points []seen) []seen {
 }
 
 // planJobs lists the runs for the points.
-func (r *round) planJobs(points []seen) []job {
+func (r *round) planJobs(points []observedPoint) []job {
 	var jobs []job
 	for _, p := range points {
 		for _, f := range p.faults() {

@@ -44,7 +44,7 @@ const (
 type installation struct {
 	// ctx ends with the program.
 	ctx          context.Context
-	surroundings *surroundings
+	surroundings *environment
 	number       int
 	cache        int
 	settings     []string
@@ -61,7 +61,7 @@ type installation struct {
 	closed   bool
 	watching bool
 	counts   counter
-	passed   []seen
+	passed   []observedPoint
 	planned  point
 	what     fault
 	hit      bool
@@ -69,7 +69,7 @@ type installation struct {
 }
 
 // newInstallation starts an installation and waits until it works.
-func newInstallation(ctx context.Context, s *surroundings, sc *scenario) (*installation, error) {
+func newInstallation(ctx context.Context, s *environment, sc *scenario) (*installation, error) {
 	l := &installation{ctx: ctx, surroundings: s, number: int(s.installations.Add(1)), cache: s.cache, settings: sc.settings, thinking: sc.thinking, roles: map[string]*instance{}}
 	var err error
 	if l.carrier, err = l.newCarrier(); err != nil {
@@ -178,7 +178,7 @@ func (l *installation) arrive(p point, e effect) fault {
 		return none
 	}
 	p = l.counts.count(p)
-	l.passed = append(l.passed, seen{p, e})
+	l.passed = append(l.passed, observedPoint{p, e})
 	if l.hit || p != l.planned {
 		return none
 	}

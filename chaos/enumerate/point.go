@@ -48,15 +48,15 @@ const (
 	codedAfter  fault = "5xx-after"
 )
 
-// seen is a point as the run without faults passed it.
-type seen struct {
+// observedPoint is a point as the run without faults passed it.
+type observedPoint struct {
 	point
 	effect effect
 }
 
 // faults are those that make a difference there. Of a read that is made again
 // and again, the first one hangs or is the last for its process.
-func (s seen) faults() []fault {
+func (s observedPoint) faults() []fault {
 	switch {
 	case s.effect == reads && s.N > 1:
 		return []fault{before}

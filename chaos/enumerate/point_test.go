@@ -36,7 +36,7 @@ func TestCounterNumbersEachKindOfCall(t *testing.T) {
 }
 
 func TestFaultsOfAnEffect(t *testing.T) {
-	of := func(e effect, n int) []fault { return seen{point{N: n}, e}.faults() }
+	of := func(e effect, n int) []fault { return observedPoint{point{N: n}, e}.faults() }
 	require.Equal(t, []fault{before, hang, kill}, of(reads, 1), "a read that was done and lost is one that was not done")
 	require.Equal(t, []fault{before}, of(reads, 2))
 	require.Equal(t, []fault{before, after, hang, kill}, of(writes, 2))
@@ -44,7 +44,7 @@ func TestFaultsOfAnEffect(t *testing.T) {
 }
 
 func TestActiveLeavesOutTheReadsOfASystemThatWaits(t *testing.T) {
-	list := []seen{{effect: reads}, {effect: writes}, {effect: reads}, {effect: posts}, {effect: reads}, {effect: reads}}
+	list := []observedPoint{{effect: reads}, {effect: writes}, {effect: reads}, {effect: posts}, {effect: reads}, {effect: reads}}
 	require.Len(t, trimReads(list), 4)
-	require.Empty(t, trimReads([]seen{{effect: reads}}))
+	require.Empty(t, trimReads([]observedPoint{{effect: reads}}))
 }

@@ -27,9 +27,9 @@ import (
 
 const retention = 24 * time.Hour
 
-// surroundings are what all installations share: a Temporal server in this process with its state
+// environment are what all installations share: a Temporal server in this process with its state
 // in memory, and the address of carrier and model.
-type surroundings struct {
+type environment struct {
 	engine  *temporal.Engine
 	dir     string
 	cache   int    // workflows that a worker keeps
@@ -43,12 +43,12 @@ type surroundings struct {
 	instances     map[string]*instance
 }
 
-func newSurroundings(ctx context.Context, cfg temporal.Config, cache int) (*surroundings, error) {
+func newSurroundings(ctx context.Context, cfg temporal.Config, cache int) (*environment, error) {
 	dir, err := os.MkdirTemp(pgtest.MemoryFolder(), "coachline-enumerate-")
 	if err != nil {
 		return nil, fmt.Errorf("making a folder: %w", err)
 	}
-	s := &surroundings{
+	s := &environment{
 		dir: dir, cache: cache, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}},
 		quiet: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)), instances: map[string]*instance{},
 	}
@@ -64,7 +64,7 @@ func newSurroundings(ctx context.Context, cfg temporal.Config, cache int) (*surr
 
 // serveStandIns answers for carrier and model; the first part of a path names the
 // instance that asks.
-func (s *surroundings) serveStandIns(ctx context.Context) error {
+func (s *environment) serveStandIns(ctx context.Context) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("opening an address: %w", err)
@@ -80,7 +80,7 @@ func (s *surroundings) serveStandIns(ctx context.Context) error {
 
 // serveStandIn serves a stand-in of the installation that asks; a killed instance
 // asks for nothing.
-func (s *surroundings) serveStandIn(which string) http.HandlerFunc {
+func (s *environment) serveStandIn(which string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("instance")
 		s.mu.Lock()
@@ -94,7 +94,7 @@ func (s *surroundings) serveStandIn(which string) http.HandlerFunc {
 	}
 }
 
-func (s *surroundings) add(i *instance) {
+func (s *environment) add(i *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i.name = fmt.Sprintf("%s%d", i.role, len(s.instances)+1)
@@ -102,7 +102,7 @@ func (s *surroundings) add(i *instance) {
 }
 
 // makeNamespace makes a namespace and waits until the server knows it.
-func (s *surroundings) makeNamespace(ctx context.Context, name string) (client.Client, error) {
+func (s *environment) makeNamespace(ctx context.Context, name string) (client.Client, error) {
 	c, err := client.NewNamespaceClient(client.Options{HostPort: s.engine.Address(), Logger: s.quiet})
 	if err != nil {
 		return nil, fmt.Errorf("preparing a namespace client: %w", err)
@@ -128,11 +128,11 @@ func (s *surroundings) makeNamespace(ctx context.Context, name string) (client.C
 	}
 }
 
-func (s *surroundings) file(name string) string {
+func (s *environment) file(name string) string {
 	return filepath.Join(s.dir, strings.ReplaceAll(name, "/", "_"))
 }
 
-func (s *surroundings) close() error {
+func (s *environment) close() error {
 	if s.serving != nil {
 		_ = s.serving.Close()
 	}

@@ -81,7 +81,7 @@ func (f *Fleet) keep(p *process) {
 	defer runtime.UnlockOSThread()
 	defer p.log.Close()
 	for {
-		err := p.live(f.stop)
+		err := p.run(f.stop)
 		select {
 		case <-f.stop:
 			return
@@ -102,8 +102,8 @@ func (f *Fleet) keep(p *process) {
 	}
 }
 
-// live starts the program and waits for its end.
-func (p *process) live(stop <-chan struct{}) error {
+// run starts the program and waits for its end.
+func (p *process) run(stop <-chan struct{}) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {

@@ -74,27 +74,27 @@ func serve(ctx context.Context, listener net.Listener, server *http.Server) {
 	go func() { _ = server.Serve(listener) }()
 }
 
-// passage is the points before and after a call.
-type passage struct{ before, after Point }
+// callPoints is the points before and after a call.
+type callPoints struct{ before, after Point }
 
 type passageKey struct{}
 
 // passageOf is empty for calls that are no kill point.
-func passageOf(method string, body []byte) passage {
+func passageOf(method string, body []byte) callPoints {
 	switch method {
 	case "SignalWithStartWorkflowExecution", "SignalWorkflowExecution":
-		return passage{BeforeSignal, AfterSignal}
+		return callPoints{BeforeSignal, AfterSignal}
 	case "UpdateWorkflowExecution":
-		return passage{before: BeforeUpdate}
+		return callPoints{before: BeforeUpdate}
 	case "RespondActivityTaskCompleted":
-		return passage{BeforeActivity, AfterActivityDone}
+		return callPoints{BeforeActivity, AfterActivityDone}
 	case "RespondWorkflowTaskCompleted":
 		if continues(body) {
-			return passage{BeforeContinue, AfterContinue}
+			return callPoints{BeforeContinue, AfterContinue}
 		}
-		return passage{BeforeTaskDone, AfterTaskDone}
+		return callPoints{BeforeTaskDone, AfterTaskDone}
 	}
-	return passage{}
+	return callPoints{}
 }
 
 // ServeHTTP implements http.Handler.
@@ -115,7 +115,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // after is told of every answer before it is passed on.
 func (g *Gateway) after(res *http.Response) error {
 	ctx := res.Request.Context()
-	if points, ok := ctx.Value(passageKey{}).(passage); ok && points.after != "" {
+	if points, ok := ctx.Value(passageKey{}).(callPoints); ok && points.after != "" {
 		g.board.Pass(ctx, points.after, g.process)
 	}
 	return nil

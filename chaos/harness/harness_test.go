@@ -102,14 +102,14 @@ func TestPassages(t *testing.T) {
 	for _, tc := range []struct {
 		method string
 		body   []byte
-		want   passage
+		want   callPoints
 	}{
-		{"SignalWithStartWorkflowExecution", nil, passage{BeforeSignal, AfterSignal}},
-		{"SignalWorkflowExecution", nil, passage{BeforeSignal, AfterSignal}},
-		{"RespondWorkflowTaskCompleted", answered(enums.COMMAND_TYPE_START_TIMER), passage{BeforeTaskDone, AfterTaskDone}},
-		{"RespondWorkflowTaskCompleted", answered(enums.COMMAND_TYPE_CONTINUE_AS_NEW_WORKFLOW_EXECUTION), passage{BeforeContinue, AfterContinue}},
-		{"RespondWorkflowTaskCompleted", []byte("cut"), passage{BeforeTaskDone, AfterTaskDone}},
-		{"PollWorkflowTaskQueue", nil, passage{}},
+		{"SignalWithStartWorkflowExecution", nil, callPoints{BeforeSignal, AfterSignal}},
+		{"SignalWorkflowExecution", nil, callPoints{BeforeSignal, AfterSignal}},
+		{"RespondWorkflowTaskCompleted", answered(enums.COMMAND_TYPE_START_TIMER), callPoints{BeforeTaskDone, AfterTaskDone}},
+		{"RespondWorkflowTaskCompleted", answered(enums.COMMAND_TYPE_CONTINUE_AS_NEW_WORKFLOW_EXECUTION), callPoints{BeforeContinue, AfterContinue}},
+		{"RespondWorkflowTaskCompleted", []byte("cut"), callPoints{BeforeTaskDone, AfterTaskDone}},
+		{"PollWorkflowTaskQueue", nil, callPoints{}},
 	} {
 		require.Equal(t, tc.want, passageOf(tc.method, tc.body), tc.method)
 	}

@@ -26,7 +26,7 @@ var attributes = func() map[string]enumspb.IndexedValueType {
 // ensureAttributes adds those that a namespace of an older build does not have
 // yet: attributes are mapped to columns when a namespace is created.
 func ensureAttributes(ctx context.Context, address, namespace string) error {
-	c, err := client.DialContext(ctx, client.Options{HostPort: address, Namespace: namespace, Logger: silent{}})
+	c, err := client.DialContext(ctx, client.Options{HostPort: address, Namespace: namespace, Logger: silentLogger{}})
 	if err != nil {
 		return fmt.Errorf("reaching the Temporal server: %w", err)
 	}

@@ -48,10 +48,10 @@ func (l serverLog) With(tags ...tag.Tag) log.Logger {
 	return serverLog{to: l.to, tags: slices.Concat(l.tags, tags)}
 }
 
-// silent is an SDK logger for the engine's own short-lived client.
-type silent struct{}
+// silentLogger is an SDK logger for the engine's own short-lived client.
+type silentLogger struct{}
 
-func (silent) Debug(string, ...any) {}
-func (silent) Info(string, ...any)  {}
-func (silent) Warn(string, ...any)  {}
-func (silent) Error(string, ...any) {}
+func (silentLogger) Debug(string, ...any) {}
+func (silentLogger) Info(string, ...any)  {}
+func (silentLogger) Warn(string, ...any)  {}
+func (silentLogger) Error(string, ...any) {}

@@ -18,15 +18,15 @@ const conversations = 128
 // outside workflow state, and no answer depends on whether an entry is there.
 type caches struct {
 	// people: what is known of a person at one version of it.
-	people *lru.Cache[string, known]
+	people *lru.Cache[string, cachedMemory]
 	// extracts, selections and focuses are dropped with their conversation.
 	extracts   *lru.Cache[string, recall.Extract]
 	selections *lru.Cache[string, plan.Selection]
 	focuses    *lru.Cache[string, string]
 }
 
-// known is the memory of a person and the versions it was read at.
-type known struct {
+// cachedMemory is the memory of a person and the versions it was read at.
+type cachedMemory struct {
 	stamp  stamp
 	memory models.Memory
 }
@@ -39,7 +39,7 @@ type stamp struct {
 
 func newCaches() caches {
 	return caches{
-		people:     newLRU[string, known](conversations),
+		people:     newLRU[string, cachedMemory](conversations),
 		extracts:   newLRU[string, recall.Extract](conversations),
 		selections: newLRU[string, plan.Selection](conversations),
 		focuses:    newLRU[string, string](conversations),

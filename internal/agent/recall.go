@@ -88,7 +88,7 @@ func (a *Agent) memoryOf(ctx context.Context, c models.TurnContext) (models.Memo
 	if err != nil {
 		return models.Memory{}, fmt.Errorf("recalling: %w", err)
 	}
-	a.caches.people.Add(c.Participant.ID, known{stamp: now, memory: memory})
+	a.caches.people.Add(c.Participant.ID, cachedMemory{stamp: now, memory: memory})
 	return memory, nil
 }
 

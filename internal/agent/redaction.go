@@ -30,14 +30,14 @@ type Cleaner struct {
 type original struct {
 	sum   [sha256.Size]byte
 	limit int
-	form  form
+	form  textForm
 }
 
-// form is what a text to redact is.
-type form int
+// textForm is what a text to redact is.
+type textForm int
 
 const (
-	plainText form = iota
+	plainText textForm = iota
 	// messageText is what a person wrote, in which marks of ours are disarmed.
 	messageText
 	jsonText
@@ -56,7 +56,7 @@ func NewCleaner() *Cleaner {
 // none at 0.
 func (c *Cleaner) Text(text string, limit int) string { return c.cleanText(text, limit, plainText) }
 
-func (c *Cleaner) cleanText(text string, limit int, as form) string {
+func (c *Cleaner) cleanText(text string, limit int, as textForm) string {
 	if text == "" {
 		return ""
 	}

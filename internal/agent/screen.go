@@ -53,7 +53,7 @@ func Screen(out Outbound) Screened {
 		return Screened{Dropped: []string{ScreenedPrompt}}
 	}
 	// Most texts hold nothing private, so the participant's own is read when one does.
-	s := screener{own: sync.OnceValue(func() own { return newOwn(out.Phone, out.Known) })}
+	s := screener{own: sync.OnceValue(func() participantData { return newOwn(out.Phone, out.Known) })}
 	text := s.withoutMarks(out.Text)
 	for range screenRounds {
 		next := s.withoutPrivate(text)
@@ -73,7 +73,7 @@ const screenRounds = 4
 var redactionMark = regexp.MustCompile(`(?i)[\[(<{]?REDACTED(?:_[A-Z]+)?[\])>}]|\bREDACTED_[A-Z]+`)
 
 type screener struct {
-	own     func() own
+	own     func() participantData
 	dropped []string
 }
 
@@ -152,15 +152,15 @@ func endOfSentence(text string, start int, parts [][]int) int {
 	}
 }
 
-// own is what belongs to a participant, in plain form.
-type own struct {
+// participantData is what belongs to a participant, in plain form.
+type participantData struct {
 	phone, region string
 	written       string
 }
 
 // newOwn reads a participant's number and texts into plain form.
-func newOwn(phone string, texts []string) own {
-	out := own{phone: plainForm(phone)}
+func newOwn(phone string, texts []string) participantData {
+	out := participantData{phone: plainForm(phone)}
 	if number, err := phonenumbers.Parse(phone, ""); err == nil {
 		out.region = phonenumbers.GetRegionCodeForNumber(number)
 	}
@@ -177,7 +177,7 @@ const leastOwn = 7
 
 // isOwn reports whether a part of a text is the participant's own or belongs to
 // a service.
-func (o own) isOwn(part string, kind redact.Kind) bool {
+func (o participantData) isOwn(part string, kind redact.Kind) bool {
 	plain := plainForm(part)
 	if plain != "" && strings.Contains(o.written, plain) {
 		return true
@@ -197,7 +197,7 @@ const freeRegion = "US"
 
 // isService reports whether a number is free of charge or belongs to a service,
 // such as a crisis line.
-func (o own) isService(part string) bool {
+func (o participantData) isService(part string) bool {
 	if strings.HasPrefix(plainForm(part), freePrefix) {
 		return true
 	}

@@ -11,15 +11,15 @@ import (
 	"coachline/models"
 )
 
-// group is what the window keeps or drops as one: an entry, or the calls of
+// messageGroup is what the window keeps or drops as one: an entry, or the calls of
 // one model message with all their results.
-type group []models.Message
+type messageGroup []models.Message
 
 // isFromUser reports whether a group is an entry of the participant.
-func (g group) isFromUser() bool { return g[0].Role == models.RoleUser }
+func (g messageGroup) isFromUser() bool { return g[0].Role == models.RoleUser }
 
 // isTools reports whether a group holds calls with their results.
-func (g group) isTools() bool { return g[0].Kind == models.KindToolCall }
+func (g messageGroup) isTools() bool { return g[0].Kind == models.KindToolCall }
 
 // Window selects the entries that go to the model, oldest first. A positive
 // limit is the most entries, 0 leaves only the texts being answered (those of
@@ -35,14 +35,14 @@ func Window(entries []models.Message, turnID string, limit int) []models.Message
 }
 
 // windowOf returns the groups of Window; they share the caller's entries.
-func windowOf(entries []models.Message, turnID string, limit int) []group {
+func windowOf(entries []models.Message, turnID string, limit int) []messageGroup {
 	groups := groupsOf(entries)
 	answered := len(groups)
 	for answered > 0 && groups[answered-1].isFromUser() {
 		answered--
 	}
 	// Something may have been sent between the texts of a turn, such as HELP.
-	own := slices.IndexFunc(groups[:answered], func(g group) bool { return g.isFromUser() && turnID != "" && g[0].TurnID == turnID })
+	own := slices.IndexFunc(groups[:answered], func(g messageGroup) bool { return g.isFromUser() && turnID != "" && g[0].TurnID == turnID })
 	if own >= 0 {
 		answered = own
 	}
@@ -66,7 +66,7 @@ const blockTurns = 5
 // moveToBlock moves the start of a window that is cut to the first turn of a
 // block, so that requests of several turns begin alike and a provider's prompt
 // cache holds. A window without such a turn stays as it is.
-func moveToBlock(groups []group, start int) int {
+func moveToBlock(groups []messageGroup, start int) int {
 	if start == 0 {
 		return start
 	}
@@ -82,16 +82,16 @@ func moveToBlock(groups []group, start int) int {
 
 // dropBeforeUser drops the groups before the first user entry; without any, it
 // keeps what the coach wrote.
-func dropBeforeUser(groups []group) []group {
-	if first := slices.IndexFunc(groups, group.isFromUser); first >= 0 {
+func dropBeforeUser(groups []messageGroup) []messageGroup {
+	if first := slices.IndexFunc(groups, messageGroup.isFromUser); first >= 0 {
 		return groups[first:]
 	}
-	return slices.DeleteFunc(slices.Clone(groups), group.isTools)
+	return slices.DeleteFunc(slices.Clone(groups), messageGroup.isTools)
 }
 
 // groupsOf groups the entries that the window may hold.
-func groupsOf(entries []models.Message) []group {
-	groups := make([]group, 0, len(entries))
+func groupsOf(entries []models.Message) []messageGroup {
+	groups := make([]messageGroup, 0, len(entries))
 	for i := 0; i < len(entries); i++ {
 		entry := &entries[i]
 		switch {
@@ -116,12 +116,12 @@ func groupsOf(entries []models.Message) []group {
 // toolGroup pairs calls with their results, in the order of the calls. A call
 // without a result or without an id makes the whole group nil: providers
 // refuse such requests.
-func toolGroup(entry models.Message, results []models.Message) group {
+func toolGroup(entry models.Message, results []models.Message) messageGroup {
 	calls := callsOf(entry)
 	if len(calls) == 0 {
 		return nil
 	}
-	out := group{entry}
+	out := messageGroup{entry}
 	for _, call := range calls {
 		at := slices.IndexFunc(results, func(m models.Message) bool {
 			result, ok := resultOf(m)

@@ -81,7 +81,7 @@ func OpenDatabase(ctx context.Context, cfg config.Config) (*database.Database, e
 // the credentials and the namespace to be right, and for its search attributes.
 func CheckTemporal(ctx context.Context, cfg config.Config) error {
 	options := cfg.Temporal.Options()
-	options.Logger = silent{}
+	options.Logger = silentLogger{}
 	engine, err := client.NewLazyClient(options)
 	if err != nil {
 		return fmt.Errorf("TEMPORAL_ADDRESS: %w", err)
@@ -124,10 +124,10 @@ func missingAttributes(namespace string, have map[string]enums.IndexedValueType)
 	return errors.Join(wrong...)
 }
 
-// silent keeps the SDK from writing between the lines of a report.
-type silent struct{}
+// silentLogger keeps the SDK from writing between the lines of a report.
+type silentLogger struct{}
 
-func (silent) Debug(string, ...any) {}
-func (silent) Info(string, ...any)  {}
-func (silent) Warn(string, ...any)  {}
-func (silent) Error(string, ...any) {}
+func (silentLogger) Debug(string, ...any) {}
+func (silentLogger) Info(string, ...any)  {}
+func (silentLogger) Warn(string, ...any)  {}
+func (silentLogger) Error(string, ...any) {}

@@ -169,7 +169,7 @@ func LockJoined(on, with string) *Group { return &Group{on: on, with: with} }
 // Take fills rows, which point to the models, and dest with what is read besides.
 func (g *Group) Take(tx *gorm.DB, rows, dest []any, args ...any) (found bool, err error) {
 	ctx := tx.Statement.Context
-	tables, fills := make([]*table, len(rows)), make([]filled, len(rows))
+	tables, fills := make([]*table, len(rows)), make([]rowBuffer, len(rows))
 	all := make([]any, 0, 128)
 	for i, row := range rows {
 		value := reflect.ValueOf(row).Elem()
@@ -413,16 +413,16 @@ func tableOf(model reflect.Type) (*table, error) {
 
 func quote(name string) string { return `"` + name + `"` }
 
-// filled is a row that is being read.
-type filled struct {
+// rowBuffer is a row that is being read.
+type rowBuffer struct {
 	fields []*schema.Field
 	row    reflect.Value
 	dest   []any
 	held   []any // of the columns that are to be opened or decoded
 }
 
-func (t *table) fillRow(ctx context.Context, row reflect.Value) filled {
-	f := filled{fields: t.fields, row: row, dest: make([]any, len(t.fields))}
+func (t *table) fillRow(ctx context.Context, row reflect.Value) rowBuffer {
+	f := rowBuffer{fields: t.fields, row: row, dest: make([]any, len(t.fields))}
 	for i, field := range t.fields {
 		if field.Serializer == nil {
 			f.dest[i] = field.ReflectValueOf(ctx, row).Addr().Interface()
@@ -438,7 +438,7 @@ func (t *table) fillRow(ctx context.Context, row reflect.Value) filled {
 
 // openSealed opens what is sealed, once the columns that name the row are
 // known.
-func (f filled) openSealed(ctx context.Context) error {
+func (f rowBuffer) openSealed(ctx context.Context) error {
 	for i, value := range f.held {
 		if value == nil || value == "" {
 			continue

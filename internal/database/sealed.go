@@ -14,7 +14,7 @@ import (
 	"coachline/models"
 )
 
-// sealed is the gorm serializer of columns tagged `serializer:sealed`. A text
+// sealedSerializer is the gorm serializer of columns tagged `serializer:sealed`. A text
 // becomes base64 of what the ring made of it, bytes become just that. Empty
 // stays empty, so that "not known" can be told from the outside; nothing else
 // can. A value is bound to its place (see sealedTable), so the fields that name
@@ -22,14 +22,14 @@ import (
 //
 // gorm makes a zero value of the serializer for every field, so the ring
 // travels in the statement's context.
-type sealed struct{}
+type sealedSerializer struct{}
 
 type (
 	sessionKey    struct{}
 	unreadableKey struct{}
 )
 
-func init() { schema.RegisterSerializer("sealed", sealed{}) }
+func init() { schema.RegisterSerializer("sealed", sealedSerializer{}) }
 
 // session is what the statements of one transaction share.
 type session struct {
@@ -83,7 +83,7 @@ func markUnreadable(ctx context.Context, field *schema.Field, dst reflect.Value)
 }
 
 // Scan opens a column into its field.
-func (sealed) Scan(ctx context.Context, field *schema.Field, dst reflect.Value, dbValue any) error {
+func (sealedSerializer) Scan(ctx context.Context, field *schema.Field, dst reflect.Value, dbValue any) error {
 	at := func() ([]byte, error) { return placeOf(ctx, field, dst) }
 	plain, err := openValue(ctx, field.FieldType.Kind(), dbValue, at)
 	if err != nil && !markUnreadable(ctx, field, dst) {
@@ -99,7 +99,7 @@ func (sealed) Scan(ctx context.Context, field *schema.Field, dst reflect.Value, 
 }
 
 // Value seals a field for its column.
-func (sealed) Value(ctx context.Context, field *schema.Field, dst reflect.Value, fieldValue any) (any, error) {
+func (sealedSerializer) Value(ctx context.Context, field *schema.Field, dst reflect.Value, fieldValue any) (any, error) {
 	at := func() ([]byte, error) { return placeOf(ctx, field, dst) }
 	var out any
 	var err error

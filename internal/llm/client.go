@@ -134,8 +134,8 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 
-	dropped := map[wish]bool{}
-	for _, w := range []wish{wishJSON, wishTemperature, wishCompletionTokens, wishMaxTokens, wishWhole, wishUsage} {
+	dropped := map[optionalField]bool{}
+	for _, w := range []optionalField{wishJSON, wishTemperature, wishCompletionTokens, wishMaxTokens, wishWhole, wishUsage} {
 		dropped[w] = c.isRefused(w, req.Model)
 	}
 	for {
@@ -194,11 +194,11 @@ func (c *Client) completeChat(ctx context.Context, model string, body []byte, st
 // refusal is what Client.refused is keyed by: one server may carry several
 // models.
 type refusal struct {
-	wish  wish
+	wish  optionalField
 	model string
 }
 
-func (c *Client) isRefused(w wish, model string) bool {
+func (c *Client) isRefused(w optionalField, model string) bool {
 	_, yes := c.refused.Load(refusal{w, model})
 	return yes
 }

@@ -31,7 +31,7 @@ type fault struct {
 	wait time.Duration
 	// unwished is the optional part that the server would not have, if any;
 	// lasting tells that no other request will fare better.
-	unwished wish
+	unwished optionalField
 	lasting  bool
 	// noTools reports that the error names tools as what is not supported.
 	noTools bool

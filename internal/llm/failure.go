@@ -146,7 +146,7 @@ var (
 
 // refusedWish returns the optional part that the server would not have; empty when it
 // complains about something else.
-func (f failure) refusedWish(status int) wish {
+func (f failure) refusedWish(status int) optionalField {
 	switch {
 	case !canComplain(status):
 	case streamOptions.MatchString(f.text):

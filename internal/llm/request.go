@@ -17,25 +17,25 @@ import (
 	"coachline/models"
 )
 
-// wish is an optional part of a request: without it the answer may be worse,
+// optionalField is an optional part of a request: without it the answer may be worse,
 // but there is one.
-type wish string
+type optionalField string
 
 const (
-	wishJSON        wish = "response_format"
-	wishTemperature wish = "temperature"
+	wishJSON        optionalField = "response_format"
+	wishTemperature optionalField = "temperature"
 	// wishCompletionTokens is max_completion_tokens; a server that refuses it is
 	// asked with the older wishMaxTokens, and with neither if it refuses both.
-	wishCompletionTokens wish = "max_completion_tokens"
-	wishMaxTokens        wish = "max_tokens"
+	wishCompletionTokens optionalField = "max_completion_tokens"
+	wishMaxTokens        optionalField = "max_tokens"
 	// wishWhole asks for the answer in one piece; without it the answer is streamed.
-	wishWhole wish = "stream"
+	wishWhole optionalField = "stream"
 	// wishUsage asks that a stream ends with the server's count of tokens.
-	wishUsage wish = "stream_options"
+	wishUsage optionalField = "stream_options"
 )
 
 // isWished reports whether the request asks for it.
-func isWished(req models.ChatRequest, w wish) bool {
+func isWished(req models.ChatRequest, w optionalField) bool {
 	switch w {
 	case wishJSON:
 		return req.JSON
@@ -60,7 +60,7 @@ func usesTools(req models.ChatRequest) bool {
 // that are dropped. Errors name what is wrong by its place and never quote it. It
 // is written by hand because the SDK's encoder reads each request by reflection
 // and copies what is encoded once a level.
-func (b builder) encodeRequest(req models.ChatRequest, dropped map[wish]bool) ([]byte, error) {
+func (b builder) encodeRequest(req models.ChatRequest, dropped map[optionalField]bool) ([]byte, error) {
 	out := append(make([]byte, 0, sizeOf(req)), `{"messages":[`...)
 	for i, message := range req.Messages {
 		if i > 0 {
@@ -102,7 +102,7 @@ func sizeOf(req models.ChatRequest) int {
 	return size
 }
 
-func appendWishes(out []byte, req models.ChatRequest, dropped map[wish]bool) []byte {
+func appendWishes(out []byte, req models.ChatRequest, dropped map[optionalField]bool) []byte {
 	switch {
 	case req.MaxTokens <= 0:
 	case !dropped[wishCompletionTokens]:

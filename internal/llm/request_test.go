@@ -35,7 +35,7 @@ func TestRequestsAreTheSDKs(t *testing.T) {
 	tiny := models.ChatRequest{Model: "m1", Messages: messages[:1], Temperature: 1e-9}
 	b := newBuilder()
 	for _, req := range []models.ChatRequest{plain, tiny, whole, whole} {
-		for _, dropped := range []map[wish]bool{
+		for _, dropped := range []map[optionalField]bool{
 			nil, {wishJSON: true, wishTemperature: true}, {wishCompletionTokens: true}, {wishCompletionTokens: true, wishMaxTokens: true},
 			{wishWhole: true}, {wishWhole: true, wishUsage: true},
 		} {
@@ -55,7 +55,7 @@ func TestRequestsAreTheSDKs(t *testing.T) {
 }
 
 // sdkRequest is a request as the SDK would build it.
-func sdkRequest(req models.ChatRequest, dropped map[wish]bool) (openai.ChatCompletionNewParams, error) {
+func sdkRequest(req models.ChatRequest, dropped map[optionalField]bool) (openai.ChatCompletionNewParams, error) {
 	params := openai.ChatCompletionNewParams{Model: req.Model}
 	for i, message := range req.Messages {
 		one, err := sdkMessage(message)

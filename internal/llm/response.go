@@ -17,10 +17,10 @@ import (
 type answer struct {
 	Model   looseText `json:"model"`
 	Choices []struct {
-		FinishReason looseText       `json:"finish_reason"`
-		Message      *said           `json:"message"`
-		Text         json.RawMessage `json:"text"`
-		Error        json.RawMessage `json:"error"`
+		FinishReason looseText         `json:"finish_reason"`
+		Message      *assistantMessage `json:"message"`
+		Text         json.RawMessage   `json:"text"`
+		Error        json.RawMessage   `json:"error"`
 	} `json:"choices"`
 	// Message and what follows it is Ollama's own form, Content a bare one.
 	Message    json.RawMessage `json:"message"`
@@ -32,9 +32,9 @@ type answer struct {
 	Evaluated  looseCount      `json:"eval_count"`
 }
 
-// said is a message of the assistant; servers have three names for what the
+// assistantMessage is a message of the assistant; servers have three names for what the
 // model wrote for itself, and an older one for a call.
-type said struct {
+type assistantMessage struct {
 	Content          json.RawMessage `json:"content"`
 	Refusal          looseText       `json:"refusal"`
 	ToolCalls        []answerCall    `json:"tool_calls"`
@@ -88,8 +88,8 @@ func readAnswer(body []byte) (models.ChatResponse, *fault) {
 func malformedFault(why string) *fault { return serverFault(http.StatusOK, "malformed answer: "+why) }
 
 // firstMessage finds the message; nil when there is none.
-func (in answer) firstMessage() (*said, looseText, *fault) {
-	var own *said
+func (in answer) firstMessage() (*assistantMessage, looseText, *fault) {
+	var own *assistantMessage
 	switch {
 	// Gateways also put a remark there, such as "success".
 	case json.Unmarshal(in.Message, &own) == nil && own != nil:
@@ -100,11 +100,11 @@ func (in answer) firstMessage() (*said, looseText, *fault) {
 			return nil, "", faultInSuccess(readProblem(choice.Error))
 		}
 		if choice.Message == nil || !isPresent(choice.Message.Content) && isPresent(choice.Text) {
-			return &said{Content: choice.Text}, choice.FinishReason, nil
+			return &assistantMessage{Content: choice.Text}, choice.FinishReason, nil
 		}
 		return choice.Message, choice.FinishReason, nil
 	case isPresent(in.Content):
-		return &said{Content: in.Content}, in.StopReason, nil
+		return &assistantMessage{Content: in.Content}, in.StopReason, nil
 	}
 	return nil, "", nil
 }
@@ -175,7 +175,7 @@ func readContent(raw json.RawMessage) (text, thoughts string, ok bool) {
 }
 
 // joinThinking joins what the server kept apart with what stood in the content.
-func (m *said) joinThinking(inContent ...string) string {
+func (m *assistantMessage) joinThinking(inContent ...string) string {
 	apart := m.ReasoningContent
 	if apart == "" {
 		apart = m.Reasoning
@@ -192,7 +192,7 @@ func (m *said) joinThinking(inContent ...string) string {
 	return strings.Join(out, "\n\n")
 }
 
-func (m *said) toolCalls() []models.ToolCall {
+func (m *assistantMessage) toolCalls() []models.ToolCall {
 	if len(m.ToolCalls) == 0 && m.FunctionCall != nil {
 		return readCalls([]answerCall{{Function: *m.FunctionCall}})
 	}

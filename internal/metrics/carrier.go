@@ -23,7 +23,7 @@ type post struct {
 
 func newPost(factory promauto.Factory) post {
 	return post{
-		calls: histogram(factory, "carrier_call_duration_seconds", scale{
+		calls: histogram(factory, "carrier_call_duration_seconds", histogramSpec{
 			"Duration of calls of the carrier by call and outcome: ok, missing, canceled, or the class of the failure.",
 			[]float64{.05, .1, .25, .5, 1, 2, 5, 10, 15, 30},
 		}, "call", "outcome"),

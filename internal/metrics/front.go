@@ -14,8 +14,8 @@ import (
 	"coachline/models"
 )
 
-// front holds the metrics of the starter.
-type front struct {
+// starterMetrics holds the metrics of the starter.
+type starterMetrics struct {
 	texts    *prometheus.CounterVec
 	webhooks *prometheus.HistogramVec
 	consents *prometheus.CounterVec
@@ -35,11 +35,11 @@ const (
 	verdictUnavailable = "unavailable"
 )
 
-func newFront(factory promauto.Factory) front {
-	f := front{
+func newFront(factory promauto.Factory) starterMetrics {
+	f := starterMetrics{
 		texts: counter(factory, "inbound_texts_total",
 			"Texts that the carrier delivered, by what became of them.", "verdict", "reason"),
-		webhooks: histogram(factory, "webhook_duration_seconds", scale{
+		webhooks: histogram(factory, "webhook_duration_seconds", histogramSpec{
 			"How long the carrier waited for the answer to a webhook.",
 			[]float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15},
 		}, "hook", "code"),

@@ -33,9 +33,9 @@ type Metrics struct {
 	registry *prometheus.Registry
 	logger   *slog.Logger
 	temporal client.MetricsHandler
-	front    front
+	front    starterMetrics
 	turn     turn
-	talk     talk
+	talk     modelMetrics
 	post     post
 	studies  studies
 	webhooks webhooks
@@ -87,12 +87,12 @@ func counter(factory promauto.Factory, name, help string, labels ...string) *pro
 	return factory.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
 }
 
-// scale is the help of a histogram and its upper bounds.
-type scale struct {
+// histogramSpec is the help of a histogram and its upper bounds.
+type histogramSpec struct {
 	help    string
 	buckets []float64
 }
 
-func histogram(factory promauto.Factory, name string, s scale, labels ...string) *prometheus.HistogramVec {
+func histogram(factory promauto.Factory, name string, s histogramSpec, labels ...string) *prometheus.HistogramVec {
 	return factory.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: s.help, Buckets: s.buckets}, labels)
 }

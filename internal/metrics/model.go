@@ -11,15 +11,15 @@ import (
 	"coachline/models"
 )
 
-// talk is what is counted of the model.
-type talk struct {
+// modelMetrics is what is counted of the model.
+type modelMetrics struct {
 	calls  *prometheus.HistogramVec
 	tokens *prometheus.CounterVec
 }
 
-func newTalk(factory promauto.Factory) talk {
-	return talk{
-		calls: histogram(factory, "model_call_duration_seconds", scale{
+func newTalk(factory promauto.Factory) modelMetrics {
+	return modelMetrics{
+		calls: histogram(factory, "model_call_duration_seconds", histogramSpec{
 			"Duration of model calls by outcome: ok, canceled, or the class of the failure.",
 			[]float64{.1, .25, .5, 1, 2, 4, 8, 15, 30, 60, 90},
 		}, "outcome"),

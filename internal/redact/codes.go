@@ -50,7 +50,7 @@ var checkWords = compilePattern(`(?i)^cv[vc]2?$`)
 // codeSigns are parts of codeWords, and of the words of codeLater.
 var codeSigns = []string{"code", "otp", "2fa", "mfa", "pin", "cvv", "cvc", "digo", "codice", "kode", "tan", "one-time"}
 
-func findCodes(g glance) []span {
+func findCodes(g textFeatures) []span {
 	if g.digits == 0 || !g.hasAny(codeSigns) {
 		return nil
 	}

@@ -51,7 +51,7 @@ var credentialSigns = []string{
 	"token", "secret", "key", "credential", "clave", "jeton", "clé", "schl", "segredo", "chiave", "sleutel",
 }
 
-func findCredentials(g glance) []span {
+func findCredentials(g textFeatures) []span {
 	if !g.hasAny(credentialSigns) {
 		return nil
 	}

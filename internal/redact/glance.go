@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// glance is what is seen of a text at once. Most texts hold nothing that could
+// textFeatures is what is seen of a text at once. Most texts hold nothing that could
 // be masked, and a pattern costs a thousand times what a search for its words
 // does.
-type glance struct {
+type textFeatures struct {
 	text string
 	// low is the text in small letters, as patterns without regard to case read
 	// it.
@@ -18,9 +18,9 @@ type glance struct {
 	digits, hex int
 }
 
-func glanceAt(s string) glance {
+func glanceAt(s string) textFeatures {
 	// The long s is a small letter of its own; the Kelvin sign is none.
-	g := glance{text: s, low: strings.ReplaceAll(strings.ToLower(s), "ſ", "s")}
+	g := textFeatures{text: s, low: strings.ReplaceAll(strings.ToLower(s), "ſ", "s")}
 	run := 0
 	for _, r := range g.low {
 		digit := '0' <= r && r <= '9' || r >= utf8.RuneSelf && unicode.IsDigit(r)
@@ -39,7 +39,7 @@ func glanceAt(s string) glance {
 
 // hasAny reports whether the text holds any of some words, which are in small
 // letters.
-func (g glance) hasAny(words []string) bool {
+func (g textFeatures) hasAny(words []string) bool {
 	for _, word := range words {
 		if strings.Contains(g.low, word) {
 			return true
@@ -49,6 +49,6 @@ func (g glance) hasAny(words []string) bool {
 }
 
 // hasAnyOf returns a predicate of texts that hold any of some words.
-func hasAnyOf(words ...string) func(glance) bool {
-	return func(g glance) bool { return g.hasAny(words) }
+func hasAnyOf(words ...string) func(textFeatures) bool {
+	return func(g textFeatures) bool { return g.hasAny(words) }
 }

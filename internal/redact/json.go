@@ -160,7 +160,7 @@ func isCard(literal string) bool {
 	if strings.ContainsFunc(literal, func(r rune) bool { return !unicode.IsDigit(r) }) {
 		return false
 	}
-	w := window{text: literal, groups: []group{{end: len(literal), digits: literal}}, whole: true}
+	w := window{text: literal, groups: []digitGroup{{end: len(literal), digits: literal}}, whole: true}
 	return w.isCard(literal)
 }
 

@@ -35,8 +35,8 @@ var ssnWord = compilePattern(`(?i)(?:^|[^\p{L}])(?:ssn|social security|social)[^
 // sight is how far before and after a number words count, in bytes.
 const sight = 48
 
-// group is one group of digits, at these bytes.
-type group struct {
+// digitGroup is one group of digits, at these bytes.
+type digitGroup struct {
 	start, end int
 	digits     string
 }
@@ -44,7 +44,7 @@ type group struct {
 // window is some neighbouring groups of a run.
 type window struct {
 	text   string
-	groups []group
+	groups []digitGroup
 	// first is set where the window begins its run: words before the run are
 	// about its first number. Whole is set where it is all of the run.
 	first, whole bool
@@ -55,7 +55,7 @@ type window struct {
 	counts bool
 }
 
-func findNumbers(g glance) []span {
+func findNumbers(g textFeatures) []span {
 	if g.digits < minLocal {
 		return nil
 	}
@@ -79,15 +79,15 @@ func findNumbers(g glance) []span {
 
 // groupsOf splits a run into its groups. One that touches a letter belongs to
 // a word ("10km", "conv_42").
-func groupsOf(s string, start, end int) []group {
-	var groups []group
+func groupsOf(s string, start, end int) []digitGroup {
+	var groups []digitGroup
 	for i := start; i < end; {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if !unicode.IsDigit(r) {
 			i += size
 			continue
 		}
-		g := group{start: i}
+		g := digitGroup{start: i}
 		var digits strings.Builder
 		for i < end && unicode.IsDigit(r) {
 			digits.WriteByte(digitOf(r))
@@ -128,7 +128,7 @@ func digitOf(r rune) byte {
 
 // runSpans masks the longest number that begins at each group. A number has at
 // most 19 digits, so the work for a group is bounded.
-func runSpans(s string, groups []group) []span {
+func runSpans(s string, groups []digitGroup) []span {
 	var spans []span
 	if len(groups) == 0 {
 		return nil
@@ -152,7 +152,7 @@ func runSpans(s string, groups []group) []span {
 }
 
 // countGroups returns how many groups have no more digits than a card.
-func countGroups(groups []group) int {
+func countGroups(groups []digitGroup) int {
 	total := 0
 	for i, g := range groups {
 		if total += len(g.digits); total > maxCard {

@@ -10,7 +10,7 @@ import (
 type pattern struct {
 	kind Kind
 	// in, where it is set, is false for a text that re cannot match.
-	in    func(glance) bool
+	in    func(textFeatures) bool
 	re    expression
 	group int
 	// certain, where it is set, has the last word on the masked part.
@@ -32,7 +32,7 @@ var patterns = []pattern{
 	{kind: KindSecret, in: hasAnyOf("xox", "xapp-", "sg."), re: compilePattern(`\bxox[a-z]-[\w-]{6,}|\bxapp-[\w-]{6,}|\bSG\.[\w-]{8,}\.[\w-]{8,}`)},
 	{kind: KindSecret, in: hasAnyOf("hf_", "npm_", "gsk_", "xai-"), re: compilePattern(`\b(?:hf|npm|gsk)_[A-Za-z0-9]{16,}|\bxai-[\w-]{16,}`)},
 	{kind: KindSecret, in: hasAnyOf("-----begin "), re: compilePattern(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)},
-	{kind: KindSecret, in: func(g glance) bool { return g.hex >= 32 }, re: compilePattern(`\b[0-9a-fA-F]{32,}\b`)},
+	{kind: KindSecret, in: func(g textFeatures) bool { return g.hex >= 32 }, re: compilePattern(`\b[0-9a-fA-F]{32,}\b`)},
 	{kind: KindToken, in: hasAnyOf("eyj"), re: compilePattern(`\beyJ[\w-]{4,}(?:\.[\w-]+){0,4}`)},
 	{kind: KindToken, in: hasAnyOf("bearer"), re: compilePattern(`(?i)\bbearer[\s:]+["']?([\w.~+/-]{6,}=*)`), group: 1, certain: isRandom},
 	{kind: KindToken, in: hasAnyOf("basic"), re: compilePattern(`(?i)\bbasic\s+["']?([a-z0-9+/]{8,}={0,2})`), group: 1, certain: isRandom},
@@ -40,7 +40,7 @@ var patterns = []pattern{
 	{kind: KindToken, in: hasAnyOf("="), re: compilePattern(`(?i)\b(?:session[_-]?(?:id|token|key)|phpsessid|jsessionid|sid)["']?\s*=\s*["']?([^\s"',;&\[\]]+)`), group: 1},
 }
 
-func findPatterns(g glance) []span {
+func findPatterns(g textFeatures) []span {
 	var spans []span
 	for _, p := range patterns {
 		if p.in != nil && !p.in(g) {

@@ -103,7 +103,7 @@ func writtenIn(digits, region string) []string {
 
 // hasGroups reports whether the window is divided as written is.
 func (w window) hasGroups(written []string) bool {
-	return len(w.groups) > 1 && slices.EqualFunc(w.groups, written, func(g group, part string) bool { return g.digits == part })
+	return len(w.groups) > 1 && slices.EqualFunc(w.groups, written, func(g digitGroup, part string) bool { return g.digits == part })
 }
 
 // maxTrunkGroups is how many groups a number with a trunk prefix has at most:
@@ -158,7 +158,7 @@ var (
 // hasPairs reports whether every group has two digits at most, as lists of
 // numbers have too.
 func (w window) hasPairs() bool {
-	return len(w.groups) > 2 && !slices.ContainsFunc(w.groups, func(g group) bool { return len(g.digits) > 2 })
+	return len(w.groups) > 2 && !slices.ContainsFunc(w.groups, func(g digitGroup) bool { return len(g.digits) > 2 })
 }
 
 // isProgression reports whether the groups go up or down by the same step, as
@@ -189,7 +189,7 @@ func (w window) isProgression() bool {
 
 // isJoint reports whether nothing but a dash or a slash stands between two
 // groups.
-func isJoint(s string, a, b group) bool {
+func isJoint(s string, a, b digitGroup) bool {
 	between := s[a.end:b.start]
 	r, size := utf8.DecodeRuneInString(between)
 	return size == len(between) && (r == '/' || unicode.Is(unicode.Pd, r))
@@ -198,7 +198,7 @@ func isJoint(s string, a, b group) bool {
 // clockGroups marks the groups of a run that are dates and times: groups that
 // one sign joins and that read as such as a whole. A run with a plus before it
 // holds none.
-func clockGroups(s string, groups []group) []bool {
+func clockGroups(s string, groups []digitGroup) []bool {
 	marked := make([]bool, len(groups))
 	if len(groups) == 0 || strings.HasSuffix(s[:groups[0].start], "+") {
 		return marked
@@ -220,7 +220,7 @@ func clockGroups(s string, groups []group) []bool {
 
 // joinSign returns the one sign between two groups, 0 for more than one or a
 // blank.
-func joinSign(s string, a, b group) rune {
+func joinSign(s string, a, b digitGroup) rune {
 	if a.end >= b.start {
 		return 0
 	}
@@ -232,7 +232,7 @@ func joinSign(s string, a, b group) rune {
 }
 
 // isClock reports whether joined groups are a time or a date, in either order.
-func isClock(groups []group, sign rune) bool {
+func isClock(groups []digitGroup, sign rune) bool {
 	switch len(groups) {
 	case 2:
 		isTime := sign == '.' && isBelow(groups[0], 24) && len(groups[1].digits) == 2 && isBelow(groups[1], 59)
@@ -245,7 +245,7 @@ func isClock(groups []group, sign rune) bool {
 
 // isDate reports whether three groups are a year, a month and a day, in one of
 // the three usual orders.
-func isDate(first, second, third group) bool {
+func isDate(first, second, third digitGroup) bool {
 	if isCalendarYear(first.digits) {
 		return isBelow(second, 12) && isBelow(third, 31)
 	}
@@ -254,7 +254,7 @@ func isDate(first, second, third group) bool {
 }
 
 // isBelow reports whether a group is a number of one or two digits up to most.
-func isBelow(g group, most int) bool {
+func isBelow(g digitGroup, most int) bool {
 	if len(g.digits) > 2 {
 		return false
 	}
@@ -267,7 +267,7 @@ func isBelow(g group, most int) bool {
 
 // withRanges also marks four digits that are a time beside another one, as in
 // "0730 0800 1930", and hours beside a time, as in "08.30 - 9".
-func withRanges(groups []group, marked []bool) []bool {
+func withRanges(groups []digitGroup, marked []bool) []bool {
 	for i, g := range groups {
 		next := i+1 < len(groups) && (marked[i+1] || isMilitary(groups[i+1]))
 		last := i > 0 && (marked[i-1] || isMilitary(groups[i-1]))
@@ -279,6 +279,6 @@ func withRanges(groups []group, marked []bool) []bool {
 }
 
 // isMilitary reports whether a group is a time without a sign: "0730".
-func isMilitary(g group) bool {
+func isMilitary(g digitGroup) bool {
 	return len(g.digits) == 4 && g.digits[:2] <= "23" && g.digits[2:] <= "59"
 }

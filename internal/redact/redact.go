@@ -62,7 +62,7 @@ type span struct {
 }
 
 // finders look for one family each. Where they overlap, the whole is masked.
-var finders = []func(glance) []span{findPatterns, findCredentials, findCodes, findNumbers}
+var finders = []func(textFeatures) []span{findPatterns, findCredentials, findCodes, findNumbers}
 
 // Text masks an inbound text for a model: blanks within a line
 // become one, more than one empty line becomes one, and a text of more than

@@ -16,7 +16,7 @@ func TestChecksFindWhatIsBroken(t *testing.T) {
 	require.NoError(t, err)
 	night := time.Date(2026, 3, 3, 3, 0, 0, 0, time.UTC) // 22:00 in New York
 	r := &run{cfg: Config{People: 1, Days: 2}, from: firstMonday, rules: coach.Rules{Quiet: quiet, PrepTime: 10 * time.Minute}}
-	p := &person{r: r, id: "conv_1", heard: conversation{texts: []written{{at: night.Add(-time.Hour), body: wordStop}, {at: night.Add(2 * time.Hour), body: wordStart}}}}
+	p := &person{r: r, id: "conv_1", heard: conversation{texts: []personText{{at: night.Add(-time.Hour), body: wordStop}, {at: night.Add(2 * time.Hour), body: wordStart}}}}
 	prompt := sent{at: night, kind: models.KindPrompt, promptID: "p1", part: 1, zone: "America/New_York", segments: 1}
 	again, late, chosen, after := prompt, prompt, prompt, prompt
 	late.isLate = true

@@ -33,23 +33,23 @@ type conversation struct {
 	// textID is the id of the newest of them.
 	textID int64
 	// texts are what the person wrote, in order.
-	texts []written
+	texts []personText
 	// points are the prompts that reached the phone, with what the person made of
 	// them.
-	points []point
+	points []deliveredPrompt
 	// optedOut: the person has written STOP and not come back.
 	optedOut bool
 }
 
-// written is a text of the person.
-type written struct {
+// personText is a text of the person.
+type personText struct {
 	at   time.Time
 	body string
 }
 
-// point is a prompt that reached the phone: what the treatment adds to the
+// deliveredPrompt is a prompt that reached the phone: what the treatment adds to the
 // probability of an answer, and whether the person made up their mind to answer.
-type point struct {
+type deliveredPrompt struct {
 	promptID string
 	added    float64
 	answered bool
@@ -89,7 +89,7 @@ func (p *person) hearPrompt(one sent) {
 	if p.treats(p.r.decisionOf(one.promptID)) {
 		lift = p.r.cfg.Effect
 	}
-	at := point{promptID: one.promptID, added: p.habits.chanceAdded(one.at, p.r.cfg.Effect), answered: p.habits.answers(p.draw, one.at, lift)}
+	at := deliveredPrompt{promptID: one.promptID, added: p.habits.chanceAdded(one.at, p.r.cfg.Effect), answered: p.habits.answers(p.draw, one.at, lift)}
 	p.heard.points = append(p.heard.points, at)
 	if !at.answered {
 		return
@@ -133,7 +133,7 @@ func (p *person) answerLater(text string) {
 func (p *person) write(ctx context.Context, text string) {
 	p.heard.inbound++
 	at := p.now()
-	p.heard.texts = append(p.heard.texts, written{at: at, body: text})
+	p.heard.texts = append(p.heard.texts, personText{at: at, body: text})
 	accepted, err := p.r.store.AcceptInbound(database.WithRowID(ctx, "inbound", p.numberText(at)), models.Inbound{
 		ProviderSID: fmt.Sprintf("SI%08x%024x", p.number, p.heard.inbound), From: p.phone, To: sender, Body: text,
 		Channel: models.ChannelSMS, ReceivedAt: at,

@@ -117,34 +117,34 @@ func weightedCentred(points []observation) interval {
 	return robustInterval(rows, fit, inverse[terms-1])
 }
 
-// regressed is one point as the regression sees it.
-type regressed struct {
+// regressionRow is one point as the regression sees it.
+type regressionRow struct {
 	person          int
 	terms           [terms]float64
 	weight, outcome float64
 }
 
-func newRegression(points []observation) []regressed {
+func newRegression(points []observation) []regressionRow {
 	share, last := 0.0, 1.0
 	for _, o := range points {
 		share += o.probability
 		last = max(last, float64(o.day))
 	}
 	share /= max(float64(len(points)), 1)
-	rows := make([]regressed, len(points))
+	rows := make([]regressionRow, len(points))
 	for i, o := range points {
 		act, weight := 0.0, (1-share)/(1-o.probability)
 		if o.treated {
 			act, weight = 1, share/o.probability
 		}
-		rows[i] = regressed{person: o.person, terms: [terms]float64{1, float64(o.day)/last - 0.5, act - share}, weight: weight, outcome: outcome(o)}
+		rows[i] = regressionRow{person: o.person, terms: [terms]float64{1, float64(o.day)/last - 0.5, act - share}, weight: weight, outcome: outcome(o)}
 	}
 	return rows
 }
 
 // robustInterval is the interval of the last term, with a variance that adds up
 // over people; bread is its row of the inverted normal matrix.
-func robustInterval(rows []regressed, fit, bread [terms]float64) interval {
+func robustInterval(rows []regressionRow, fit, bread [terms]float64) interval {
 	scores := map[int]float64{}
 	for _, row := range rows {
 		residual, part := row.outcome, 0.0

@@ -159,8 +159,8 @@ func (p *person) update(options client.UpdateWorkflowOptions) {
 	}
 }
 
-// live runs everything that happens to the person until the end of the study.
-func (p *person) live(ctx context.Context) error {
+// play runs everything that happens to the person until the end of the study.
+func (p *person) play(ctx context.Context) error {
 	for ctx.Err() == nil {
 		p.mu.Lock()
 		state := p.start

@@ -285,17 +285,17 @@ func (p *person) fault(rate float64) bool { return rate > 0 && p.draw.Float64() 
 // play plays all days for everybody.
 func (r *run) play() error {
 	r.days = newDays(r.cfg.People, 2*runtime.GOMAXPROCS(0))
-	staff, err := r.newStaff()
+	operators, err := r.newOperators()
 	if err != nil {
 		return err
 	}
 	r.days.ended = func(day int) {
-		staff.endDay(day)
+		operators.endDay(day)
 		if r.cfg.Progress != nil {
 			r.cfg.Progress(day, r.cfg.Days)
 		}
 	}
-	defer staff.relay.Stop(r.ctx)
+	defer operators.relay.Stop(r.ctx)
 	r.divide()
 	var group sync.WaitGroup
 	failed := make([]error, len(r.people))
@@ -314,7 +314,7 @@ func (r *run) play() error {
 		group.Go(func() {
 			r.days.enter()
 			defer r.days.leave()
-			failed[i] = p.live(r.ctx)
+			failed[i] = p.play(r.ctx)
 		})
 	}
 	group.Wait()

@@ -43,8 +43,8 @@ type rows struct {
 	costs     []models.Cost
 }
 
-// maker makes rows in the order of the people.
-type maker struct {
+// rowMaker makes rows in the order of the people.
+type rowMaker struct {
 	cfg  Config
 	draw *rand.Rand
 	base *database.Database
@@ -63,7 +63,7 @@ var (
 )
 
 // person makes one person with all that happened to them.
-func (m *maker) person(number int) {
+func (m *rowMaker) person(number int) {
 	now := m.cfg.Now
 	days := 1 + m.draw.IntN(m.cfg.Days)
 	enrolled := database.Instant(now.Add(-time.Duration(days)*24*time.Hour - time.Duration(m.draw.IntN(3600))*time.Second))
@@ -111,7 +111,7 @@ func (m *maker) person(number int) {
 }
 
 // plan has the next prompt go out at an hour of the person's zone.
-func (m *maker) plan(p models.Participant, hour int, zone *time.Location) {
+func (m *rowMaker) plan(p models.Participant, hour int, zone *time.Location) {
 	row := models.ScheduleRow{ParticipantID: p.ID, ID: "s1", Type: models.ScheduleFixed, At: fmt.Sprintf("%02d:00", hour), Zone: p.Timezone, UpdatedAt: p.EnrolledAt}
 	if p.Status == models.StatusActive {
 		local := m.cfg.Now.In(zone)
@@ -126,7 +126,7 @@ func (m *maker) plan(p models.Participant, hour int, zone *time.Location) {
 }
 
 // day makes the prompt of a day and, where the person answers, their text and ours.
-func (m *maker) day(p *models.Participant, at time.Time, number int, answers bool) {
+func (m *rowMaker) day(p *models.Participant, at time.Time, number int, answers bool) {
 	date := at.Format(time.DateOnly) // in the person's zone
 	at = database.Instant(at)
 	id := models.PromptID(p.ID, "s1", date)
@@ -146,7 +146,7 @@ func (m *maker) day(p *models.Participant, at time.Time, number int, answers boo
 	m.rows.prompts = append(m.rows.prompts, prompt)
 }
 
-func (m *maker) turn(p *models.Participant, kind models.TurnKind, number int, at time.Time) models.Turn {
+func (m *rowMaker) turn(p *models.Participant, kind models.TurnKind, number int, at time.Time) models.Turn {
 	turn := models.Turn{
 		ID: models.TurnID(p.ID, number), ParticipantID: p.ID, Number: number, Kind: kind, Mode: p.Mode, PromptVersion: "sample", Outcome: "model", StartedAt: at.Add(-2 * time.Second), FinishedAt: &at,
 	}
@@ -161,7 +161,7 @@ func (m *maker) turn(p *models.Participant, kind models.TurnKind, number int, at
 }
 
 // send makes a text of ours that was delivered, or that failed now and then.
-func (m *maker) send(p *models.Participant, turn models.Turn, body string, at time.Time) {
+func (m *rowMaker) send(p *models.Participant, turn models.Turn, body string, at time.Time) {
 	count := segments.Count(body).Segments
 	row := models.Outbox{
 		ID: turn.ID + "-p1", ParticipantID: p.ID, TurnID: turn.ID, Part: 1, Kind: turn.Kind.Entry(), Body: body, Channel: models.ChannelSMS, Status: models.OutboxDelivered,
@@ -181,7 +181,7 @@ func (m *maker) send(p *models.Participant, turn models.Turn, body string, at ti
 }
 
 // hear makes a text of the person's and returns its number.
-func (m *maker) hear(p *models.Participant, body string, at time.Time) int64 {
+func (m *rowMaker) hear(p *models.Participant, body string, at time.Time) int64 {
 	m.inboundID++
 	m.rows.inbound = append(m.rows.inbound, models.Inbound{
 		ID: m.inboundID, ProviderSID: fmt.Sprintf("SMsample%09d", m.inboundID), ParticipantID: p.ID, Seq: p.NextSeq, From: p.Phone, To: "+15005550006", Body: body,
@@ -202,7 +202,7 @@ func (m *maker) hear(p *models.Participant, body string, at time.Time) int64 {
 
 // concern makes an operator needed for some: one in 2,000 in crisis, one in 100
 // who cannot be reached, one in 150 with a text that failed.
-func (m *maker) concern(p *models.Participant, number int) {
+func (m *rowMaker) concern(p *models.Participant, number int) {
 	at := database.Instant(m.cfg.Now.Add(-time.Duration(1+m.draw.IntN(600)) * time.Minute))
 	if at.Before(p.EnrolledAt) {
 		at = p.EnrolledAt

@@ -40,7 +40,7 @@ func Store(ctx context.Context, base *database.Database, cfg Config, progress fu
 	if cfg.Days == 0 {
 		cfg.Days = defaultDays
 	}
-	m := &maker{cfg: cfg, base: base}
+	m := &rowMaker{cfg: cfg, base: base}
 	if err := m.begin(ctx); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func Store(ctx context.Context, base *database.Database, cfg Config, progress fu
 }
 
 // begin looks for an earlier sample, and for the number that the next text gets.
-func (m *maker) begin(ctx context.Context) error {
+func (m *rowMaker) begin(ctx context.Context) error {
 	tx := m.base.Reader(ctx)
 	var count int64
 	if err := tx.Model(&models.Participant{}).Where("id >= ? AND id < ?", Prefix, Prefix+"~").Limit(1).Count(&count).Error; err != nil {
@@ -76,7 +76,7 @@ func (m *maker) begin(ctx context.Context) error {
 }
 
 // store stores the rows that were made.
-func (m *maker) store(tx *gorm.DB) error {
+func (m *rowMaker) store(tx *gorm.DB) error {
 	r := m.rows
 	for _, err := range []error{
 		create(tx, r.people), create(tx, r.profiles), create(tx, r.schedules), create(tx, r.turns), create(tx, r.messages),
@@ -109,7 +109,7 @@ func create[T any](tx *gorm.DB, rows []T) error {
 
 // end has PostgreSQL number texts after those of the sample, and both databases
 // plan by what is there now.
-func (m *maker) end(ctx context.Context) error {
+func (m *rowMaker) end(ctx context.Context) error {
 	tx := m.base.Reader(ctx)
 	if database.IsPostgres(tx) {
 		if err := tx.Exec("SELECT setval(pg_get_serial_sequence('inbound', 'id'), ?)", max(m.inboundID, 1)).Error; err != nil {

@@ -42,7 +42,7 @@ type version struct {
 type wordAt struct {
 	start, end int32
 	from, to   int32
-	before     gap
+	before     gapKind
 	isBreak    bool
 
 	// What the language knows of the word, or the range of readings that it may

@@ -12,7 +12,7 @@ import (
 
 // respelling is how a language reads words that it does not know.
 type respelling struct {
-	sounds        []sound
+	sounds        []soundRule
 	splitsAtMarks bool
 	plain         map[string]bool // words that are never respelled
 	meant         map[string][]string
@@ -31,9 +31,9 @@ type respelling struct {
 	joinBits headSet // the first letters of two words that are one
 }
 
-// sound says what is written for some letters of a word: anywhere, or only where it
+// soundRule says what is written for some letters of a word: anywhere, or only where it
 // begins or ends.
-type sound struct {
+type soundRule struct {
 	old, with     []byte
 	isHead, isEnd bool
 	letters       uint64 // of old
@@ -267,13 +267,13 @@ func (set *ruleSet) addPrefixSize(prefix string) {
 
 // readSound reads a pair: "$" behind a text stands for the end of the word, "^"
 // before it for the beginning.
-func readSound(old, with string) sound {
+func readSound(old, with string) soundRule {
 	text, isEnd := strings.CutSuffix(old, "$")
 	isHead := false
 	if !isEnd {
 		text, isHead = strings.CutPrefix(old, "^")
 	}
-	return sound{old: []byte(text), with: []byte(with), isHead: isHead, isEnd: isEnd, letters: lettersOf([]byte(text))}
+	return soundRule{old: []byte(text), with: []byte(with), isHead: isHead, isEnd: isEnd, letters: lettersOf([]byte(text))}
 }
 
 // appendSound appends how a word sounds.
@@ -293,7 +293,7 @@ func (r *respelling) appendSound(out, word []byte) []byte {
 }
 
 // replaceFrom replaces in out[from:].
-func (s *sound) replaceFrom(out []byte, from int) []byte {
+func (s *soundRule) replaceFrom(out []byte, from int) []byte {
 	word := out[from:]
 	switch {
 	case s.isEnd:

@@ -8,12 +8,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// gap is what stands between a word and the word before it.
-type gap uint8
+// gapKind is what stands between a word and the word before it.
+type gapKind uint8
 
 const (
-	gapNone   gap = iota // a space or a hyphen
-	gapClause            // a comma, a symbol, an ellipsis
+	gapNone   gapKind = iota // a space or a hyphen
+	gapClause                // a comma, a symbol, an ellipsis
 	gapSentence
 )
 
@@ -22,7 +22,7 @@ const (
 // beginning alone and does not begin a sentence.
 type span struct {
 	start, end int32
-	before     gap
+	before     gapKind
 	isGlued    bool
 	isName     bool
 }
@@ -44,7 +44,7 @@ type tokens struct {
 	spans []span
 
 	start   int // of the word that is being read, or -1
-	pending gap
+	pending gapKind
 	isGlued bool
 	dots    int
 	last    string // the emoji read last; repeats are dropped
@@ -137,7 +137,7 @@ func (t *tokens) endDots() {
 	t.dots = 0
 }
 
-func (t *tokens) widenGap(g gap) { t.pending = max(t.pending, g) }
+func (t *tokens) widenGap(g gapKind) { t.pending = max(t.pending, g) }
 
 func (t *tokens) addSeparator(r rune) {
 	t.endWord()

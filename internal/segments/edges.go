@@ -9,24 +9,24 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// edge says how good a place to divide a text is.
-type edge int
+// breakKind says how good a place to divide a text is.
+type breakKind int
 
 const (
-	never  edge = iota // inside a URL, before white space
-	inWord             // between two characters of a word
-	soft               // where a line may break without a space: after a hyphen, in Chinese or Japanese
+	never  breakKind = iota // inside a URL, before white space
+	inWord                  // between two characters of a word
+	soft                    // where a line may break without a space: after a hyphen, in Chinese or Japanese
 	word
 	sentence
 	paragraph // at a line break
 )
 
-// piece is one character as a person sees it, and the place behind it.
-type piece struct {
+// grapheme is one character as a person sees it, and the place behind it.
+type grapheme struct {
 	text  string
 	end   int // offset behind it
 	space bool
-	edge  edge
+	edge  breakKind
 }
 
 // urls matches addresses. They end at white space and where a script without
@@ -35,8 +35,8 @@ var urls = regexp.MustCompile(`(?i)(?:[a-z][a-z0-9+.-]{1,19}://|www\.)` +
 	`[^\s\p{Z}<>"“”\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}，。！？、；：「」（）]+`)
 
 // scanText divides a text into characters and rates the places between them.
-func scanText(text string) []piece {
-	var pieces []piece
+func scanText(text string) []grapheme {
+	var pieces []grapheme
 	for rest, state := text, -1; rest != ""; {
 		var cluster string
 		var bounds int
@@ -47,13 +47,13 @@ func scanText(text string) []piece {
 			at = soft
 		}
 		if cluster == "\r\n" {
-			pieces = append(pieces, piece{text: cluster, end: end, space: true, edge: at})
+			pieces = append(pieces, grapheme{text: cluster, end: end, space: true, edge: at})
 			continue
 		}
 		all := splitAtoms(cluster)
 		for i, atom := range all {
 			end := end - len(strings.Join(all[i+1:], ""))
-			pieces = append(pieces, piece{text: atom, end: end, space: strings.TrimSpace(atom) == "", edge: at})
+			pieces = append(pieces, grapheme{text: atom, end: end, space: strings.TrimSpace(atom) == "", edge: at})
 		}
 	}
 	rateEdges(text, pieces)
@@ -62,7 +62,7 @@ func scanText(text string) []piece {
 
 // rateEdges raises the places where words, sentences and lines end, and closes
 // those inside a URL.
-func rateEdges(text string, pieces []piece) {
+func rateEdges(text string, pieces []grapheme) {
 	run := 0 // where the white space before a place begins
 	for i := range pieces[:max(len(pieces)-1, 0)] {
 		p := &pieces[i]
@@ -84,7 +84,7 @@ func rateEdges(text string, pieces []piece) {
 }
 
 // closeURLs makes the places inside a URL unfit.
-func closeURLs(text string, pieces []piece) {
+func closeURLs(text string, pieces []grapheme) {
 	i := 0
 	for _, span := range urls.FindAllStringIndex(text, -1) {
 		for ; i < len(pieces) && pieces[i].end < span[1]; i++ {
@@ -96,7 +96,7 @@ func closeURLs(text string, pieces []piece) {
 }
 
 // betweenWords rates a place behind white space.
-func betweenWords(before, space string, next rune) edge {
+func betweenWords(before, space string, next rune) breakKind {
 	switch {
 	case strings.ContainsAny(space, "\n\r\u2028\u2029"):
 		return paragraph

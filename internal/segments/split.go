@@ -51,7 +51,7 @@ func Split(text string, o Options) Parts {
 	// Parts that end at paragraphs are the easiest to read and the least full:
 	// when they cannot hold the text, fuller ones are tried. A text that has to
 	// be cut anyway is not divided within sentences as well.
-	for _, coarse := range []edge{paragraph, sentence, word} {
+	for _, coarse := range []breakKind{paragraph, sentence, word} {
 		if out := s.planParts(coarse); out.LeftOut == 0 {
 			return out
 		}
@@ -61,14 +61,14 @@ func Split(text string, o Options) Parts {
 
 type splitter struct {
 	text    string
-	pieces  []piece
+	pieces  []grapheme
 	options Options
-	coarse  edge // the coarsest edges that this plan looks for
+	coarse  breakKind // the coarsest edges that this plan looks for
 }
 
 // planParts divides the text at edges no coarser than the given one: coarser ones
 // are as good, not better.
-func (s *splitter) planParts(coarse edge) Parts {
+func (s *splitter) planParts(coarse breakKind) Parts {
 	s.coarse = coarse
 	var out Parts
 	for from := s.skipSpace(0); from < len(s.pieces); {

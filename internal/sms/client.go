@@ -263,7 +263,7 @@ func stringValue(text *string) string {
 // call is one use of the service under one context.
 type call struct {
 	service *api.ApiService
-	seen    *seen
+	seen    *callRecord
 }
 
 // beginCall builds a service for one call: twilio-go takes no context, so the
@@ -271,7 +271,7 @@ type call struct {
 // which reads the environment. mayWrite is asked before a body is written.
 func (c *Client) beginCall(ctx context.Context, mayWrite func(context.Context) error) (call, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
-	seen := &seen{}
+	seen := &callRecord{}
 	client := &twilio.Client{
 		Credentials: twilio.NewCredentials(c.cfg.AccountSID, c.cfg.AuthToken),
 		HTTPClient: &http.Client{

@@ -6,15 +6,15 @@ import (
 	"coachline/models"
 )
 
-// meaning is what a carrier code says and what can be done about it.
-type meaning struct {
+// codeMeaning is what a carrier code says and what can be done about it.
+type codeMeaning struct {
 	class models.CarrierClass
 	text  string
 }
 
 // codes gives each documented code of the carrier its class. The texts are ours: the carrier's
 // own messages quote the number.
-var codes = map[int]meaning{
+var codes = map[int]codeMeaning{
 	20429: {models.CarrierRetry, "too many requests"},
 
 	14107: {models.CarrierSlowDown, "message rate limit exceeded"},

@@ -51,7 +51,7 @@ func (c *Client) deleteOneMedia(ctx context.Context, providerSID, mediaSID strin
 // server's 404 has no such code.
 const codeGone = "20404"
 
-func deletionError(err error, seen *seen) error {
+func deletionError(err error, seen *callRecord) error {
 	if err == nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 // toCarrierError turns what a call came to into a class (docs/design.md,
 // "The states of a send"). The message is ours: the carrier's may quote the number. Any 5xx
 // leaves open whether the text was taken, with any code.
-func toCarrierError(err error, seen *seen) *models.CarrierError {
+func toCarrierError(err error, seen *callRecord) *models.CarrierError {
 	var rest *twilio.TwilioRestError
 	named := errors.As(err, &rest) && rest.Code != 0
 	if named && statusCode(rest, seen) < http.StatusInternalServerError {
@@ -59,7 +59,7 @@ func notWritten(err error) error {
 	return fmt.Errorf("text not written: %w", err)
 }
 
-func statusCode(rest *twilio.TwilioRestError, seen *seen) int {
+func statusCode(rest *twilio.TwilioRestError, seen *callRecord) int {
 	if seen.status != 0 {
 		return seen.status
 	}

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// seen is what one call learned below twilio-go, whose errors tell neither the
+// callRecord is what one call learned below twilio-go, whose errors tell neither the
 // status of an answer that is not JSON nor whether anything was sent.
-type seen struct {
+type callRecord struct {
 	// posting says that the text was given to the connection, so the carrier may have it.
 	posting atomic.Bool
 	// stopped is why the text was not written; nil where it was, or never came so
@@ -43,7 +43,7 @@ type transport struct {
 	ctx  context.Context //nolint:containedctx // twilio-go has no other place for it
 	base *url.URL
 	next http.RoundTripper
-	seen *seen
+	seen *callRecord
 	// mayWrite is asked before a body is written; nil allows it.
 	mayWrite func(ctx context.Context) error
 }

@@ -49,9 +49,9 @@ func isEscalated(tx *gorm.DB, in models.Inbound) (bool, error) {
 	return count > 0, err
 }
 
-// raising is what an alarm does beside what its text says. Answer: the safety
+// alertOptions is what an alarm does beside what its text says. Answer: the safety
 // text answers it. Escalated: it was a weak sign.
-type raising struct {
+type alertOptions struct {
 	Answer, Escalated bool
 }
 
@@ -59,7 +59,7 @@ type raising struct {
 // weak sign, that an operator should review the participant, whose row is
 // locked. A text that a gate kept from the coach raises no alarm of its own
 // beside the attention, so that a machine does not page a hundred times.
-func raiseAlert(tx *gorm.DB, in models.Inbound, how raising) (string, error) {
+func raiseAlert(tx *gorm.DB, in models.Inbound, how alertOptions) (string, error) {
 	now := database.Instant(in.ReceivedAt)
 	isGrave := in.DangerTier != models.TierB
 	if isGrave {

@@ -124,7 +124,7 @@ func dayInStudy(dayOne, date string) (int, error) {
 
 // decidePrompt decides whether the prompt of a turn is written. Skip: it is not, and
 // is recorded as missed.
-func (b *begun) decidePrompt(tx *gorm.DB, in models.PrepareTurnInput, reason string) error {
+func (b *begunTurn) decidePrompt(tx *gorm.DB, in models.PrepareTurnInput, reason string) error {
 	plan := in.Plan
 	if plan.Kind != models.TurnPrompt {
 		return nil
@@ -154,7 +154,7 @@ func (b *begun) decidePrompt(tx *gorm.DB, in models.PrepareTurnInput, reason str
 }
 
 // decideBarred records the decision point of a person who opted out meanwhile.
-func (b *begun) decideBarred(tx *gorm.DB, in models.PrepareTurnInput) error {
+func (b *begunTurn) decideBarred(tx *gorm.DB, in models.PrepareTurnInput) error {
 	if b.participant.Status != models.StatusOptedOut {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (b *begun) decideBarred(tx *gorm.DB, in models.PrepareTurnInput) error {
 
 // missPrompt records the prompt of a turn as missed, and the decision point at which
 // the person was not available.
-func (b *begun) missPrompt(tx *gorm.DB, in models.PrepareTurnInput, reason string) error {
+func (b *begunTurn) missPrompt(tx *gorm.DB, in models.PrepareTurnInput, reason string) error {
 	if err := b.decidePrompt(tx, in, reason); err != nil {
 		return err
 	}

@@ -24,9 +24,9 @@ func (w *inboundWorld) strange(seconds int, in models.Inbound) models.AcceptedIn
 }
 
 var (
-	hello = models.Inbound{Body: "hello?"}
-	stop  = models.Inbound{Body: "STOP"}
-	begun = models.Inbound{Body: "START"}
+	hello     = models.Inbound{Body: "hello?"}
+	stop      = models.Inbound{Body: "STOP"}
+	begunTurn = models.Inbound{Body: "START"}
 )
 
 // No workflow, one fixed text a local day.
@@ -73,7 +73,7 @@ func TestNoHintToWhoOptedOut(t *testing.T) {
 		w.take(models.Inbound{From: phone, Body: "stop", ReceivedAt: inboundAt(0)})
 		require.NoError(w.t, w.RemoveParticipant(w.ctx, "ann", "operator", inboundAt(1)))
 		require.Empty(w.t, w.strange(2, models.Inbound{From: phone, Body: "hello"}).HintID, "the ledger outlives the enrolment")
-		back := begun
+		back := begunTurn
 		back.From = phone
 		require.NotEmpty(w.t, w.strange(3, back).HintID)
 	})

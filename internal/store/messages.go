@@ -129,7 +129,7 @@ func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participan
 		out.Alone = nil // the alert may have more to tell
 	}
 	if err == nil {
-		out.AlarmID, err = raiseAlert(tx, out.Inbound, raising{Answer: answer, Escalated: escalated})
+		out.AlarmID, err = raiseAlert(tx, out.Inbound, alertOptions{Answer: answer, Escalated: escalated})
 	}
 	if err == nil && out.AlarmID != "" && in.DangerTier != models.TierB {
 		err = s.takeOverForAlert(tx, p.ID, in.ReceivedAt)
@@ -271,10 +271,10 @@ func (s *Store) History(ctx context.Context, id string, limit int, before time.T
 // lockAndRead locks the participant's row, and reads the texts of the turn and
 // the outcome it has, empty while it runs: for the one text that most turns have in
 // one statement, with what surrounds the turn.
-func (b *begun) lockAndRead(tx *gorm.DB, in models.PrepareTurnInput) (texts []models.Inbound, outcome string, err error) {
+func (b *begunTurn) lockAndRead(tx *gorm.DB, in models.PrepareTurnInput) (texts []models.Inbound, outcome string, err error) {
 	if len(in.InboundIDs) == 1 {
 		var text models.Inbound
-		var near around
+		var near personContext
 		args := append([]any{in.TurnID}, outstandingArgs(in.ParticipantID, in.ParticipantID, in.InboundIDs[0])...)
 		found, err := beginning.Take(tx, []any{&b.participant, &near.profile, &text}, []any{&outcome, &near.hasPrompt, &near.hasSchedules}, args...)
 		if found {

@@ -172,13 +172,13 @@ func (s *Store) findNamed(ctx context.Context, find *gorm.DB, q models.PeopleQue
 	return rows, nil
 }
 
-// named is a person with their name in small letters.
-type named struct{ id, name string }
+// personName is a person with their name in small letters.
+type personName struct{ id, name string }
 
 // readNames reads the names of all whom a query selects. It does without gorm's
 // filling of models, which would be half the work, and opens each sealed name
 // once. A name that cannot be opened counts as none.
-func (s *Store) readNames(find *gorm.DB) (names []named, err error) {
+func (s *Store) readNames(find *gorm.DB) (names []personName, err error) {
 	tx := find.Select("participants.id", "participants.name").Limit(maxNames + 1)
 	rows, err := tx.Rows()
 	if err != nil {
@@ -190,7 +190,7 @@ func (s *Store) readNames(find *gorm.DB) (names []named, err error) {
 		if err := rows.Scan(&id, &sealed); err != nil {
 			return nil, err
 		}
-		names = append(names, named{id, s.names.open(id, sealed, func() string {
+		names = append(names, personName{id, s.names.open(id, sealed, func() string {
 			cell := database.Cell{Table: "participants", Column: "name", Row: []any{id}}
 			name, err := database.OpenText(tx.Statement.Context, cell, sealed)
 			if err != nil {
@@ -204,22 +204,22 @@ func (s *Store) readNames(find *gorm.DB) (names []named, err error) {
 
 // pageOfNames returns the ids of a page, and one more where there is one, in the
 // order of the names; people without a name come last.
-func pageOfNames(names []named, q models.PeopleQuery, after string) ([]string, error) {
+func pageOfNames(names []personName, q models.PeopleQuery, after string) ([]string, error) {
 	part := strings.ToLower(q.Name)
-	var found []named
+	var found []personName
 	for _, n := range names {
 		if strings.Contains(n.name, part) {
 			found = append(found, n)
 		}
 	}
-	slices.SortFunc(found, func(a, b named) int {
+	slices.SortFunc(found, func(a, b personName) int {
 		if (a.name == "") != (b.name == "") {
 			return cmp.Compare(b.name, a.name)
 		}
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.id, b.id))
 	})
 	if after != "" {
-		i := slices.IndexFunc(found, func(n named) bool { return n.id == after })
+		i := slices.IndexFunc(found, func(n personName) bool { return n.id == after })
 		if i < 0 {
 			return nil, models.BadField("cursor", "the list has changed; start again without it")
 		}

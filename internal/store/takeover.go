@@ -150,7 +150,7 @@ func leaveTexts(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput) e
 
 // giveWay ends a turn of the coach before it has begun, because an operator writes:
 // its texts wait, its prompt is missed.
-func (b *begun) giveWay(tx *gorm.DB, in models.PrepareTurnInput) error {
+func (b *begunTurn) giveWay(tx *gorm.DB, in models.PrepareTurnInput) error {
 	b.Skip = true
 	if err := leaveToOperator(tx, in.InboundIDs); err != nil {
 		return err

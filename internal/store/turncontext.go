@@ -42,7 +42,7 @@ func contextOfTurn(tx *gorm.DB, turnID string, window int) (models.TurnContext, 
 
 // contextOfBegun is contextOfTurn for a turn that the transaction has just
 // created, and so without rounds.
-func contextOfBegun(tx *gorm.DB, b begun, window int) (models.TurnContext, error) {
+func contextOfBegun(tx *gorm.DB, b begunTurn, window int) (models.TurnContext, error) {
 	out := models.TurnContext{Turn: b.turn, Participant: b.participant, Instruction: b.instruction}
 	if b.around == nil {
 		around, err := readAround(tx, b.participant.ID)
@@ -54,19 +54,19 @@ func contextOfBegun(tx *gorm.DB, b begun, window int) (models.TurnContext, error
 	return withConversation(tx, out, *b.around, window)
 }
 
-// around is what surrounds a turn: the profile, and whether there is more to read.
-type around struct {
+// personContext is what surrounds a turn: the profile, and whether there is more to read.
+type personContext struct {
 	profile                 models.Profile
 	hasPrompt, hasSchedules bool
 }
 
-func readAround(tx *gorm.DB, participantID string) (out around, err error) {
+func readAround(tx *gorm.DB, participantID string) (out personContext, err error) {
 	out.profile, err = profileAround.TakeWith(tx, []any{&out.hasPrompt, &out.hasSchedules}, outstandingArgs(participantID, participantID)...)
 	return out, err
 }
 
 // withConversation adds what surrounds a turn.
-func withConversation(tx *gorm.DB, out models.TurnContext, around around, window int) (models.TurnContext, error) {
+func withConversation(tx *gorm.DB, out models.TurnContext, around personContext, window int) (models.TurnContext, error) {
 	id := out.Participant.ID
 	out.Profile = around.profile
 	var err error

@@ -23,7 +23,7 @@ const outcomeCanceled = "canceled"
 // A turn that has ended stays as it is. ErrNotFound for an unknown participant or text. Safe to
 // retry.
 func (s *Store) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
-	out, err := s.beginWith(ctx, in, func(*gorm.DB, begun) error { return nil })
+	out, err := s.beginWith(ctx, in, func(*gorm.DB, begunTurn) error { return nil })
 	return out.PrepareTurnResult, err
 }
 
@@ -31,7 +31,7 @@ func (s *Store) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (mode
 // neither skipped nor with their text prepared.
 func (s *Store) OpenTurn(ctx context.Context, in models.PrepareTurnInput, size int) (models.PrepareTurnResult, models.TurnContext, error) {
 	var turn models.TurnContext
-	out, err := s.beginWith(ctx, in, func(tx *gorm.DB, b begun) error {
+	out, err := s.beginWith(ctx, in, func(tx *gorm.DB, b begunTurn) error {
 		turn = models.TurnContext{}
 		if b.Skip || b.Prepared {
 			return nil
@@ -47,19 +47,19 @@ func (s *Store) OpenTurn(ctx context.Context, in models.PrepareTurnInput, size i
 	return out.PrepareTurnResult, turn, err
 }
 
-// begun is a turn that was begun; it was created by that unless it stood there
+// begunTurn is a turn that was begun; it was created by that unless it stood there
 // before, or there is none.
-type begun struct {
+type begunTurn struct {
 	models.PrepareTurnResult
 	participant models.Participant
 	turn        models.Turn
 	created     bool
-	around      *around // nil where it was not read with the participant
-	instruction string  // what the decision of its prompt adds to the request
+	around      *personContext // nil where it was not read with the participant
+	instruction string         // what the decision of its prompt adds to the request
 }
 
-func (s *Store) beginWith(ctx context.Context, in models.PrepareTurnInput, then func(tx *gorm.DB, b begun) error) (begun, error) {
-	var out begun
+func (s *Store) beginWith(ctx context.Context, in models.PrepareTurnInput, then func(tx *gorm.DB, b begunTurn) error) (begunTurn, error) {
+	var out begunTurn
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		var err error
 		if out, err = beginTurn(tx, in); err != nil {
@@ -68,7 +68,7 @@ func (s *Store) beginWith(ctx context.Context, in models.PrepareTurnInput, then 
 		return then(tx, out)
 	})
 	if err != nil {
-		return begun{}, fmt.Errorf("beginning turn: %w", err)
+		return begunTurn{}, fmt.Errorf("beginning turn: %w", err)
 	}
 	return out, nil
 }
@@ -100,7 +100,7 @@ func canSkip(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput, text
 	return hasOtherReply(tx, in, texts)
 }
 
-func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
+func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begunTurn, err error) {
 	texts, outcome, err := out.lockAndRead(tx, in)
 	if err != nil || (outcome != "" && outcome != outcomeCanceled) {
 		return out, err
@@ -141,7 +141,7 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 // note. Skip: it went out before or was recorded as missed, or the person should
 // be looked after before we start anything, or a hold stops it now or did so at
 // the time that was set.
-func (b *begun) notePrompt(tx *gorm.DB, in models.PrepareTurnInput) (err error) {
+func (b *begunTurn) notePrompt(tx *gorm.DB, in models.PrepareTurnInput) (err error) {
 	plan := in.Plan
 	if b.participant.Attention == models.AttentionCrisis && plan.Kind.Spec().Initiated {
 		b.Skip = true
@@ -281,7 +281,7 @@ func endedWith(tx *gorm.DB, o models.TurnOutcome) (ids []string, err error) {
 
 // writeOutcomeAndState writes what a turn leaves behind, and the state that
 // comes with it.
-func (s *Store) writeOutcomeAndState(tx *gorm.DB, o models.TurnOutcome, p standing) (models.EndedTurn, error) {
+func (s *Store) writeOutcomeAndState(tx *gorm.DB, o models.TurnOutcome, p sendStanding) (models.EndedTurn, error) {
 	out, err := s.writeOutcome(tx, o, p)
 	if err != nil || o.State == nil {
 		return out, err
@@ -290,7 +290,7 @@ func (s *Store) writeOutcomeAndState(tx *gorm.DB, o models.TurnOutcome, p standi
 	return out, saveState(tx, p.Participant, *o.State)
 }
 
-func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p standing) (models.EndedTurn, error) {
+func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p sendStanding) (models.EndedTurn, error) {
 	var out models.EndedTurn
 	for _, m := range o.Entries {
 		m.ID, m.ParticipantID, m.TurnID = 0, o.ParticipantID, o.TurnID
@@ -321,7 +321,7 @@ func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p standing) (mod
 
 // claimNew judges a row that is about to be written as ClaimSend would, and
 // marks it as being sent if it passes.
-func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p standing) (models.SendClaim, error) {
+func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p sendStanding) (models.SendClaim, error) {
 	refusal, err := findGate(tx, row, p.Participant, p.newest)
 	if err == nil && refusal == "" {
 		refusal, err = holdGate(tx, row, row.CreatedAt)
@@ -345,10 +345,10 @@ func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p standing) (models.Sen
 	return models.SendClaim{Outbox: row, To: p.Phone, Version: p.Version, StudyID: p.StudyID, Arm: p.Arm, Post: true}, nil
 }
 
-// standing is a participant with what else judges a row that is to be sent: the
+// sendStanding is a participant with what else judges a row that is to be sent: the
 // action and the turn of the ledger's newest entry, and whether a brake may hold
 // the sender.
-type standing struct {
+type sendStanding struct {
 	models.Participant
 	newest models.Consent
 	braked bool
@@ -358,7 +358,7 @@ type standing struct {
 // transaction that waits for the row reads the row as it is then, and the rest as
 // of before: where the version tells that, the rest is read again. Every entry of
 // the ledger comes with a new version.
-func (s *Store) lockWithStanding(tx *gorm.DB, id string) (p standing, err error) {
+func (s *Store) lockWithStanding(tx *gorm.DB, id string) (p sendStanding, err error) {
 	var before int64
 	dest := []any{&p.newest.Action, &p.newest.TurnID, &p.braked, &before}
 	if p.Participant, err = participantStanding.TakeWith(tx, dest, id); err != nil || p.Version == before {
@@ -368,8 +368,8 @@ func (s *Store) lockWithStanding(tx *gorm.DB, id string) (p standing, err error)
 }
 
 // readStanding reads the standing of a participant whose row is locked.
-func (s *Store) readStanding(tx *gorm.DB, locked models.Participant) (standing, error) {
-	p := standing{Participant: locked}
+func (s *Store) readStanding(tx *gorm.DB, locked models.Participant) (sendStanding, error) {
+	p := sendStanding{Participant: locked}
 	_, err := standingOf.Row(tx, []any{p.ID, p.PhoneIndex, p.ID, p.PhoneIndex}, &p.newest.Action, &p.newest.TurnID, &p.braked)
 	return p, err
 }

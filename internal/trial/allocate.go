@@ -112,16 +112,16 @@ func (d Design) Allocate(past Past, who Person) (models.Allocation, error) {
 	return row, nil
 }
 
-// drawing is the outcome of one draw; probabilities are in the order of the arms.
-type drawing struct {
+// drawResult is the outcome of one draw; probabilities are in the order of the arms.
+type drawResult struct {
 	arm           string
 	block         int
 	probabilities []float64
 }
 
-func (d Design) draw(past Past, levels map[string]string, counter int64) (drawing, error) {
+func (d Design) draw(past Past, levels map[string]string, counter int64) (drawResult, error) {
 	source := newSource(d.Seed, counter, purposeAllocation, d.StudyID)
-	out := drawing{}
+	out := drawResult{}
 	switch d.Randomisation.Method {
 	case models.RandomSimple:
 		out.probabilities = d.shares()

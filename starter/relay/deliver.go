@@ -146,7 +146,7 @@ func (r *Relay) tellWorkflow(ctx context.Context, p models.Participant, n models
 	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
 	if n.Kind == models.NoticeUnenroll {
-		err := r.sendUpdate(ctx, n, order{name: models.UpdateUnenroll})
+		err := r.sendUpdate(ctx, n, workflowUpdate{name: models.UpdateUnenroll})
 		if isGone(err) {
 			return nil
 		}
@@ -159,8 +159,8 @@ func (r *Relay) tellWorkflow(ctx context.Context, p models.Participant, n models
 	return r.tellEnrolled(ctx, p, n)
 }
 
-// order is an update by name and its arguments.
-type order struct {
+// workflowUpdate is an update by name and its arguments.
+type workflowUpdate struct {
 	name string
 	args []any
 }
@@ -173,7 +173,7 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 	case models.NoticeMessage, models.NoticeChat:
 		return r.signalMessage(ctx, p, n)
 	case models.NoticeUpdate:
-		return r.updateOrRestart(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: p.Status, Arm: p.Arm}}})
+		return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdateParticipant, []any{models.ParticipantChanged{Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: p.Status, Arm: p.Arm}}})
 	case models.NoticePause:
 		return r.pauseWorkflow(ctx, p, n)
 	case models.NoticeResume:
@@ -183,12 +183,12 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 	case models.NoticeHandBack:
 		return r.releaseCoach(ctx, p, n)
 	case models.NoticeSend:
-		return r.updateOrRestart(ctx, p, n, order{models.UpdateSendMessage, []any{models.SendMessageRequest{OutboxID: n.Ref}}})
+		return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdateSendMessage, []any{models.SendMessageRequest{OutboxID: n.Ref}}})
 	case models.NoticeConsent:
 		confirm := models.ConsentMethod(n.Ref).Confirms()
-		return r.updateOrRestart(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Status: p.Status, Confirm: confirm}}})
+		return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdateParticipant, []any{models.ParticipantChanged{Status: p.Status, Confirm: confirm}}})
 	case models.NoticeHelp:
-		return r.updateOrRestart(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Help: true}}})
+		return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdateParticipant, []any{models.ParticipantChanged{Help: true}}})
 	case models.NoticeFlags:
 		return r.updateFlags(ctx, p, n)
 	case models.NoticeLimit:
@@ -265,7 +265,7 @@ func (r *Relay) pauseWorkflow(ctx context.Context, p models.Participant, n model
 		}
 		request.Until = until
 	}
-	return r.updateOrRestart(ctx, p, n, order{models.UpdatePause, []any{request}})
+	return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdatePause, []any{request}})
 }
 
 // resumeWorkflow has the workflow go on, and answer the texts of the pause
@@ -278,7 +278,7 @@ func (r *Relay) resumeWorkflow(ctx context.Context, p models.Participant, n mode
 			return fmt.Errorf("reading the texts to answer: %w", err)
 		}
 	}
-	return r.updateOrRestart(ctx, p, n, order{models.UpdateResume, []any{request}})
+	return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdateResume, []any{request}})
 }
 
 // holdCoach has the workflow keep the coach silent until the notice's instant.
@@ -287,7 +287,7 @@ func (r *Relay) holdCoach(ctx context.Context, p models.Participant, n models.No
 	if err != nil {
 		return models.BadField("ref", "notice %d does not name an instant", n.ID)
 	}
-	return r.updateOrRestart(ctx, p, n, order{models.UpdateTakeOver, []any{models.TakeOverRequest{Until: until}}})
+	return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdateTakeOver, []any{models.TakeOverRequest{Until: until}}})
 }
 
 // releaseCoach has the workflow let the coach write again, and answer the texts
@@ -300,7 +300,7 @@ func (r *Relay) releaseCoach(ctx context.Context, p models.Participant, n models
 			return fmt.Errorf("reading the texts to answer: %w", err)
 		}
 	}
-	return r.updateOrRestart(ctx, p, n, order{models.UpdateHandBack, []any{request}})
+	return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdateHandBack, []any{request}})
 }
 
 // updateFlags has the workflow show the participant's flags as they are now.
@@ -309,13 +309,13 @@ func (r *Relay) updateFlags(ctx context.Context, p models.Participant, n models.
 	if err != nil {
 		return err
 	}
-	return r.updateOrRestart(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Flags: &flags}}})
+	return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdateParticipant, []any{models.ParticipantChanged{Flags: &flags}}})
 }
 
 // updateOrRestart sends an update and begins a new workflow first when the old
 // one was terminated. A rejection by the workflow's validator counts as
 // delivered: the same update would be rejected for ever.
-func (r *Relay) updateOrRestart(ctx context.Context, p models.Participant, n models.Notice, o order) error {
+func (r *Relay) updateOrRestart(ctx context.Context, p models.Participant, n models.Notice, o workflowUpdate) error {
 	err := r.sendUpdate(ctx, n, o)
 	if !isGone(err) {
 		return err
@@ -326,7 +326,7 @@ func (r *Relay) updateOrRestart(ctx context.Context, p models.Participant, n mod
 	return r.sendUpdate(ctx, n, o)
 }
 
-func (r *Relay) sendUpdate(ctx context.Context, n models.Notice, o order) error {
+func (r *Relay) sendUpdate(ctx context.Context, n models.Notice, o workflowUpdate) error {
 	_, err := r.cfg.Engine.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 		UpdateID:   models.NoticeUpdateID(n.ID),
 		WorkflowID: models.WorkflowID(n.ParticipantID), UpdateName: o.name, Args: o.args,

@@ -54,8 +54,8 @@ func toolsNamedIn(steps []Step, known Catalogue) []string {
 	return names
 }
 
-// pair is one argument as it is written in a step.
-type pair struct {
+// argument is one argument as it is written in a step.
+type argument struct {
 	key, value string
 	quoted     bool
 }
@@ -69,7 +69,7 @@ var (
 
 // strictPairs reads the arguments of a step; ok is false when anything is left
 // over that is no argument.
-func strictPairs(text string) (pairs []pair, ok bool) {
+func strictPairs(text string) (pairs []argument, ok bool) {
 	text = strings.TrimPrefix(strings.TrimSpace(text), ":")
 	if inner, found := strings.CutPrefix(strings.TrimSpace(text), "("); found {
 		if inner, found = strings.CutSuffix(strings.TrimRight(inner, ". "), ")"); !found {
@@ -89,8 +89,8 @@ func strictPairs(text string) (pairs []pair, ok bool) {
 }
 
 // lenientPairs reads arguments up to what is none.
-func lenientPairs(text string) []pair {
-	var pairs []pair
+func lenientPairs(text string) []argument {
+	var pairs []argument
 	text = strings.TrimLeft(text, "(:`* \t")
 	for {
 		one, rest, ok := readPair(text)
@@ -102,10 +102,10 @@ func lenientPairs(text string) []pair {
 	}
 }
 
-func readPair(text string) (one pair, rest string, ok bool) {
+func readPair(text string) (one argument, rest string, ok bool) {
 	match := keyHead.FindStringSubmatch(text)
 	if match == nil {
-		return pair{}, text, false
+		return argument{}, text, false
 	}
 	one.key, rest = match[1], text[len(match[0]):]
 	opener, size := utf8.DecodeRuneInString(rest)

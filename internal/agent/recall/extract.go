@@ -142,9 +142,9 @@ func appendNew(list []string, text string) []string {
 	return append(list, text)
 }
 
-// moment is an instant that a model wrote; wholeDay when it named none of its
+// parsedInstant is an instant that a model wrote; wholeDay when it named none of its
 // hours.
-type moment struct {
+type parsedInstant struct {
 	at       time.Time
 	wholeDay bool
 }
@@ -171,17 +171,17 @@ func readSpan(rawFrom, rawTo any) (from, to *time.Time) {
 
 // readInstant reads an instant that a model wrote in one of the usual forms,
 // and reports whether it could.
-func readInstant(raw any) (moment, bool) {
+func readInstant(raw any) (parsedInstant, bool) {
 	text, _ := raw.(string)
 	text = strings.TrimSpace(text)
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05",
 		"2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
 		at, err := time.Parse(layout, text)
 		if err == nil && at.Year() >= minYear && at.Year() <= maxYear {
-			return moment{at: at.UTC(), wholeDay: layout == time.DateOnly}, true
+			return parsedInstant{at: at.UTC(), wholeDay: layout == time.DateOnly}, true
 		}
 	}
-	return moment{}, false
+	return parsedInstant{}, false
 }
 
 // readObject reads the first JSON object of an answer, with any text around it,

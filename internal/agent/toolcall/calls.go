@@ -9,8 +9,8 @@ import (
 	"coachline/models"
 )
 
-// found is what a text holds.
-type found struct {
+// parsedText is what a text holds.
+type parsedText struct {
 	calls []models.ToolCall
 	// words is the text without its calls and without fences.
 	words string
@@ -30,14 +30,14 @@ type scanner struct {
 	cut   bool // the model was stopped by its limit
 	tools toolSchemas
 	words strings.Builder
-	found
+	parsedText
 }
 
 // extractCalls finds the calls of a text, in order: fences and tags, literal
 // lists, and the two bare shapes for the names of tools that are offered. cut
 // says that the text was ended by a length limit: then nothing unfinished
 // counts.
-func extractCalls(text string, tools toolSchemas, cut bool) found {
+func extractCalls(text string, tools toolSchemas, cut bool) parsedText {
 	if out, ok := wholeJSON(text, tools); ok {
 		return out
 	}
@@ -51,7 +51,7 @@ func extractCalls(text string, tools toolSchemas, cut bool) found {
 }
 
 // scanText takes a text apart from its start to its end.
-func scanText(text string, tools toolSchemas, cut bool) found {
+func scanText(text string, tools toolSchemas, cut bool) parsedText {
 	s := scanner{text: text, cut: cut, tools: tools}
 	for s.at < len(s.text) {
 		at := marker.FindStringIndex(s.text[s.at:])
@@ -66,8 +66,8 @@ func scanText(text string, tools toolSchemas, cut bool) found {
 		s.at = end
 		s.readMarked(s.text[start:end])
 	}
-	s.found.words = s.words.String()
-	return s.found
+	s.parsedText.words = s.words.String()
+	return s.parsedText
 }
 
 // readMarked reads what follows a marker that was just passed.
@@ -185,16 +185,16 @@ func (s *scanner) addCalls(calls []models.ToolCall, complete bool) {
 // wholeJSON reads a text that is one JSON value: calls of tools that are
 // offered, or an object that holds words, such as a message in the shape of the
 // API. ok is false for every other text.
-func wholeJSON(text string, tools toolSchemas) (found, bool) {
+func wholeJSON(text string, tools toolSchemas) (parsedText, bool) {
 	read, ok := readValue(text)
 	if !ok || !read.whole || strings.TrimSpace(read.rest) != "" {
-		return found{}, false
+		return parsedText{}, false
 	}
 	if calls, ok := decodeCalls(read.json, tools); ok && len(calls) > 0 {
-		return found{calls: calls, words: messageText(read.json)}, true
+		return parsedText{calls: calls, words: messageText(read.json)}, true
 	}
 	words := messageText(read.json)
-	return found{words: words}, words != ""
+	return parsedText{words: words}, words != ""
 }
 
 // callsIn reads one or more JSON values that are calls and nothing else.

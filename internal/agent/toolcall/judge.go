@@ -91,7 +91,7 @@ type reading struct {
 	calls   []models.ToolCall // of the API's field, where tools were offered
 	text    string
 	thought bool
-	inText  found
+	inText  parsedText
 	known   toolSchemas
 }
 
@@ -151,7 +151,7 @@ func judgeWords(text string, thought bool, tools toolSchemas) Verdict {
 
 // callsVerdict keeps the words beside calls where they are fit to be shown;
 // they are a remark such as "One moment.", so losing them costs nothing.
-func callsVerdict(calls []models.ToolCall, beside found, tools toolSchemas) Verdict {
+func callsVerdict(calls []models.ToolCall, beside parsedText, tools toolSchemas) Verdict {
 	out := Verdict{Judgment: Calls, Calls: calls}
 	if beside.broken {
 		return out

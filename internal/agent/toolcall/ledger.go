@@ -64,9 +64,9 @@ func matchResults(calls []models.ToolCall, rows []models.ChatMessage) (kept []mo
 	return kept, results
 }
 
-// style writes calls and their results into a conversation that has no role
+// toolStyle writes calls and their results into a conversation that has no role
 // for tools.
-type style struct {
+type toolStyle struct {
 	// call is what the assistant's message shows of a call; "" is nothing.
 	call func(call models.ToolCall) string
 	// result is the user message that tells what a call came to.
@@ -75,8 +75,8 @@ type style struct {
 
 // rewriteMessages puts paired messages into a style. Empty messages are left out,
 // since some providers refuse them.
-func rewriteMessages(messages []models.ChatMessage, in style) []models.ChatMessage {
-	var out thread
+func rewriteMessages(messages []models.ChatMessage, in toolStyle) []models.ChatMessage {
+	var out alternatingMessages
 	for i, message := range messages {
 		switch message.Role {
 		case roleSystem:
@@ -94,7 +94,7 @@ func rewriteMessages(messages []models.ChatMessage, in style) []models.ChatMessa
 
 // addCalls adds the words and calls of an assistant's message, and the results
 // that follow it.
-func (t *thread) addCalls(message models.ChatMessage, results []models.ChatMessage, in style) {
+func (t *alternatingMessages) addCalls(message models.ChatMessage, results []models.ChatMessage, in toolStyle) {
 	parts := []string{strings.TrimSpace(message.Content)}
 	for _, call := range message.ToolCalls {
 		parts = append(parts, in.call(call))
@@ -109,16 +109,16 @@ func (t *thread) addCalls(message models.ChatMessage, results []models.ChatMessa
 	}
 }
 
-// thread is a conversation of alternating user and assistant messages, as
+// alternatingMessages is a conversation of alternating user and assistant messages, as
 // strict chat templates demand.
-type thread struct {
+type alternatingMessages struct {
 	messages []models.ChatMessage
 	// lastIsResult: the newest message ends with the result of a tool.
 	lastIsResult bool
 }
 
 // addMessage joins a text to the newest message where that has the same role.
-func (t *thread) addMessage(role, content string) {
+func (t *alternatingMessages) addMessage(role, content string) {
 	newest := len(t.messages) - 1
 	if newest >= 0 && t.messages[newest].Role == role {
 		t.messages[newest].Content += "\n\n" + content
@@ -132,7 +132,7 @@ func (t *thread) addMessage(role, content string) {
 }
 
 // addWords adds what a person wrote, kept apart from a result before it.
-func (t *thread) addWords(content string) {
+func (t *alternatingMessages) addWords(content string) {
 	if !marks.IsCue(content) {
 		content = marks.Neutralise(content)
 	}

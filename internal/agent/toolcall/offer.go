@@ -112,8 +112,8 @@ func withSection(messages []models.ChatMessage, section string) []models.ChatMes
 }
 
 // fenceStyle returns the style of text tools.
-func fenceStyle() style {
-	return style{
+func fenceStyle() toolStyle {
+	return toolStyle{
 		call: func(call models.ToolCall) string {
 			return "```tool_call\n" + encodeJSON(struct {
 				Name      string `json:"name"`

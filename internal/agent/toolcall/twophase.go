@@ -62,7 +62,7 @@ func (a Ask) withTask(lib *prompts.Library, name prompts.Name, data prompts.Stag
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("writing task: %w", err)
 	}
-	end := thread{messages: slices.Clone(req.Messages)}
+	end := alternatingMessages{messages: slices.Clone(req.Messages)}
 	end.addMessage(roleUser, marks.Task+text)
 	req.Messages = end.messages
 	return req, nil
@@ -150,8 +150,8 @@ func onlyObject(answer string) (string, bool) {
 }
 
 // noteStyle returns the style of the two-phase protocol.
-func noteStyle() style {
-	return style{
+func noteStyle() toolStyle {
+	return toolStyle{
 		call: func(models.ToolCall) string { return "" },
 		result: func(call models.ToolCall, content string) string {
 			note := struct {

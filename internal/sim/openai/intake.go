@@ -33,7 +33,7 @@ var opener = regexp.MustCompile(`^(hi|hello|hey|hi there|hello there|yes|yeah|ye
 
 // fieldAnswer takes the words that answer the coach's last question, and the
 // answer to a proposed time.
-func (sc scene) fieldAnswer() (saying, bool) {
+func (sc parsedRequest) fieldAnswer() (saying, bool) {
 	if sc.inFeedback() || sc.said == "" {
 		return saying{}, false
 	}
@@ -48,7 +48,7 @@ func (sc scene) fieldAnswer() (saying, bool) {
 	return saying{}, false
 }
 
-func (sc scene) saveField(field string) saying {
+func (sc parsedRequest) saveField(field string) saying {
 	said := sc.said
 	if from, to, timed := parseTimes(said); field == "preferred_time" && timed {
 		said = timeText(from, to)
@@ -58,7 +58,7 @@ func (sc scene) saveField(field string) saying {
 
 // timeAnswer: yes makes the schedule, another time is saved and proposed, and
 // anything else is asked again.
-func (sc scene) timeAnswer() (saying, bool) {
+func (sc parsedRequest) timeAnswer() (saying, bool) {
 	if len(sc.missing()) > 0 || sc.hasSchedule() {
 		return saying{}, false
 	}
@@ -82,7 +82,7 @@ var agreement = regexp.MustCompile(`^(yes|yeah|yep|ok|okay|sure|please do|go ahe
 func isAgreement(said string) bool { return agreement.MatchString(normalise(said)) }
 
 // answerIntake asks for the next missing field, or proposes the time.
-func (sc scene) answerIntake() (saying, bool) {
+func (sc parsedRequest) answerIntake() (saying, bool) {
 	if sc.inFeedback() {
 		return saying{}, false
 	}
@@ -91,7 +91,7 @@ func (sc scene) answerIntake() (saying, bool) {
 
 // nextSetUp is the next step of the set-up after some opening words; false when
 // there is nothing left to set up.
-func (sc scene) nextSetUp(opening string) (saying, bool) {
+func (sc parsedRequest) nextSetUp(opening string) (saying, bool) {
 	missing := sc.missing()
 	switch {
 	case len(missing) > 0:
@@ -112,7 +112,7 @@ func (sc scene) nextSetUp(opening string) (saying, bool) {
 }
 
 // afterSave goes on by what was saved.
-func (sc scene) afterSave(d done) saying {
+func (sc parsedRequest) afterSave(d completedCall) saying {
 	switch {
 	case d.arg("last_successful_prompt") != "":
 		return say("Well done! I noted that this one worked for you: %q", d.arg("last_successful_prompt"))
@@ -126,8 +126,8 @@ func (sc scene) afterSave(d done) saying {
 }
 
 // confirmSchedule cites what the scheduler says it made.
-func confirmSchedule(d done) saying {
-	made := view{Time: d.text("time"), From: d.text("from"), To: d.text("to"), Zone: d.text("zone")}
+func confirmSchedule(d completedCall) saying {
+	made := scheduleView{Time: d.text("time"), From: d.text("from"), To: d.text("to"), Zone: d.text("zone")}
 	if made.Time == "" && made.From == "" {
 		made.Time, made.From, made.To = d.arg("fixed_time"), d.arg("random_start_time"), d.arg("random_end_time")
 	}
@@ -144,7 +144,7 @@ const partWords = 7
 
 // habitSentence writes one sentence of anchor, action and benefit that differs
 // from the last one.
-func (sc scene) habitSentence() string {
+func (sc parsedRequest) habitSentence() string {
 	habit := sc.part("habit_domain", "your habit")
 	benefit := sc.part("motivational_frame", "every small step counts")
 	first := []rune(sc.anchor())
@@ -157,7 +157,7 @@ func (sc scene) habitSentence() string {
 	return sentence
 }
 
-func (sc scene) anchor() string {
+func (sc parsedRequest) anchor() string {
 	anchor := sc.part("prompt_anchor", "today")
 	first, _, _ := strings.Cut(anchor, " ")
 	if !slices.Contains([]string{"after", "before", "when", "whenever", "while", "once", "as", "at", "in", "on", "every", "during", "today"}, first) {
@@ -168,7 +168,7 @@ func (sc scene) anchor() string {
 
 // part is the first clause of a profile field, a few words long and turned
 // from "I" to "you".
-func (sc scene) part(field, otherwise string) string {
+func (sc parsedRequest) part(field, otherwise string) string {
 	said := sc.profile(field)
 	if cut := strings.IndexAny(said, ".!?;:\n"); cut >= 0 {
 		said = said[:cut]

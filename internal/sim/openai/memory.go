@@ -20,8 +20,8 @@ const (
 	longestList    = 600
 )
 
-// noted is a line of what was remembered; day is empty where it has no date.
-type noted struct{ day, text string }
+// memoryLine is a line of what was remembered; day is empty where it has no date.
+type memoryLine struct{ day, text string }
 
 var (
 	notedLine = regexp.MustCompile(`^(?:\[(\d{4}-\d\d-\d\d)\] )?(.*?)(?: \(f\d+\))?$`)
@@ -30,8 +30,8 @@ var (
 )
 
 // memory is what the system message says was remembered.
-func (sc scene) memory() []noted {
-	var out []noted
+func (sc parsedRequest) memory() []memoryLine {
+	var out []memoryLine
 	for _, title := range slices.Sorted(maps.Keys(sc.sections)) {
 		if !strings.Contains(sc.sections[title], framing) {
 			continue
@@ -40,7 +40,7 @@ func (sc scene) memory() []noted {
 		_, body, _ = strings.Cut(body, "\n")
 		for line := range strings.Lines(body) {
 			if part := notedLine.FindStringSubmatch(strings.TrimSpace(line)); part[2] != "" {
-				out = append(out, noted{part[1], part[2]})
+				out = append(out, memoryLine{part[1], part[2]})
 			}
 		}
 	}
@@ -49,7 +49,7 @@ func (sc scene) memory() []noted {
 
 // findNoted is the entry of the memory that shares most words with a text, the
 // newest of several; false when none shares any.
-func (sc scene) findNoted(text string) (best noted, found bool) {
+func (sc parsedRequest) findNoted(text string) (best memoryLine, found bool) {
 	most := 0
 	for _, one := range sc.memory() {
 		n := sharedWords(text, one.text)
@@ -61,7 +61,7 @@ func (sc scene) findNoted(text string) (best noted, found bool) {
 }
 
 // answerFromMemory answers a question about the person from what was remembered.
-func (sc scene) answerFromMemory() (saying, bool) {
+func (sc parsedRequest) answerFromMemory() (saying, bool) {
 	recalls := recalling.MatchString(sc.said)
 	if !isQuestion(sc.said) && !recalls || !ofMyself.MatchString(sc.said) {
 		return saying{}, false
@@ -77,7 +77,7 @@ func (sc scene) answerFromMemory() (saying, bool) {
 	return say("You told me%s: %s", when, clipText(aboutYou(fact.text), longestFact)), true
 }
 
-func (sc scene) canCall(name string) bool { return slices.Contains(sc.tools, name) }
+func (sc parsedRequest) canCall(name string) bool { return slices.Contains(sc.tools, name) }
 
 var (
 	forgetting = regexp.MustCompile(`^(?:please |can you |could you |will you )*forget (?:about )?(.+)$`)
@@ -86,7 +86,7 @@ var (
 )
 
 // answerMemories are the wishes to see and to erase what was remembered.
-func (sc scene) answerMemories() (saying, bool) {
+func (sc parsedRequest) answerMemories() (saying, bool) {
 	said := normalise(sc.said)
 	id := factID.FindString(said)
 	switch {
@@ -116,11 +116,11 @@ func (sc scene) answerMemories() (saying, bool) {
 }
 
 // profileLine is the profile, on one line.
-func (sc scene) profileLine() string {
+func (sc parsedRequest) profileLine() string {
 	return strings.Join(strings.FieldsFunc(sc.sections["Profile"], func(r rune) bool { return r == '\n' }), "; ")
 }
 
-func (sc scene) afterList(d done) saying {
+func (sc parsedRequest) afterList(d completedCall) saying {
 	if list := d.text("text"); list != "" {
 		return say("This is what I know: %s\nAnd you told me:\n%s", clipText(sc.profileLine(), longestFact), clipLines(list, longestList))
 	}
@@ -144,7 +144,7 @@ func clipLines(list string, n int) string {
 }
 
 // afterForget says what the result says was erased.
-func (sc scene) afterForget(d done) saying {
+func (sc parsedRequest) afterForget(d completedCall) saying {
 	count, _ := d.result["count"].(float64)
 	switch all, _ := d.args["all"].(bool); {
 	case all:
@@ -157,7 +157,7 @@ func (sc scene) afterForget(d done) saying {
 
 // whichToForget asks for the one that is meant, or whether everything is; false
 // for any other problem.
-func whichToForget(d done, problem string) (saying, bool) {
+func whichToForget(d completedCall, problem string) (saying, bool) {
 	if d.name == toolForget && d.text("confirm") != "" {
 		return saying{text: forgetEvery}, true
 	}

@@ -46,14 +46,14 @@ var (
 	fact    = regexp.MustCompile(`^(\S+) \((\w+), [^)]*\): (.*)$`)
 )
 
-// known is a fact that the request lists.
-type known struct{ id, kind, text string }
+// listedFact is a fact that the request lists.
+type listedFact struct{ id, kind, text string }
 
-func (a stageAsk) facts() []known {
-	var out []known
+func (a stageAsk) facts() []listedFact {
+	var out []listedFact
 	for _, item := range a.items("Known facts") {
 		if part := fact.FindStringSubmatch(item); part != nil {
-			out = append(out, known{part[1], part[2], part[3]})
+			out = append(out, listedFact{part[1], part[2], part[3]})
 		}
 	}
 	return out
@@ -113,7 +113,7 @@ func findStatement(sentence string) (said, kind, subject string) {
 // findReplaced finds the fact that a sentence replaces, and what it says then. A
 // time alone goes into the fact; a correction replaces the fact that shares
 // most words with it.
-func (a stageAsk) findReplaced(sentence, said, subject string) (old known, text string, ok bool) {
+func (a stageAsk) findReplaced(sentence, said, subject string) (old listedFact, text string, ok bool) {
 	best := 0
 	for _, f := range a.facts() {
 		if sameWords(f.text, said) {
@@ -126,7 +126,7 @@ func (a stageAsk) findReplaced(sentence, said, subject string) (old known, text 
 	at := clock.FindString(sentence)
 	switch {
 	case best == 0:
-		return known{}, "", false
+		return listedFact{}, "", false
 	case at != "" && clock.MatchString(old.text):
 		return old, clock.ReplaceAllLiteralString(old.text, at), true
 	case said == "":
@@ -137,7 +137,7 @@ func (a stageAsk) findReplaced(sentence, said, subject string) (old known, text 
 
 // replacedBy is how sure it is that a sentence takes the place of the fact; 0
 // when it does not.
-func (f known) replacedBy(sentence, said, subject string) int {
+func (f listedFact) replacedBy(sentence, said, subject string) int {
 	score := sharedWords(sentence, f.text)
 	timed := clock.MatchString(sentence) && clock.MatchString(f.text)
 	switch {

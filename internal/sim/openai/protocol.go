@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// manner is how a request wants its tools called.
-type manner string
+// toolFormat is how a request wants its tools called.
+type toolFormat string
 
 const (
-	native manner = "native"
+	native toolFormat = "native"
 	// fenced: calls are blocks in the text.
-	fenced manner = "fenced"
+	fenced toolFormat = "fenced"
 	// choosing and filling are the two phases of a call without any field for
 	// tools: its name, then its arguments.
-	choosing manner = "choosing"
-	filling  manner = "filling"
+	choosing toolFormat = "choosing"
+	filling  toolFormat = "filling"
 )
 
 // Phrases of the texts that offer tools in words.
@@ -36,18 +36,18 @@ var (
 	toolLine = regexp.MustCompile(`(?m)^(?:- )?([A-Za-z_][\w.-]*): `)
 )
 
-// folded is a request whose tools are written out as text; unfolding gives it
+// textRequest is a request whose tools are written out as text; unfolding gives it
 // the form of the API, so that a conversation is read in one place.
-type folded struct {
+type textRequest struct {
 	Request
-	manner manner
+	manner toolFormat
 	// open are the calls whose results have not come yet.
 	open  []ToolCall
 	count int
 }
 
-func unfold(ask Request) folded {
-	out := folded{Request: ask, manner: native}
+func unfold(ask Request) textRequest {
+	out := textRequest{Request: ask, manner: native}
 	if len(ask.Tools) > 0 || slices.ContainsFunc(ask.Messages, func(m Message) bool { return m.Role == "tool" }) {
 		return out
 	}
@@ -70,7 +70,7 @@ func unfold(ask Request) folded {
 }
 
 // setTools reads the names of tools from a list in words.
-func (f *folded) setTools(list string, as manner) {
+func (f *textRequest) setTools(list string, as toolFormat) {
 	f.manner, f.Tools = as, nil
 	for _, name := range toolLine.FindAllStringSubmatch(list, -1) {
 		if name[1] == "Schema" {
@@ -83,7 +83,7 @@ func (f *folded) setTools(list string, as manner) {
 }
 
 // takeCalls takes the calls out of the coach's text.
-func (f *folded) takeCalls(m Message) {
+func (f *textRequest) takeCalls(m Message) {
 	for _, block := range fence.FindAllStringSubmatch(string(m.Content), -1) {
 		var written struct {
 			Name      string          `json:"name"`
@@ -100,13 +100,13 @@ func (f *folded) takeCalls(m Message) {
 	f.Messages = append(f.Messages, m)
 }
 
-func (f *folded) nextToolCall(name, args string) ToolCall {
+func (f *textRequest) nextToolCall(name, args string) ToolCall {
 	f.count++
 	return ToolCall{ID: fmt.Sprintf("unfolded_%d", f.count), Type: "function", Function: Function{Name: name, Arguments: args}}
 }
 
 // addParts divides a user message at the program's own marks.
-func (f *folded) addParts(text string) {
+func (f *textRequest) addParts(text string) {
 	starts := ownMark.FindAllStringIndex(text, -1)
 	end := len(text)
 	if len(starts) > 0 {
@@ -122,13 +122,13 @@ func (f *folded) addParts(text string) {
 	}
 }
 
-func (f *folded) addText(text string) {
+func (f *textRequest) addText(text string) {
 	if text = strings.TrimSpace(text); text != "" {
 		f.Messages = append(f.Messages, Message{Role: "user", Content: Content(text)})
 	}
 }
 
-func (f *folded) readMarked(mark, text string) {
+func (f *textRequest) readMarked(mark, text string) {
 	name, isResult := strings.CutPrefix(mark, "[Tool result: ")
 	switch {
 	case isResult:
@@ -150,7 +150,7 @@ func (f *folded) readMarked(mark, text string) {
 
 // addResult belongs to the first open call of that name; without one it is only
 // words.
-func (f *folded) addResult(name, text string) {
+func (f *textRequest) addResult(name, text string) {
 	at := slices.IndexFunc(f.open, func(c ToolCall) bool { return c.Function.Name == name })
 	if at < 0 {
 		f.addText(text)
@@ -161,7 +161,7 @@ func (f *folded) addResult(name, text string) {
 }
 
 // addNote is a call with its result.
-func (f *folded) addNote(text string) {
+func (f *textRequest) addNote(text string) {
 	var written struct {
 		Tool      string          `json:"tool"`
 		Arguments json.RawMessage `json:"arguments"`
@@ -189,7 +189,7 @@ func (f *folded) addNote(text string) {
 }
 
 // answerText is the answer in the manner that the request asks for.
-func (f folded) answerText(id string) Answer {
+func (f textRequest) answerText(id string) Answer {
 	sc := readScene(f.Request)
 	switch f.manner {
 	case choosing:
@@ -226,7 +226,7 @@ func encode(value any) string {
 
 // nextCall is the next of the calls that the turn needs, one at a time; false
 // when the person can be answered, also about a failure.
-func (sc scene) nextCall() (call, bool) {
+func (sc parsedRequest) nextCall() (call, bool) {
 	if sc.hasSection("Task: habit prompt") || sc.hasSection("Task: greeting") {
 		return call{}, false
 	}
@@ -252,7 +252,7 @@ func (sc scene) nextCall() (call, bool) {
 }
 
 // ran is the newest call of that name in this turn.
-func (sc scene) ran(name string) (done, bool) {
+func (sc parsedRequest) ran(name string) (completedCall, bool) {
 	for _, round := range slices.Backward(sc.rounds) {
 		for _, d := range slices.Backward(round) {
 			if d.name == name {
@@ -260,5 +260,5 @@ func (sc scene) ran(name string) (done, bool) {
 			}
 		}
 	}
-	return done{}, false
+	return completedCall{}, false
 }

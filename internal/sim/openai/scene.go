@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// scene is what the script reads of a request: the sections of the system
+// parsedRequest is what the script reads of a request: the sections of the system
 // message by title, and the turn that is to be answered.
-type scene struct {
+type parsedRequest struct {
 	sections map[string]string
 	// asked is what the coach wrote last, said what the person wrote since.
 	asked string
 	said  string
 	// rounds are the tool calls of this turn so far.
-	rounds [][]done
+	rounds [][]completedCall
 	tools  []string
 }
 
-// done is a call that has its result.
-type done struct {
+// completedCall is a call that has its result.
+type completedCall struct {
 	id     string
 	name   string
 	args   map[string]any
@@ -56,8 +56,8 @@ func (s saying) toolCalls(id string) []ToolCall {
 	return out
 }
 
-func readScene(ask Request) scene {
-	sc := scene{sections: map[string]string{}}
+func readScene(ask Request) parsedRequest {
+	sc := parsedRequest{sections: map[string]string{}}
 	var said []string
 	for _, m := range ask.Messages {
 		text := strings.TrimSpace(string(m.Content))
@@ -99,7 +99,7 @@ func (ask Request) offeredTools() []string {
 	return names
 }
 
-func (sc *scene) readSections(system string) {
+func (sc *parsedRequest) readSections(system string) {
 	title := ""
 	for line := range strings.Lines(system) {
 		line = strings.TrimRight(line, "\r\n")
@@ -115,17 +115,17 @@ func (sc *scene) readSections(system string) {
 	}
 }
 
-func (sc *scene) addRound(calls []ToolCall) {
-	var round []done
+func (sc *parsedRequest) addRound(calls []ToolCall) {
+	var round []completedCall
 	for _, c := range calls {
-		d := done{id: c.ID, name: c.Function.Name}
+		d := completedCall{id: c.ID, name: c.Function.Name}
 		_ = json.Unmarshal([]byte(c.Function.Arguments), &d.args) // Bad arguments of ours are empty ones.
 		round = append(round, d)
 	}
 	sc.rounds = append(sc.rounds, round)
 }
 
-func (sc *scene) addResult(id, content string) {
+func (sc *parsedRequest) addResult(id, content string) {
 	for _, round := range slices.Backward(sc.rounds) {
 		for i := range round {
 			if round[i].id == id {
@@ -140,7 +140,7 @@ func (sc *scene) addResult(id, content string) {
 
 // leadText is what the coach wrote before a window that starts at the person's
 // words; empty when the system message does not say.
-func (sc scene) leadText() string {
+func (sc parsedRequest) leadText() string {
 	const mark = "Just before the first message below you wrote: "
 	for line := range strings.Lines(sc.sections["Now"]) {
 		if text, found := strings.CutPrefix(line, mark); found {
@@ -150,15 +150,15 @@ func (sc scene) leadText() string {
 	return ""
 }
 
-func (sc scene) hasSection(section string) bool {
+func (sc parsedRequest) hasSection(section string) bool {
 	_, found := sc.sections[section]
 	return found
 }
 
-func (sc scene) inFeedback() bool { return sc.hasSection("Mode: FEEDBACK") }
+func (sc parsedRequest) inFeedback() bool { return sc.hasSection("Mode: FEEDBACK") }
 
 // value is the rest of the line "name: ..." of a section.
-func (sc scene) value(section, name string) string {
+func (sc parsedRequest) value(section, name string) string {
 	for line := range strings.Lines(sc.sections[section]) {
 		if rest, found := strings.CutPrefix(line, name+": "); found {
 			return strings.TrimSpace(rest)
@@ -174,11 +174,11 @@ func firstLine(text string) string {
 
 // outstanding is the text of the prompt that waits for an answer; empty when
 // none does.
-func (sc scene) outstanding() string { return firstLine(sc.sections["Outstanding prompt"]) }
+func (sc parsedRequest) outstanding() string { return firstLine(sc.sections["Outstanding prompt"]) }
 
 // missing lists the profile fields to ask for: as the newest result of this
 // turn has them, or else as the system message does.
-func (sc scene) missing() []string {
+func (sc parsedRequest) missing() []string {
 	if d, found := sc.newest("missing"); found {
 		list, _ := d.result["missing"].([]any)
 		var names []string
@@ -198,7 +198,7 @@ func (sc scene) missing() []string {
 
 // profile is a field as the newest result of this turn has it, or else as the
 // system message does.
-func (sc scene) profile(field string) string {
+func (sc parsedRequest) profile(field string) string {
 	if d, found := sc.newest("profile"); found {
 		if profile, isObject := d.result["profile"].(map[string]any); isObject {
 			text, _ := profile[field].(string)
@@ -209,7 +209,7 @@ func (sc scene) profile(field string) string {
 }
 
 // newest is this turn's newest result that has a field of that name.
-func (sc scene) newest(field string) (done, bool) {
+func (sc parsedRequest) newest(field string) (completedCall, bool) {
 	for _, round := range slices.Backward(sc.rounds) {
 		for _, d := range slices.Backward(round) {
 			if _, found := d.result[field]; found {
@@ -217,16 +217,16 @@ func (sc scene) newest(field string) (done, bool) {
 			}
 		}
 	}
-	return done{}, false
+	return completedCall{}, false
 }
 
-func (sc scene) hasSchedule() bool {
+func (sc parsedRequest) hasSchedule() bool {
 	list := sc.sections["Schedules"]
 	return list != "" && firstLine(list) != "None."
 }
 
 // failure is what a result says went wrong; false when it was done.
-func (d done) failure() (string, bool) {
+func (d completedCall) failure() (string, bool) {
 	if problem := d.text("error"); problem != "" {
 		return problem, true
 	}
@@ -239,12 +239,12 @@ func (d done) failure() (string, bool) {
 	return "", false
 }
 
-func (d done) text(field string) string {
+func (d completedCall) text(field string) string {
 	text, _ := d.result[field].(string)
 	return text
 }
 
-func (d done) arg(name string) string {
+func (d completedCall) arg(name string) string {
 	text, _ := d.args[name].(string)
 	return text
 }

@@ -34,7 +34,7 @@ var askedPlaybook = regexp.MustCompile(`read the playbook (\S+)`)
 var delayed = regexp.MustCompile(`(?:talk later|feedback) in (\d+(?:\.\d+)?) ?(s|m|h)`)
 
 // answer is the script. It is a function of the scene alone.
-func (sc scene) answer() saying {
+func (sc parsedRequest) answer() saying {
 	switch {
 	case sc.hasSection("Task: habit prompt"):
 		return saying{text: sc.habitSentence()}
@@ -55,7 +55,7 @@ func (sc scene) answer() saying {
 	return reply
 }
 
-func (sc scene) greeting() saying {
+func (sc parsedRequest) greeting() saying {
 	name := ""
 	if known := sc.value("Participant", "Name"); known != "" {
 		name = " " + clipText(known, 40)
@@ -64,7 +64,7 @@ func (sc scene) greeting() saying {
 }
 
 // checkIn decides to write once, and then not before the person has answered.
-func (sc scene) checkIn() saying {
+func (sc parsedRequest) checkIn() saying {
 	if sc.value("Last contact", "Check-ins since the person wrote") != "0" {
 		return saying{text: encode(map[string]any{"send": false, "text": ""})}
 	}
@@ -76,7 +76,7 @@ func (sc scene) checkIn() saying {
 }
 
 // answerNew answers a turn that has called no tool yet.
-func (sc scene) answerNew() saying {
+func (sc parsedRequest) answerNew() saying {
 	for _, try := range []func() (saying, bool){sc.testWords, sc.answerWeb, sc.answerMemories, sc.answerCommand, sc.answerFromMemory, sc.fieldAnswer, sc.answerFeedback, sc.answerIntake} {
 		if reply, fits := try(); fits {
 			return reply
@@ -86,13 +86,13 @@ func (sc scene) answerNew() saying {
 }
 
 // hasPhrase reports whether the person's words hold a phrase, in any case.
-func (sc scene) hasPhrase(phrase string) bool {
+func (sc parsedRequest) hasPhrase(phrase string) bool {
 	return strings.Contains(strings.ToLower(sc.said), phrase)
 }
 
 func listCall() call { return call{toolScheduler, map[string]any{"action": "list"}} }
 
-func (sc scene) testWords() (saying, bool) {
+func (sc parsedRequest) testWords() (saying, bool) {
 	switch {
 	case sc.hasPhrase("call two tools"):
 		return callTools(listCall(), call{toolSave, map[string]any{"additional_info": "asked for two tools"}}), true
@@ -115,7 +115,7 @@ func (sc scene) testWords() (saying, bool) {
 	return saying{}, false
 }
 
-func (sc scene) answerCommand() (saying, bool) {
+func (sc parsedRequest) answerCommand() (saying, bool) {
 	later := delayed.FindStringSubmatch(strings.ToLower(sc.said))
 	switch {
 	case later != nil:
@@ -148,7 +148,7 @@ func minutes(number, unit string) float64 {
 	return n
 }
 
-func (sc scene) wantsDelete() bool {
+func (sc parsedRequest) wantsDelete() bool {
 	said := strings.TrimPrefix(normalise(sc.said), "please ")
 	return strings.HasPrefix(said, "cancel") || strings.HasPrefix(said, "delete") || strings.Contains(sc.asked, whichOne)
 }
@@ -165,7 +165,7 @@ var (
 )
 
 // answerFeedback takes a report on the outstanding prompt.
-func (sc scene) answerFeedback() (saying, bool) {
+func (sc parsedRequest) answerFeedback() (saying, bool) {
 	prompt, said := sc.outstanding(), normalise(sc.said)
 	if prompt == "" && !sc.inFeedback() {
 		return saying{}, false
@@ -187,7 +187,7 @@ func (sc scene) answerFeedback() (saying, bool) {
 
 // answerAfterTools answers a turn whose tools have run: by what was called and what
 // came of it.
-func (sc scene) answerAfterTools() saying {
+func (sc parsedRequest) answerAfterTools() saying {
 	round := sc.rounds[len(sc.rounds)-1]
 	if sc.hasPhrase("loop tools") {
 		return callTools(listCall())
@@ -204,7 +204,7 @@ func (sc scene) answerAfterTools() saying {
 }
 
 // answerAfter answers what a call came to.
-func (sc scene) answerAfter(d done) saying {
+func (sc parsedRequest) answerAfter(d completedCall) saying {
 	switch d.name {
 	case toolScheduler:
 		return sc.afterScheduler(d)
@@ -232,7 +232,7 @@ func (sc scene) answerAfter(d done) saying {
 	return saying{text: acknowledgement}
 }
 
-func afterTransition(d done) saying {
+func afterTransition(d completedCall) saying {
 	if delay, _ := d.args["delay_minutes"].(float64); delay > 0 {
 		return say("OK. I will ask you how it went in %s minutes.", strconv.FormatFloat(delay, 'f', -1, 64))
 	}
@@ -243,7 +243,7 @@ func afterTransition(d done) saying {
 }
 
 // answerFailure tells the truth about a failed call and asks for what is missing.
-func (sc scene) answerFailure(d done, problem string) saying {
+func (sc parsedRequest) answerFailure(d completedCall, problem string) saying {
 	if d.name == toolList {
 		return sc.afterList(d) // What the profile says is there in any case.
 	}
@@ -260,7 +260,7 @@ func (sc scene) answerFailure(d done, problem string) saying {
 	return saying{text: text}
 }
 
-func (sc scene) afterScheduler(d done) saying {
+func (sc parsedRequest) afterScheduler(d completedCall) saying {
 	switch d.arg("action") {
 	case "create":
 		return confirmSchedule(d)
@@ -284,8 +284,8 @@ func (sc scene) afterScheduler(d done) saying {
 	return callTools(call{toolScheduler, map[string]any{"action": "delete", "schedule_id": meant.ID}})
 }
 
-// view is a schedule as the scheduler's results show it.
-type view struct {
+// scheduleView is a schedule as the scheduler's results show it.
+type scheduleView struct {
 	ID      string `json:"id"`
 	Time    string `json:"time"`
 	From    string `json:"from"`
@@ -294,16 +294,16 @@ type view struct {
 	NextRun string `json:"next_run"`
 }
 
-func views(d done) []view {
+func views(d completedCall) []scheduleView {
 	var result struct {
-		Schedules []view `json:"schedules"`
+		Schedules []scheduleView `json:"schedules"`
 	}
 	_ = json.NewDecoder(strings.NewReader(d.raw)).Decode(&result) // What cannot be read is not there.
 	return result.Schedules
 }
 
 // when is "at 08:00 (America/New_York)" or "between ...".
-func (v view) when() string {
+func (v scheduleView) when() string {
 	text := "at " + v.Time
 	if v.Time == "" {
 		text = "between " + v.From + " and " + v.To
@@ -314,7 +314,7 @@ func (v view) when() string {
 	return text
 }
 
-func describeSchedules(list []view) string {
+func describeSchedules(list []scheduleView) string {
 	parts := make([]string, len(list))
 	for i, v := range list {
 		parts[i] = v.ID + " " + v.when()
@@ -327,7 +327,7 @@ func describeSchedules(list []view) string {
 
 // findSchedule finds the schedule that the person means: by id, by time, or the
 // only one.
-func (sc scene) findSchedule(list []view) (view, bool) {
+func (sc parsedRequest) findSchedule(list []scheduleView) (scheduleView, bool) {
 	from, _, timed := parseTimes(sc.said)
 	for _, v := range list {
 		if sc.hasPhrase(strings.ToLower(v.ID)) || timed && (v.Time == from || v.From == from) {
@@ -338,7 +338,7 @@ func (sc scene) findSchedule(list []view) (view, bool) {
 }
 
 // describeDeleted says which one, as the list of this turn had it.
-func (sc scene) describeDeleted(id string) string {
+func (sc parsedRequest) describeDeleted(id string) string {
 	if d, found := sc.newest("schedules"); found {
 		for _, v := range views(d) {
 			if v.ID == id {

@@ -20,7 +20,7 @@ var (
 )
 
 // answerWeb answers "search the web for ..." and "read the page ...".
-func (sc scene) answerWeb() (saying, bool) {
+func (sc parsedRequest) answerWeb() (saying, bool) {
 	wanted := call{}
 	if page := opening.FindStringSubmatch(sc.said); page != nil {
 		wanted = call{toolFetch, map[string]any{"url": page[1]}}
@@ -38,7 +38,7 @@ func (sc scene) answerWeb() (saying, bool) {
 
 // afterWeb repeats the beginning of what was found, without the marks around
 // it, and does nothing that it says.
-func afterWeb(d done) saying {
+func afterWeb(d completedCall) saying {
 	var kept []string
 	for line := range strings.Lines(d.raw) {
 		line = strings.TrimSpace(line)

@@ -31,9 +31,9 @@ const (
 	apiVersion  = "2010-04-01"
 )
 
-// courier posts the webhooks: those about one text in order, and the texts of
+// webhookPoster posts the webhooks: those about one text in order, and the texts of
 // one phone one after the other.
-type courier struct {
+type webhookPoster struct {
 	cfg     Config
 	network *network
 	faults  *faults
@@ -48,14 +48,14 @@ type courier struct {
 	busy map[string]bool
 }
 
-func newCourier(closing context.Context, cfg Config, network *network, faults *faults) *courier {
-	c := &courier{cfg: cfg, network: network, faults: faults, closing: closing, busy: map[string]bool{}}
+func newCourier(closing context.Context, cfg Config, network *network, faults *faults) *webhookPoster {
+	c := &webhookPoster{cfg: cfg, network: network, faults: faults, closing: closing, busy: map[string]bool{}}
 	c.calls, c.cancel = context.WithCancel(context.Background())
 	return c
 }
 
 // close waits for what is under way; closing must have ended before.
-func (c *courier) close(limit time.Duration) {
+func (c *webhookPoster) close(limit time.Duration) {
 	timer := time.AfterFunc(limit, c.cancel)
 	defer timer.Stop()
 	c.mu.Lock()
@@ -65,14 +65,14 @@ func (c *courier) close(limit time.Duration) {
 }
 
 // start runs work unless the server is closing. The caller holds mu.
-func (c *courier) start(work func()) {
+func (c *webhookPoster) start(work func()) {
 	if c.closing.Err() == nil {
 		c.wg.Go(work)
 	}
 }
 
 // resumeOwed goes on with what an earlier run owed.
-func (c *courier) resumeOwed() {
+func (c *webhookPoster) resumeOwed() {
 	for _, owed := range c.network.listTexts(func(t text) bool { return !t.Settled }) {
 		if owed.Direction == fromPhone {
 			c.startInbound(owed.Phone)
@@ -83,7 +83,7 @@ func (c *courier) resumeOwed() {
 }
 
 // startReport reports what becomes of a text to a phone.
-func (c *courier) startReport(t text, r Report) {
+func (c *webhookPoster) startReport(t text, r Report) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.start(func() {
@@ -94,7 +94,7 @@ func (c *courier) startReport(t text, r Report) {
 }
 
 // startInbound posts what a phone has sent, in order.
-func (c *courier) startInbound(number string) {
+func (c *webhookPoster) startInbound(number string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.busy[number] {
@@ -104,7 +104,7 @@ func (c *courier) startInbound(number string) {
 	c.start(func() { c.postInbound(number) })
 }
 
-func (c *courier) postInbound(number string) {
+func (c *webhookPoster) postInbound(number string) {
 	for c.closing.Err() == nil {
 		c.mu.Lock()
 		next, found := c.network.nextFrom(number)
@@ -120,7 +120,7 @@ func (c *courier) postInbound(number string) {
 
 // handOver posts one inbound text; false: the server is closing, or its file
 // is broken.
-func (c *courier) handOver(t text) bool {
+func (c *webhookPoster) handOver(t text) bool {
 	f, armed := c.faults.takeFault(targetInbound, t.Phone)
 	if armed && f.Kind == kindLate && !c.wait(f.delay(lateDelay)) {
 		return false
@@ -145,7 +145,7 @@ func (c *courier) handOver(t text) bool {
 }
 
 // report moves a text through its states and posts each.
-func (c *courier) report(t text, r Report) {
+func (c *webhookPoster) report(t text, r Report) {
 	f, armed := c.faults.takeFault(targetCallback, t.Phone)
 	if armed && f.Kind == kindLate && !c.wait(f.delay(lateDelay)) {
 		return
@@ -186,7 +186,7 @@ func remainingStates(now status) []status {
 }
 
 // postState posts one state as often as the report says; false: closing.
-func (c *courier) postState(t text, state status, r Report, f fault) bool {
+func (c *webhookPoster) postState(t text, state status, r Report, f fault) bool {
 	if t.Callback == "" || f.Kind == kindReset {
 		return true
 	}
@@ -201,7 +201,7 @@ func (c *courier) postState(t text, state status, r Report, f fault) bool {
 	return result != interrupted
 }
 
-func (c *courier) recordChange(ch change) bool {
+func (c *webhookPoster) recordChange(ch change) bool {
 	if err := c.network.update(ch); err != nil {
 		c.cfg.Logger.Error("simulator cannot note a state", "sid", ch.SID, "error", err)
 		return false
@@ -210,7 +210,7 @@ func (c *courier) recordChange(ch change) bool {
 }
 
 // wait is false when the server closes first.
-func (c *courier) wait(d time.Duration) bool { return Pause(c.closing, d) }
+func (c *webhookPoster) wait(d time.Duration) bool { return Pause(c.closing, d) }
 
 // Pause waits; false: ctx ended first.
 func Pause(ctx context.Context, d time.Duration) bool { return wait.For(ctx, d) == nil }
@@ -234,7 +234,7 @@ const (
 )
 
 // deliver posts until the app answers below 500, or ctx ends.
-func (c *courier) deliver(ctx context.Context, post webhook) outcome {
+func (c *webhookPoster) deliver(ctx context.Context, post webhook) outcome {
 	began, wait := time.Now(), firstPause
 	for {
 		if ctx.Err() != nil {
@@ -258,7 +258,7 @@ func (c *courier) deliver(ctx context.Context, post webhook) outcome {
 	}
 }
 
-func (c *courier) post(post webhook) (int, error) {
+func (c *webhookPoster) post(post webhook) (int, error) {
 	address, _, _ := strings.Cut(post.address, "#")
 	req, err := http.NewRequestWithContext(c.calls, http.MethodPost, address, strings.NewReader(post.form.Encode()))
 	if err != nil {
@@ -296,7 +296,7 @@ func inboundToken(sid string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 }
 
-func (c *courier) inboundForm(t text) url.Values {
+func (c *webhookPoster) inboundForm(t text) url.Values {
 	form := InboundForm(Inbound{AccountSID: c.cfg.AccountSID, SID: t.SID, From: t.Phone, To: c.cfg.From, Body: t.Body})
 	attachVoice(form)
 	return form
@@ -319,7 +319,7 @@ func InboundForm(in Inbound) url.Values {
 	return form
 }
 
-func (c *courier) statusForm(t text, state status) url.Values {
+func (c *webhookPoster) statusForm(t text, state status) url.Values {
 	form := url.Values{}
 	for name, value := range map[string]string{
 		"MessageSid": t.SID, "SmsSid": t.SID, "MessageStatus": state, "SmsStatus": state,

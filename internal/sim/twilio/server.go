@@ -110,7 +110,7 @@ type Server struct {
 	cfg     Config
 	network *network
 	faults  *faults
-	courier *courier
+	courier *webhookPoster
 	usage   usage
 	// closing ends what waits: held answers, delays, retries.
 	closing context.Context //nolint:containedctx // the server's context, not a call's

@@ -18,7 +18,7 @@ const eventRecipient = "message_recipient"
 
 // inspect reports a call that names a person other than the turn's own. The
 // schema refuses every value of it; the log line holds ids only.
-func (d *Desk) inspect(ctx context.Context, turnID, arguments string) error {
+func (d *Handler) inspect(ctx context.Context, turnID, arguments string) error {
 	extra := extras(arguments)
 	if len(extra) == 0 {
 		return nil

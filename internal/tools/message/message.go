@@ -28,7 +28,7 @@ type Events interface {
 	Security(event string)
 }
 
-// Config holds the dependencies of a Desk; Ledger and Events are required.
+// Config holds the dependencies of a Handler; Ledger and Events are required.
 type Config struct {
 	Ledger Ledger
 	Events Events
@@ -37,15 +37,15 @@ type Config struct {
 	Instructions *agent.Instructions
 }
 
-// Desk answers the tool. It is safe for use by several goroutines.
-type Desk struct{ Config }
+// Handler answers the tool. It is safe for use by several goroutines.
+type Handler struct{ Config }
 
-// New builds a Desk.
-func New(cfg Config) *Desk { return &Desk{cfg} }
+// New builds a Handler.
+func New(cfg Config) *Handler { return &Handler{cfg} }
 
 // Tool sends a text to the participant of the turn, on the turn's channel. The
 // schema has no field for another recipient.
-func (d *Desk) Tool() tools.Tool {
+func (d *Handler) Tool() tools.Tool {
 	return tools.Tool{
 		Name: models.ToolMessage,
 		Description: "Text the person now, before your final words, when what you are about to do takes a moment or stands on its own. " +
@@ -76,7 +76,7 @@ func (d *Desk) Tool() tools.Tool {
 
 // words are what the person is sent. A *models.FieldError is written for the
 // model; every other error is worth a retry.
-func (d *Desk) words(ctx context.Context, turnID, content string) (string, error) {
+func (d *Handler) words(ctx context.Context, turnID, content string) (string, error) {
 	turn, err := d.Ledger.TurnContext(ctx, turnID, 0)
 	if err != nil {
 		return "", fmt.Errorf("reading the turn: %w", err)
@@ -112,7 +112,7 @@ func countSent(turn models.TurnContext) int {
 }
 
 // renderText is a text as a final reply would be shown, screened as one.
-func (d *Desk) renderText(turn models.TurnContext, content string) (string, error) {
+func (d *Handler) renderText(turn models.TurnContext, content string) (string, error) {
 	verdict := toolcall.JudgeNative(models.ChatResponse{Text: content}, toolcall.Native{})
 	words := ""
 	if verdict.Judgment == toolcall.Words {

@@ -31,7 +31,7 @@ type Ledger interface {
 	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
 }
 
-// Config holds the dependencies of a Desk; all of them are required.
+// Config holds the dependencies of a Handler; all of them are required.
 type Config struct {
 	Web    Web
 	Ledger Ledger
@@ -39,15 +39,15 @@ type Config struct {
 	Window int
 }
 
-// Desk answers the web tools. It is safe for use by several goroutines.
-type Desk struct{ Config }
+// Handler answers the web tools. It is safe for use by several goroutines.
+type Handler struct{ Config }
 
-// New builds a Desk.
-func New(cfg Config) *Desk { return &Desk{cfg} }
+// New builds a Handler.
+func New(cfg Config) *Handler { return &Handler{cfg} }
 
 // search answers with at most five hits, fenced. A *models.FieldError is
 // written for the model; every other error is worth a retry.
-func (d *Desk) search(ctx context.Context, turnID, query string) (string, error) {
+func (d *Handler) search(ctx context.Context, turnID, query string) (string, error) {
 	hits, err := d.Web.Search(ctx, query)
 	if err != nil {
 		return "", explain(turnID, "query", err)
@@ -66,7 +66,7 @@ func (d *Desk) search(ctx context.Context, turnID, query string) (string, error)
 // characters. The address must stand in a search result or in a text of the
 // person, in this conversation. A *models.FieldError is written for the model;
 // every other error is worth a retry.
-func (d *Desk) fetch(ctx context.Context, turnID, address string) (string, error) {
+func (d *Handler) fetch(ctx context.Context, turnID, address string) (string, error) {
 	turn, err := d.Ledger.TurnContext(ctx, turnID, d.Window)
 	if err != nil {
 		return "", fmt.Errorf("reading the conversation: %w", err)

@@ -51,8 +51,8 @@ func (s *stub) TurnContext(context.Context, string, int) (models.TurnContext, er
 
 func (s *stub) run(t *testing.T, name, arguments string) models.ToolResult {
 	t.Helper()
-	desk := New(Config{Web: s, Ledger: s, Window: 50})
-	registry, err := tools.New(desk.SearchTool(), desk.FetchTool())
+	handler := New(Config{Web: s, Ledger: s, Window: 50})
+	registry, err := tools.New(handler.SearchTool(), handler.FetchTool())
 	require.NoError(t, err)
 	out, err := registry.Run(t.Context(), tools.RunInput{TurnID: "conv_1-t3", Call: models.ToolCall{ID: "c", Name: name, Arguments: arguments}})
 	require.NoError(t, err)
@@ -199,8 +199,8 @@ func requireOneFence(t *testing.T, text string) {
 
 // TestSpecs pins what the model is given.
 func TestSpecs(t *testing.T) {
-	desk := New(Config{})
-	for _, extra := range []tools.Tool{desk.SearchTool(), desk.FetchTool()} {
+	handler := New(Config{})
+	for _, extra := range []tools.Tool{handler.SearchTool(), handler.FetchTool()} {
 		var out bytes.Buffer
 		encoder := json.NewEncoder(&out)
 		encoder.SetIndent("", "  ")
@@ -221,7 +221,7 @@ func TestSpecs(t *testing.T) {
 }
 
 func TestCatalogue(t *testing.T) {
-	desk := New(Config{})
+	handler := New(Config{})
 	for _, tt := range []struct {
 		name   string
 		extras []tools.Tool
@@ -229,8 +229,8 @@ func TestCatalogue(t *testing.T) {
 		finder bool
 	}{
 		{"off", nil, 7, false},
-		{"D3 one", []tools.Tool{desk.SearchTool()}, 8, false},
-		{"D3 both: tools can be searched for", []tools.Tool{desk.SearchTool(), desk.FetchTool()}, 9, true},
+		{"D3 one", []tools.Tool{handler.SearchTool()}, 8, false},
+		{"D3 both: tools can be searched for", []tools.Tool{handler.SearchTool(), handler.FetchTool()}, 9, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			registry, err := tools.New(tt.extras...)

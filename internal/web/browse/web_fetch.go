@@ -11,7 +11,7 @@ import (
 const fetchTool = "web_fetch"
 
 // FetchTool reads a page that a search or the person named.
-func (d *Desk) FetchTool() tools.Tool {
+func (d *Handler) FetchTool() tools.Tool {
 	return tools.Tool{
 		Name: fetchTool,
 		Description: "Read one web page whose address stands in a search result or in a text of the person; no other is read. " +

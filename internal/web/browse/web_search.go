@@ -12,7 +12,7 @@ const searchTool = "web_search"
 
 // SearchTool finds pages. Its results stay whole, because their
 // addresses are what web_fetch is called with.
-func (d *Desk) SearchTool() tools.Tool {
+func (d *Handler) SearchTool() tools.Tool {
 	return tools.Tool{
 		Name: searchTool,
 		Description: "Search the web for facts that change or that you are not sure of: weather, opening hours, events, places, news. " +

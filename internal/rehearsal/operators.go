@@ -12,16 +12,16 @@ import (
 // staffDelay is how long operators take to look at what calls for them.
 const staffDelay = 4 * time.Hour
 
-// staff is what runs beside people: the sweeps of the starter and the operators.
-type staff struct {
+// operators is what runs beside people: the sweeps of the starter and the operators.
+type operators struct {
 	r     *run
 	clock time.Time
 	relay *relay.Relay
 }
 
-// newStaff has the sweeps find every person's workflow.
-func (r *run) newStaff() (*staff, error) {
-	s := &staff{r: r, clock: r.from}
+// newOperators has the sweeps find every person's workflow.
+func (r *run) newOperators() (*operators, error) {
+	s := &operators{r: r, clock: r.from}
 	now := func() time.Time { return s.clock }
 	set, err := r.parts.NewSet(worker.Outside{Model: &model{r: r, id: actor}, Carrier: &carrier{}, Pager: pager{r}, Now: now})
 	if err != nil {
@@ -38,7 +38,7 @@ func (r *run) newStaff() (*staff, error) {
 }
 
 // endDay sweeps once, at the end of a day. No person is played meanwhile.
-func (s *staff) endDay(day int) {
+func (s *operators) endDay(day int) {
 	s.clock = s.r.from.Add(time.Duration(day) * dayLength)
 	if err := s.relay.Sweep(s.r.ctx); err != nil {
 		s.r.broke("sweep", "", err)
