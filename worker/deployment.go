@@ -21,8 +21,8 @@ import (
 // deploymentName is what the builds of this programme are versions of.
 const deploymentName = models.DeploymentName
 
-// Pace of looking after the route. A worker that is alive polls at least once
-// a minute, so one that was silent for longer than goneAfter is gone.
+// Pace of looking after the route. A worker polls at least once a minute, so a
+// build that was silent for goneAfter longer than this one is gone.
 const (
 	routeRetry    = 250 * time.Millisecond
 	routeInterval = 30 * time.Second
@@ -48,8 +48,8 @@ type deployment struct {
 	build  string
 	queue  string // of the workflow tasks
 	logger *slog.Logger
-	// interval is how often the route is looked at, gone how long a silent
-	// worker counts as alive.
+	// interval is how often the route is looked at, gone how long another build
+	// may be silent.
 	interval, gone time.Duration
 }
 
@@ -134,8 +134,8 @@ func (d deployment) updateRoute(ctx context.Context, first, dropQueues bool) err
 	}
 	// Pinned: the first build ever has no other build to wait for.
 	if !first || d.mode == config.VersioningPinned && now.build != "" {
-		alive, err := d.hasPoller(ctx, now.build)
-		if err != nil || alive {
+		polls, err := d.newestPolls(ctx)
+		if err != nil || !d.isGone(polls, now.build, time.Now()) {
 			return err
 		}
 		dropQueues = true
@@ -168,20 +168,32 @@ func (d deployment) currentRoute(ctx context.Context) (route, error) {
 	return r, nil
 }
 
-// hasPoller reports whether a worker of the build has polled lately; the empty
+// newestPolls returns when each build was last heard of by the server; the empty
 // build stands for workers without versioning.
-func (d deployment) hasPoller(ctx context.Context, build string) (bool, error) {
+func (d deployment) newestPolls(ctx context.Context) (map[string]time.Time, error) {
 	queue, err := d.client.DescribeTaskQueue(ctx, d.queue, enums.TASK_QUEUE_TYPE_WORKFLOW)
 	if err != nil {
-		return false, fmt.Errorf("listing workers: %w", err)
+		return nil, fmt.Errorf("listing workers: %w", err)
 	}
+	newest := map[string]time.Time{}
 	for _, poller := range queue.GetPollers() {
-		seen := poller.GetLastAccessTime().AsTime()
-		if time.Since(seen) < d.gone && versionOf(poller.GetDeploymentOptions()) == build {
-			return true, nil
+		build := versionOf(poller.GetDeploymentOptions())
+		if at := poller.GetLastAccessTime().AsTime(); at.After(newest[build]) {
+			newest[build] = at
 		}
 	}
-	return false, nil
+	return newest, nil
+}
+
+// isGone reports whether no worker of a build is left: the server has heard of it
+// that much earlier than of this worker, which polls too. A server that is too busy
+// to take polls has heard of neither, and says nothing about the other build then.
+func (d deployment) isGone(polls map[string]time.Time, build string, now time.Time) bool {
+	own, found := polls[d.ownRoute()]
+	if !found {
+		own = now
+	}
+	return own.Sub(polls[build]) >= d.gone
 }
 
 func versionOf(o *deploymentpb.WorkerDeploymentOptions) string {

@@ -167,14 +167,42 @@ func TestSurvivorTakesOver(t *testing.T) {
 	two, stop := k.worker("two", config.VersioningAuto)
 	k.routed(two, "two")
 	k.start("a")
-	alive, err := one.hasPoller(t.Context(), "two")
+	polls, err := one.newestPolls(t.Context())
 	require.NoError(t, err)
-	require.True(t, alive)
+	require.False(t, one.isGone(polls, "two", time.Now()))
 	stop()
-	one.gone = 0 // as if its last poll were long ago
+	one.gone = -time.Hour // as if its last poll were long ago
 	require.NoError(t, one.updateRoute(t.Context(), false, false))
 	k.routed(one, "one")
 	require.Equal(t, "one", k.ends("a"))
+}
+
+// TestBuildIsGone: a build is gone when it is silent and this worker is not. A
+// server that takes no polls for a while moves no task to an old build.
+func TestBuildIsGone(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	d := deployment{mode: config.VersioningAuto, build: "old", gone: 2 * time.Minute}
+	for name, tt := range map[string]struct {
+		polls map[string]time.Time
+		gone  bool
+	}{
+		"both poll":                 {map[string]time.Time{"old": ago(time.Minute), "new": ago(30 * time.Second)}, false},
+		"silent":                    {map[string]time.Time{"old": ago(10 * time.Second), "new": ago(3 * time.Minute)}, true},
+		"forgotten by the server":   {map[string]time.Time{"old": ago(10 * time.Second)}, true},
+		"silent, but not for long":  {map[string]time.Time{"old": ago(10 * time.Second), "new": ago(2 * time.Minute)}, false},
+		"the server hears of none":  {map[string]time.Time{"old": ago(4 * time.Minute), "new": ago(5 * time.Minute)}, false},
+		"this worker is not listed": {map[string]time.Time{"new": ago(3 * time.Minute)}, true},
+		"this worker is new":        {map[string]time.Time{"new": ago(time.Minute)}, false},
+		"workers without versions":  {map[string]time.Time{"old": ago(0), "": ago(3 * time.Minute)}, true},
+	} {
+		build := "new"
+		if _, found := tt.polls[""]; found {
+			build = ""
+		}
+		require.Equal(t, tt.gone, d.isGone(tt.polls, build, now), name)
+	}
 }
 
 // TestPinnedMovesBetweenRuns: a run stays on its build; an operator makes the
@@ -188,8 +216,8 @@ func TestPinnedMovesBetweenRuns(t *testing.T) {
 	k.start("moves")
 	two, _ := k.worker("two", config.VersioningPinned)
 	require.Eventually(t, func() bool {
-		alive, err := two.hasPoller(t.Context(), "two")
-		return err == nil && alive
+		polls, err := two.newestPolls(t.Context())
+		return err == nil && !polls["two"].IsZero()
 	}, limit, 50*time.Millisecond)
 	now, err := two.currentRoute(t.Context())
 	require.NoError(t, err)
