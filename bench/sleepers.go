@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"coachline/bench/rig"
@@ -22,7 +23,7 @@ const (
 	sleeperEach = 100 * time.Millisecond
 	// rousing is how many signals a second bring people to a new build.
 	rousing = 200
-	// After a round of signals is looked for those that are left, so often.
+	// A round of signals ends when so many looks found no fewer people left.
 	lagLooks = 8
 	lagEvery = 500 * time.Millisecond
 	// sleeperMany: with fewer people the scatter of an idle server is larger than
@@ -48,8 +49,17 @@ func sleepers(ctx context.Context, b *Bench) (figures []Figure, err error) {
 			return nil, err
 		}
 		figures = append(figures, some...)
+		s.printFigures(some)
 	}
 	return figures, nil
+}
+
+// printFigures prints what is known already: with many people the load takes an
+// hour, and what ends it early would lose all of it.
+func (s *sleeping) printFigures(figures []Figure) {
+	for _, one := range figures {
+		fmt.Fprintf(s.Options.Progress, "sleepers: %s: %s: %s %s\n", one.Case, one.Name, formatNumber(one.Product), one.Unit)
+	}
 }
 
 // sleeping is what the parts of the load know of each other.
@@ -359,13 +369,17 @@ func (s *sleeping) wakeAll(ctx context.Context, build string) ([]Figure, error) 
 	}, fmt.Sprintf("%d to a new build, %d a second", len(all), rousing), len(all)), nil
 }
 
-// listLeftBehind returns those who are not on the build yet, once what was signalled last
-// had time to be done and written.
+// listLeftBehind returns those who are not on the build yet, once their number has
+// stopped falling: signals to those whose task still waits would only delay it.
 func (s *sleeping) listLeftBehind(ctx context.Context, build string) ([]string, error) {
-	for range lagLooks {
+	least := math.MaxInt
+	for look := 0; look < lagLooks; look++ {
 		left, err := s.CountNotOnBuild(ctx, build)
 		if err != nil || left == 0 {
 			return nil, err
+		}
+		if left < least {
+			least, look = left, 0
 		}
 		if err := wait.For(ctx, lagEvery); err != nil {
 			return nil, err
