@@ -112,11 +112,16 @@ func transport(dialer *net.Dialer) *http.Transport {
 	return &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, MaxResponseHeaderBytes: maxHeader}
 }
 
-// GuardDial returns a control of dials for a net.Dialer. It judges the address that a name came to, at the moment it is dialled,
-// so that no second answer of a name server is believed. Only public addresses
-// pass, on the ports 80 and 443.
+// azureHost is where machines of Azure reach the host's own services; it looks
+// public.
+var azureHost = netip.MustParsePrefix("168.63.129.16/32")
+
+// GuardDial returns a control of dials for a net.Dialer. It judges the address
+// that a name came to, at the moment it is dialled, so that no second answer of
+// a name server is believed. Only public addresses pass, on the ports 80 and
+// 443.
 func GuardDial(allow []netip.AddrPort) func(network, address string, c syscall.RawConn) error {
-	public := ssrf.New()
+	public := ssrf.New(ssrf.WithDeniedV4Prefixes(azureHost))
 	return func(network, address string, c syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
 		if err == nil && slices.Contains(allow, at) {

@@ -130,6 +130,7 @@ func TestFetchRefuses(t *testing.T) {
 		{"private, 172", "http://172.16.9.9/"},
 		{"private, 192", "https://192.168.1.1/"},
 		{"metadata of a cloud", "http://169.254.169.254/latest/meta-data/"},
+		{"the host of a cloud", "http://168.63.129.16/metadata"},
 		{"carrier-grade NAT", "http://100.64.0.1/"},
 		{"multicast", "http://224.0.0.1/"},
 		{"unique local IPv6", "http://[fd00::1]/"},

@@ -11,32 +11,46 @@ import (
 // own.
 const addressMark = "url: "
 
-// isKnownAddress reports whether an address stands in a result of a search or
-// in a text of the person, among the entries of the conversation or in this
-// turn.
-func isKnownAddress(turn models.TurnContext, address string) bool {
-	wanted := plain(address)
+// findGiven returns the address of a search result or of a text of the person
+// that a model means, spelled as it was given; of several, the one spelled
+// alike. It is empty where none was given. Only this spelling may leave, because
+// a model's own can carry what was said.
+func findGiven(turn models.TurnContext, address string) string {
+	wanted := compared(trimmed(address))
 	if wanted == "" {
-		return false
+		return ""
 	}
-	var known []string
+	found := ""
+	for _, one := range givenAddresses(turn) {
+		switch {
+		case one == address:
+			return one
+		case found == "" && compared(one) == wanted:
+			found = one
+		}
+	}
+	return found
+}
+
+// givenAddresses are the addresses among the entries of the conversation and in
+// this turn's results; the person's without the marks around them. They include
+// words that are no address.
+func givenAddresses(turn models.TurnContext) []string {
+	var given []string
 	for _, entry := range turn.Window {
 		switch {
 		case entry.Role == models.RoleUser:
-			known = append(known, strings.Fields(entry.Text)...)
+			for word := range strings.FieldsSeq(entry.Text) {
+				given = append(given, trimmed(word))
+			}
 		case entry.Kind == models.KindToolResult:
-			known = append(known, foundAddresses(models.ToolRun{Result: entry.Text})...)
+			given = append(given, foundAddresses(models.ToolRun{Result: entry.Text})...)
 		}
 	}
 	for _, run := range turn.Runs {
-		known = append(known, foundAddresses(run)...)
+		given = append(given, foundAddresses(run)...)
 	}
-	for _, one := range known {
-		if plain(one) == wanted {
-			return true
-		}
-	}
-	return false
+	return given
 }
 
 // foundAddresses are the addresses in a result of a search; none in any other,
@@ -49,17 +63,29 @@ func foundAddresses(run models.ToolRun) []string {
 	var out []string
 	for line := range strings.Lines(result.Content) {
 		if address, ok := strings.CutPrefix(line, addressMark); ok {
-			out = append(out, address)
+			out = append(out, strings.TrimSpace(address))
 		}
 	}
 	return out
 }
 
-// plain is an address as it is compared: without the marks around it, its
-// scheme, its fragment and a last slash, with the host in lower case. It is
-// empty for what is no address.
-func plain(address string) string {
-	address = strings.Trim(strings.TrimSpace(address), `<>()[]{}"'“”‘’,;:!?.`)
+// trimmed is a word without the marks of a sentence around it; a closing
+// parenthesis stays where the word opens one.
+func trimmed(word string) string {
+	const marks = `<>[]{}"'“”‘’,;:!?.`
+	word = strings.TrimLeft(strings.TrimSpace(word), marks+"()")
+	for {
+		word = strings.TrimRight(word, marks)
+		if !strings.HasSuffix(word, ")") || strings.Count(word, "(") >= strings.Count(word, ")") {
+			return word
+		}
+		word = strings.TrimSuffix(word, ")")
+	}
+}
+
+// compared is an address as it is compared: without its scheme, its fragment and
+// a last slash, with the host in lower case. It is empty for what is no address.
+func compared(address string) string {
 	if i := strings.Index(address, "://"); i >= 0 {
 		scheme := strings.ToLower(address[:i])
 		if scheme != "http" && scheme != "https" {
@@ -77,7 +103,6 @@ func plain(address string) string {
 
 // withScheme is an address that can be asked for; people leave the scheme out.
 func withScheme(address string) string {
-	address = strings.TrimSpace(address)
 	if strings.Contains(address, "://") {
 		return address
 	}

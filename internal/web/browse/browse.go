@@ -64,18 +64,19 @@ func (d *Handler) search(ctx context.Context, turnID, query string) (string, err
 
 // fetch answers with the main text of a page, fenced, at most 10,000
 // characters. The address must stand in a search result or in a text of the
-// person, in this conversation. A *models.FieldError is written for the model;
+// person, in this conversation, and is asked for as it stands there. A *models.FieldError is written for the model;
 // every other error is worth a retry.
 func (d *Handler) fetch(ctx context.Context, turnID, address string) (string, error) {
 	turn, err := d.Ledger.TurnContext(ctx, turnID, d.Window)
 	if err != nil {
 		return "", fmt.Errorf("reading the conversation: %w", err)
 	}
-	if !isKnownAddress(turn, address) {
+	given := findGiven(turn, address)
+	if given == "" {
 		return "", models.BadField("url", "is in no search result and in no text of the person, so it is not asked for; "+
 			"copy an address exactly, or search first")
 	}
-	page, err := d.Web.Fetch(ctx, withScheme(address))
+	page, err := d.Web.Fetch(ctx, withScheme(given))
 	if err != nil {
 		return "", explain(turnID, "url", err)
 	}
@@ -84,7 +85,7 @@ func (d *Handler) fetch(ctx context.Context, turnID, address string) (string, er
 		text = strings.TrimSpace(string([]rune(text)[:maxPage]))
 		note = fmt.Sprintf("\nThis is the beginning of a longer page: %d of %d characters.", maxPage, all)
 	}
-	return fence(addressMark+strings.TrimSpace(address)+"\ntitle: "+page.Title+"\n\n"+text) + note, nil
+	return fence(addressMark+given+"\ntitle: "+page.Title+"\n\n"+text) + note, nil
 }
 
 // lookalikes are spellings that could pass for a mark of the fence.

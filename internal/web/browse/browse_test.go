@@ -95,7 +95,7 @@ func TestAddresses(t *testing.T) {
 	hit := "<<<\n1. A\nurl: https://leeds.example/w?d=1\ntext: see https://snippet.example/x\n>>>"
 	turn := models.TurnContext{
 		Window: []models.Message{
-			{Role: models.RoleUser, Text: "I read (https://news.example/walk#top), and Blog.Example/x."},
+			{Role: models.RoleUser, Text: "I read (https://news.example/walk#top), and Blog.Example/x. (Or https://wiki.example/Coach_(sport).)"},
 			{Role: models.RoleAssistant, Text: "https://coach.example/"},
 			{Role: models.RoleTool, Kind: models.KindToolResult, Text: result(searchTool, "url: https://old.example/")},
 			{Role: models.RoleTool, Kind: models.KindToolResult, Text: result(fetchTool, "url: https://page.example/\nurl: https://lure.example/")},
@@ -106,9 +106,18 @@ func TestAddresses(t *testing.T) {
 		name, address, asked string
 	}{
 		{"a hit of this turn", "https://leeds.example/w?d=1", "https://leeds.example/w?d=1"},
-		{"a hit of an earlier turn", "https://old.example", "https://old.example"},
-		{"the person's", "https://news.example/walk", "https://news.example/walk"},
-		{"the person's, without a scheme", "blog.example/x", "https://blog.example/x"},
+		{"a hit of an earlier turn", "https://old.example", "https://old.example/"},
+		{"the person's", "https://news.example/walk", "https://news.example/walk#top"},
+		{"the person's, without a scheme", "blog.example/x", "https://Blog.Example/x"},
+		{"the person's with parentheses", "https://wiki.example/Coach_(sport)", "https://wiki.example/Coach_(sport)"},
+		{"marks behind a hit", "https://leeds.example/w?d=1!!.,!?..!", "https://leeds.example/w?d=1"},
+		{"marks before a hit", "[[<https://leeds.example/w?d=1", "https://leeds.example/w?d=1"},
+		{"a fragment behind a hit", "https://leeds.example/w?d=1#ann", "https://leeds.example/w?d=1"},
+		{"the case of the host", "https://LeEdS.eXample/w?d=1", "https://leeds.example/w?d=1"},
+		{"the case of the scheme", "hTTpS://leeds.example/w?d=1", "https://leeds.example/w?d=1"},
+		{"another scheme", "http://leeds.example/w?d=1", "https://leeds.example/w?d=1"},
+		{"a slash behind a hit", "https://leeds.example/w?d=1/", "https://leeds.example/w?d=1"},
+		{"an escape in a hit", "https://leeds.example/%77?d=1", ""},
 		{"a hit with more to its query", "https://leeds.example/w?d=1&name=ann", ""},
 		{"a hit with another path", "https://leeds.example/w/ann", ""},
 		{"another host", "https://evil.example/?q=secret", ""},
@@ -131,7 +140,7 @@ func TestAddresses(t *testing.T) {
 				return
 			}
 			require.Equal(t, []string{tt.asked}, s.asked)
-			require.Equal(t, recall.Outside.Open+"\nurl: "+tt.address+"\ntitle: T\n\nDry.\n"+recall.Outside.Close, out.Content)
+			require.Equal(t, recall.Outside.Open+"\nurl: "+strings.Replace(tt.asked, "https://Blog", "Blog", 1)+"\ntitle: T\n\nDry.\n"+recall.Outside.Close, out.Content)
 		})
 	}
 	t.Run("the conversation cannot be read", func(t *testing.T) {
@@ -255,9 +264,12 @@ func FuzzAddress(f *testing.F) {
 	f.Add("(A.example/),")
 	f.Add("://\x00")
 	f.Fuzz(func(t *testing.T, text string) {
-		host, _, _ := strings.Cut(plain(text), "/")
+		host, _, _ := strings.Cut(compared(trimmed(text)), "/")
 		require.NotContains(t, host, "@")
 		require.Equal(t, strings.ToLower(host), host)
-		require.False(t, isKnownAddress(models.TurnContext{}, text), "nothing is known of a conversation without words")
+		require.Empty(t, findGiven(models.TurnContext{}, text), "nothing is known of a conversation without words")
+		if given := findGiven(seen, text); given != "" {
+			require.Equal(t, "https://a.example/", given, "what leaves is what was given")
+		}
 	})
 }
