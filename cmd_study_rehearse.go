@@ -59,7 +59,7 @@ func (p *program) studyRehearse() *cobra.Command {
 		if out == "" {
 			return p.rehearse(c, cfg)
 		}
-		if err := cli.CheckNewFolder(out); err != nil {
+		if err := export.CheckNewFolder(out); err != nil {
 			return usageError{fmt.Errorf("--out: %w", err)}
 		}
 		cfg.Export = func(ctx context.Context, tables *store.Store, end time.Time) error {
@@ -74,7 +74,7 @@ func (p *program) studyRehearse() *cobra.Command {
 // included.
 func exportRehearsed(ctx context.Context, tables *store.Store, end time.Time, what cli.StudyExport) error {
 	return tables.ReadStudy(ctx, models.StudyReading{ID: what.Study, Now: end}, func(row models.Study, rows models.StudyRows) error {
-		_, err := cli.WriteExport(what.Folder, export.Input{Study: row, Rows: rows, Arms: true, Audit: true, Format: what.Format})
+		_, err := export.WriteFolder(what.Folder, export.Input{Study: row, Rows: rows, Arms: true, Audit: true, Format: what.Format})
 		return err
 	})
 }

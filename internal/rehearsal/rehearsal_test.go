@@ -16,7 +16,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/cli"
 	"coachline/internal/config"
 	"coachline/internal/export"
 	"coachline/internal/store"
@@ -112,7 +111,7 @@ func TestExportIsReproducible(t *testing.T) {
 			},
 			Export: func(ctx context.Context, rows *store.Store, end time.Time) error {
 				return rows.ReadStudy(ctx, models.StudyReading{ID: "walking", Now: end}, func(study models.Study, of models.StudyRows) error {
-					_, err := cli.WriteExport(folder, export.Input{Study: study, Rows: of, Arms: true})
+					_, err := export.WriteFolder(folder, export.Input{Study: study, Rows: of, Arms: true})
 					return err
 				})
 			},
