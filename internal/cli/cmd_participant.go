@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coachline/internal/api"
+	"coachline/models"
+)
+
+func (p *program) participantCommand() *cobra.Command {
+	return groupCommand("participant", "Enrol, look at and change participants", append(p.recordVerbs(),
+		p.addCommand(), p.listCommand(), p.updateCommand(),
+		p.onID("show", "Print a participant", (*Commands).Show),
+		p.onID("remove", "Remove a participant: one closing notice, then nothing more", (*Commands).Remove),
+		p.pauseCommand(), p.resumeCommand(),
+		p.onID("waiting", "Print messages that came while the participant was paused", (*Commands).Waiting),
+		p.modeCommand(), p.attendCommand(), p.eraseCommand(),
+	)...)
+}
+
+// onID builds a verb that needs nothing but a participant's id.
+func (p *program) onID(verb, short string, do func(*Commands, context.Context, string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: verb + " ID", Short: short, Args: exactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			commands, id, err := p.commandsFor(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return do(commands, c.Context(), id)
+		},
+	}
+}
+
+func (p *program) addCommand() *cobra.Command {
+	var who api.NewParticipant
+	var zone, channel, method string
+	var strata []string
+	var consent api.Consenting
+	c := &cobra.Command{Use: "add --phone NUMBER", Short: "Enrol a participant", Args: exactArgs(0)}
+	flags := c.Flags()
+	flags.StringVar(&who.Phone, "phone", "", "phone number")
+	flags.StringVar(&who.Name, "name", "", "name")
+	flags.StringVar(&who.Gender, "gender", "", "gender")
+	flags.StringVar(&who.Ethnicity, "ethnicity", "", "ethnicity")
+	flags.StringVar(&who.Background, "background", "", "what the coach should know")
+	flags.StringVar(&zone, "timezone", "", "IANA time zone (default the programme's)")
+	flags.StringVar(&who.Locale, "locale", "", "language and region, such as en-GB")
+	flags.BoolVar(&who.Tester, "tester", false, "a member of the team")
+	flags.BoolVar(&who.Debug, "debug", false, "send debug messages; testers only")
+	flags.BoolVar(&who.Signup, "signup", false, "the person has just signed up themselves: greet at once, also in quiet hours")
+	flags.StringVar(&channel, "channel", "", "sms or terminal")
+	flags.StringVar(&who.Study, "study", "", "id of a study that recruits (default the study default)")
+	flags.StringArrayVar(&strata, "stratum", nil, "NAME=LEVEL of a stratum of the study that is no field of the person; may be repeated")
+	flags.IntVar(&consent.Version, "consent-version", 0, "version of the study's consent text that the person agreed to")
+	flags.StringVar(&consent.Locale, "consent-locale", "", "language of that text")
+	flags.StringVar(&method, "consent-method", string(models.MethodOperator), "form, web or operator: how they agreed")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if who.Phone == "" {
+			return usageError{errors.New("--phone is needed")}
+		}
+		if flags.Changed("timezone") {
+			who.Timezone = &zone
+		}
+		var err error
+		if who.Strata, err = parseStrata(strata); err != nil {
+			return err
+		}
+		who.Channel = models.Channel(channel)
+		if consent.Version > 0 || consent.Locale != "" {
+			consent.Method, who.Consent = models.ConsentMethod(method), &consent
+		}
+		commands, err := p.newCommands()
+		if err != nil {
+			return err
+		}
+		return commands.Add(c.Context(), who)
+	}
+	return c
+}
+
+// pauseCommand pauses until an instant, or until the participant is resumed.
+func (p *program) pauseCommand() *cobra.Command {
+	var until string
+	c := &cobra.Command{
+		Use: "pause ID", Short: "Hold everything that would be sent", Args: exactArgs(1),
+		Long: "No prompts, reminders or replies go out. What the person writes waits, and is answered when the pause ends if it is of that day.\n" +
+			"Again with another --until moves the end.",
+	}
+	c.Flags().StringVar(&until, "until", "", "when the person is resumed by themselves: as of coachline hold, at most 366 days away (default until resumed by hand)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var end *time.Time
+		if until != "" {
+			instant, err := parseInstant(until, time.Now())
+			if err != nil {
+				return usageError{fmt.Errorf("--until: %w", err)}
+			}
+			end = &instant
+		}
+		commands, id, err := p.commandsFor(c.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return commands.Pause(c.Context(), id, end)
+	}
+	return c
+}
+
+// resumeCommand leaves it to the server what becomes of waiting messages, or takes the
+// operator's choice.
+func (p *program) resumeCommand() *cobra.Command {
+	var waiting string
+	c := &cobra.Command{Use: "resume ID", Short: "Go on with the next slot, and answer what came meanwhile", Args: exactArgs(1)}
+	c.Flags().StringVar(&waiting, "waiting", "", "answer or read: what becomes of messages that came while the participant was paused\n"+
+		"(default answer if the newest is of today in the participant's zone, read otherwise)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		action := models.WaitingAction(waiting)
+		if waiting != "" && action != models.WaitingAnswer && action != models.WaitingRead {
+			return usageError{errors.New("--waiting must be answer or read")}
+		}
+		commands, err := p.newCommands()
+		if err != nil {
+			return err
+		}
+		return commands.Resume(c.Context(), args[0], action)
+	}
+	return c
+}
+
+func (p *program) listCommand() *cobra.Command {
+	var status, attention string
+	var waiting bool
+	c := &cobra.Command{Use: "list", Short: "List participants", Args: exactArgs(0)}
+	c.Flags().StringVar(&status, "status", "", "only those who are active, paused, completed, withdrawn or opted_out")
+	c.Flags().BoolVar(&waiting, "waiting", false, "only those with messages that came while they were paused")
+	c.Flags().StringVar(&attention, "attention", "", "only those at whom an operator should look for this: "+attentionKinds())
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		commands, err := p.newCommands()
+		if err != nil {
+			return err
+		}
+		return commands.List(c.Context(), Filter{Status: models.Status(status), Attention: models.Attention(attention), Waiting: waiting})
+	}
+	return c
+}
+
+func (p *program) updateCommand() *cobra.Command {
+	c := &cobra.Command{Use: "update ID", Short: "Change some fields of a participant", Args: exactArgs(1)}
+	flags := c.Flags()
+	for name, usage := range map[string]string{
+		"phone": "new phone number; conversation, schedules and consent stay", "name": "name", "gender": "gender", "ethnicity": "ethnicity", "background": "what the coach should know",
+		"timezone": "IANA time zone", "locale": "language and region", "status": "active, paused, completed, withdrawn or opted_out",
+	} {
+		flags.String(name, "", usage)
+	}
+	flags.Bool("tester", false, "a member of the team")
+	flags.Bool("debug", false, "send debug messages; testers only")
+	version := flags.Int64("if-version", 0, "refuse unless this is the participant's version")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		change := changeOf(c)
+		if change == (api.ParticipantChange{}) {
+			return usageError{errors.New("nothing to change was given")}
+		}
+		commands, id, err := p.commandsFor(c.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return commands.Update(c.Context(), id, change, *version)
+	}
+	return c
+}
+
+// changeOf takes the flags that were given, also those given as empty.
+func changeOf(c *cobra.Command) api.ParticipantChange {
+	flags := c.Flags()
+	text := func(name string) *string {
+		if !flags.Changed(name) {
+			return nil
+		}
+		value := flags.Lookup(name).Value.String()
+		return &value
+	}
+	flag := func(name string) *bool {
+		if !flags.Changed(name) {
+			return nil
+		}
+		value := flags.Lookup(name).Value.String() == "true"
+		return &value
+	}
+	return api.ParticipantChange{
+		Phone: text("phone"),
+		Name:  text("name"), Gender: text("gender"), Ethnicity: text("ethnicity"), Background: text("background"),
+		Timezone: text("timezone"), Locale: text("locale"), Status: (*models.Status)(text("status")),
+		Tester: flag("tester"), Debug: flag("debug"),
+	}
+}
+
+func (p *program) modeCommand() *cobra.Command {
+	var reason string
+	c := &cobra.Command{Use: "mode ID INTAKE|FEEDBACK", Short: "Force a mode, applied between turns", Args: exactArgs(2)}
+	c.Flags().StringVar(&reason, "reason", "", "why, for the audit")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		commands, id, err := p.commandsFor(c.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return commands.SetMode(c.Context(), id, models.Mode(args[1]), reason)
+	}
+	return c
+}

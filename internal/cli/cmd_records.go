@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"coachline/models"
+)
+
+// recordVerbs lists the verbs that show what is kept of a participant.
+func (p *program) recordVerbs() []*cobra.Command {
+	return []*cobra.Command{
+		p.turnsCommand(),
+		p.onID("consents", "Print the consent ledger, of removed participants too", (*Commands).Consents),
+		p.memoriesCommand(), p.exportCommand(),
+	}
+}
+
+// turnCommand takes the id of a turn, or a participant's and the turn's number.
+func (p *program) turnCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "turn TURN-ID | turn ID NUMBER", Short: "Print why the coach said what it said",
+		Long: "Prints a turn: the texts, every stage with its decision, model calls with their tokens, tools, what was sent.",
+	}
+	c.Args = func(_ *cobra.Command, args []string) error {
+		_, _, err := turnNamed(args)
+		return err
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		ref, number, err := turnNamed(args)
+		if err != nil {
+			return err
+		}
+		commands, id, err := p.commandsFor(c.Context(), ref)
+		if err != nil {
+			return err
+		}
+		return commands.Turn(c.Context(), id, number)
+	}
+	return c
+}
+
+func turnNamed(args []string) (id string, number int, err error) {
+	switch len(args) {
+	case 1:
+		id, number, ok := models.ParseTurnID(args[0])
+		if !ok {
+			return "", 0, usageError{fmt.Errorf("%q is not the id of a turn, such as conv_1-t42", args[0])}
+		}
+		return id, number, nil
+	case 2:
+		if number, err = strconv.Atoi(args[1]); err != nil || number < 0 {
+			return "", 0, usageError{fmt.Errorf("%q is not the number of a turn", args[1])}
+		}
+		return args[0], number, nil
+	}
+	return "", 0, usageError{errors.New("want: coachline turn TURN-ID, or coachline turn ID NUMBER")}
+}
+
+func (p *program) turnsCommand() *cobra.Command {
+	var limit int
+	c := &cobra.Command{Use: "turns ID", Short: "Print the turns, newest first", Args: exactArgs(1)}
+	c.Flags().IntVar(&limit, "limit", 20, "newest turns to print")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if limit < 1 {
+			return usageError{errors.New("--limit must be at least 1")}
+		}
+		commands, id, err := p.commandsFor(c.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return commands.Turns(c.Context(), id, limit)
+	}
+	return c
+}
+
+func (p *program) memoriesCommand() *cobra.Command {
+	var fact string
+	var all bool
+	c := &cobra.Command{Use: "memories ID", Short: "Print what is remembered of a participant, or have it forgotten", Args: exactArgs(1)}
+	c.Flags().StringVar(&fact, "forget", "", "erase this fact in all its versions, such as f3")
+	c.Flags().BoolVar(&all, "forget-all", false, "erase all facts, the notes and the summary")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if c.Flags().Changed("forget") && (all || fact == "") {
+			return usageError{errors.New("--forget needs the id of a fact, and goes without --forget-all")}
+		}
+		commands, id, err := p.commandsFor(c.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		if all || fact != "" {
+			return commands.Forget(c.Context(), id, fact)
+		}
+		return commands.Memories(c.Context(), id)
+	}
+	return c
+}
+
+func (p *program) exportCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{Use: "export ID", Short: "Write what is remembered of a participant as files in a zip archive", Args: exactArgs(1)}
+	c.Flags().StringVarP(&out, "out", "o", "", "file to write, which must not exist; empty: standard output, which must not be a terminal")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		commands, id, err := p.commandsFor(c.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		if out == "" && isTerminal(p.out) {
+			return usageError{errors.New("the archive is not written to a terminal; name a file with -o memory.zip, or redirect the output")}
+		}
+		if out == "" {
+			return p.downloadArchive(c.Context(), commands, id, p.out)
+		}
+		var archive bytes.Buffer
+		if err := p.downloadArchive(c.Context(), commands, id, &archive); err != nil {
+			return err
+		}
+		return writeNew(out, archive.Bytes())
+	}
+	return c
+}
+
+// isTerminal reports whether output is shown to a person.
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// downloadArchive writes a participant's archive and shows how much of it has come.
+func (p *program) downloadArchive(ctx context.Context, commands *Commands, id string, to io.Writer) error {
+	progress := p.newMeter("bytes")
+	defer progress.endPart()
+	return commands.Export(ctx, id, to, func(done, of int64) { progress.setProgress("export", done, of) })
+}
+
+// writeNew writes a file of personal data that only the current user may read.
+func writeNew(path string, raw []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("creating the file: %w", err)
+	}
+	_, err = file.Write(raw)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("writing the file: %w", err)
+	}
+	return nil
+}
