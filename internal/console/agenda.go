@@ -62,15 +62,15 @@ func agendaSpans(v *viewer) g.Node {
 // numbers.
 func agendaHours(a api.Agenda) g.Node {
 	if a.Total == 0 {
-		return h.P(g.Text("No prompts are planned in this time."))
+		return h.P(h.ID("no-prompts"), g.Text("No prompts are planned in this time."))
 	}
 	bars, most := hourBars(a.Hours)
-	return h.Section(h.Aria("labelledby", "hours"), h.H2(h.ID("hours"), g.Text("By hour (UTC)")),
+	return h.Section(h.ID("by-hour"), h.Aria("labelledby", "hours"), h.H2(h.ID("hours"), g.Text("By hour (UTC)")),
 		drawBars(fmt.Sprintf("Prompts by hour: %d in all, at most %d in an hour", a.Total, most), bars),
-		h.Details(h.Summary(g.Text("The same as a table")), h.Table(
+		h.Details(h.ID("hour-table"), h.Summary(g.Text("The same as a table")), h.Table(
 			h.Caption(g.Text("Prompts by hour, in UTC")), h.THead(h.Tr(h.Th(g.Text("Hour")), h.Th(h.Class("number"), g.Text("Prompts")))),
 			h.TBody(g.Map(a.Hours, func(hour api.PlannedHour) g.Node {
-				return h.Tr(h.Td(instantOf(&hour.At, time.UTC)), h.Td(h.Class("number"), g.Text(strconv.Itoa(hour.Prompts))))
+				return h.Tr(idOf("hour", hour.At.Unix()), h.Td(instantOf(&hour.At, time.UTC)), h.Td(h.Class("number"), g.Text(strconv.Itoa(hour.Prompts))))
 			})))))
 }
 
@@ -101,11 +101,11 @@ func agendaList(v *viewer, a api.Agenda, query url.Values) g.Node {
 	if len(a.Prompts) == 0 {
 		return nil
 	}
-	return h.Section(h.Aria("labelledby", "planned"), h.H2(h.ID("planned"), g.Text("What goes out next")),
+	return h.Section(h.ID("next"), h.Aria("labelledby", "planned"), h.H2(h.ID("planned"), g.Text("What goes out next")),
 		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "List of planned prompts"), h.TabIndex("0"), h.Table(
 			h.THead(h.Tr(h.Th(g.Text("Person")), h.Th(g.Text("Local time")), h.Th(g.Text("UTC")), h.Th(g.Text("Not sent because")))),
 			h.TBody(g.Map(a.Prompts, func(p api.PlannedPrompt) g.Node {
-				return h.Tr(h.Td(personLink(v, p.ParticipantID, p.Name)), h.Td(instantOf(&p.At, zoneOf(p.Timezone)), g.Text(" "+p.Timezone)), h.Td(instantOf(&p.At, time.UTC)), h.Td(stopsOf(p)))
+				return h.Tr(idOf("prompt", p.ParticipantID, p.ScheduleID), h.Td(personLink(v, p.ParticipantID, p.Name)), h.Td(instantOf(&p.At, zoneOf(p.Timezone)), g.Text(" "+p.Timezone)), h.Td(instantOf(&p.At, time.UTC)), h.Td(stopsOf(p)))
 			})),
 		)),
 		g.Iff(a.NextCursor != nil, func() g.Node {
@@ -119,9 +119,9 @@ func resumptions(v *viewer, a api.Agenda) g.Node {
 	if len(a.Resumptions) == 0 {
 		return nil
 	}
-	return h.Section(h.Aria("labelledby", "resumptions"), h.H2(h.ID("resumptions"), g.Text("Pauses that end")),
+	return h.Section(h.ID("ending-pauses"), h.Aria("labelledby", "resumptions"), h.H2(h.ID("resumptions"), g.Text("Pauses that end")),
 		tableOf("List of pauses that end", []string{"Person", "Local time", "UTC"}, g.Map(a.Resumptions, func(p api.PlannedResumption) g.Node {
-			return h.Tr(h.Td(personLink(v, p.ParticipantID, p.Name)), h.Td(instantOf(&p.At, zoneOf(p.Timezone)), g.Text(" "+p.Timezone)), h.Td(instantOf(&p.At, time.UTC)))
+			return h.Tr(idOf("resumption", p.ParticipantID), h.Td(personLink(v, p.ParticipantID, p.Name)), h.Td(instantOf(&p.At, zoneOf(p.Timezone)), g.Text(" "+p.Timezone)), h.Td(instantOf(&p.At, time.UTC)))
 		})))
 }
 
@@ -156,7 +156,7 @@ func (c *Console) holdSection(v *viewer) (g.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	section := []g.Node{h.Aria("labelledby", "holds"), h.H2(h.ID("holds"), g.Text("Holds"))}
+	section := []g.Node{h.ID("hold-section"), h.Aria("labelledby", "holds"), h.H2(h.ID("holds"), g.Text("Holds"))}
 	if len(holds.Holds) == 0 {
 		section = append(section, h.P(g.Text("No prompts are held.")))
 	} else {
@@ -179,10 +179,10 @@ func holdItem(v *viewer, one api.Hold) g.Node {
 	case models.HoldAll:
 	}
 	id := strconv.FormatInt(one.ID, 10)
-	return h.Li(whose, g.Text(" until "), instantOf(&one.Until, time.UTC), g.Text(" UTC, by "+one.CreatedBy),
+	return h.Li(idOf("hold", id), whose, g.Text(" until "), instantOf(&one.Until, time.UTC), g.Text(" UTC, by "+one.CreatedBy),
 		g.If(one.Reason != "", g.Text(": "+one.Reason)),
 		g.Iff(v.can(auth.HoldChange), func() g.Node {
-			return h.Details(h.Summary(g.Text("Release hold "+id)),
+			return h.Details(idOf("release", id), h.Summary(g.Text("Release hold "+id)),
 				h.P(g.Text("Prompts go on with their next slot. What was missed meanwhile is not sent later.")),
 				postForm("agenda/holds/"+id+"/release", h.Class("stack"),
 					reasonField(v, "release-reason-"+id), h.Button(h.Type("submit"), g.Text("Release"))))

@@ -153,7 +153,7 @@ func cohortFacts(job api.Cohort) g.Node {
 }
 
 func confirmForm(v *viewer, job api.Cohort) g.Node {
-	return h.Section(h.H2(g.Text("Enrol them")),
+	return h.Section(h.ID("confirm"), h.H2(g.Text("Enrol them")),
 		postForm(importPath+"/"+job.ID+"/confirm", h.Class("stack"),
 			h.P(g.Text(fmt.Sprintf("Enrols %d people now and greets them over at least %s.", job.Good, minutesOf(job)))),
 			reasonField(v, "confirm-reason"),
@@ -171,7 +171,7 @@ func minutesOf(job api.Cohort) string {
 }
 
 func cancelForm(v *viewer, job api.Cohort) g.Node {
-	return h.Details(h.Summary(g.Text("Cancel the import")),
+	return h.Details(h.ID("cancel"), h.Summary(g.Text("Cancel the import")),
 		postForm(importPath+"/"+job.ID+"/cancel", h.Class("stack"),
 			h.P(g.Text("Ends the import and erases the file. Who is enrolled stays so.")),
 			reasonField(v, "cancel-reason"),
@@ -182,7 +182,7 @@ func cancelForm(v *viewer, job api.Cohort) g.Node {
 func cohortFaults(job api.Cohort) g.Node {
 	shown := job.Faults[:min(len(job.Faults), shownFaults)]
 	all := job.FaultCount + job.Skipped
-	return h.Section(h.H2(g.Text("Faults")),
+	return h.Section(h.ID("faults"), h.H2(g.Text("Faults")),
 		g.If(len(shown) < all, h.P(g.Text(fmt.Sprintf("The first %d of %d.", len(shown), all)))),
 		h.P(h.A(h.Href(Path+importPath+"/"+job.ID+"/faults.csv"), g.Text("Download the faults as CSV"))),
 		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Faults of the file"), h.TabIndex("0"), h.Table(
@@ -192,7 +192,7 @@ func cohortFaults(job api.Cohort) g.Node {
 				if f.Field != "" {
 					what = f.Field + ": " + what
 				}
-				return h.Tr(h.Td(g.Text(placeIn(f.Line))), h.Td(g.Text(placeIn(f.Column))), h.Td(g.Text(what)), h.Td(numberOf(f)))
+				return h.Tr(idOf("fault", f.Line, f.Column, f.Kind, f.Field), h.Td(g.Text(placeIn(f.Line))), h.Td(g.Text(placeIn(f.Column))), h.Td(g.Text(what)), h.Td(numberOf(f)))
 			})),
 		)))
 }
@@ -217,7 +217,7 @@ func numberOf(f api.CohortFault) g.Node {
 }
 
 func firstPeople(job api.Cohort) g.Node {
-	return h.Section(h.H2(g.Text("The first people")),
+	return h.Section(h.ID("first"), h.H2(g.Text("The first people")),
 		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "The first people of the file"), h.TabIndex("0"), h.Table(
 			h.THead(h.Tr(h.Th(g.Text("Line")), h.Th(g.Text("Phone")), h.Th(g.Text("Name")), h.Th(g.Text("Time zone")), h.Th(g.Text("Language")))),
 			h.TBody(g.Map(job.First, func(p api.CohortPerson) g.Node {
@@ -228,7 +228,7 @@ func firstPeople(job api.Cohort) g.Node {
 				case p.ZoneAssumed:
 					zone += " (assumed)"
 				}
-				return h.Tr(h.Td(g.Text(strconv.Itoa(p.Line))), h.Td(g.Text(p.Phone)), h.Td(g.Text(p.Name)), h.Td(g.Text(zone)), h.Td(g.Text(p.Locale)))
+				return h.Tr(idOf("line", p.Line), h.Td(g.Text(strconv.Itoa(p.Line))), h.Td(g.Text(p.Phone)), h.Td(g.Text(p.Name)), h.Td(g.Text(zone)), h.Td(g.Text(p.Locale)))
 			})),
 		)))
 }

@@ -96,7 +96,7 @@ func (p *person) transcript() (g.Node, error) {
 	if len(history) == historyPage {
 		older = "?before=" + url.QueryEscape(history[0].At.UTC().Format(time.RFC3339Nano))
 	}
-	return h.Section(h.H2(g.Text("Conversation")),
+	return h.Section(h.ID("conversation"), h.H2(g.Text("Conversation")),
 		g.If(older != "", h.P(h.A(h.Href(older), g.Text("Older messages")))),
 		g.If(len(history) == 0, h.P(h.Class("quiet"), g.Text("No messages."))),
 		g.If(len(history) > 0, h.Div(h.Class("newest"), h.Role("region"), h.Aria("label", "Conversation"), h.TabIndex("0"),
@@ -114,7 +114,7 @@ func (p *person) message(e api.HistoryEntry) g.Node {
 	if e.Unreadable {
 		text = "(cannot be opened with the payload keys)"
 	}
-	return h.Li(h.Class(class), h.P(g.Text(text)),
+	return h.Li(idOf("message", at.UnixNano(), e.Role, shortHash([]byte(e.Text))), h.Class(class), h.P(g.Text(text)),
 		h.P(h.Class("quiet"), instantOf(&at, p.zone), g.Text(" · "+wordsOf(string(e.Kind))),
 			g.If(e.Channel != models.ChannelSMS, g.Text(" · "+string(e.Channel))),
 			g.If(e.By != "", g.Text(" · by "+e.By)),

@@ -96,7 +96,7 @@ func (p *person) actions() g.Node {
 	}
 	forms = append(forms, p.form(action{name: "remove", title: "Remove from the programme", needs: auth.ParticipantRemove, danger: true, button: "Remove",
 		says: "Coaching ends for good and a closing notice goes out. The person leaves the lists; the number may be enrolled again.", fields: []g.Node{p.versionField("remove")}}), p.eraseForm())
-	return h.Section(h.H2(g.Text("Actions")), g.Group(forms))
+	return h.Section(h.ID("actions"), h.H2(g.Text("Actions")), g.Group(forms))
 }
 
 func (p *person) attentionForm() g.Node {

@@ -49,7 +49,7 @@ func factOf(name, value string) g.Node {
 
 func (p *person) profile() g.Node {
 	k := p.state.Profile
-	return h.Section(h.H2(g.Text("Profile")), h.Dl(h.Class("facts"),
+	return h.Section(h.ID("profile"), h.H2(g.Text("Profile")), h.Dl(h.Class("facts"),
 		factOf("Phone", p.Phone), factOf("Time zone", p.Timezone+map[bool]string{true: " (assumed)"}[p.ZoneAssumed]), factOf("Locale", p.Locale),
 		factOf("Gender", p.Gender), factOf("Ethnicity", p.Ethnicity), factOf("Background", p.Background),
 		factOf("Habit", k.HabitDomain), factOf("Reason for it", k.MotivationalFrame), factOf("Preferred time", k.PreferredTime), factOf("After", k.PromptAnchor),
@@ -79,7 +79,7 @@ func (p *person) schedules() g.Node {
 	if p.state.Hold != nil {
 		hold = "A hold stops prompts until " + p.state.Hold.Until.In(p.zone).Format("Mon 2 Jan 15:04") + " their time."
 	}
-	return h.Section(h.H2(g.Text("Daily prompts")),
+	return h.Section(h.ID("schedules"), h.H2(g.Text("Daily prompts")),
 		g.If(hold != "", h.P(h.Class("failure"), g.Text(hold))),
 		g.If(len(list) == 0, h.P(h.Class("quiet"), g.Text("None."))),
 		g.If(len(list) > 0, tableOf("Daily prompts", []string{"At", "Next, their time", "Next, UTC"}, g.Map(list, func(s api.Schedule) g.Node {
@@ -87,7 +87,7 @@ func (p *person) schedules() g.Node {
 			if s.Type == models.ScheduleRandom {
 				at = s.From + " to " + s.To
 			}
-			return h.Tr(h.Td(g.Text(at+" "+s.Timezone)), h.Td(instantOf(s.NextAt, zoneOf(s.Timezone)), g.If(s.Held, g.Text(" (held)"))), h.Td(utcOf(s.NextAt)))
+			return h.Tr(idOf("schedule", s.ID), h.Td(g.Text(at+" "+s.Timezone)), h.Td(instantOf(s.NextAt, zoneOf(s.Timezone)), g.If(s.Held, g.Text(" (held)"))), h.Td(utcOf(s.NextAt)))
 		}))),
 		g.Map(list, p.scheduleForms), p.addScheduleForm())
 }
@@ -99,8 +99,8 @@ func (p *person) due() g.Node {
 	if len(list) == 0 {
 		return nil
 	}
-	return h.Section(h.H2(g.Text("Due")), tableOf("Due", []string{"What", "Their time", "UTC"}, g.Map(list, func(d api.Due) g.Node {
-		return h.Tr(h.Td(g.Text(wordsOf(string(d.Kind)))), h.Td(instantOf(&d.At, p.zone)), h.Td(utcOf(&d.At)))
+	return h.Section(h.ID("due"), h.H2(g.Text("Due")), tableOf("Due", []string{"What", "Their time", "UTC"}, g.Map(list, func(d api.Due) g.Node {
+		return h.Tr(idOf("due", d.Kind, d.Ref), h.Td(g.Text(wordsOf(string(d.Kind)))), h.Td(instantOf(&d.At, p.zone)), h.Td(utcOf(&d.At)))
 	})))
 }
 
@@ -117,9 +117,9 @@ func (p *person) waiting() g.Node {
 	if len(list) == 0 {
 		return nil
 	}
-	return h.Section(h.H2(g.Text("Waiting messages")), h.P(h.Class("quiet"), g.Text("They came while the participant was paused, and nobody has answered them.")),
+	return h.Section(h.ID("waiting"), h.H2(g.Text("Waiting messages")), h.P(h.Class("quiet"), g.Text("They came while the participant was paused, and nobody has answered them.")),
 		h.Ul(g.Map(list, func(m api.WaitingMessage) g.Node {
-			return h.Li(g.Text(m.Text+" "), h.Small(instantOf(&m.At, p.zone)))
+			return h.Li(idOf("waiting", m.ID), g.Text(m.Text+" "), h.Small(instantOf(&m.At, p.zone)))
 		})),
 		g.If(p.Status == models.StatusActive, p.form(action{name: "waiting", title: "Settle waiting messages", needs: auth.ParticipantChange,
 			says: "The coach answers them in one reply, or they count as read.", button: "Settle", fields: []g.Node{p.waitingChoice("waiting")}})),
@@ -136,11 +136,13 @@ func (p *person) memory() g.Node {
 	if failed != nil {
 		return failed
 	}
-	return h.Section(h.H2(g.Text("Memory")),
+	return h.Section(h.ID("memory"), h.H2(g.Text("Memory")),
 		g.If(len(known.Facts) == 0, h.P(h.Class("quiet"), g.Text("No facts."))),
 		g.Map(known.Facts, p.fact),
-		g.If(known.Summary.Text != "", h.Details(h.Summary(g.Text("Summary of older messages")), h.P(g.Text(known.Summary.Text)))),
-		g.If(len(known.Notes) > 0, h.Details(h.Summary(g.Text("Notes by day")), h.Dl(h.Class("facts"), g.Map(known.Notes, func(n api.Note) g.Node { return factOf(n.LocalDate, n.Text) })))),
+		g.If(known.Summary.Text != "", h.Details(h.ID("summary"), h.Summary(g.Text("Summary of older messages")), h.P(g.Text(known.Summary.Text)))),
+		g.If(len(known.Notes) > 0, h.Details(h.ID("notes"), h.Summary(g.Text("Notes by day")), h.Dl(h.Class("facts"), g.Map(known.Notes, func(n api.Note) g.Node {
+			return g.Group{h.Dt(idOf("day", n.LocalDate), g.Text(n.LocalDate)), h.Dd(idOf("note", n.LocalDate), g.Text(n.Text))}
+		})))),
 		h.P(h.A(h.Href(Path+v.personPath()+"/memory.zip"), g.Text("Download the memory"))),
 		p.form(action{name: "forget", key: "all", title: "Forget everything", needs: auth.MemoryChange, danger: true, button: "Forget everything",
 			says: "All facts, notes and the summary are erased at once and cannot be brought back. The conversation stays."}),
@@ -160,7 +162,7 @@ func (p *person) fact(f api.Fact) g.Node {
 			return h.A(h.Href(Path+p.viewer.personPath()+"/turns/"+n), g.Text("from turn "+n))
 		})),
 		g.If(len(f.Before) > 0, h.Ul(g.Map(f.Before, func(old api.FactVersion) g.Node {
-			return h.Li(g.Text("Before " + old.At.In(p.zone).Format("2 Jan 15:04") + ": " + old.Text))
+			return h.Li(idOf("fact", f.ID, "v", old.Version), g.Text("Before "+old.At.In(p.zone).Format("2 Jan 15:04")+": "+old.Text))
 		}))),
 		p.formBody(action{name: "forget", key: f.ID, needs: auth.MemoryChange, danger: true, button: "Forget " + f.ID,
 			says: "The fact is erased in all its versions and cannot be brought back."}),
@@ -176,10 +178,10 @@ func (p *person) consents() g.Node {
 	if failed != nil {
 		return failed
 	}
-	return h.Section(h.H2(g.Text("Consent")),
+	return h.Section(h.ID("consents"), h.H2(g.Text("Consent")),
 		g.If(len(list) == 0, h.P(h.Class("quiet"), g.Text("No opt-out and no return."))),
 		g.If(len(list) > 0, tableOf("Consent", []string{"When", "What", "How", "By", "Text"}, g.Map(list, func(e api.Consent) g.Node {
-			return h.Tr(h.Td(instantOf(&e.At, p.zone)), h.Td(g.Text(wordsOf(string(e.Action)))), h.Td(g.Text(wordsOf(string(e.Method)))), h.Td(g.Text(e.Actor)), h.Td(g.Text(e.Text)))
+			return h.Tr(idOf("consent", e.At.UnixNano(), e.Action), h.Td(instantOf(&e.At, p.zone)), h.Td(g.Text(wordsOf(string(e.Action)))), h.Td(g.Text(wordsOf(string(e.Method)))), h.Td(g.Text(e.Actor)), h.Td(g.Text(e.Text)))
 		}))))
 }
 
@@ -193,8 +195,8 @@ func (p *person) audit() g.Node {
 	if failed != nil {
 		return failed
 	}
-	return h.Section(h.H2(g.Text("Audit")), tableOf("Audit, newest first", []string{"When", "Who", "What", "Reason"}, g.Map(rows.Rows, func(a api.AuditRow) g.Node {
-		return h.Tr(h.Td(instantOf(&a.At, p.zone)), h.Td(g.Text(a.Actor)), h.Td(g.Text(strings.TrimSpace(wordsOf(a.Action)+" "+a.Detail))), h.Td(g.Text(a.Reason)))
+	return h.Section(h.ID("audit"), h.H2(g.Text("Audit")), tableOf("Audit, newest first", []string{"When", "Who", "What", "Reason"}, g.Map(rows.Rows, func(a api.AuditRow) g.Node {
+		return h.Tr(idOf("audit", a.ID), h.Td(instantOf(&a.At, p.zone)), h.Td(g.Text(a.Actor)), h.Td(g.Text(strings.TrimSpace(wordsOf(a.Action)+" "+a.Detail))), h.Td(g.Text(a.Reason)))
 	})))
 }
 

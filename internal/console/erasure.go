@@ -36,7 +36,7 @@ func (c *Console) showErasure(v *viewer) (page, error) {
 	}
 	var counts []g.Node
 	for _, name := range slices.Sorted(maps.Keys(receipt.Rows)) {
-		counts = append(counts, h.Tr(h.Td(g.Text(wordsOf(name))), h.Td(h.Class("number"), g.Text(strconv.FormatInt(receipt.Rows[name], 10)))))
+		counts = append(counts, h.Tr(idOf("rows", name), h.Td(g.Text(wordsOf(name))), h.Td(h.Class("number"), g.Text(strconv.FormatInt(receipt.Rows[name], 10)))))
 	}
 	finished := ""
 	if receipt.FinishedAt != nil {
@@ -49,6 +49,6 @@ func (c *Console) showErasure(v *viewer) (page, error) {
 			factOf("Workflow runs deleted", strconv.FormatInt(receipt.Executions, 10)), factOf("Messages deleted at the carrier", strconv.FormatInt(receipt.CarrierMessages, 10)),
 			factOf("Messages that may be left at the carrier", strconv.FormatInt(receipt.CarrierUnknown, 10)), factOf("Problem", receipt.Problem)),
 		h.H2(g.Text("Rows emptied or deleted")), tableOf("Rows emptied or deleted", []string{"Table", "Rows"}, g.Group(counts)),
-		h.H2(g.Text("What the erasure does not reach")), h.Ul(g.Map(receipt.Notes, func(note string) g.Node { return h.Li(g.Text(note)) })),
+		h.H2(g.Text("What the erasure does not reach")), h.Ul(g.Map(receipt.Notes, func(note string) g.Node { return h.Li(idOf("note", shortHash([]byte(note))), g.Text(note)) })),
 	}}, nil
 }

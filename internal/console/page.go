@@ -228,7 +228,7 @@ func (c *Console) frame(v *viewer, p page) g.Node {
 				c.account(v),
 			),
 			h.Main(h.ID("main"), h.TabIndex("-1"),
-				g.If(v.notice != "", h.P(h.Class("notice"), h.Role("status"), g.Text(v.notice))),
+				g.If(v.notice != "", h.P(h.ID("notice"), h.Class("notice"), h.Role("status"), g.Text(v.notice))),
 				g.If(v.problem != "", h.P(h.Class("problem"), h.Role("alert"), g.Text("Not done: "+v.problem))),
 				g.Group(p.body),
 			),
@@ -290,6 +290,17 @@ func (c *Console) renderLogin(w http.ResponseWriter, r *http.Request, status int
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_, _ = w.Write(out.Bytes())
+}
+
+// idOf names an element by the thing that it shows. Where a page is drawn anew, what has
+// an id is taken for the element of that id and for no other, so that each element of a
+// list needs one.
+func idOf(kind string, parts ...any) g.Node {
+	id := kind
+	for _, part := range parts {
+		id += fmt.Sprintf("-%v", part)
+	}
+	return h.ID(strings.ReplaceAll(id, " ", "_"))
 }
 
 // field is a labelled control.

@@ -32,12 +32,12 @@ func (c *Console) showToday(v *viewer) (page, error) {
 	return page{title: "Today", follow: followAll, body: []g.Node{
 		h.H1(g.Text("Today")),
 		g.Map(budgets, func(b api.Budget) g.Node {
-			return h.P(h.Class("problem"), h.A(h.Href(Path+"cost"), g.Text("Budget: "+budgetName(b))), g.Text(". "+budgetAlert(b.State)))
+			return h.P(idOf("budget", b.ID), h.Class("problem"), h.A(h.Href(Path+"cost"), g.Text("Budget: "+budgetName(b))), g.Text(". "+budgetAlert(b.State)))
 		}),
 		crisisQueue(v, today),
 		strangerQueue(v, today),
 		g.Map(today.SenderHolds, func(hold api.SenderHold) g.Node { return senderHold(v, hold) }),
-		h.H2(g.Text("People who need a look")),
+		h.H2(h.ID("look"), g.Text("People who need a look")),
 		tiles(today),
 		hourChart(today.Hours),
 	}}, nil
@@ -55,17 +55,17 @@ func peopleLink(pairs ...string) string {
 // crisisQueue lists the open crises, oldest first, with the time since each text.
 func crisisQueue(v *viewer, today api.Today) g.Node {
 	if len(today.Crises) == 0 {
-		return h.P(g.Text("No open crisis."))
+		return h.P(h.ID("no-crisis"), g.Text("No open crisis."))
 	}
 	total := attentionOf(today, models.AttentionCrisis)
 	return g.Group([]g.Node{
-		h.H2(h.A(h.Href(peopleLink("attention", string(models.AttentionCrisis), "sort", "silent")), g.Text("Crisis: "+peopleCount(total)))),
-		h.Ol(h.Class("queue"), h.Aria("label", "Crises, oldest first"), g.Map(today.Crises, func(a api.Attention) g.Node {
+		h.H2(h.ID("crises"), h.A(h.Href(peopleLink("attention", string(models.AttentionCrisis), "sort", "silent")), g.Text("Crisis: "+peopleCount(total)))),
+		h.Ol(h.ID("crisis-list"), h.Class("queue"), h.Aria("label", "Crises, oldest first"), g.Map(today.Crises, func(a api.Attention) g.Node {
 			name := a.Name
 			if name == "" {
 				name = a.ParticipantID
 			}
-			return h.Li(h.A(h.Href(Path+"people/"+a.ParticipantID), h.B(g.Text(name))),
+			return h.Li(idOf("crisis", a.ParticipantID), h.A(h.Href(Path+"people/"+a.ParticipantID), h.B(g.Text(name))),
 				g.Text(" wrote "+ageOf(&a.Since, v.now)+", "), instantOf(&a.Since, time.UTC), g.Text(" UTC. "), seenTo(v, a))
 		})),
 	})
@@ -77,9 +77,9 @@ func strangerQueue(v *viewer, today api.Today) g.Node {
 		return nil
 	}
 	return g.Group([]g.Node{
-		h.H2(g.Text("Crisis: numbers that are not enrolled")),
-		h.Ol(h.Class("queue"), h.Aria("label", "Alerts of numbers that are not enrolled, oldest first"), g.Map(today.Strangers, func(a api.Alert) g.Node {
-			return h.Li(h.A(h.Href(Path+"alerts/"+a.ID), h.B(g.Text("An unknown number"))), g.Text(" wrote "+ageOf(&a.At, v.now)+", "), instantOf(&a.At, time.UTC),
+		h.H2(h.ID("strangers"), g.Text("Crisis: numbers that are not enrolled")),
+		h.Ol(h.ID("stranger-list"), h.Class("queue"), h.Aria("label", "Alerts of numbers that are not enrolled, oldest first"), g.Map(today.Strangers, func(a api.Alert) g.Node {
+			return h.Li(idOf("alert", a.ID), h.A(h.Href(Path+"alerts/"+a.ID), h.B(g.Text("An unknown number"))), g.Text(" wrote "+ageOf(&a.At, v.now)+", "), instantOf(&a.At, time.UTC),
 				g.Text(" UTC. "), h.Span(h.Class("tag bad"), g.Text("not acknowledged")))
 		})),
 	})
@@ -143,7 +143,7 @@ func senderHold(v *viewer, hold api.SenderHold) g.Node {
 	if hold.Sender != "" {
 		who = hold.Sender
 	}
-	return h.P(h.Class("problem"), h.B(g.Text("The carrier has us wait: "+who+". ")),
+	return h.P(idOf("sender", hold.Sender), h.Class("problem"), h.B(g.Text("The carrier has us wait: "+who+". ")),
 		g.Text("Code "+hold.Code+", since "+ageOf(&hold.Since, v.now)+"; the next text may go at "), instantOf(&hold.Until, time.UTC), g.Text(" UTC."))
 }
 
@@ -185,7 +185,7 @@ func tile(n int, label, class, href string) g.Node {
 	if n == 0 {
 		class = ""
 	}
-	return h.Li(h.A(h.Class("tile "+class), h.Href(href), h.B(g.Text(strconv.Itoa(n))), g.Text(label)))
+	return h.Li(idOf("tile", shortHash([]byte(label))), h.A(h.Class("tile "+class), h.Href(href), h.B(g.Text(strconv.Itoa(n))), g.Text(label)))
 }
 
 // hourChart shows how many people have a prompt in each of the next hours, as bars
@@ -197,9 +197,9 @@ func hourChart(hours []api.HourCount) g.Node {
 		most = max(most, hour.People)
 		bars = append(bars, bar{value: hour.People, mark: hour.From.UTC().Format("15:04")})
 	}
-	heading := h.H2(g.Text("Prompts in the next 24 hours"))
+	heading := h.H2(h.ID("next-hours"), g.Text("Prompts in the next 24 hours"))
 	if most == 0 {
-		return g.Group([]g.Node{heading, h.P(g.Text("No prompt is planned."))})
+		return g.Group([]g.Node{heading, h.P(h.ID("no-prompts"), g.Text("No prompt is planned."))})
 	}
 	return g.Group([]g.Node{heading, drawBars(fmt.Sprintf("People with a prompt by hour (UTC); at most %d in one", most), bars), hourTable(hours)})
 }
@@ -211,7 +211,7 @@ func hourTable(hours []api.HourCount) g.Node {
 		h.TBody(g.Map(hours, func(hour api.HourCount) g.Node {
 			from, until := hour.From.UTC(), hour.From.UTC().Add(time.Hour)
 			link := peopleLink("due_from", from.Format(time.RFC3339), "due_until", until.Format(time.RFC3339), "sort", string(models.OrderNextPrompt))
-			return h.Tr(h.Td(g.Text(from.Format("Mon 2 Jan 15:04"))), h.Td(h.Class("number"), h.A(h.Href(link),
+			return h.Tr(idOf("hour", from.Unix()), h.Td(g.Text(from.Format("Mon 2 Jan 15:04"))), h.Td(h.Class("number"), h.A(h.Href(link),
 				h.Aria("label", fmt.Sprintf("%s at %s UTC", peopleCount(hour.People), from.Format("15:04"))), g.Text(strconv.Itoa(hour.People)))))
 		})),
 	))

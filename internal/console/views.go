@@ -28,8 +28,8 @@ func viewsSection(v *viewer, filters url.Values) (g.Node, error) {
 	}
 	var nodes g.Group
 	if len(list.Views) > 0 {
-		nodes = append(nodes, h.Ul(h.Class("row"), h.Aria("label", "Saved filters"), g.Map(list.Views, func(view api.PeopleView) g.Node {
-			return h.Li(h.A(h.Href(Path+"people?"+view.Query), g.Text(view.Name)), g.If(view.Shared, h.Span(h.Class("quiet"), g.Text(" of "+view.Owner))))
+		nodes = append(nodes, h.Ul(h.ID("views"), h.Class("row"), h.Aria("label", "Saved filters"), g.Map(list.Views, func(view api.PeopleView) g.Node {
+			return h.Li(idOf("view", view.ID), h.A(h.Href(Path+"people?"+view.Query), g.Text(view.Name)), g.If(view.Shared, h.Span(h.Class("quiet"), g.Text(" of "+view.Owner))))
 		})))
 	}
 	return append(nodes, saveViewForm(v, filters), deleteViewForms(v, list.Views)), nil
@@ -69,7 +69,7 @@ func deleteViewForms(v *viewer, views []api.PeopleView) g.Node {
 		if view.Owner != v.who.Actor && !v.can(auth.UserChange) {
 			continue
 		}
-		forms = append(forms, postForm("people/views/"+strconv.FormatInt(view.ID, 10)+"/delete",
+		forms = append(forms, postForm("people/views/"+strconv.FormatInt(view.ID, 10)+"/delete", idOf("delete-view", view.ID),
 			h.Button(h.Type("submit"), h.Class("plain"), g.Text("Delete “"+view.Name+"”"))))
 	}
 	if len(forms) == 0 {

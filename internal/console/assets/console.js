@@ -11,7 +11,8 @@
   reveal();
 })();
 // A page that follows changes is fetched again when something changed and morphed
-// into what is shown, which keeps the focus, what is typed and what is open.
+// into what is shown. What is shown becomes what was fetched, but for what a person has
+// entered into fields and what is open; the focus stays where it was.
 (() => {
   const subject = document.body.dataset.follow;
   const toggle = document.getElementById("follow");
@@ -19,6 +20,40 @@
   if (!subject || !toggle || !window.EventSource) return;
   toggle.checked = localStorage.getItem("follow") !== "no";
   let source, timer, retry, dropped = false, fetching = false, again = false;
+
+  const isBox = (field) => field.type === "radio" || field.type === "checkbox";
+  const isEntered = (field) => isBox(field) ? field.checked !== field.defaultChecked
+    : field.tagName === "SELECT" ? [...field.options].some((o) => o.selected !== o.defaultSelected) : field.value !== field.defaultValue;
+  const isTouched = (node) => node.matches("input:not([type=hidden]), textarea, select") && (node === document.activeElement || isEntered(node));
+  // The hidden fields of a form say what it was drawn from: they stay while it is filled in.
+  const isKept = (node) => isTouched(node) || node.type === "hidden" && [...(node.form?.elements || [])].some(isTouched);
+
+  // Words whose field went away are shown above the page.
+  const showLost = ({ label, words }) => {
+    const note = document.createElement("div");
+    note.className = "notice";
+    note.setAttribute("role", "status");
+    note.append(Object.assign(document.createElement("p"), { textContent: `What you wrote under “${label}” was not sent: it is no longer asked for. You wrote:` }),
+      Object.assign(document.createElement("p"), { className: "prewrap", textContent: words }));
+    document.getElementById("main").prepend(note);
+  };
+
+  const morph = (fresh) => {
+    const main = document.getElementById("main"), focused = document.activeElement, around = [];
+    for (let node = focused; node && node !== document.body; node = node.parentElement) if (node === focused || node.hasAttribute("tabindex")) around.push(node);
+    const typed = [...main.querySelectorAll("textarea, input:not([type=hidden])")].filter((field) => !isBox(field) && isEntered(field))
+      .map((field) => ({ field, words: field.value, label: field.labels[0]?.textContent || field.name }));
+    Idiomorph.morph(main, fresh, {
+      callbacks: {
+        beforeNodeMorphed: (old) => !(old.nodeType === 1 && old.matches("textarea, select") && isTouched(old)),
+        beforeNodeRemoved: (old) => !(old.nodeType === 1 && old.classList.contains("notice")),
+        beforeAttributeUpdated: (name, node) => !(name === "open" && node.tagName === "DETAILS"
+          || node.tagName === "INPUT" && name === (isBox(node) ? "checked" : "value") && isKept(node)),
+      },
+    });
+    typed.filter(({ field }) => !field.isConnected).forEach(showLost);
+    around.find((node) => node.isConnected)?.focus({ preventScroll: true });
+  };
 
   const redraw = async () => {
     if (fetching) { again = true; return; }
@@ -28,20 +63,7 @@
       if (!answer) return; // The stream says when the server is back.
       if (answer.redirected || answer.status === 401) { location.reload(); return; }
       if (!answer.ok) return;
-      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
-      const isTouched = (node) => node.matches?.("input, textarea, select") && node.type !== "hidden" && (node === document.activeElement
-        || (node.type === "radio" || node.type === "checkbox" ? node.checked !== node.defaultChecked
-          : node.tagName === "SELECT" ? [...node.options].some((o) => o.selected !== o.defaultSelected) : node.value !== node.defaultValue));
-      // The hidden fields of a form say what it was drawn from: they stay while it is filled in.
-      const isEdited = (node) => isTouched(node) || node.type === "hidden" && [...(node.form?.elements || [])].some(isTouched);
-      Idiomorph.morph(document.getElementById("main"), fresh, {
-        ignoreActiveValue: true,
-        callbacks: {
-          beforeNodeMorphed: (old) => !(old.nodeType === 1 && isEdited(old)),
-          beforeNodeRemoved: (old) => !(old.nodeType === 1 && (old.classList.contains("notice") || old.contains(document.activeElement))),
-          beforeAttributeUpdated: (name, node) => !(name === "open" && node.tagName === "DETAILS"),
-        },
-      });
+      morph(new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main"));
       document.documentElement.dataset.redrawn = String(Number(document.documentElement.dataset.redrawn || 0) + 1);
     } finally {
       fetching = false;
