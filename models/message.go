@@ -69,7 +69,7 @@ type Inbound struct {
 	Gate Gate
 	// Danger is what the text may speak of; a safety text may have answered it.
 	// DangerTier says how grave it is, DangerRule which rule found it, such as
-	// "en.kill-self", or "score" for the classifier, DangerKind which kind of
+	// "en.kill-self" (of older versions also "score"), DangerKind which kind of
 	// statement that is, and DangerScore what the classifier gave the text.
 	Danger      Danger
 	DangerTier  DangerTier

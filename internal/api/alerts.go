@@ -13,9 +13,9 @@ type Alert struct {
 	At            time.Time     `json:"at"`
 	Danger        models.Danger `json:"danger" enum:"self_harm,harm,emergency"`
 	Tier          string        `json:"tier" enum:"A,B" doc:"A pages a person, B is a weak sign."`
-	Rule          string        `json:"rule" doc:"The rule that found it, or score for the classifier alone; empty for old alerts."`
+	Rule          string        `json:"rule" doc:"The rule that found it; in alerts of older versions also score for the classifier alone, or empty."`
 	Kind          string        `json:"kind" doc:"The kind of statement that the rule looks for."`
-	Score         float64       `json:"score" doc:"What the classifier gave the message."`
+	Score         float64       `json:"score" doc:"What the classifier gave the message. It raises no alert."`
 	Escalated     bool          `json:"escalated" doc:"It was a weak sign, and not the first within 24 hours."`
 	Answered      bool          `json:"answered" doc:"The safety text answers it."`
 	PagedAt       *time.Time    `json:"paged_at,omitempty"`

@@ -6,7 +6,7 @@ import "math"
 // words. That of alerts scores every window of a text of up to stretchWords words,
 // and those of requests every stretch of that many words, or the text where it is
 // shorter; the best one counts. A score is divided by the square root of the number
-// of features. The classifiers only add findings: they take none of a rule back.
+// of features. A score acts on nothing by itself.
 const (
 	featureBits  = 18
 	features     = 1 << featureBits

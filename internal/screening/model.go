@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math"
 	"sync"
-
-	"coachline/models"
 )
 
 const modelMagic = "CLSCR006"
@@ -18,8 +16,8 @@ const modelMagic = "CLSCR006"
 type Model struct {
 	// Alert scores what may be a danger.
 	Alert Linear
-	// Kinds are the weights for the danger that an alert is about, in the order of
-	// modelDangers.
+	// Kinds are the weights for the danger that an alert is about: self-harm, harm and
+	// emergency.
 	Kinds [3][]float32
 	// Stop scores requests to end, and WrongNumber those who are another person.
 	Stop, WrongNumber Linear
@@ -27,32 +25,12 @@ type Model struct {
 	Thresholds map[string]Thresholds
 }
 
-// Thresholds are the least scores of the answers of the classifiers.
+// Thresholds are the least scores that the training program chose. Screen reads none
+// of them.
 type Thresholds struct {
 	TierB, TierA               float32 // of a window
 	Unclear, Stop, WrongNumber float32 // of a stretch
 }
-
-// tierOf returns the tier of the best window of a text.
-func (t *Thresholds) tierOf(window float32) tier {
-	switch {
-	case window >= t.TierA:
-		return tierA
-	case window >= t.TierB:
-		return tierB
-	}
-	return tierNone
-}
-
-// raiseTo takes the higher of each threshold and that of another language.
-func (t *Thresholds) raiseTo(other Thresholds) {
-	own, others := t.listNumbers(), other.listNumbers()
-	for i, number := range own {
-		*number = max(*number, *others[i])
-	}
-}
-
-var modelDangers = [3]models.Danger{models.DangerSelfHarm, models.DangerHarm, models.DangerEmergency}
 
 // NewModel returns a model without weights.
 func NewModel() *Model {
@@ -78,19 +56,6 @@ func (m *Model) otherNumbers() []*float32 {
 
 func (t *Thresholds) listNumbers() []*float32 {
 	return []*float32{&t.TierB, &t.TierA, &t.Unclear, &t.Stop, &t.WrongNumber}
-}
-
-// Danger says what a stretch is most likely about.
-func (m *Model) Danger(f *Features, s Stretch) models.Danger {
-	best, danger := float32(math.Inf(-1)), models.DangerSelfHarm
-	for i, weights := range m.Kinds {
-		var sum float32
-		f.Each(s.From, s.To, func(feature uint32) { sum += weights[feature%KindFeatures] })
-		if sum > best {
-			best, danger = sum, modelDangers[i]
-		}
-	}
-	return danger
 }
 
 //go:embed weights.bin

@@ -25,38 +25,35 @@ type Result struct {
 	Intent models.Intent
 	Method models.ConsentMethod
 	// Danger is what the message may speak of, and Tier how grave that is. Rule
-	// is the rule that found it, or RuleScore, and Kind the kind of statement.
+	// is the rule that found it, and Kind the kind of statement.
 	Danger models.Danger
 	Tier   models.DangerTier
 	Rule   string
 	Kind   string
-	// Score is what the classifier gave the message, also where it found nothing.
+	// Score is what the classifier gave the message, for reading alone.
 	Score float64
 }
 
-// Screen reads a message. It never fails.
+// Screen reads a message. It never fails. Rules alone find something: a score
+// raises, ends and pauses nothing.
 //
 // Who asks to end the messages in words that may be a crisis ("you need not write
 // to me any more") is opted out, gets no safety text, and so is always looked after
-// by a person. Other requests in such words are not acted on, nor is one that only
-// its score found.
+// by a person. Other requests in such words are not acted on.
 func Screen(m Message) Result {
 	s := scanners.Get().(*scanner)
 	defer scanners.Put(s)
 	findings := s.scanBody(m.Body)
 	var found Result
 	found.Intent, found.Method = screenConsent(splitWords(m.Body), findings, m.OptOutType)
-	isScored := found.Intent == models.IntentNone
-	if isScored {
-		found.Intent, found.Method = s.scoreRequest()
-	}
-	d := s.gravestDanger(findings)
-	found.Danger, found.Tier, found.Rule, found.Kind, found.Score = d.danger, dangerTiers[d.tier], d.rule, d.kind, float64(d.score)
+	d := gravestDanger(findings)
+	found.Danger, found.Tier, found.Rule, found.Kind = d.danger, dangerTiers[d.tier], d.rule, d.kind
+	found.Score = float64(model().Alert.BestWindow(&s.features).Score)
 	switch {
 	case found.Danger == models.DangerNone:
-	case found.Intent == models.IntentStop && !isScored:
+	case found.Intent == models.IntentStop:
 		found.Tier = models.TierA
-	case found.Intent == models.IntentStop, found.Intent == models.IntentUnclear, found.Intent == models.IntentWrongNumber:
+	case found.Intent == models.IntentUnclear, found.Intent == models.IntentWrongNumber:
 		found.Intent, found.Method = models.IntentNone, ""
 	}
 	return found
