@@ -20,12 +20,7 @@ import (
 // startWithAccess serves a real store that also keeps users, tokens and the audit.
 func startWithAccess(t *testing.T, change func(*Config)) *harness {
 	t.Helper()
-	h, rows := startWithStore(t, func(cfg *Config) {
-		cfg.Access = cfg.Store.(Access)
-		if change != nil {
-			change(cfg)
-		}
-	})
+	h, rows := startWithStore(t, change)
 	_, err := rows.Enroll(t.Context(), models.Participant{
 		ID: "conv_1", Phone: herNumber, Name: "Ada", Timezone: "UTC", EnrolledAt: testNow,
 	}, auth.Operator)
@@ -189,8 +184,7 @@ func TestTokensHaveARate(t *testing.T) {
 func TestStreamsEndWithTheServer(t *testing.T) {
 	h, rows := startWithStore(t, func(cfg *Config) {
 		cfg.HTTP.APIToken = ""
-		cfg.Access = cfg.Store.(Access)
-		cfg.Changes = store.NewChanges(cfg.Store.(*store.Store), time.Now)
+		cfg.Changes = store.NewChanges(cfg.Store, time.Now)
 	})
 	require.NotNil(t, rows)
 	res, err := http.Get("http://" + h.server.Addr() + "/console/live?of=*")

@@ -1,7 +1,6 @@
 package starter
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -14,34 +13,6 @@ import (
 	"coachline/internal/store"
 	"coachline/models"
 )
-
-// PendingAlarms and the others make fakeStore keep no alarms: its tests send none.
-func (m *fakeStore) PendingAlarms(context.Context, time.Time, int) ([]models.Alert, error) {
-	defer m.enter()()
-	return nil, m.down
-}
-
-func (m *fakeStore) AlarmTold(context.Context, models.Alert, time.Time) error { return m.down }
-
-func (m *fakeStore) Alarm(context.Context, string) (models.Alert, error) {
-	return models.Alert{}, models.ErrNotFound
-}
-
-func (m *fakeStore) OpenAttention(context.Context, models.AttentionQuery) ([]models.OpenAttention, error) {
-	return nil, m.down
-}
-
-func (m *fakeStore) CountAttention(context.Context) ([]models.AttentionCount, error) {
-	return nil, m.down
-}
-
-func (m *fakeStore) ParticipantFlags(context.Context, models.Participant) (models.ParticipantFlags, error) {
-	return models.ParticipantFlags{}, m.down
-}
-
-func (m *fakeStore) ClearAttention(context.Context, models.AttentionClearing) (models.Participant, error) {
-	return models.Participant{}, m.down
-}
 
 // A crisis is found by a rule before the model: a fixed text, a page, and a
 // person who has to end it.

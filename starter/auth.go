@@ -71,8 +71,8 @@ func (h *handlers) identify(a access, r *http.Request) (auth.Identity, *failure)
 	if a.isShared(token) {
 		return auth.AdminIdentity(auth.KindBootstrap), nil
 	}
-	if token != "" && h.cfg.Access != nil {
-		row, err := h.cfg.Access.UseToken(r.Context(), auth.HashSecret(token), h.now())
+	if token != "" {
+		row, err := h.store.UseToken(r.Context(), auth.HashSecret(token), h.now())
 		switch {
 		case err == nil:
 			return auth.TokenIdentity(row), nil

@@ -13,8 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/converter"
+	"gorm.io/gorm"
 
 	"coachline/internal/api"
+	"coachline/internal/store"
 )
 
 func TestOwnNumberIsNotEnrolled(t *testing.T) {
@@ -129,7 +131,7 @@ func TestWrongTokensAreThrottled(t *testing.T) {
 
 func TestShortTokenIsRefused(t *testing.T) {
 	cfg := Config{
-		HTTP: HTTPConfig{Addr: "127.0.0.1:0", APIToken: "12345"}, Store: newFakeStore(), Temporal: &fakeTemporal{},
+		HTTP: HTTPConfig{Addr: "127.0.0.1:0", APIToken: "12345"}, Store: openStore(t, &faults{}, store.InboundLimits{}), Temporal: &fakeTemporal{},
 		Carrier: CarrierConfig{Verifier: signed{}}, Turns: &fakeRecords{}, Memory: &fakeRecords{},
 	}
 	_, err := New(t.Context(), cfg)
@@ -165,9 +167,8 @@ func TestUnreadableRowsAreMarked(t *testing.T) {
 	log := &lines{}
 	h := start(t, func(c *Config) { c.Logger = slog.New(slog.NewJSONHandler(log, nil)) })
 	ann := h.ann()
-	row := h.store.participants[ann.ID]
-	row.Name, row.Unreadable = "", "name,gender"
-	h.store.participants[ann.ID] = row
+	const foreign = "bm90IHNlYWxlZCBieSBhbnkga2V5IG9mIG91cnM"
+	h.change(ann.ID, map[string]any{"name": gorm.Expr("?", foreign), "gender": gorm.Expr("?", foreign)})
 	page := result[api.ParticipantPage](t, h.do(call{method: "GET", path: participantsPath}))
 	require.Equal(t, []string{"name", "gender"}, page.Participants[0].Unreadable)
 	require.Equal(t, 1, log.count("cannot be opened"))

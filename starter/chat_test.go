@@ -22,14 +22,14 @@ func TestChat(t *testing.T) {
 		require.Equal(t, http.StatusAccepted, got.status, got.raw)
 		require.Equal(t, api.ChatAccepted{ID: 1, Channel: models.ChannelChat, ReceivedAt: testNow}, result[api.ChatAccepted](t, got))
 		require.Eventually(t, func() bool { return len(h.engine.seen()) == 2 }, 5*time.Second, time.Millisecond)
-		require.Equal(t, "signal", h.engine.seen()[1])
+		require.Equal(t, "signal running", h.engine.seen()[1])
 	})
 	t.Run("an equal key is one text", func(t *testing.T) {
 		again := result[api.ChatAccepted](t, h.do(post(`{"body":"hello"}`, "k1")))
 		require.EqualValues(t, 1, again.ID)
 		require.True(t, again.Repeated)
 		h.refused(post(`{"body":"another"}`, "k1"), http.StatusConflict, "Idempotency-Key: already used")
-		require.Len(t, h.store.inbound, 1)
+		require.Len(t, listRows[models.Inbound](h, "id"), 1)
 		require.EqualValues(t, 2, result[api.ChatAccepted](t, h.do(post(`{"body":"hello"}`, ""))).ID, "without a key each is one of its own")
 	})
 	t.Run("refused", func(t *testing.T) {
@@ -40,12 +40,8 @@ func TestChat(t *testing.T) {
 	})
 	t.Run("STOP", func(t *testing.T) {
 		require.Equal(t, http.StatusAccepted, h.do(post(`{"body":"STOP"}`, "")).status)
-		var stop models.Inbound
-		for _, row := range h.store.inbound {
-			if row.Body == "STOP" {
-				stop = row
-			}
-		}
+		texts := listRows[models.Inbound](h, "id")
+		stop := texts[len(texts)-1]
 		require.Equal(t, models.IntentStop, stop.Intent)
 		require.Equal(t, models.MethodKeyword, stop.IntentMethod)
 	})

@@ -1,12 +1,10 @@
 package starter
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -180,33 +178,31 @@ func TestCohortHidesPersonalData(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, h.do(withToken(upload("", cohortFile), reader)).status)
 }
 
-// stoppingStore fails at chosen batches, as a process that is killed there does.
-type stoppingStore struct {
-	Store
-	batches atomic.Int64
-	// lose has the answer to a batch that was written get lost.
-	stopAt, lose int64
-}
-
 var errStopped = errors.New("the process was stopped")
 
-func (s *stoppingStore) EnrolBatch(ctx context.Context, b models.CohortBatch) (models.CohortJob, error) {
-	n := s.batches.Add(1)
-	if n == s.stopAt && s.lose == 0 {
-		return models.CohortJob{}, errStopped
-	}
-	job, err := s.Store.EnrolBatch(ctx, b)
-	if n == s.stopAt {
-		return models.CohortJob{}, errStopped
-	}
-	return job, err
-}
-
-func (s *stoppingStore) CohortsToDo(ctx context.Context) ([]string, error) {
-	if s.stopAt > 0 && s.batches.Load() >= s.stopAt {
-		return nil, nil // It is not there any more.
-	}
-	return s.Store.CohortsToDo(ctx)
+// stopAtBatch has the process die at a batch: before it is committed, or after, so that
+// the answer is lost. The channel is closed then.
+func (h *harness) stopAtBatch(stopAt int, isWritten bool) <-chan struct{} {
+	stopped := make(chan struct{})
+	batches := 0
+	h.faults.onCommit(func(queries string, run func() error) error {
+		if !strings.Contains(queries, "INSERT INTO participants") {
+			return run()
+		}
+		if batches++; batches < stopAt {
+			return run()
+		}
+		defer close(stopped)
+		h.faults.fail(errStopped)
+		h.faults.onCommit(nil)
+		if isWritten {
+			if err := run(); err != nil {
+				return err
+			}
+		}
+		return errStopped
+	})
+	return stopped
 }
 
 // TestCohortGoesOnAfterACrash: a process ends before or after any batch, and the
@@ -218,19 +214,17 @@ func TestCohortGoesOnAfterACrash(t *testing.T) {
 	for i := range people {
 		fmt.Fprintf(&file, "+1212555%04d\n", i)
 	}
-	for stopAt := int64(1); stopAt <= 5; stopAt++ {
-		for _, lose := range []int64{0, 1} {
-			t.Run(fmt.Sprintf("batch %d lost %d", stopAt, lose), func(t *testing.T) {
-				var stopping *stoppingStore
+	for stopAt := 1; stopAt <= 5; stopAt++ {
+		for _, isWritten := range []bool{false, true} {
+			t.Run(fmt.Sprintf("batch %d written %t", stopAt, isWritten), func(t *testing.T) {
 				var kept Config
-				h, rows := startWithStore(t, func(cfg *Config) {
-					stopping = &stoppingStore{Store: cfg.Store, stopAt: stopAt, lose: lose}
-					cfg.Store, kept = stopping, cfg.withDefaults()
-				})
+				h, rows := startWithStore(t, func(cfg *Config) { kept = cfg.withDefaults() })
+				stopped := h.stopAtBatch(stopAt, isWritten)
 				job := result[api.Cohort](t, h.do(upload("", file.String())))
 				h.do(call{method: "POST", path: cohortsPath + "/" + job.ID + "/confirm"})
-				require.Eventually(t, func() bool { return stopping.batches.Load() >= stopAt }, 20*time.Second, time.Millisecond)
+				<-stopped
 				h.stop()
+				h.faults.fail(nil)
 
 				next := &handlers{cfg: kept, store: rows, cohorts: newCohortRunner(), log: kept.Logger}
 				next.cfg.Now = func() time.Time { return testNow.Add(time.Hour) }

@@ -35,18 +35,12 @@ func (p person) History(_ context.Context, _, id string) ([]models.FactVersion, 
 	}, nil
 }
 
-// profiles is the store as far as it holds a person's profile.
-type profiles struct {
-	Store
-	profile models.Profile
-}
-
-func (p profiles) Profile(context.Context, string) (models.Profile, error) { return p.profile, nil }
-
 func exported(t *testing.T, p person) []byte {
 	t.Helper()
-	h := &handlers{store: profiles{profile: p.profile}, cfg: Config{Memory: p}}
-	raw, err := h.zipMemory(t.Context(), "conv_1")
+	h := startWithAccess(t, nil)
+	p.profile.ParticipantID = "conv_1"
+	h.addRows(&p.profile)
+	raw, err := (&handlers{store: h.rows, cfg: Config{Memory: p}}).zipMemory(t.Context(), "conv_1")
 	require.NoError(t, err)
 	return raw
 }
@@ -79,7 +73,7 @@ func TestExport(t *testing.T) {
 		})
 	}
 	t.Run("P3 a person nobody knows", func(t *testing.T) {
-		h := &handlers{store: profiles{}, cfg: Config{Memory: person{err: models.ErrNotFound}}}
+		h := &handlers{store: start(t, nil).rows, cfg: Config{Memory: person{err: models.ErrNotFound}}}
 		_, err := h.zipMemory(t.Context(), "conv_9")
 		require.ErrorIs(t, err, models.ErrNotFound)
 	})

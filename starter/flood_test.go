@@ -16,8 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
-	"coachline/internal/dbtest"
-	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
 )
@@ -27,16 +25,10 @@ const hisNumber = "+15550002222"
 // withStore runs the starter over a real store on SQLite.
 func withStore(t *testing.T, rules store.InboundLimits, log io.Writer) (*harness, *store.Store) {
 	t.Helper()
-	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
-	require.NoError(t, err)
-	rows, err := store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring, Gate: rules})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, rows.Close()) })
-	h := start(t, func(c *Config) {
-		c.Store = rows
+	h := startLimited(t, rules, func(c *Config) {
 		c.Logger = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	})
-	return h, rows
+	return h, h.rows
 }
 
 func inboundForm(n int, from, body string) url.Values {
@@ -186,7 +178,7 @@ func TestSlowPeersAreCutOff(t *testing.T) {
 			answer, err := io.ReadAll(conn)
 			require.NoError(t, err, "the server closes the connection")
 			require.NotContains(t, string(answer), "200 OK")
-			require.Empty(t, h.store.inbound)
+			require.Empty(t, listRows[models.Inbound](h, "id"))
 		})
 	}
 }
@@ -201,7 +193,8 @@ func TestLimitsOfConnectionsByDefault(t *testing.T) {
 // Tokens are compared as digests of one length, so a wrong length is an
 // ordinary wrong token.
 func TestBearerTokensOfAnyLength(t *testing.T) {
-	g, h := newAccess(testToken), &handlers{}
+	g := newAccess(testToken)
+	h := &handlers{cfg: Config{Now: time.Now}, store: openStore(t, &faults{}, store.InboundLimits{})}
 	for _, token := range []string{"", "t", testToken[:len(testToken)-1], testToken + "x", strings.Repeat("x", 10_000)} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://coach/", http.NoBody)
 		require.NoError(t, err)
@@ -217,9 +210,7 @@ func TestUnreachableIsShown(t *testing.T) {
 	ann := h.ann()
 	route := participantsPath + "/" + ann.ID
 	require.NotContains(t, h.do(call{method: "GET", path: route}).raw, "unreachable")
-	row := h.store.participants[ann.ID]
-	row.UnreachableAt, row.UnreachableCode = &testNow, "21614"
-	h.store.participants[ann.ID] = row
+	h.change(ann.ID, map[string]any{"unreachable_at": testNow, "unreachable_code": "21614"})
 	h.engine.status = models.StatusView{Mode: models.ModeIntake, Status: models.StatusActive}
 	person := result[api.Participant](t, h.do(call{method: "GET", path: route}))
 	require.Equal(t, testNow, *person.UnreachableAt)

@@ -9,17 +9,22 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"gorm.io/gorm"
 
 	"coachline/internal/api"
+	"coachline/internal/database"
 	"coachline/internal/dbtest"
 	"coachline/internal/seal"
 	"coachline/internal/store"
+	"coachline/models"
 )
 
 const (
@@ -41,9 +46,11 @@ func (signed) Check(r *http.Request, _ url.Values) error {
 	return nil
 }
 
+// harness is a server over a store in memory of its own; faults stand between the two.
 type harness struct {
 	t        *testing.T
-	store    *fakeStore
+	rows     *store.Store
+	faults   *faults
 	engine   *fakeTemporal
 	past     *fakeRecords
 	server   *Server
@@ -53,10 +60,17 @@ type harness struct {
 
 func start(t *testing.T, change func(*Config)) *harness {
 	t.Helper()
-	h := &harness{t: t, store: newFakeStore(), engine: &fakeTemporal{}, past: &fakeRecords{}}
+	return startLimited(t, store.InboundLimits{}, change)
+}
+
+// startLimited is start with limits of inbound texts.
+func startLimited(t *testing.T, limits store.InboundLimits, change func(*Config)) *harness {
+	t.Helper()
+	h := &harness{t: t, faults: &faults{}, engine: &fakeTemporal{}, past: &fakeRecords{}}
 	h.document = sync.OnceValue(h.fetchDocument)
+	h.rows = openStore(t, h.faults, limits)
 	cfg := Config{
-		HTTP: HTTPConfig{Addr: "127.0.0.1:0", APIToken: testToken}, Store: h.store, Temporal: h.engine,
+		HTTP: HTTPConfig{Addr: "127.0.0.1:0", APIToken: testToken}, Store: h.rows, Temporal: h.engine,
 		Turns:    h.past,
 		Memory:   h.past,
 		Carrier:  CarrierConfig{Verifier: signed{}, AccountSID: testAccount, OurNumbers: []string{ourNumber}},
@@ -86,20 +100,81 @@ func start(t *testing.T, change func(*Config)) *harness {
 	return h
 }
 
-// startWithStore serves a real store, in memory.
-func startWithStore(t *testing.T, change func(*Config)) (*harness, *store.Store) {
+// openStore opens a store on SQLite behind faults.
+func openStore(t *testing.T, between *faults, limits store.InboundLimits) *store.Store {
 	t.Helper()
 	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	require.NoError(t, err)
-	rows, err := store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring})
+	ctx := database.WithConnector(t.Context(), between.wrap)
+	rows, err := store.Open(ctx, store.Config{URL: dbtest.SQLite(t), Sealer: ring, Gate: limits})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, rows.Close()) })
-	return start(t, func(cfg *Config) {
-		cfg.Store = rows
-		if change != nil {
-			change(cfg)
+	t.Cleanup(func() {
+		between.fail(nil)
+		require.NoError(t, rows.Close())
+	})
+	return rows
+}
+
+// startWithStore serves a store that the caller reads and writes too.
+func startWithStore(t *testing.T, change func(*Config)) (*harness, *store.Store) {
+	t.Helper()
+	h := start(t, change)
+	return h, h.rows
+}
+
+// listRows reads all rows of a table in the order of a column.
+func listRows[Row any](h *harness, order string) []Row {
+	h.t.Helper()
+	var rows []Row
+	require.NoError(h.t, h.rows.Database().Reader(context.Background()).Order(order).Find(&rows).Error)
+	return rows
+}
+
+// addRows writes rows that no call of the API would.
+func (h *harness) addRows(rows ...any) {
+	h.t.Helper()
+	require.NoError(h.t, h.rows.Database().Write(context.Background(), func(tx *gorm.DB) error {
+		for _, row := range rows {
+			if err := tx.Save(row).Error; err != nil {
+				return err
+			}
 		}
-	}), rows
+		return nil
+	}))
+}
+
+// change writes columns of a participant that no call of the API would.
+func (h *harness) change(id string, columns map[string]any) {
+	h.t.Helper()
+	require.NoError(h.t, h.rows.Database().Write(context.Background(), func(tx *gorm.DB) error {
+		return tx.Model(&models.Participant{}).Where("id = ?", id).UpdateColumns(columns).Error
+	}))
+}
+
+// undelivered counts the notices that the workflow was not told of.
+func (h *harness) undelivered() int {
+	h.t.Helper()
+	rows, err := h.rows.PendingNotices(context.Background(), testNow.AddDate(100, 0, 0), 1000)
+	require.NoError(h.t, err)
+	return len(rows)
+}
+
+// audits are the rows of the audit with an action, oldest first.
+func (h *harness) audits(action string) []models.Audit {
+	h.t.Helper()
+	rows, err := h.rows.AuditRows(context.Background(), models.AuditQuery{Action: action})
+	require.NoError(h.t, err)
+	slices.Reverse(rows)
+	return rows
+}
+
+// between runs a function once, after the next statement with a part, which a test
+// that asks for it must come to.
+func (h *harness) between(part string, fn func()) {
+	h.t.Helper()
+	var ran atomic.Bool
+	h.faults.between(part, func() { ran.Store(true); fn() })
+	h.t.Cleanup(func() { require.True(h.t, ran.Load(), "no statement with %q was run", part) })
 }
 
 type reply struct {

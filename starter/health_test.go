@@ -15,7 +15,7 @@ func TestOps(t *testing.T) {
 	require.JSONEq(t, `{"database":"ok","temporal":"ok"}`, string(h.do(call{method: "GET", path: "/readyz"}).body.Result))
 	h.engine.fail(func(context.Context, string) error { return errDown })
 	h.refused(call{method: "GET", path: "/readyz"}, http.StatusServiceUnavailable, "database ok, temporal unreachable")
-	h.store.fail(errDown)
+	h.faults.fail(errDown)
 	h.refused(call{method: "GET", path: "/readyz"}, http.StatusServiceUnavailable, "database unreachable, temporal unreachable")
 	require.Equal(t, http.StatusOK, h.do(call{method: "GET", path: "/livez"}).status)
 }

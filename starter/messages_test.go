@@ -3,6 +3,7 @@ package starter
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,12 +16,14 @@ import (
 
 func TestHistory(t *testing.T) {
 	h := start(t, nil)
-	path := participantsPath + "/" + h.ann().ID + "/history"
+	id := h.ann().ID
+	path := participantsPath + "/" + id + "/history"
 	require.Equal(t, "[]", string(h.do(call{method: "GET", path: path}).body.Result))
-	h.store.history = []models.HistoryEntry{
-		{Role: models.RoleAssistant, Kind: models.KindGreeting, Text: "Hi", At: testNow, Channel: models.ChannelSMS, Delivery: models.OutboxUndelivered, ErrorCode: "21614", TurnID: "conv_1-t1"},
-		{Role: models.RoleUser, Kind: models.KindMessage, Text: "Hello", At: testNow.Add(time.Minute), Channel: models.ChannelChat},
-	}
+	h.addRows(
+		&models.Outbox{ID: "conv_1-t1-p1", ParticipantID: id, Body: "Hi", Status: models.OutboxUndelivered, ErrorCode: "21614", CreatedAt: testNow},
+		&models.Message{ParticipantID: id, Key: "1", Role: models.RoleAssistant, Kind: models.KindGreeting, Text: "Hi", At: testNow, OutboxID: "conv_1-t1-p1", TurnID: "conv_1-t1"},
+		&models.Message{ParticipantID: id, Key: "2", Role: models.RoleUser, Kind: models.KindMessage, Text: "Hello", At: testNow.Add(time.Minute), Channel: models.ChannelChat},
+	)
 	all := h.do(call{method: "GET", path: path})
 	require.JSONEq(t, `[{"role":"assistant","kind":"greeting","text":"Hi","at":"2026-11-24T13:00:00Z","channel":"sms","delivery":"undelivered",
 		"error_code":"21614","error_meaning":"the number is not a mobile number","error_next_step":"Ask the person by another way for the right number, and change it here.","turn_id":"conv_1-t1"},
@@ -45,25 +48,25 @@ func TestMessages(t *testing.T) {
 	}
 	first := h.do(send(`{"body":"See you"}`, "k1"))
 	require.Equal(t, http.StatusAccepted, first.status, first.raw)
-	require.Equal(t, api.QueuedMessage{ID: ann.ID + "-op-k1", Status: models.OutboxReady}, result[api.QueuedMessage](t, first))
+	queued := result[api.QueuedMessage](t, first)
+	require.Equal(t, models.OutboxReady, queued.Status)
 	require.Equal(t, http.StatusOK, h.do(send(`{"body":"See you"}`, "k1")).status)
 	h.refused(send(`{"body":"Other"}`, "k1"), http.StatusConflict, "Idempotency-Key")
 	require.Equal(t, []string{"start", "update:SendMessage"}, h.engine.seen())
-	require.Equal(t, []any{models.SendMessageRequest{OutboxID: ann.ID + "-op-k1"}}, h.engine.updates[0].Args)
+	require.Equal(t, []any{models.SendMessageRequest{OutboxID: queued.ID}}, h.engine.updates[0].Args)
 
 	require.Equal(t, http.StatusAccepted, h.do(send(`{"body":"A"}`, "")).status)
 	require.Equal(t, http.StatusAccepted, h.do(send(`{"body":"A"}`, "")).status)
 	for _, status := range []int{http.StatusAccepted, http.StatusOK} {
 		require.Equal(t, status, h.do(send(`{"body":"It’s 8–9"}`, "k2")).status, "the key finds what was stored")
 	}
-	require.Equal(t, "It's 8-9", h.store.outbox["k2"].Body, "GSM-7 is cheaper")
+	texts := listRows[models.Outbox](h, "created_at, part, id")
+	require.True(t, slices.ContainsFunc(texts, func(o models.Outbox) bool { return o.Body == "It's 8-9" }), "GSM-7 is cheaper")
 	h.refused(send(`{"body":""}`, ""), http.StatusBadRequest, "body: expected length >= 1")
 	h.refused(send(`{"body":" \n"}`, ""), http.StatusBadRequest, "body: must not be blank")
 	h.refused(send(`{"body":"`+strings.Repeat("x", 1601)+`"}`, ""), http.StatusBadRequest, "body: expected length <= 1600")
 	h.refused(send(`{"text":"A"}`, ""), http.StatusBadRequest, "body: is required")
 
-	p := h.store.participants[ann.ID]
-	p.Status = models.StatusOptedOut
-	h.store.participants[ann.ID] = p
+	h.change(ann.ID, map[string]any{"status": models.StatusOptedOut})
 	h.refused(send(`{"body":"A"}`, ""), http.StatusConflict, "opted out")
 }

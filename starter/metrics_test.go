@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/metrics"
+	"coachline/models"
 )
 
 // figures are what a scrape of the starter shows.
@@ -49,14 +50,18 @@ func TestFrontDoorIsCounted(t *testing.T) {
 // A carrier's report that a participant opted out is counted once it is stored.
 func TestOptOutAtTheCarrierIsCounted(t *testing.T) {
 	h := start(t, nil)
-	report := func(outbox, code string) {
-		form := url.Values{"MessageSid": {sid(1)}, "AccountSid": {testAccount}, "MessageStatus": {"undelivered"}, "ErrorCode": {code}}
+	ann := h.ann()
+	for _, id := range []string{"conv_1-t1-p1", "conv_1-t2-p1"} {
+		h.addRows(&models.Outbox{ID: id, ParticipantID: ann.ID, Body: "Hi", Status: models.OutboxSent, CreatedAt: testNow})
+	}
+	report := func(outbox, sid, code string) {
+		form := url.Values{"MessageSid": {sid}, "AccountSid": {testAccount}, "MessageStatus": {"undelivered"}, "ErrorCode": {code}}
 		require.Equal(t, http.StatusOK, h.webhook(statusPath+"?outbox="+outbox, form).status)
 	}
-	report("conv_1-t1-p1", "30003")
-	report("", "21610") // not of a text of ours
+	report("conv_1-t1-p1", sid(1), "30003")
+	report("", sid(9), "21610") // not of a text of ours
 	require.NotContains(t, h.figures(), "\ncoachline_consent_changes_total{")
-	report("conv_1-t1-p1", "21610")
+	report("conv_1-t2-p1", sid(2), "21610")
 	require.Contains(t, h.figures(), "\n"+`coachline_consent_changes_total{action="opt_out",method="carrier_error"} 1`+"\n")
 }
 

@@ -45,13 +45,11 @@ func TestModeOfPeopleWhoLeft(t *testing.T) {
 	for _, status := range []models.Status{models.StatusWithdrawn, models.StatusCompleted, models.StatusOptedOut} {
 		h := start(t, nil)
 		ann := h.ann()
-		row := h.store.participants[ann.ID]
-		row.Status = status
-		h.store.participants[ann.ID] = row
-		audits := len(h.store.audits)
+		h.change(ann.ID, map[string]any{"status": status})
+		audits := len(listRows[models.Audit](h, "id"))
 		h.refused(call{method: http.MethodPost, path: participantsPath + "/" + ann.ID + "/mode", body: `{"target_state":"FEEDBACK"}`},
 			http.StatusConflict, "target_state: the participant is "+string(status))
-		require.Len(t, h.store.audits, audits)
+		require.Len(t, listRows[models.Audit](h, "id"), audits)
 		require.NotContains(t, h.engine.seen(), "update:SetMode")
 	}
 }
@@ -68,7 +66,8 @@ func TestMode(t *testing.T) {
 	require.Equal(t, models.UpdateSetMode, update.UpdateName)
 	require.Equal(t, client.WorkflowUpdateStageAccepted, update.WaitForStage)
 	require.Equal(t, []any{models.SetModeRequest{Mode: models.ModeFeedback}}, update.Args)
-	require.Equal(t, []models.Audit{{ParticipantID: ann.ID, Actor: auth.Operator, Action: "set_mode", Detail: "FEEDBACK", Reason: "study plan", At: testNow}}, h.store.audits)
+	row := h.audits("set_mode")[0]
+	require.Equal(t, []any{ann.ID, auth.Operator, "FEEDBACK", "study plan", testNow}, []any{row.ParticipantID, row.Actor, row.Detail, row.Reason, row.At.UTC()})
 
 	h.engine.rejected = client.NewWorkflowUpdateServiceTimeoutOrCanceledError(context.DeadlineExceeded)
 	later := h.do(post)
@@ -78,7 +77,7 @@ func TestMode(t *testing.T) {
 
 	h.engine.rejected = temporal.NewApplicationError("the participant is paused", "InvalidInput")
 	h.refused(post, http.StatusConflict, "target_state: the participant is paused")
-	require.Equal(t, "set_mode_failed", h.store.audits[3].Action)
+	require.Len(t, h.audits("set_mode_failed"), 1)
 	h.engine.fail(func(context.Context, string) error {
 		return client.NewWorkflowUpdateServiceTimeoutOrCanceledError(context.DeadlineExceeded)
 	})

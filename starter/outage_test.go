@@ -22,7 +22,7 @@ func TestTemporalIsAway(t *testing.T) {
 		c.Relay = RelayConfig{Interval: 20 * time.Millisecond, MinAge: time.Nanosecond}
 	})
 	h.ann()
-	require.Eventually(t, func() bool { return h.store.undelivered() == 0 }, 5*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return h.undelivered() == 0 }, 5*time.Second, 5*time.Millisecond)
 	h.engine.fail(func(ctx context.Context, _ string) error { // as a connection that goes nowhere
 		<-ctx.Done()
 		return ctx.Err()
@@ -38,10 +38,10 @@ func TestTemporalIsAway(t *testing.T) {
 	slices.Sort(took)
 	t.Logf("answered after %s in the middle, %s at most", took[25], took[49])
 	require.Less(t, took[45], 100*time.Millisecond)
-	require.Equal(t, 50, h.store.undelivered())
+	require.Equal(t, 50, h.undelivered())
 
 	h.engine.fail(nil)
-	require.Eventually(t, func() bool { return h.store.undelivered() == 0 }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return h.undelivered() == 0 }, 30*time.Second, 10*time.Millisecond)
 	h.stop()
 	require.Greater(t, len(h.engine.seen()), before)
 	newest := int64(0)
@@ -57,13 +57,13 @@ func TestTemporalIsAway(t *testing.T) {
 func TestDatabaseIsAway(t *testing.T) {
 	h := start(t, nil)
 	h.ann()
-	h.store.fail(errDown)
+	h.faults.fail(errDown)
 	for range 2 {
 		got := h.text(sid(1), "Hello")
 		require.Equal(t, http.StatusServiceUnavailable, got.status)
 		require.NotContains(t, strings.ToLower(got.raw), "hello")
 	}
-	h.store.fail(nil)
+	h.faults.fail(nil)
 	require.Equal(t, http.StatusOK, h.text(sid(1), "Hello").status)
 	require.Equal(t, http.StatusOK, h.text(sid(1), "Hello").status, "and once more, for an answer that was lost")
 	h.stop()
@@ -72,13 +72,12 @@ func TestDatabaseIsAway(t *testing.T) {
 		told[signal.MessageID] = true
 	}
 	require.Equal(t, map[int64]bool{1: true}, told)
-	require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeMessage}, noticed(h.store))
+	require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeMessage}, noticed(h))
 }
 
-func noticed(m *fakeStore) []models.NoticeKind {
-	defer m.enter()()
+func noticed(h *harness) []models.NoticeKind {
 	var kinds []models.NoticeKind
-	for _, n := range m.notices {
+	for _, n := range listRows[models.Notice](h, "id") {
 		kinds = append(kinds, n.Kind)
 	}
 	return kinds

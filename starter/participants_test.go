@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
+	"gorm.io/gorm"
 
 	"coachline/internal/api"
 	"coachline/internal/coach"
@@ -28,7 +29,7 @@ func TestEnrol(t *testing.T) {
 	require.Regexp(t, `^conv_[0-9a-f]{24}$`, view.ID)
 	require.Equal(t, api.Participant{
 		ID: view.ID, Phone: herNumber, Name: "Ann", Background: "Student", Timezone: "America/New_York", ZoneAssumed: true,
-		Channel: models.ChannelSMS, Status: models.StatusActive, Mode: models.ModeIntake,
+		Study: models.DefaultStudy, Channel: models.ChannelSMS, Status: models.StatusActive, Mode: models.ModeIntake,
 		EnrolledAt: testNow, GreetingAt: &testNow, CreatedAt: testNow, UpdatedAt: testNow, Version: 1,
 	}, view)
 
@@ -44,7 +45,7 @@ func TestEnrol(t *testing.T) {
 		ParticipantID: view.ID, Zone: "America/New_York", ZoneAssumed: true, Status: models.StatusActive, Mode: models.ModeIntake,
 		Notices: models.AppliedNotices{Counted: true}, GreetingAt: testNow, AttributesShown: true,
 	}, h.engine.states[0])
-	require.Zero(t, h.store.undelivered())
+	require.Zero(t, h.undelivered())
 
 	h.refused(call{method: "POST", path: participantsPath, body: `{"phone_number":"15558675310"}`}, http.StatusConflict, "phone_number: already enrolled")
 }
@@ -99,7 +100,7 @@ func TestEnrolWithoutTemporal(t *testing.T) {
 	view := h.ann()
 	require.Equal(t, "Europe/Berlin", view.Timezone)
 	require.False(t, view.ZoneAssumed)
-	require.Equal(t, 1, h.store.undelivered())
+	require.Equal(t, 1, h.undelivered())
 }
 
 func TestEnrolRefuses(t *testing.T) {
@@ -131,7 +132,7 @@ func TestEnrolRefuses(t *testing.T) {
 			h.refused(call{method: "POST", path: participantsPath, body: tc.body}, http.StatusBadRequest, tc.want)
 		})
 	}
-	require.Empty(t, h.store.participants)
+	require.Empty(t, listRows[models.Participant](h, "id"))
 	require.Empty(t, h.engine.seen())
 }
 
@@ -167,12 +168,13 @@ func TestUnknownParticipant(t *testing.T) {
 	} {
 		h.refused(c, http.StatusNotFound, "participant not found")
 	}
-	require.Empty(t, h.store.audits)
+	require.Empty(t, listRows[models.Audit](h, "id"))
 }
 
 func TestChange(t *testing.T) {
 	h := start(t, nil)
-	path := participantsPath + "/" + h.ann().ID
+	id := h.ann().ID
+	path := participantsPath + "/" + id
 	got := h.do(call{method: "PUT", path: path, body: `{"name":"Anna"}`, header: map[string]string{"If-Match": `"1"`}})
 	require.Equal(t, http.StatusOK, got.status, got.raw)
 	require.Equal(t, `"2"`, got.header.Get("ETag"))
@@ -187,12 +189,12 @@ func TestChange(t *testing.T) {
 	same := h.do(call{method: "PUT", path: path, body: `{"status":"active"}`})
 	require.Equal(t, `"2"`, same.header.Get("ETag"))
 
-	h.store.staleOnce = true
+	h.between("FROM participants", func() { h.change(id, map[string]any{"version": gorm.Expr("version + 1")}) })
 	paused := h.do(call{method: "PUT", path: path, body: `{"status":"paused","timezone":"Asia/Tokyo"}`})
 	require.Equal(t, http.StatusOK, paused.status, paused.raw)
-	require.Equal(t, []string{"start", "update:UpdateParticipant", "update:Pause"}, h.engine.seen())
-	update := h.engine.updates[0]
-	require.Equal(t, "n2", update.UpdateID)
+	require.Equal(t, []string{"start", "update:Pause", "update:UpdateParticipant"}, h.engine.seen())
+	update := h.engine.updates[1]
+	require.Equal(t, "n3", update.UpdateID)
 	require.Equal(t, client.WorkflowUpdateStageAccepted, update.WaitForStage)
 	require.Equal(t, []any{models.ParticipantChanged{Zone: "Asia/Tokyo", Status: models.StatusPaused}}, update.Args)
 

@@ -9,15 +9,14 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
-	"coachline/internal/store"
 	"coachline/models"
 )
 
 // startWithPeople serves a store with Ada, who is in crisis, and Ben and Cleo.
 func startWithPeople(t *testing.T) *harness {
 	t.Helper()
-	var rows *store.Store
-	h := startWithAccess(t, func(cfg *Config) { rows = cfg.Store.(*store.Store) })
+	h := startWithAccess(t, nil)
+	rows := h.rows
 	for id, p := range map[string]models.Participant{
 		"conv_2": {Phone: "+15558675311", Name: "Ben Adams"}, "conv_3": {Phone: "+15558675312", Name: "Cleo"},
 	} {

@@ -1,10 +1,8 @@
 package starter
 
 import (
-	"context"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -17,8 +15,6 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/internal/memory"
-	"coachline/internal/store"
-	"coachline/models"
 )
 
 // auditOf lists the audit's rows of the actions, newest first, as actor, action and
@@ -40,7 +36,7 @@ func TestReadingsAreAudited(t *testing.T) {
 	now := testNow
 	h := startWithAccess(t, func(cfg *Config) {
 		cfg.Now = func() time.Time { return now }
-		facts, err := memory.New(memory.Config{Database: cfg.Store.(*store.Store).Database()})
+		facts, err := memory.New(memory.Config{Database: cfg.Store.Database()})
 		require.NoError(t, err)
 		cfg.Memory = facts
 		cfg.Codec = CodecConfig{Codec: converter.NewZlibCodec(converter.ZlibCodecOptions{AlwaysEncode: true})}
@@ -83,22 +79,9 @@ func TestReadingsAreAudited(t *testing.T) {
 	require.Equal(t, "token:script read_conversation conv_1", auditOf(h, actions...)[0], "the header alone hides nobody")
 }
 
-// auditFailure is a store whose audit is away once.
-type auditFailure struct {
-	Store
-	failures int
-}
-
-func (a *auditFailure) RecordAudit(ctx context.Context, row models.Audit) error {
-	if a.failures > 0 {
-		a.failures--
-		return errors.New("away")
-	}
-	return a.Store.RecordAudit(ctx, row)
-}
-
 func TestReadingIsRecordedAfterAFailure(t *testing.T) {
-	h := startWithAccess(t, func(cfg *Config) { cfg.Store = &auditFailure{Store: cfg.Store, failures: 1} })
+	h := startWithAccess(t, nil)
+	h.faults.failOnce("INSERT INTO audit")
 	for range 2 {
 		require.Equal(t, http.StatusOK, h.do(call{method: "GET", path: participantsPath + "/conv_1/history"}).status)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 	"coachline/models"
 )
 
@@ -136,7 +137,9 @@ func TestLedgerAndMemoryRoutes(t *testing.T) {
 func TestExportRoute(t *testing.T) {
 	h := start(t, nil)
 	const export = "/memory/export"
-	h.store.participants["conv_b"], h.store.profile = models.Participant{ID: "conv_b"}, models.Profile{HabitDomain: "walking"}
+	_, err := h.rows.Enroll(t.Context(), models.Participant{ID: "conv_b", Phone: herNumber, Timezone: "UTC", EnrolledAt: testNow}, auth.Operator)
+	require.NoError(t, err)
+	h.addRows(&models.Profile{ParticipantID: "conv_b", HabitDomain: "walking"})
 	got := h.do(call{method: "GET", path: participantsPath + "/conv_b" + export})
 	require.Equal(t, http.StatusOK, got.status, got.raw)
 	require.Equal(t, "application/zip", got.header.Get("Content-Type"))
@@ -175,6 +178,6 @@ func TestForgetRoutes(t *testing.T) {
 
 	got = h.refused(call{method: "GET", path: participantsPath + "/conv_b/consents", header: map[string]string{"Authorization": ""}}, http.StatusUnauthorized, "bearer token")
 	require.NotContains(t, got.raw, "STOP")
-	_, err := New(t.Context(), Config{Store: h.store, Temporal: h.engine, Carrier: CarrierConfig{Verifier: signed{}}})
+	_, err := New(t.Context(), Config{Store: h.rows, Temporal: h.engine, Carrier: CarrierConfig{Verifier: signed{}}})
 	require.ErrorContains(t, err, "starter needs a store, turns, a memory")
 }

@@ -1,9 +1,7 @@
 package starter
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
-	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -21,51 +18,26 @@ func keyed(path, key, body string) call {
 	return call{method: "POST", path: path, body: body, header: map[string]string{keyHeader: key}}
 }
 
-// keyStore has a store fail to keep answers, or has another request come between
-// the look for an earlier one and the work.
-type keyStore struct {
-	Store
-	lost error
-	// between runs once.
-	between func()
-}
-
-func (s *keyStore) OpenRequestKey(ctx context.Context, r models.KeyedRequest) (models.RequestKey, bool, error) {
-	row, isNew, err := s.Store.OpenRequestKey(ctx, r)
-	if run := s.between; run != nil {
-		s.between = nil
-		run()
-	}
-	return row, isNew, err
-}
-
-func (s *keyStore) KeepAnswer(ctx context.Context, row models.RequestKey) error {
-	if s.lost != nil {
-		return s.lost
-	}
-	return s.Store.KeepAnswer(ctx, row)
-}
-
-func startWithKeys(t *testing.T) (*harness, *keyStore) {
-	t.Helper()
-	between := &keyStore{}
-	h, _ := startWithStore(t, func(cfg *Config) {
-		rows, isStore := cfg.Store.(*store.Store)
-		require.True(t, isStore)
-		between.Store, cfg.Access = rows, rows
-		cfg.Store = between
-	})
-	return h, between
-}
-
 func (h *harness) countAudit(action string) int {
 	h.t.Helper()
 	page := result[api.AuditPage](h.t, h.do(call{method: "GET", path: auditPath + "?action=" + action}))
 	return len(page.Rows)
 }
 
+// loseAnswers has the process end before it keeps the answer of a request.
+func (h *harness) loseAnswers() {
+	h.faults.onCommit(func(queries string, run func() error) error {
+		for query := range strings.Lines(queries) {
+			if !strings.Contains(query, "request_keys") {
+				return run()
+			}
+		}
+		return errDown
+	})
+}
+
 func TestRepeatedRequestsAreCarriedOutOnce(t *testing.T) {
-	h, _ := startWithKeys(t)
+	h := start(t, nil)
 	ann := h.ann()
 	for _, one := range []struct{ path, body, action string }{
 		{holdsPath, `{"until":"2026-11-26T08:00:00Z","reason":"Thanksgiving"}`, "hold"},
@@ -91,7 +63,7 @@ func TestRepeatedRequestsAreCarriedOutOnce(t *testing.T) {
 }
 
 func TestRepetitionOfASecretIsRefused(t *testing.T) {
-	h, _ := startWithKeys(t)
+	h := start(t, nil)
 	for path, body := range map[string]string{
 		tokensPath:   `{"name":"sheet","scopes":["participant:read"],"expires_at":"2026-12-24T13:00:00Z"}`,
 		webhooksPath: `{"url":"https://hooks.example.org/coach"}`,
@@ -104,24 +76,24 @@ func TestRepetitionOfASecretIsRefused(t *testing.T) {
 
 // A process may end between its work and the record of its answer.
 func TestRepetitionWithoutAnAnswerIsRefused(t *testing.T) {
-	h, keys := startWithKeys(t)
-	keys.lost = errors.New("the process has ended")
+	h := start(t, nil)
+	h.loseAnswers()
 	const body = `{"until":"2026-11-26T08:00:00Z"}`
 	require.Equal(t, http.StatusCreated, h.do(keyed(holdsPath, "k", body)).status)
-	keys.lost = nil
+	h.faults.onCommit(nil)
 	refused := h.refused(keyed(holdsPath, "k", body), http.StatusConflict, "still being answered")
 	require.Equal(t, "1", refused.header.Get("Retry-After"))
 	require.Equal(t, 1, h.countAudit("hold"))
 }
 
 func TestEqualRequestsAtOnceAreOne(t *testing.T) {
-	h, keys := startWithKeys(t)
+	h := start(t, nil)
 	for path, body := range map[string]string{
 		holdsPath:   `{"until":"2026-11-26T08:00:00Z"}`,
 		studiesPath: `{"id":"walk","name":"Walk"}`, // whose second row would be a conflict of its own
 	} {
 		var faster reply
-		keys.between = func() { faster = h.do(keyed(path, "k"+path, body)) }
+		h.between("FROM request_keys", func() { faster = h.do(keyed(path, "k"+path, body)) })
 		slower := h.do(keyed(path, "k"+path, body))
 		require.Equal(t, http.StatusCreated, faster.status, faster.raw)
 		require.Equal(t, faster.raw, slower.raw)
@@ -131,7 +103,7 @@ func TestEqualRequestsAtOnceAreOne(t *testing.T) {
 }
 
 func TestRefusedRequestMayBeTriedAgain(t *testing.T) {
-	h, _ := startWithKeys(t)
+	h := start(t, nil)
 	h.refused(keyed(holdsPath, "k", `{"until":"2026-11-24T12:59:59Z"}`), http.StatusBadRequest, "until: must be in the future")
 	require.Equal(t, http.StatusCreated, h.do(keyed(holdsPath, "k", `{"until":"2026-11-26T08:00:00Z"}`)).status)
 	h.refused(keyed(holdsPath, strings.Repeat("k", maxKey+1), `{"until":"2026-11-26T08:00:00Z"}`), http.StatusBadRequest, keyHeader+": must have at most 200 characters")
@@ -141,23 +113,23 @@ func TestRefusedRequestMayBeTriedAgain(t *testing.T) {
 
 // What a workflow does is not in a transaction with the key; the update has one id.
 func TestRepeatedUpdateHasOneID(t *testing.T) {
-	h, keys := startWithKeys(t)
+	h := start(t, nil)
 	ann := h.ann()
 	h.engine.status = models.StatusView{Status: models.StatusActive, Mode: models.ModeIntake}
-	keys.lost = errors.New("the process has ended")
+	h.loseAnswers()
 	for range 2 {
 		set := h.do(keyed(participantsPath+"/"+ann.ID+"/mode", "k", `{"target_state":"INTAKE"}`))
 		require.Equal(t, http.StatusOK, set.status, set.raw)
 	}
 	require.Len(t, h.engine.updates, 2)
 	require.Equal(t, h.engine.updates[0].UpdateID, h.engine.updates[1].UpdateID)
-	keys.lost = nil
+	h.faults.onCommit(nil)
 	h.do(keyed(participantsPath+"/"+ann.ID+"/mode", "other", `{"target_state":"INTAKE"}`))
 	require.NotEqual(t, h.engine.updates[0].UpdateID, h.engine.updates[2].UpdateID)
 }
 
 func TestEveryPostTakesAKey(t *testing.T) {
-	h, _ := startWithKeys(t)
+	h := start(t, nil)
 	var document struct {
 		Paths map[string]map[string]struct {
 			Security   []map[string][]string

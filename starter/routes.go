@@ -22,6 +22,7 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/console"
 	"coachline/internal/keylock"
+	"coachline/internal/store"
 	"coachline/internal/study"
 	"coachline/internal/throttle"
 	"coachline/starter/relay"
@@ -116,7 +117,7 @@ type participantRequest struct {
 // name.
 type handlers struct {
 	cfg   Config
-	store Store
+	store *store.Store
 	relay *relay.Relay
 	// locks let each sender's texts into the database one at a time, so that a
 	// flood of one waits behind itself.
@@ -142,12 +143,9 @@ type handlers struct {
 // it.
 func (h *handlers) newHandler() (http.Handler, error) {
 	answers := h.newAPI()
-	if h.cfg.Access == nil {
-		return answers, nil
-	}
 	access := newAccess(h.cfg.HTTP.APIToken)
 	pages, err := console.New(console.Config{
-		API: answers, Access: h.cfg.Access, Changes: h.cfg.Changes, Closing: h.closing, IsOpen: access.isOpenTo, PublicURL: h.cfg.HTTP.PublicURL,
+		API: answers, Access: h.store, Changes: h.cfg.Changes, Closing: h.closing, IsOpen: access.isOpenTo, PublicURL: h.cfg.HTTP.PublicURL,
 		Provider:    h.cfg.HTTP.Provider,
 		TemporalURL: h.cfg.HTTP.TemporalURL, PhonesURL: h.cfg.HTTP.PhonesURL,
 		Version: h.cfg.Version, Metrics: h.cfg.Metrics, Logger: h.cfg.Logger, Now: h.cfg.Now,

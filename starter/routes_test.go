@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"coachline/internal/store"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -21,7 +23,7 @@ func TestLimitsOfARequest(t *testing.T) {
 	h.refused(call{method: "GET", path: "/nowhere"}, http.StatusNotFound, "no such route")
 	h.refused(call{method: "GET", path: "/docs"}, http.StatusNotFound, "no such route")
 	h.refused(call{method: "GET", path: "/openapi.yaml"}, http.StatusNotFound, "no such route")
-	h.store.fail(errDown)
+	h.faults.fail(errDown)
 	got = h.refused(call{method: "GET", path: participantsPath}, http.StatusServiceUnavailable, "try again later")
 	require.NotContains(t, got.raw, errDown.Error())
 }
@@ -55,7 +57,7 @@ func TestGuardWithoutToken(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	cfg := Config{HTTP: HTTPConfig{Addr: "0.0.0.0:0"}, Store: newFakeStore(), Turns: &fakeRecords{}, Memory: &fakeRecords{}, Temporal: &fakeTemporal{}, Carrier: CarrierConfig{Verifier: signed{}}}
+	cfg := Config{HTTP: HTTPConfig{Addr: "0.0.0.0:0"}, Store: openStore(t, &faults{}, store.InboundLimits{}), Turns: &fakeRecords{}, Memory: &fakeRecords{}, Temporal: &fakeTemporal{}, Carrier: CarrierConfig{Verifier: signed{}}}
 	_, err := New(context.Background(), cfg)
 	require.ErrorContains(t, err, "COACH_API_TOKEN")
 	cfg.Carrier.Verifier = nil

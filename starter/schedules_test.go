@@ -27,7 +27,7 @@ func TestScheduleRoutes(t *testing.T) {
 	require.Len(t, result[[]api.Schedule](t, h.do(call{method: "GET", path: path})), 1)
 	require.Equal(t, "13:00", result[api.Schedule](t, h.do(call{method: "GET", path: path + "/s1"})).At)
 
-	audits := len(h.store.audits)
+	audits := len(listRows[models.Audit](h, "id"))
 	for _, tt := range []struct {
 		method, path, body, message string
 		status                      int
@@ -46,7 +46,7 @@ func TestScheduleRoutes(t *testing.T) {
 	} {
 		h.refused(call{method: tt.method, path: tt.path, body: tt.body}, tt.status, tt.message)
 	}
-	require.Len(t, h.store.audits, audits)
+	require.Len(t, listRows[models.Audit](h, "id"), audits)
 	require.NotContains(t, h.engine.seen(), "update:"+models.UpdateChangeSchedules)
 
 	dry := h.do(call{method: "POST", path: path + "/s1/move", body: `{"to":"2026-11-24T20:00:00Z","dry_run":true}`})
@@ -55,13 +55,13 @@ func TestScheduleRoutes(t *testing.T) {
 	tried := h.do(call{method: "POST", path: path, body: `{"type":"fixed","at":"15:00","dry_run":true}`})
 	require.Equal(t, http.StatusOK, tried.status, tried.raw)
 	require.Empty(t, tried.header.Get("Location"))
-	require.Len(t, h.store.audits, audits)
+	require.Len(t, listRows[models.Audit](h, "id"), audits)
 	require.NotContains(t, h.engine.seen(), "update:"+models.UpdateChangeSchedules)
 
 	moved := h.do(call{method: "POST", path: path + "/s1/move", body: `{"to":"2026-11-24T20:00:00Z"}`})
 	require.Equal(t, http.StatusOK, moved.status, moved.raw)
 	require.Equal(t, "2026-11-24T20:00:00Z", result[api.Schedule](t, moved).NextAt.Format(time.RFC3339))
-	row := h.store.audits[len(h.store.audits)-1]
+	row := h.audits("schedule_move")[0]
 	require.Equal(t, []string{"schedule_move", "s1"}, []string{row.Action, row.Detail})
 	require.Equal(t, []string{"2026-11-24T18:00:00Z", "2026-11-24T20:00:00Z"}, []string{row.Before["next_at"], row.After["next_at"]})
 	update := h.engine.updates[len(h.engine.updates)-1]
@@ -78,9 +78,7 @@ func TestScheduleRoutes(t *testing.T) {
 
 	h.engine.rejected = temporal.NewApplicationError("to: the prompt of that date has gone out", models.ErrTypeRefused)
 	h.refused(call{method: "POST", path: path + "/s1/move", body: `{"to":"2026-11-24T21:00:00Z"}`}, http.StatusConflict, "to: the prompt of that date has gone out")
-	require.Equal(t, "schedule_move_failed", h.store.audits[len(h.store.audits)-1].Action)
-	left := h.store.participants[ann.ID]
-	left.Status = models.StatusOptedOut
-	h.store.participants[ann.ID] = left
+	require.Len(t, h.audits("schedule_move_failed"), 1)
+	h.change(ann.ID, map[string]any{"status": models.StatusOptedOut})
 	h.refused(call{method: "DELETE", path: path + "/s1"}, http.StatusConflict, "the participant is opted_out")
 }

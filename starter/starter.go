@@ -59,6 +59,7 @@ import (
 	"coachline/internal/keylock"
 	"coachline/internal/metrics"
 	"coachline/internal/prices"
+	"coachline/internal/store"
 	"coachline/internal/study"
 	"coachline/internal/throttle"
 	"coachline/internal/tools"
@@ -128,12 +129,9 @@ type RelayConfig struct {
 // Config is what a Server is made of.
 type Config struct {
 	HTTP   HTTPConfig
-	Store  Store
+	Store  *store.Store
 	Turns  Turns
 	Memory Memory
-	// Access holds users, sessions and tokens; nil where the shared token is the
-	// only access.
-	Access Access
 	// Changes tells the console's pages what has changed; nil: they do not follow.
 	Changes  console.Changes
 	Temporal client.Client
@@ -179,6 +177,15 @@ const stopLimit = 20 * time.Second
 // New opens the listening address, so that Addr is known and a taken port is
 // found at once. It refuses an address that others can reach without a token.
 func New(ctx context.Context, cfg Config) (*Server, error) {
+	h, err := newHandlers(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return h.newServer(ctx)
+}
+
+// newHandlers puts together what answers requests. It opens nothing.
+func newHandlers(cfg Config) (*handlers, error) {
 	cfg = cfg.withDefaults()
 	if cfg.Store == nil || cfg.Turns == nil || cfg.Memory == nil || cfg.Temporal == nil || cfg.Carrier.Verifier == nil {
 		return nil, errors.New("starter needs a store, turns, a memory, a Temporal client and a signature verifier")
@@ -188,10 +195,6 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		if cfg.Metrics, err = metrics.New(metrics.Config{Logger: cfg.Logger}); err != nil {
 			return nil, err
 		}
-	}
-	listener, err := cfg.HTTP.openListener(ctx)
-	if err != nil {
-		return nil, err
 	}
 	r := relay.New(relay.Config{
 		Store: cfg.Store, Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
@@ -205,6 +208,16 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery),
 	}
 	h.today = &joined[todayRows]{read: h.readToday}
+	return h, nil
+}
+
+// newServer opens the listening address for the handlers.
+func (h *handlers) newServer(ctx context.Context) (*Server, error) {
+	cfg := h.cfg
+	listener, err := cfg.HTTP.openListener(ctx)
+	if err != nil {
+		return nil, err
+	}
 	handler, err := h.newHandler()
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
@@ -212,9 +225,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	server := newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger)
 	server.RegisterOnShutdown(func() { close(h.closing) })
 	return &Server{
-		listener: listener, http: server, relay: r, runCohorts: h.runCohorts, followStudies: h.studies.Follow, runCloseOuts: h.runCloseOuts,
+		listener: listener, http: server, relay: h.relay, runCohorts: h.runCohorts, followStudies: h.studies.Follow, runCloseOuts: h.runCloseOuts,
 		runWebhooks: webhooks.New(webhooks.Config{Store: cfg.Store, Allow: cfg.WebAllow, Counter: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now}).Run,
-		upkeep:      dailyChecks{access: cfg.Access, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now},
+		upkeep:      dailyChecks{checkNew: cfg.Store.CheckNewAudit, expireSessions: cfg.Store.DeleteExpiredSessions, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now},
 	}, nil
 }
 
@@ -275,12 +288,10 @@ func (s *Server) Serve(ctx context.Context) error {
 		s.relay.Run(ctx)
 		return nil
 	})
-	if s.upkeep.access != nil {
-		group.Go(func() error {
-			s.upkeep.run(ctx)
-			return nil
-		})
-	}
+	group.Go(func() error {
+		s.upkeep.run(ctx)
+		return nil
+	})
 	group.Go(func() error {
 		s.runCohorts(ctx)
 		return nil

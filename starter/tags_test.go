@@ -16,7 +16,7 @@ import (
 // that goes out change what is read, and refuse no change that was begun before.
 func TestTagOutlivesWhatChangesByItself(t *testing.T) {
 	list := priceList(t)
-	h, rows := startWithStore(t, func(cfg *Config) { cfg.Prices, cfg.Access = list, cfg.Store.(Access) })
+	h, rows := startWithStore(t, func(cfg *Config) { cfg.Prices = list })
 	ann := h.ann()
 	user := result[api.User](t, h.do(call{method: "POST", path: usersPath, body: `{"login":"ida","name":"Ida","role":"coach","password":"correct horse battery"}`}))
 	budget := result[api.Budget](t, h.do(call{method: "PUT", path: budgetsPath, body: `{"period":"month","micros":25000000}`}))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coachline/internal/metrics"
+	"coachline/models"
 )
 
 // upkeepEvery is how often the audit is checked and expired sessions are removed.
@@ -15,7 +16,11 @@ const upkeepEvery = 24 * time.Hour
 // dailyChecks is what a server does once a day. Every replica does it, but the whole
 // audit is checked by one of them.
 type dailyChecks struct {
-	access  Access
+	// checkNew checks the audit, and expireSessions removes sessions that ended by an
+	// instant.
+	checkNew       func(ctx context.Context, now time.Time) (models.AuditChain, error)
+	expireSessions func(ctx context.Context, at time.Time) error
+
 	metrics *metrics.Metrics
 	log     *slog.Logger
 	now     func() time.Time
@@ -27,7 +32,7 @@ func (u dailyChecks) run(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		u.checkAudit(ctx)
-		if err := u.access.DeleteExpiredSessions(ctx, u.now()); err != nil && ctx.Err() == nil {
+		if err := u.expireSessions(ctx, u.now()); err != nil && ctx.Err() == nil {
 			u.log.Warn("removing expired sessions failed, the next try is in a day", "error", err)
 		}
 		select {
@@ -41,7 +46,7 @@ func (u dailyChecks) run(ctx context.Context) {
 // checkAudit logs and counts whether the audit is as it was written. The head in
 // the log proves later that no newer row was cut off.
 func (u dailyChecks) checkAudit(ctx context.Context) {
-	chain, err := u.access.CheckNewAudit(ctx, u.now())
+	chain, err := u.checkNew(ctx, u.now())
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:

@@ -19,7 +19,6 @@ import (
 
 // dailyAccess answers the daily check.
 type dailyAccess struct {
-	Access
 	chain   models.AuditChain
 	failure error
 	checks  int
@@ -53,7 +52,7 @@ func TestAuditIsCheckedDaily(t *testing.T) {
 				require.NoError(t, err)
 				var log bytes.Buffer
 				ctx, cancel := context.WithCancel(t.Context())
-				u := dailyChecks{access: tc.access, metrics: m, log: slog.New(slog.NewTextHandler(&log, nil)), now: time.Now}
+				u := dailyChecks{checkNew: tc.access.CheckNewAudit, expireSessions: tc.access.DeleteExpiredSessions, metrics: m, log: slog.New(slog.NewTextHandler(&log, nil)), now: time.Now}
 				go u.run(ctx)
 				<-time.After(upkeepEvery + time.Second)
 				synctest.Wait()

@@ -26,12 +26,8 @@ const maxTokenAge = 366 * 24 * time.Hour
 // bodyErrors are the answers of routes with a body.
 var bodyErrors = []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusConflict, http.StatusNotFound}
 
-// registerAccess adds the routes of users, sessions and tokens, where the server
-// keeps them.
+// registerAccess adds the routes of users, sessions and tokens.
 func (h *handlers) registerAccess(router huma.API) {
-	if h.cfg.Access == nil {
-		return
-	}
 	missing := []int{http.StatusNotFound}
 	register(router, route{method: http.MethodGet, path: "/self", id: "get-self", needs: anyCaller, summary: "Who the caller is and what they may do"}, h.getSelf)
 	register(router, route{method: http.MethodGet, path: usersPath, id: "list-users", needs: auth.UserRead, summary: "Users, by login"}, h.listUsers)
@@ -78,7 +74,7 @@ func toUser(u models.User) api.User {
 }
 
 func (h *handlers) listUsers(ctx context.Context, _ *noInput) (*answer[api.UserList], error) {
-	rows, err := h.cfg.Access.Users(ctx)
+	rows, err := h.store.Users(ctx)
 	if err != nil {
 		return nil, h.toFailure("listing users", err)
 	}
@@ -90,7 +86,7 @@ func (h *handlers) listUsers(ctx context.Context, _ *noInput) (*answer[api.UserL
 }
 
 func (h *handlers) getUser(ctx context.Context, in *accessRequest) (*taggedAnswer[api.User], error) {
-	u, err := h.cfg.Access.User(ctx, in.ID)
+	u, err := h.store.User(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("reading the user", asMissing("user", err))
 	}
@@ -119,7 +115,7 @@ func (h *handlers) createUser(ctx context.Context, in *newUserRequest) (*created
 		}
 		u.PasswordHash = hash
 	}
-	saved, err := h.cfg.Access.CreateUser(ctx, u)
+	saved, err := h.store.CreateUser(ctx, u)
 	if err != nil {
 		return nil, h.toFailure("creating the user", err)
 	}
@@ -142,7 +138,7 @@ func (h *handlers) updateUser(ctx context.Context, in *userRequest) (*answer[api
 		patch.PasswordHash = &hash
 	}
 	check := func(row models.User) error { return checkTag(in.IfMatch, toUser(row)) }
-	saved, err := h.cfg.Access.UpdateUser(ctx, models.UserUpdate{ID: in.ID, Patch: patch, Check: check, Actor: actorOf(ctx), Now: h.now()})
+	saved, err := h.store.UpdateUser(ctx, models.UserUpdate{ID: in.ID, Patch: patch, Check: check, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("changing the user", asMissing("user", err))
 	}
@@ -150,11 +146,11 @@ func (h *handlers) updateUser(ctx context.Context, in *userRequest) (*answer[api
 }
 
 func (h *handlers) listSessions(ctx context.Context, _ *noInput) (*answer[api.SessionList], error) {
-	rows, err := h.cfg.Access.Sessions(ctx, h.now())
+	rows, err := h.store.Sessions(ctx, h.now())
 	if err != nil {
 		return nil, h.toFailure("listing sessions", err)
 	}
-	users, err := h.cfg.Access.Users(ctx)
+	users, err := h.store.Users(ctx)
 	if err != nil {
 		return nil, h.toFailure("listing sessions", err)
 	}
@@ -178,7 +174,7 @@ type accessRequest struct {
 }
 
 func (h *handlers) revokeSession(ctx context.Context, in *accessRequest) (*answer[api.Removal], error) {
-	if err := h.cfg.Access.RevokeSession(ctx, in.ID, actorOf(ctx), h.now()); err != nil {
+	if err := h.store.RevokeSession(ctx, in.ID, actorOf(ctx), h.now()); err != nil {
 		return nil, h.toFailure("ending the session", asMissing("session", err))
 	}
 	return newAnswer("Signed out", api.Removal(*in)), nil
@@ -192,7 +188,7 @@ func (h *handlers) toToken(t models.APIToken) api.Token {
 }
 
 func (h *handlers) listTokens(ctx context.Context, _ *noInput) (*answer[api.TokenList], error) {
-	rows, err := h.cfg.Access.Tokens(ctx)
+	rows, err := h.store.Tokens(ctx)
 	if err != nil {
 		return nil, h.toFailure("listing tokens", err)
 	}
@@ -205,7 +201,7 @@ func (h *handlers) listTokens(ctx context.Context, _ *noInput) (*answer[api.Toke
 
 // getToken finds a token among all, which are few.
 func (h *handlers) getToken(ctx context.Context, in *accessRequest) (*taggedAnswer[api.Token], error) {
-	rows, err := h.cfg.Access.Tokens(ctx)
+	rows, err := h.store.Tokens(ctx)
 	if err != nil {
 		return nil, h.toFailure("reading the token", err)
 	}
@@ -234,7 +230,7 @@ func (h *handlers) createToken(ctx context.Context, in *newTokenRequest) (*creat
 		return nil, newFailure(http.StatusBadRequest, "expires_at: must be at most 366 days from now")
 	}
 	secret := auth.NewToken()
-	saved, err := h.cfg.Access.CreateToken(ctx, models.APIToken{
+	saved, err := h.store.CreateToken(ctx, models.APIToken{
 		ID: auth.NewID("tok"), Name: in.Body.Name, TokenHash: auth.HashSecret(secret), Scopes: auth.JoinScopes(scopes),
 		CreatedBy: actorOf(ctx), CreatedAt: now, ExpiresAt: in.Body.ExpiresAt,
 	})
@@ -245,7 +241,7 @@ func (h *handlers) createToken(ctx context.Context, in *newTokenRequest) (*creat
 }
 
 func (h *handlers) revokeToken(ctx context.Context, in *accessRequest) (*answer[api.Token], error) {
-	saved, err := h.cfg.Access.RevokeToken(ctx, in.ID, actorOf(ctx), h.now())
+	saved, err := h.store.RevokeToken(ctx, in.ID, actorOf(ctx), h.now())
 	if err != nil {
 		return nil, h.toFailure("revoking the token", asMissing("token", err))
 	}

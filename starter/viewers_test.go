@@ -295,7 +295,7 @@ func serveReplying(tb testing.TB, rows *store.Store) string {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	server, err := New(ctx, Config{
-		HTTP: HTTPConfig{Addr: "127.0.0.1:0"}, Store: rows, Access: rows, Changes: store.NewChanges(rows, time.Now), Temporal: &fakeTemporal{}, Turns: &fakeRecords{}, Memory: &fakeRecords{},
+		HTTP: HTTPConfig{Addr: "127.0.0.1:0"}, Store: rows, Changes: store.NewChanges(rows, time.Now), Temporal: &fakeTemporal{}, Turns: &fakeRecords{}, Memory: &fakeRecords{},
 		Carrier:  CarrierConfig{Verifier: signed{}, AccountSID: testAccount, OurNumbers: []string{ourNumber}},
 		Defaults: Defaults{Zone: "America/New_York", Region: "US"}, Relay: RelayConfig{Interval: time.Hour}, Now: time.Now,
 	})

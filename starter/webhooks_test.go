@@ -2,6 +2,7 @@ package starter
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 
 	"coachline/models"
 )
@@ -16,18 +18,24 @@ import (
 func TestInbound(t *testing.T) {
 	h := start(t, nil)
 	ann := h.ann()
+	h.engine.fail(func(_ context.Context, call string) error {
+		if call == "signal running" {
+			return serviceerror.NewNotFound("the workflow is over")
+		}
+		return nil
+	})
 	got := h.text(sid(1), "Hello")
 	require.Equal(t, http.StatusOK, got.status, got.raw)
 	require.Equal(t, "text/xml", got.header.Get("Content-Type"))
 	require.Equal(t, `<?xml version="1.0" encoding="UTF-8"?><Response></Response>`, got.raw)
 	require.Equal(t, got.raw, h.text(sid(1), "Hello").raw)
 	h.stop() // waits for the deliveries
-	require.Equal(t, []string{"start", "signal"}, h.engine.seen())
-	require.Equal(t, models.MessageReceived{MessageID: 1, Seq: 1, ReceivedAt: testNow}, h.engine.signals[0])
+	require.Equal(t, []string{"start", "signal running", "signal"}, h.engine.seen())
+	require.Equal(t, models.MessageReceived{MessageID: 1, Seq: 1, ReceivedAt: testNow}, h.engine.signals[1])
 	require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, h.engine.starts[1].WorkflowIDReusePolicy)
 	require.Equal(t, ann.ID, h.engine.states[1].ParticipantID)
 	require.True(t, h.engine.states[1].Greeted)
-	require.Zero(t, h.store.undelivered())
+	require.Zero(t, h.undelivered())
 }
 
 func TestInboundIsScreened(t *testing.T) {
@@ -41,10 +49,10 @@ func TestInboundIsScreened(t *testing.T) {
 		{"wording", "please stop texting me", "", models.IntentStop, models.MethodPhrase, "update:UpdateParticipant"},
 		{"the carrier's word", "arret", "STOP", models.IntentStop, models.MethodCarrier, "update:UpdateParticipant"},
 		{"help", "HELP", "", models.IntentHelp, models.MethodKeyword, "update:UpdateParticipant"},
-		{"start", "START", "START", models.IntentStart, models.MethodCarrier, "signal"},
-		{"yes", "yes", "", models.IntentYes, models.MethodKeyword, "signal"},
-		{"ordinary", "I want to stop smoking", "", models.IntentNone, "", "signal"},
-		{"unknown finding", "hello", "MAYBE", models.IntentNone, "", "signal"},
+		{"start", "START", "START", models.IntentStart, models.MethodCarrier, "signal running"},
+		{"yes", "yes", "", models.IntentYes, models.MethodKeyword, "signal running"},
+		{"ordinary", "I want to stop smoking", "", models.IntentNone, "", "signal running"},
+		{"unknown finding", "hello", "MAYBE", models.IntentNone, "", "signal running"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := start(t, nil)
@@ -57,7 +65,7 @@ func TestInboundIsScreened(t *testing.T) {
 			require.Equal(t, http.StatusOK, got.status, got.raw)
 			require.Equal(t, emptyTwiML, got.raw, "the confirmation is not in the answer")
 			h.stop()
-			row := h.store.inbound[sid(1)]
+			row := listRows[models.Inbound](h, "id")[0]
 			require.Equal(t, tc.intent, row.Intent)
 			require.Equal(t, tc.method, row.IntentMethod)
 			require.Equal(t, []string{"start", tc.told}, h.engine.seen())
@@ -69,7 +77,7 @@ func TestInboundFromStranger(t *testing.T) {
 	h := start(t, nil)
 	require.Equal(t, http.StatusOK, h.text(sid(1), "Who is this?").status)
 	h.stop()
-	require.Len(t, h.store.inbound, 1)
+	require.Len(t, listRows[models.Inbound](h, "id"), 1)
 	require.Empty(t, h.engine.seen())
 }
 
@@ -91,7 +99,7 @@ func TestInboundWhileDeliveryHangs(t *testing.T) {
 	require.Equal(t, http.StatusOK, h.text(sid(2), "Are you there?").status)
 	close(release)
 	h.stop()
-	require.Zero(t, h.store.undelivered(), "the second job found what the first one left")
+	require.Zero(t, h.undelivered(), "the second job found what the first one left")
 	require.Equal(t, []int64{1, 1, 2}, []int64{h.engine.signals[0].Seq, h.engine.signals[1].Seq, h.engine.signals[2].Seq})
 }
 
@@ -131,12 +139,12 @@ func TestWebhookRefuses(t *testing.T) {
 		})
 	}
 	h.t = t
-	require.Empty(t, h.store.inbound)
+	require.Empty(t, listRows[models.Inbound](h, "id"))
 	for _, path := range []string{inboundPath, statusPath} {
 		got := h.refused(call{method: "GET", path: path}, http.StatusMethodNotAllowed, "method")
 		require.Equal(t, "POST", got.header.Get("Allow"))
 	}
-	h.store.fail(errDown)
+	h.faults.fail(errDown)
 	h.refused(call{method: "POST", path: inboundPath, body: good.Encode(), header: header(formType, "good")}, http.StatusServiceUnavailable, "not stored")
 }
 
@@ -150,24 +158,34 @@ func TestMessagingServiceIsOurs(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	h := start(t, nil)
+	ann := h.ann()
+	for n := byte(1); n <= 2; n++ {
+		h.addRows(&models.Outbox{ID: fmt.Sprint("conv_1-t1-p", n), ParticipantID: ann.ID, Body: "Hi", Status: models.OutboxSent, ProviderSID: sid(n), CreatedAt: testNow, AcceptedAt: &testNow})
+	}
 	form := url.Values{"MessageSid": {sid(1)}, "AccountSid": {testAccount}, "MessageStatus": {"undelivered"}, "ErrorCode": {"30003"}}
 	got := h.webhook(statusPath+"?outbox=conv_1-t1-p1", form)
 	require.Equal(t, http.StatusOK, got.status, got.raw)
 	require.Equal(t, emptyTwiML, got.raw)
-	require.Equal(t, []models.StatusCallback{{
-		OutboxID: "conv_1-t1-p1", ProviderSID: sid(1), Status: models.OutboxUndelivered, ErrorCode: "30003", Class: models.CarrierRetryOnce, At: testNow,
-	}}, h.store.reports)
+	row, err := h.rows.Outbox(t.Context(), "conv_1-t1-p1")
+	require.NoError(t, err)
+	require.Equal(t, []any{models.OutboxUndelivered, "30003"}, []any{row.Status, row.ErrorCode})
+	form.Set("MessageSid", sid(9))
 	require.Equal(t, http.StatusOK, h.webhook(statusPath, form).status, "unknown texts are taken")
 	blocked := url.Values{"MessageSid": {sid(2)}, "AccountSid": {testAccount}, "MessageStatus": {"failed"}, "ErrorCode": {"21610"}}
 	require.Equal(t, http.StatusOK, h.webhook(statusPath, blocked).status)
-	require.Equal(t, models.CarrierConsent, h.store.reports[2].Class)
+	out, err := h.rows.Participant(t.Context(), ann.ID)
+	require.NoError(t, err)
+	require.Equal(t, models.StatusOptedOut, out.Status)
+	form.Set("MessageSid", sid(1))
 	form.Set("MessageStatus", "teleported")
 	require.Equal(t, http.StatusOK, h.webhook(statusPath, form).status, "unknown words are taken")
-	require.Len(t, h.store.reports, 3)
+	same, err := h.rows.Outbox(t.Context(), "conv_1-t1-p1")
+	require.NoError(t, err)
+	require.Equal(t, row, same)
 	form.Set("AccountSid", "AC9")
 	require.Equal(t, http.StatusBadRequest, h.webhook(statusPath, form).status)
 	form.Set("AccountSid", testAccount)
 	form.Set("MessageStatus", "delivered")
-	h.store.fail(errDown)
+	h.faults.fail(errDown)
 	require.Equal(t, http.StatusServiceUnavailable, h.webhook(statusPath, form).status)
 }

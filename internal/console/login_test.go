@@ -78,7 +78,7 @@ func startWorld(t *testing.T, change func(*starter.Config)) *world {
 	w := &world{t: t, rows: rows, log: &lockedBuffer{lock: make(chan struct{}, 1)}}
 	cfg := starter.Config{
 		HTTP:  starter.HTTPConfig{Addr: "127.0.0.1:0", APIToken: "token-of-the-tests-0123456789abcdef"},
-		Store: rows, Access: rows, Turns: noTurns{}, Memory: noMemory{}, Temporal: noTemporal{},
+		Store: rows, Turns: noTurns{}, Memory: noMemory{}, Temporal: noTemporal{},
 		Carrier: starter.CarrierConfig{Verifier: noSignatures{}}, Relay: starter.RelayConfig{Interval: time.Hour},
 		Version: "v0-test", Logger: slog.New(slog.NewTextHandler(w.log, nil)), Now: w.now,
 	}
