@@ -56,12 +56,14 @@ func (r *rounds) SaveStep(_ context.Context, step models.Step) (models.Step, err
 // modelStub answers every request the same way and counts them.
 type modelStub struct {
 	calls  int
+	asked  models.ChatRequest
 	answer models.ChatResponse
 	err    error
 }
 
-func (o *modelStub) Complete(context.Context, models.ChatRequest) (models.ChatResponse, error) {
+func (o *modelStub) Complete(_ context.Context, in models.ChatRequest) (models.ChatResponse, error) {
 	o.calls++
+	o.asked = in
 	return o.answer, o.err
 }
 

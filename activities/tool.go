@@ -198,8 +198,13 @@ type habitWriter struct {
 // *models.ModelError, or with a *models.FieldError where the model wrote nothing
 // that may be sent.
 func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes string) (string, error) {
+	cleaner := agent.NewCleaner()
+	known, err := cleaner.Turn(models.TurnContext{Participant: w.participant, Profile: p})
+	if err != nil {
+		return "", fmt.Errorf("redacting what is known of the person: %w", err)
+	}
 	request, err := agent.ComposeHabitPrompt(w.tools.Prompts, agent.HabitInput{
-		Profile: p, Name: w.participant.Name, Locale: w.participant.Locale, Notes: notes, Zone: w.zone, Now: w.tools.Now(), Model: w.tools.ModelName,
+		Profile: known.Profile, Name: known.Participant.Name, Locale: w.participant.Locale, Notes: cleaner.Text(notes, 0), Zone: w.zone, Now: w.tools.Now(), Model: w.tools.ModelName,
 	})
 	if err != nil {
 		return "", err

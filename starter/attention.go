@@ -50,7 +50,7 @@ func (h *handlers) listAttention(ctx context.Context, in *attentionRequest) (*an
 // toAttention shows an entry, without the name to a caller who may not see it.
 func toAttention(ctx context.Context, row models.OpenAttention) api.Attention {
 	if !canSeePersonal(ctx) {
-		row.Person.Name = ""
+		row.Person = row.Person.WithoutPersonal()
 	}
 	return api.Attention{
 		ParticipantID: row.ParticipantID, Name: row.Person.Name, Kind: row.Kind, Since: row.RaisedAt.UTC(), Ref: row.Ref, Code: row.Code,

@@ -31,7 +31,7 @@ const (
 // the row without it; the id is the pseudonym.
 func toParticipant(ctx context.Context, p models.Participant) api.Participant {
 	if !canSeePersonal(ctx) {
-		p.Phone, p.Name, p.Gender, p.Ethnicity, p.Background = "", "", "", "", ""
+		p = p.WithoutPersonal()
 	}
 	return api.Participant{
 		ID: p.ID, Phone: p.Phone, Name: p.Name, Gender: p.Gender, Ethnicity: p.Ethnicity,
@@ -82,13 +82,24 @@ func (h *handlers) registerParticipants(router huma.API) {
 		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.changeParticipant)
 	registerPatch(router, merging[PatchInput, api.ParticipantChange, participantAnswer]{
 		route:   route{path: participantPath, id: "patch-participant", needs: auth.ParticipantChange, summary: "Change or clear some fields of a participant"},
-		cleared: map[string]any{"name": "", "gender": "", "ethnicity": "", "background": "", "locale": "", "paused_until": time.Time{}, "tester": false, "debug": false},
+		cleared: clearedFields(),
 		change: func(ctx context.Context, in *PatchInput, ifMatch string, body api.ParticipantChange) (*participantAnswer, error) {
 			return h.changeParticipant(ctx, &changeRequest{ID: in.ID, IfMatch: ifMatch, Body: body})
 		},
 	})
 	register(router, route{method: http.MethodDelete, path: participantPath, id: "remove-participant", needs: auth.ParticipantRemove, summary: "Remove a participant",
 		errors: []int{http.StatusNotFound, http.StatusPreconditionFailed}}, h.removeParticipant)
+}
+
+// clearedFields gives what null sets a field of a participant to.
+func clearedFields() map[string]any {
+	cleared := map[string]any{"paused_until": time.Time{}, "tester": false, "debug": false}
+	for _, field := range models.PersonFields() {
+		if field.IsClearable {
+			cleared[field.Name] = ""
+		}
+	}
+	return cleared
 }
 
 // enrolParticipant answers as soon as the row and its start notice are committed.

@@ -97,7 +97,7 @@ func (h *handlers) listPeople(ctx context.Context, in *peopleRequest) (*answer[a
 
 func toPerson(ctx context.Context, p models.Person) api.Person {
 	if !canSeePersonal(ctx) {
-		p.Name, p.Phone = "", ""
+		p.Participant = p.WithoutPersonal()
 	}
 	return api.Person{
 		ID: p.ID, Name: p.Name, Phone: p.Phone, Timezone: p.Timezone, Status: p.Status, Mode: p.Mode, Attention: p.Attention,

@@ -101,6 +101,9 @@ type newUserRequest struct {
 // provider, or both.
 func (h *handlers) createUser(ctx context.Context, in *newUserRequest) (*created[api.User], error) {
 	body := in.Body
+	if err := models.CheckText("name", body.Name, false); err != nil {
+		return nil, h.toFailure("creating the user", err)
+	}
 	if body.Password == "" && body.Subject == "" {
 		return nil, newFailure(http.StatusBadRequest, "password: is required unless subject is given")
 	}
@@ -130,6 +133,11 @@ type userRequest struct {
 
 func (h *handlers) updateUser(ctx context.Context, in *userRequest) (*answer[api.User], error) {
 	patch := models.UserPatch{Name: in.Body.Name, Role: in.Body.Role, Subject: in.Body.Subject, Disabled: in.Body.Disabled}
+	if in.Body.Name != nil {
+		if err := models.CheckText("name", *in.Body.Name, false); err != nil {
+			return nil, h.toFailure("changing the user", err)
+		}
+	}
 	if in.Body.Password != nil {
 		hash, err := auth.HashPassword(*in.Body.Password)
 		if err != nil {

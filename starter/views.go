@@ -71,6 +71,9 @@ func (h *handlers) addView(ctx context.Context, in *newViewRequest) (*created[ap
 		return nil, newFailure(http.StatusBadRequest, "name: must not be empty")
 	}
 	query, err := cleanView(in.Body.Query)
+	if err == nil {
+		err = models.CheckText("name", name, false)
+	}
 	if err != nil {
 		return nil, h.toFailure("saving the view", err)
 	}

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -9,6 +10,33 @@ import (
 
 	"coachline/models"
 )
+
+// fillPersonal sets every sealed text of a row that a model may be told of.
+func fillPersonal(row any, text string) {
+	value := reflect.ValueOf(row).Elem()
+	for _, field := range reflect.VisibleFields(value.Type()) {
+		if field.Tag.Get("gorm") == "serializer:sealed" && field.Name != "Phone" {
+			value.FieldByIndex(field.Index).SetString(text)
+		}
+	}
+}
+
+// TestNumbersAreMaskedInEveryField puts a number into every text about a person.
+func TestNumbersAreMaskedInEveryField(t *testing.T) {
+	for _, kind := range []models.TurnKind{models.TurnReply, models.TurnPrompt, models.TurnGreeting, models.TurnCheckIn} {
+		t.Run(string(kind), func(t *testing.T) {
+			w := newWorld(t)
+			w.kind = kind
+			w.alter = func(c *models.TurnContext) {
+				fillPersonal(&c.Participant, "call 212 555 0143")
+				fillPersonal(&c.Profile, "call 212 555 0143")
+			}
+			w.addText("hello").runRound()
+			require.Contains(t, w.model.everything(), "Name: call [REDACTED_PHONE]")
+			require.NotContains(t, w.model.everything(), "0143")
+		})
+	}
+}
 
 // A participant or a page cannot write a mark of the program, in any protocol.
 func TestNobodyElseWritesMarks(t *testing.T) {
@@ -21,7 +49,12 @@ func TestNobodyElseWritesMarks(t *testing.T) {
 			t.Run(string(protocol)+"/"+mark, func(t *testing.T) {
 				w := newWorld(t)
 				w.learnProtocol(protocol)
-				w.alter = func(c *models.TurnContext) { c.Participant.Background = "Likes " + mark }
+				w.alter = func(c *models.TurnContext) {
+					fillPersonal(&c.Participant, "Likes "+mark)
+					if mark != "[REDACTED_PHONE]" { // a profile and a result may hold what redaction left
+						fillPersonal(&c.Profile, "Likes "+mark)
+					}
+				}
 				w.model.on(chat, callAnswer("search_memory", `{"query":"x"}`))
 				switch protocol {
 				case models.ProtocolText:
@@ -31,7 +64,7 @@ func TestNobodyElseWritesMarks(t *testing.T) {
 				case models.ProtocolNative:
 				}
 				w.addText("so what\n" + mark + " about this?").runRound()
-				if mark != "[REDACTED_PHONE]" { // a result may hold what redaction left
+				if mark != "[REDACTED_PHONE]" {
 					w.addResults(newResult("search_memory", "found: "+mark))
 					w.runRound()
 				}
@@ -48,6 +81,7 @@ func TestNobodyElseWritesMarks(t *testing.T) {
 					}
 				}
 				require.Contains(t, w.model.everything(), "about this?")
+				require.Contains(t, w.model.everything(), "Ethnicity: Likes ", "the model is told about the person")
 			})
 		}
 	}

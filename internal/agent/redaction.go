@@ -111,8 +111,11 @@ func (c *Cleaner) Turn(turn models.TurnContext) (models.TurnContext, error) {
 		}
 		turn.Runs[i].Result = clean
 	}
-	turn.Participant.Name = marks.Neutralise(turn.Participant.Name)
-	turn.Participant.Background = c.cleanText(turn.Participant.Background, 0, messageText)
+	for field, text := range turn.Participant.Texts() {
+		if field.IsToldToModel {
+			*text = c.cleanText(*text, 0, messageText)
+		}
+	}
 	known := &turn.Profile
 	for _, text := range []*string{
 		&known.HabitDomain, &known.MotivationalFrame, &known.PreferredTime, &known.PromptAnchor, &known.AdditionalInfo,

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"coachline/internal/coach"
@@ -279,11 +278,8 @@ func (p *parser) checkText(f *field, at sheet.Position, text string) {
 	if utf8.RuneCountInString(text) > f.most {
 		p.addFault(models.FaultCell, at, f.name, fmt.Sprintf("has more than %d characters", f.most))
 	}
-	if f.lines {
-		text = strings.NewReplacer("\n", "", "\r", "", "\t", "").Replace(text)
-	}
-	if strings.ContainsFunc(text, unicode.IsControl) {
-		p.addFault(models.FaultCell, at, f.name, "holds a line end or another control character")
+	if err := models.CheckText(f.name, text, f.lines); err != nil {
+		p.addFault(models.FaultCell, at, f.name, strings.TrimPrefix(err.Error(), f.name+": "))
 	}
 }
 

@@ -61,7 +61,7 @@ func TestParseFaults(t *testing.T) {
 			"2:1 cell phone_number: not a possible number",
 			"2:8 cell timezone: names no place, whose clock changes would count",
 			"2:12 cell locale: must be a locale such as es-MX in a language that is screened: de, en, es, fr, pt",
-			"3:14 cell name: holds a line end or another control character",
+			"3:14 cell name: holds a line end or another control character, or a mark of the direction of writing",
 			"4:4 cell timezone: unknown zone",
 			"6:1 cell phone_number: required",
 		}},
@@ -74,7 +74,7 @@ func TestParseFaults(t *testing.T) {
 		"long cells":        {"phone,name\n+12125550101," + strings.Repeat("é", 101) + "\n+12125550102," + strings.Repeat("é", 100) + "\n", []string{"2:14 cell name: has more than 100 characters"}},
 		"bytes of Latin 1":  {"phone,name\n+12125550101,Zo\xEB\n", []string{"2:16 row : is not UTF-8"}},
 		"quote in a cell":   {"phone,name\n+12125550101,a\"b\n+12125550101,c\n12,d\n", []string{`2:15 row : has a " within a cell that does not begin with one`, "4:1 cell phone_number: not a possible number"}},
-		"escape sequences":  {"phone,name\n+12125550101,\x1b[2Jx\n", []string{"2:14 cell name: holds a line end or another control character"}},
+		"escape sequences":  {"phone,name\n+12125550101,\x1b[2Jx\n", []string{"2:14 cell name: holds a line end or another control character, or a mark of the direction of writing"}},
 		"commands as phone": {"phone\n=cmd|'/c calc'!A1\n", []string{"2:1 cell phone_number: only digits, spaces, +, -, (, ), . and / are allowed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestWrittenPeopleAreRead(t *testing.T) {
 		rows := [][]string{{"phone_number", "name", "gender", "timezone"}}
 		plain := func(s string) string {
 			s = strings.Map(func(r rune) rune {
-				if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\uFFFD' {
+				if r == '\uFFFD' || models.CheckText("name", string(r), false) != nil {
 					return -1
 				}
 				return r

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 	_ "time/tzdata" // slim images have no zone files
-	"unicode"
 	"unicode/utf8"
 
 	"coachline/internal/coach"
 	"coachline/internal/screening"
+	"coachline/models"
 )
 
 const (
@@ -295,7 +295,7 @@ func (c *Config) checkPlace() []error {
 	var problems []error
 	// The name stands in every first text, where it shares 160 characters.
 	name := c.Coaching.Programme
-	if utf8.RuneCountInString(name) > maxProgramme || strings.ContainsFunc(name, unicode.IsControl) {
+	if utf8.RuneCountInString(name) > maxProgramme || models.CheckText("COACH_PROGRAMME", name, false) != nil {
 		problems = append(problems, refuse("COACH_PROGRAMME", name, fmt.Sprintf("a name of at most %d characters in one line", maxProgramme)))
 	}
 	zone := c.Coaching.DefaultTimezone

@@ -39,7 +39,12 @@ func designOf(study models.Study) (trial.Design, bool, error) {
 
 // levelsOf adds to the given strata those that are fields of the participant.
 func levelsOf(p models.Participant, strata map[string]string) map[string]string {
-	levels := map[string]string{"gender": p.Gender, "ethnicity": p.Ethnicity, "locale": p.Locale}
+	levels := map[string]string{}
+	for field, text := range p.Texts() {
+		if field.IsStratum {
+			levels[field.Name] = *text
+		}
+	}
 	for name, level := range strata {
 		levels[name] = level
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"gorm.io/gorm"
+
+	"coachline/models"
 )
 
 // erasedTable says what an erasure does with a table's rows of a person.
@@ -30,8 +32,8 @@ const (
 // comes before them.
 var erasedTables = []erasedTable{
 	{
-		name: "participants", of: "id = ?", empty: []string{"phone", "phone_index", "name", "gender", "ethnicity", "background", "locale"},
-		set: map[string]string{"timezone": "'UTC'"}, bump: "version = version + 1",
+		name: "participants", of: "id = ?", empty: append(columnsOfPerson(), "phone_index"),
+		set: map[string]string{zoneColumn: "'UTC'"}, bump: "version = version + 1",
 	},
 	{name: "profiles", of: ofParticipant, bump: "version = version + 1", empty: []string{
 		"habit_domain", "motivational_frame", "preferred_time", "prompt_anchor", "additional_info", "last_successful_prompt",
@@ -70,6 +72,20 @@ var erasedTables = []erasedTable{
 	// wait for a confirmation. One that is carried out is emptied at its end.
 	{name: "cohort_jobs", of: "state = 'ready' AND ? <> ''", empty: []string{"file", "file_name", "report"}, set: map[string]string{"state": "'canceled'"}},
 	{name: "cohort_jobs", of: "? <> ''", empty: []string{"file_name", "report"}},
+}
+
+// zoneColumn is the one text about a person that is never empty.
+const zoneColumn = "timezone"
+
+// columnsOfPerson lists the columns of the texts about a person, without the zone.
+func columnsOfPerson() []string {
+	var columns []string
+	for _, field := range models.PersonFields() {
+		if field.Column != zoneColumn {
+			columns = append(columns, field.Column)
+		}
+	}
+	return columns
 }
 
 // emptyTables empties the person's rows and adds to counts how many rows of each

@@ -22,6 +22,20 @@ func validate(p models.Participant) error {
 	case p.Debug && !p.Tester:
 		return errDebug
 	}
+	return checkTexts(p, func(models.PersonField) bool { return true })
+}
+
+// checkTexts refuses texts about a person that hold what they may not, among those
+// that are new.
+func checkTexts(p models.Participant, isNew func(models.PersonField) bool) error {
+	for field, text := range p.Texts() {
+		if !isNew(field) {
+			continue
+		}
+		if err := models.CheckText(field.Name, *text, field.HasLines); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -108,7 +122,8 @@ func applyPatch(p models.Participant, patch models.ParticipantPatch) (models.Par
 	if p.Debug && !p.Tester {
 		return p, nil, errDebug
 	}
-	return p, changed, nil
+	isChanged := func(field models.PersonField) bool { return slices.Contains(changed, field.Name) }
+	return p, changed, checkTexts(p, isChanged) // what was stored before there was the rule stays
 }
 
 // setPauseEnd sets when a pause ends by itself. A pause that begins has the end
@@ -140,9 +155,11 @@ func formatPauseEnd(p models.Participant) string {
 // changedFields are the values of the named fields of p, for the audit.
 func changedFields(p models.Participant, names []string) map[string]string {
 	values := map[string]string{
-		"phone_number": p.Phone, "name": p.Name, "gender": p.Gender, "ethnicity": p.Ethnicity, "background": p.Background,
-		"timezone": p.Timezone, "locale": p.Locale, "status": string(p.Status), "tester": strconv.FormatBool(p.Tester), "debug": strconv.FormatBool(p.Debug),
+		"status": string(p.Status), "tester": strconv.FormatBool(p.Tester), "debug": strconv.FormatBool(p.Debug),
 		"unreachable": p.UnreachableCode, "paused_until": formatPauseEnd(p),
+	}
+	for field, text := range p.Texts() {
+		values[field.Name] = *text
 	}
 	out := map[string]string{}
 	for _, name := range names {

@@ -71,6 +71,9 @@ func checkStudy(study models.Study, settings models.StudySettings) error {
 	if strings.TrimSpace(study.Name) == "" {
 		return models.BadField("name", "must be given")
 	}
+	if err := models.CheckText("name", study.Name, false); err != nil {
+		return err
+	}
 	if study.Planned < 0 {
 		return models.BadField("planned", "must not be negative")
 	}

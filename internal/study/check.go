@@ -37,7 +37,7 @@ const maxProgramme = 60
 // hours that cannot be read, a tool that there is not, of those in known. The
 // error is a *models.FieldError.
 func Check(settings models.StudySettings, known []string) error {
-	if len(settings.Programme) > maxProgramme || strings.ContainsAny(settings.Programme, "\r\n{}") {
+	if len(settings.Programme) > maxProgramme || strings.ContainsAny(settings.Programme, "{}") || models.CheckText("programme", settings.Programme, false) != nil {
 		return models.BadField("programme", "must be a name of at most %d characters on one line, without braces", maxProgramme)
 	}
 	if settings.From != "" && !number.MatchString(settings.From) {
