@@ -1,16 +1,283 @@
 package cli
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
 	"coachline/internal/api"
+	"coachline/internal/auth"
 )
+
+// tokenAge is for how long a token is valid unless its maker says otherwise.
+const tokenAge = "2160h"
+
+func (p *program) userCommand() *cobra.Command {
+	return groupCommand("user", "Add, change and disable the people who operate the programme",
+		p.userAdd(), p.userList(), p.userUpdate(), p.userDisable())
+}
+
+func (p *program) userList() *cobra.Command {
+	return verb("list", "List users", func(c *cobra.Command, _ []string) error {
+		return callAndShow(c.Context(), p, request{path: usersPath}, func(w io.Writer, list api.UserList) error {
+			if len(list.Users) == 0 {
+				_, err := fmt.Fprintln(w, "No users.")
+				return err
+			}
+			return renderUsers(w, list.Users)
+		})
+	})
+}
+
+func (p *program) tokenCommand() *cobra.Command {
+	revoke := verb("revoke TOKEN", "End an API token, named by id or name", func(c *cobra.Command, args []string) error {
+		list, err := fetch[api.TokenList](c.Context(), p, tokensPath)
+		if err != nil {
+			return err
+		}
+		id, err := findToken(list.Tokens, args[0])
+		if err != nil {
+			return err
+		}
+		return callAndShow(c.Context(), p, request{method: http.MethodDelete, path: tokensPath + "/" + url.PathEscape(id)}, func(w io.Writer, t api.Token) error {
+			return renderTokens(w, []api.Token{t})
+		})
+	})
+	return groupCommand("token", "Make and end API tokens of scripts",
+		p.tokenAdd(), p.tokenList(), revoke)
+}
+
+func (p *program) tokenList() *cobra.Command {
+	return verb("list", "List API tokens, newest first", func(c *cobra.Command, _ []string) error {
+		return callAndShow(c.Context(), p, request{path: tokensPath}, func(w io.Writer, list api.TokenList) error {
+			if len(list.Tokens) == 0 {
+				_, err := fmt.Fprintln(w, "No tokens.")
+				return err
+			}
+			return renderTokens(w, list.Tokens)
+		})
+	})
+}
+
+func (p *program) sessionCommand() *cobra.Command {
+	return groupCommand("session", "Show who is signed in to the console, and sign browsers out",
+		p.sessionList(), p.sessionRevoke())
+}
+
+func (p *program) sessionList() *cobra.Command {
+	return verb("list", "List browsers that are signed in, last used first", func(c *cobra.Command, _ []string) error {
+		return callAndShow(c.Context(), p, request{path: sessionsPath}, func(w io.Writer, list api.SessionList) error {
+			if len(list.Sessions) == 0 {
+				_, err := fmt.Fprintln(w, "No browser is signed in.")
+				return err
+			}
+			rows := [][]string{{"SESSION", "LOGIN", "ADDRESS", "SINCE", "LAST SEEN", "ENDS", "BROWSER"}}
+			for _, s := range list.Sessions {
+				rows = append(rows, []string{s.ID, s.Login, s.Address, formatInstant(s.CreatedAt), formatInstant(s.LastSeenAt), formatInstant(s.ExpiresAt), s.Agent})
+			}
+			return writeTable(w, rows)
+		})
+	})
+}
+
+func (p *program) sessionRevoke() *cobra.Command {
+	return verb("revoke SESSION", "Sign a browser out", func(c *cobra.Command, args []string) error {
+		return callAndShow(c.Context(), p, request{method: http.MethodDelete, path: sessionsPath + "/" + url.PathEscape(args[0])}, func(w io.Writer, ended api.Removal) error {
+			_, err := fmt.Fprintf(w, "%s is signed out.\n", ended.ID)
+			return err
+		})
+	})
+}
+
+func (p *program) whoamiCommand() *cobra.Command {
+	return verb("whoami", "Print who this command is to the API, and what it may do", func(c *cobra.Command, _ []string) error {
+		return callAndShow(c.Context(), p, request{path: "/self"}, func(w io.Writer, self api.Self) error {
+			rows := [][]string{{"ACTOR", "NAME", "ROLE", "SIGNED IN AS"}, {self.Actor, self.Name, self.Role, self.Kind}}
+			if err := writeTable(w, rows); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(w, "\nPermissions: %s\n", strings.Join(self.Permissions, ", "))
+			return err
+		})
+	})
+}
+
+func (p *program) userAdd() *cobra.Command {
+	var u api.NewUser
+	var file string
+	c := &cobra.Command{
+		Use: "add LOGIN --name NAME --role ROLE", Short: "Add a user", Args: exactArgs(1),
+		Long: "Adds a person who can sign in to the console. The password is asked for, or is the first line of\n" +
+			"standard input or of a file; it is never an argument. The roles:\n\n" + describeRoles(),
+	}
+	flags := c.Flags()
+	flags.StringVar(&u.Name, "name", "", "what other operators see")
+	flags.StringVar(&u.Role, "role", "", "what the user may do")
+	flags.StringVar(&u.Subject, "subject", "", "identity (sub) at the OpenID Connect provider; the user then needs no password")
+	flags.StringVar(&file, "password-file", "", "file whose first line is the password")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		u.Login = args[0]
+		if u.Name == "" {
+			return usageError{errors.New("--name is needed")}
+		}
+		if _, err := auth.ParseRole(u.Role); err != nil {
+			return usageError{fmt.Errorf("--%w", err)}
+		}
+		if u.Subject == "" || file != "" {
+			var err error
+			if u.Password, err = p.readPassword(file); err != nil {
+				return err
+			}
+		}
+		return callAndShow(c.Context(), p, request{method: http.MethodPost, path: usersPath, body: u}, renderUser)
+	}
+	return c
+}
+
+func describeRoles() string {
+	var text strings.Builder
+	for _, role := range auth.Roles() {
+		fmt.Fprintf(&text, "  %-11s %s\n", role, role.Describe())
+	}
+	return strings.TrimSuffix(text.String(), "\n")
+}
+
+func (p *program) userUpdate() *cobra.Command {
+	var name, role, subject, file string
+	var password, enable bool
+	c := &cobra.Command{Use: "update USER", Short: "Change some fields of a user, named by login or id", Args: exactArgs(1)}
+	flags := c.Flags()
+	flags.StringVar(&name, "name", "", "what other operators see")
+	flags.StringVar(&role, "role", "", "what the user may do")
+	flags.StringVar(&subject, "subject", "", "identity (sub) at the OpenID Connect provider")
+	flags.BoolVar(&password, "password", false, "ask for a new password, which ends the user's sessions")
+	flags.StringVar(&file, "password-file", "", "file whose first line is the new password")
+	flags.BoolVar(&enable, "enable", false, "let a disabled user sign in again")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var change api.UserChange
+		for flag, field := range map[string]struct {
+			from *string
+			to   **string
+		}{"name": {&name, &change.Name}, "role": {&role, &change.Role}, "subject": {&subject, &change.Subject}} {
+			if flags.Changed(flag) {
+				*field.to = field.from
+			}
+		}
+		if enable {
+			change.Disabled = new(false)
+		}
+		if change == (api.UserChange{}) && !password && file == "" {
+			return usageError{errors.New("nothing to change; see --help for the fields")}
+		}
+		if password || file != "" {
+			given, err := p.readPassword(file)
+			if err != nil {
+				return err
+			}
+			change.Password = &given
+		}
+		return p.changeUser(c.Context(), args[0], change)
+	}
+	return c
+}
+
+func (p *program) userDisable() *cobra.Command {
+	return &cobra.Command{
+		Use: "disable USER", Short: "Sign a user out everywhere and refuse further logins", Args: exactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.changeUser(c.Context(), args[0], api.UserChange{Disabled: new(true)})
+		},
+	}
+}
+
+func (p *program) tokenAdd() *cobra.Command {
+	var scopes []string
+	var expires string
+	c := &cobra.Command{
+		Use: "add NAME --scope PERMISSION", Short: "Make an API token; its secret is printed once", Args: exactArgs(1),
+		Long: "Makes an API token and prints its secret once. Scopes are permissions, such as participant:read;\n" +
+			"coachline whoami lists all of them to an administrator.",
+	}
+	c.Flags().StringSliceVar(&scopes, "scope", nil, "permission; repeat the flag or divide by commas")
+	c.Flags().StringVar(&expires, "expires", tokenAge, "date, instant or duration from now, at most 366 days")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(scopes) == 0 {
+			return usageError{errors.New("--scope is needed")}
+		}
+		until, err := parseInstant(expires, time.Now())
+		if err != nil {
+			return usageError{fmt.Errorf("--expires: %w", err)}
+		}
+		return callAndShow(c.Context(), p, request{method: http.MethodPost, path: tokensPath, body: api.NewToken{Name: args[0], Scopes: scopes, ExpiresAt: until}}, func(w io.Writer, made api.CreatedToken) error {
+			if err := renderTokens(w, []api.Token{made.Token}); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(w, "\nSecret, which is not shown again: %s\n", made.Secret)
+			return err
+		})
+	}
+	return c
+}
+
+// readPassword asks for a password, or reads the first line of a file or of
+// standard input where that is no terminal.
+func (p *program) readPassword(file string) (string, error) {
+	if file != "" {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			return "", fmt.Errorf("--password-file: %w", err)
+		}
+		return firstLine(bytes.NewReader(raw))
+	}
+	terminal, ok := p.in.(*os.File)
+	if !ok || !term.IsTerminal(int(terminal.Fd())) {
+		return firstLine(p.in)
+	}
+	ask := func(prompt string) (string, error) {
+		fmt.Fprint(p.err, prompt)
+		defer fmt.Fprintln(p.err)
+		raw, err := term.ReadPassword(int(terminal.Fd()))
+		if err != nil {
+			return "", fmt.Errorf("reading the password: %w", err)
+		}
+		return string(raw), nil
+	}
+	password, err := ask("Password: ")
+	if err != nil {
+		return "", err
+	}
+	again, err := ask("Password again: ")
+	if err != nil {
+		return "", err
+	}
+	if password != again {
+		return "", errors.New("the two passwords differ")
+	}
+	return password, nil
+}
+
+func firstLine(r io.Reader) (string, error) {
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("reading the password: %w", err)
+	}
+	line = strings.TrimRight(line, "\r\n")
+	if line == "" {
+		return "", errors.New("no password was given: type it, or name a file with --password-file")
+	}
+	return line, nil
+}
 
 const (
 	usersPath    = "/users"
@@ -18,47 +285,15 @@ const (
 	tokensPath   = "/tokens"
 )
 
-// Whoami prints who the caller is and what they may do.
-func (c *Commands) Whoami(ctx context.Context) error {
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: "/self"}, func(w io.Writer, self api.Self) error {
-		rows := [][]string{{"ACTOR", "NAME", "ROLE", "SIGNED IN AS"}, {self.Actor, self.Name, self.Role, self.Kind}}
-		if err := writeTable(w, rows); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintf(w, "\nPermissions: %s\n", strings.Join(self.Permissions, ", "))
-		return err
-	})
-}
-
-// ListUsers prints the users, by login.
-func (c *Commands) ListUsers(ctx context.Context) error {
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: usersPath}, func(w io.Writer, list api.UserList) error {
-		if len(list.Users) == 0 {
-			_, err := fmt.Fprintln(w, "No users.")
-			return err
-		}
-		return renderUsers(w, list.Users)
-	})
-}
-
-// AddUser adds a person who can sign in.
-func (c *Commands) AddUser(ctx context.Context, u api.NewUser) error {
-	return callAndShow(ctx, c, request{method: http.MethodPost, path: usersPath, body: u}, renderUser)
-}
-
-// UpdateUser changes a user, named by id or login.
-func (c *Commands) UpdateUser(ctx context.Context, ref string, change api.UserChange) error {
-	got, err := c.client.do(ctx, request{method: http.MethodGet, path: usersPath})
+// changeUser changes a user, named by id or login.
+func (p *program) changeUser(ctx context.Context, ref string, change api.UserChange) error {
+	list, err := fetch[api.UserList](ctx, p, usersPath)
 	if err != nil {
-		return err
-	}
-	var list api.UserList
-	if err := got.decodeInto(&list); err != nil {
 		return err
 	}
 	for _, u := range list.Users {
 		if u.ID == ref || strings.EqualFold(u.Login, ref) {
-			return callAndShow(ctx, c, request{method: http.MethodPut, path: usersPath + "/" + url.PathEscape(u.ID), body: change}, renderUser)
+			return callAndShow(ctx, p, request{method: http.MethodPut, path: usersPath + "/" + url.PathEscape(u.ID), body: change}, renderUser)
 		}
 	}
 	return fmt.Errorf("no user has the login or id %q; see coachline user list", ref)
@@ -93,48 +328,6 @@ func formatLast(at *time.Time) string {
 	return formatInstant(*at)
 }
 
-// ListTokens prints the API tokens, newest first.
-func (c *Commands) ListTokens(ctx context.Context) error {
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: tokensPath}, func(w io.Writer, list api.TokenList) error {
-		if len(list.Tokens) == 0 {
-			_, err := fmt.Fprintln(w, "No tokens.")
-			return err
-		}
-		return renderTokens(w, list.Tokens)
-	})
-}
-
-// AddToken makes an API token and prints its secret, which is not shown again.
-func (c *Commands) AddToken(ctx context.Context, t api.NewToken) error {
-	return callAndShow(ctx, c, request{method: http.MethodPost, path: tokensPath, body: t}, func(w io.Writer, made api.CreatedToken) error {
-		if err := renderTokens(w, []api.Token{made.Token}); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintf(w, "\nSecret, which is not shown again: %s\n", made.Secret)
-		return err
-	})
-}
-
-// RevokeToken ends an API token, named by id or, where only one that is active
-// has it, by name.
-func (c *Commands) RevokeToken(ctx context.Context, ref string) error {
-	got, err := c.client.do(ctx, request{method: http.MethodGet, path: tokensPath})
-	if err != nil {
-		return err
-	}
-	var list api.TokenList
-	if err := got.decodeInto(&list); err != nil {
-		return err
-	}
-	id, err := findToken(list.Tokens, ref)
-	if err != nil {
-		return err
-	}
-	return callAndShow(ctx, c, request{method: http.MethodDelete, path: tokensPath + "/" + url.PathEscape(id)}, func(w io.Writer, t api.Token) error {
-		return renderTokens(w, []api.Token{t})
-	})
-}
-
 // findToken returns the id of the token with an id, or of the only active one with
 // a name.
 func findToken(tokens []api.Token, ref string) (string, error) {
@@ -166,27 +359,4 @@ func renderTokens(w io.Writer, tokens []api.Token) error {
 		rows = append(rows, []string{t.ID, t.Name, state, formatInstant(t.ExpiresAt), formatLast(t.LastUsedAt), t.CreatedBy, strings.Join(t.Scopes, " ")})
 	}
 	return writeTable(w, rows)
-}
-
-// ListSessions prints the browsers that are signed in, last used first.
-func (c *Commands) ListSessions(ctx context.Context) error {
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: sessionsPath}, func(w io.Writer, list api.SessionList) error {
-		if len(list.Sessions) == 0 {
-			_, err := fmt.Fprintln(w, "No browser is signed in.")
-			return err
-		}
-		rows := [][]string{{"SESSION", "LOGIN", "ADDRESS", "SINCE", "LAST SEEN", "ENDS", "BROWSER"}}
-		for _, s := range list.Sessions {
-			rows = append(rows, []string{s.ID, s.Login, s.Address, formatInstant(s.CreatedAt), formatInstant(s.LastSeenAt), formatInstant(s.ExpiresAt), s.Agent})
-		}
-		return writeTable(w, rows)
-	})
-}
-
-// RevokeSession signs a browser out.
-func (c *Commands) RevokeSession(ctx context.Context, id string) error {
-	return callAndShow(ctx, c, request{method: http.MethodDelete, path: sessionsPath + "/" + url.PathEscape(id)}, func(w io.Writer, ended api.Removal) error {
-		_, err := fmt.Fprintf(w, "%s is signed out.\n", ended.ID)
-		return err
-	})
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,17 +12,97 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"coachline/internal/api"
 	"coachline/models"
 )
 
-const alertsPath = "/alerts"
-
-// ListAlerts prints alerts, newest first.
-func (c *Commands) ListAlerts(ctx context.Context, unmarked bool) error {
-	query := url.Values{"unmarked": {strconv.FormatBool(unmarked)}}
-	return listAndShow(ctx, c, listing{alertsPath, "alerts"}, query, renderAlerts)
+func (p *program) alertsCommand() *cobra.Command {
+	return groupCommand("alerts", "Judge messages that were taken for a crisis", p.alertsList(), p.alertsAcknowledge(), p.alertsMark(), p.alertsExport())
 }
+
+func (p *program) alertsList() *cobra.Command {
+	var unmarked bool
+	c := &cobra.Command{
+		Use: "list", Short: "List alerts and what raised them, newest first", Args: exactArgs(0),
+		Long: "Lists messages that were taken for a crisis, newest first: the tier (A pages a person, B is a weak sign),\n" +
+			"the rule or the classifier's score that raised each, and what an operator said of it.\n" +
+			"`coachline transcript ID` shows the message.",
+	}
+	c.Flags().BoolVar(&unmarked, "unmarked", false, "only those that no operator has judged")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		query := url.Values{"unmarked": {strconv.FormatBool(unmarked)}}
+		return listAndShow(c.Context(), p, listing{alertsPath, "alerts"}, query, renderAlerts)
+	}
+	return c
+}
+
+func (p *program) alertsAcknowledge() *cobra.Command {
+	return &cobra.Command{
+		Use: "acknowledge ALERT", Short: "Say that you see to an alert, so that it does not page again", Args: exactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			r := request{method: http.MethodPost, path: alertsPath + "/" + url.PathEscape(args[0]) + "/acknowledge"}
+			return callAndShow(c.Context(), p, r, func(w io.Writer, a api.Alert) error {
+				waited := time.Duration(a.WaitedSeconds) * time.Second
+				_, err := fmt.Fprintf(w, "%s is acknowledged by %s, %s after the message.\n", a.ID, a.AcknowledgedBy, waited)
+				return err
+			})
+		},
+	}
+}
+
+func (p *program) alertsMark() *cobra.Command {
+	return &cobra.Command{
+		Use: "mark ALERT right|wrong", Short: "Say whether an alert was right", Args: exactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			mark := models.AlertMark(args[1])
+			if mark != models.MarkRight && mark != models.MarkWrong {
+				return usageError{fmt.Errorf("%q is neither right nor wrong", args[1])}
+			}
+			r := request{method: http.MethodPost, path: alertsPath + "/" + url.PathEscape(args[0]) + "/mark", body: api.AlertMarking{Mark: mark}}
+			return callAndShow(c.Context(), p, r, func(w io.Writer, a api.Alert) error {
+				_, err := fmt.Fprintf(w, "%s is marked as %s.\n", a.ID, a.Mark)
+				return err
+			})
+		},
+	}
+}
+
+func (p *program) alertsExport() *cobra.Command {
+	return &cobra.Command{
+		Use: "export FOLDER", Short: "Write what was judged as sheets for screening", Args: exactArgs(1),
+		Long: "Writes FOLDER/LANGUAGE/crisis.marks.tsv and negative.marks.tsv with the messages of alerts that operators\n" +
+			"have judged. Numbers and addresses are masked; names are not. Read the files before they leave the machine.",
+		RunE: func(c *cobra.Command, args []string) error {
+			r := request{path: alertsPath + "/sheet"}
+			return callAndShow(c.Context(), p, r, func(w io.Writer, sheet api.Sheet) error {
+				files := map[string]*strings.Builder{}
+				for _, line := range sheet.Lines {
+					path := filepath.Join(args[0], line.Language, line.Sheet+".marks.tsv")
+					if files[path] == nil {
+						files[path] = &strings.Builder{}
+					}
+					fmt.Fprintf(files[path], "%s\t%s\n", line.Kind, line.Text)
+				}
+				paths := make([]string, 0, len(files))
+				for path := range files {
+					paths = append(paths, path)
+				}
+				slices.Sort(paths)
+				for _, path := range paths {
+					if err := writeSheet(path, files[path].String()); err != nil {
+						return err
+					}
+				}
+				_, err := fmt.Fprintf(w, "%d judged messages in %d files. Read them before they leave this machine.\n", len(sheet.Lines), len(paths))
+				return err
+			})
+		},
+	}
+}
+
+const alertsPath = "/alerts"
 
 func renderAlerts(w io.Writer, all api.AlertPage) error {
 	if len(all.Alerts) == 0 {
@@ -35,53 +114,6 @@ func renderAlerts(w io.Writer, all api.AlertPage) error {
 		rows = append(rows, []string{a.ID, a.ParticipantID, formatInstant(a.At), string(a.Danger), a.Tier, a.Rule, strconv.FormatFloat(a.Score, 'f', 1, 64), string(a.Mark)})
 	}
 	return writeTable(w, rows)
-}
-
-// AcknowledgeAlert says that an operator sees to an alert. Safe to repeat.
-func (c *Commands) AcknowledgeAlert(ctx context.Context, id string) error {
-	r := request{method: http.MethodPost, path: alertsPath + "/" + url.PathEscape(id) + "/acknowledge"}
-	return callAndShow(ctx, c, r, func(w io.Writer, a api.Alert) error {
-		waited := time.Duration(a.WaitedSeconds) * time.Second
-		_, err := fmt.Fprintf(w, "%s is acknowledged by %s, %s after the message.\n", a.ID, a.AcknowledgedBy, waited)
-		return err
-	})
-}
-
-// MarkAlert says whether an alert was right. Safe to repeat.
-func (c *Commands) MarkAlert(ctx context.Context, id string, mark models.AlertMark) error {
-	r := request{method: http.MethodPost, path: alertsPath + "/" + url.PathEscape(id) + "/mark", body: api.AlertMarking{Mark: mark}}
-	return callAndShow(ctx, c, r, func(w io.Writer, a api.Alert) error {
-		_, err := fmt.Fprintf(w, "%s is marked as %s.\n", a.ID, a.Mark)
-		return err
-	})
-}
-
-// ExportAlerts writes what operators have judged as sheets in a folder, anew each
-// time.
-func (c *Commands) ExportAlerts(ctx context.Context, folder string) error {
-	r := request{method: http.MethodGet, path: alertsPath + "/sheet"}
-	return callAndShow(ctx, c, r, func(w io.Writer, sheet api.Sheet) error {
-		files := map[string]*strings.Builder{}
-		for _, line := range sheet.Lines {
-			path := filepath.Join(folder, line.Language, line.Sheet+".marks.tsv")
-			if files[path] == nil {
-				files[path] = &strings.Builder{}
-			}
-			fmt.Fprintf(files[path], "%s\t%s\n", line.Kind, line.Text)
-		}
-		paths := make([]string, 0, len(files))
-		for path := range files {
-			paths = append(paths, path)
-		}
-		slices.Sort(paths)
-		for _, path := range paths {
-			if err := writeSheet(path, files[path].String()); err != nil {
-				return err
-			}
-		}
-		_, err := fmt.Fprintf(w, "%d judged messages in %d files. Read them before they leave this machine.\n", len(sheet.Lines), len(paths))
-		return err
-	})
 }
 
 func writeSheet(path, text string) error {

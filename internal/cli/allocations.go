@@ -10,46 +10,85 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
-	"time"
+
+	"github.com/spf13/cobra"
 
 	"coachline/internal/api"
 	"coachline/internal/trial"
 	"coachline/models"
 )
 
-func allocationsPath(id string) string { return studyPath(id) + "/allocations" }
-
-// ListAllocations prints the record of a study's allocations.
-func (c *Commands) ListAllocations(ctx context.Context, id string) error {
-	return listAndShow(ctx, c, listing{allocationsPath(id), "allocations"}, url.Values{}, func(w io.Writer, page api.AllocationPage) error {
-		rows := [][]string{{"NUMBER", "PARTICIPANT", "ARM", "STRATUM", "METHOD", "BLOCK", "BY", "AT"}}
-		for _, a := range page.Allocations {
-			rows = append(rows, []string{
-				strconv.FormatInt(a.Number, 10), a.ParticipantID, a.Arm, a.Stratum, string(a.Method), strconv.Itoa(a.Block), a.AllocatedBy,
-				a.AllocatedAt.UTC().Format(time.RFC3339),
-			})
+func (p *program) studyVerify() *cobra.Command {
+	var local LocalCheck
+	c := &cobra.Command{
+		Use: "verify STUDY", Short: "Draw every allocation again, check the decision points, and name the first row that is not right", Args: exactArgs(1),
+		Long: "The server checks the record, the arms of its people and the decision points. With --seed-file this machine checks the\n" +
+			"record, and trusts the server with nothing but the study's settings; --record takes a record that was saved with study\n" +
+			"allocations --json.\n" +
+			"The exit code is 1 when a row is not right.",
+	}
+	c.Flags().StringVar(&local.SeedFile, "seed-file", "", "file with the study's seed, as study seed prints it")
+	c.Flags().StringVar(&local.RecordFile, "record", "", "file with the record; needs --seed-file")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if local.RecordFile != "" && local.SeedFile == "" {
+			return usageError{errors.New("--record needs --seed-file")}
 		}
-		return writeTable(w, rows)
-	})
+		got, err := p.checkAllocations(c.Context(), args[0], local)
+		if err != nil {
+			return err
+		}
+		var check api.AllocationCheck
+		if err := got.decodeInto(&check); err != nil {
+			return err
+		}
+		err = showResult(p, got, renderAllocationCheck)
+		if !check.OK {
+			err = errors.Join(err, ErrCheckFailed)
+		}
+		return err
+	}
+	return c
 }
 
-// AllocateParticipant draws the arm of a person, which is not shown.
-func (c *Commands) AllocateParticipant(ctx context.Context, id string, body api.NewAllocation) error {
-	return callAndShow(ctx, c, request{method: http.MethodPost, path: allocationsPath(id), body: body}, func(w io.Writer, a api.Allocated) error {
-		_, err := fmt.Fprintf(w, "Participant %s is allocated, number %d.\n", a.ParticipantID, a.Number)
-		return err
-	})
+func (p *program) studyAllocate() *cobra.Command {
+	var strata []string
+	c := &cobra.Command{
+		Use: "allocate STUDY PARTICIPANT", Short: "Draw the arm of a person whose strata are now known", Args: exactArgs(2),
+		Long: "The arm is not shown. A person who is enrolled with all strata known is allocated at once.",
+	}
+	c.Flags().StringArrayVar(&strata, "stratum", nil, "NAME=LEVEL; for each stratum that is no field of the person")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		body := api.NewAllocation{ParticipantID: args[1]}
+		var err error
+		if body.Strata, err = parseStrata(strata); err != nil {
+			return err
+		}
+		return callAndShow(c.Context(), p, request{method: http.MethodPost, path: allocationsPath(args[0]), body: body}, func(w io.Writer, a api.Allocated) error {
+			_, err := fmt.Fprintf(w, "Participant %s is allocated, number %d.\n", a.ParticipantID, a.Number)
+			return err
+		})
+	}
+	return c
 }
 
-// ShowStudySeed prints the seed of a study's allocations in Base64.
-func (c *Commands) ShowStudySeed(ctx context.Context, id string) error {
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: studyPath(id) + "/seed"}, func(w io.Writer, s api.StudySeed) error {
-		_, err := fmt.Fprintln(w, s.Seed)
-		return err
-	})
+// parseStrata reads what --stratum was given; nil for nothing.
+func parseStrata(given []string) (map[string]string, error) {
+	var strata map[string]string
+	for _, text := range given {
+		name, level, found := strings.Cut(text, "=")
+		if !found {
+			return nil, usageError{errors.New("--stratum must be NAME=LEVEL")}
+		}
+		if strata == nil {
+			strata = map[string]string{}
+		}
+		strata[name] = level
+	}
+	return strata, nil
 }
+
+func allocationsPath(id string) string { return studyPath(id) + "/allocations" }
 
 // LocalCheck says with what the allocations of a study are checked on this machine.
 type LocalCheck struct {
@@ -60,43 +99,20 @@ type LocalCheck struct {
 	RecordFile string
 }
 
-// VerifyAllocations prints whether the allocations of a study are those that were
-// drawn, and its decision points those that were recorded, and the first row that is
-// not. The error is ErrCheckFailed when one is not.
-func (c *Commands) VerifyAllocations(ctx context.Context, id string, local LocalCheck) error {
-	got, err := c.checkAllocations(ctx, id, local)
-	if err != nil {
-		return err
-	}
-	var check api.AllocationCheck
-	if err := got.decodeInto(&check); err != nil {
-		return err
-	}
-	err = showResult(c, got, renderAllocationCheck)
-	if !check.OK {
-		err = errors.Join(err, ErrCheckFailed)
-	}
-	return err
-}
-
-func (c *Commands) checkAllocations(ctx context.Context, id string, local LocalCheck) (result, error) {
+func (p *program) checkAllocations(ctx context.Context, id string, local LocalCheck) (result, error) {
 	if local.SeedFile == "" {
-		return c.client.do(ctx, request{method: http.MethodGet, path: allocationsPath(id) + "/check"})
+		return p.client.do(ctx, request{path: allocationsPath(id) + "/check"})
 	}
 	seed, err := readSeed(local.SeedFile)
 	if err != nil {
 		return result{}, err
 	}
-	rows, err := c.readRecord(ctx, id, local.RecordFile)
+	rows, err := p.readRecord(ctx, id, local.RecordFile)
 	if err != nil {
 		return result{}, err
 	}
-	got, err := c.client.do(ctx, request{method: http.MethodGet, path: studyPath(id)})
+	study, err := fetch[api.Study](ctx, p, studyPath(id))
 	if err != nil {
-		return result{}, err
-	}
-	var study api.Study
-	if err := got.decodeInto(&study); err != nil {
 		return result{}, err
 	}
 	design := trial.Design{StudyID: id, Seed: seed, Arms: study.Settings.Arms, Randomisation: study.Settings.Randomisation}
@@ -128,9 +144,9 @@ func readSeed(path string) ([]byte, error) {
 }
 
 // readRecord reads the allocations of a study from a file, or from the server.
-func (c *Commands) readRecord(ctx context.Context, id, path string) ([]models.Allocation, error) {
+func (p *program) readRecord(ctx context.Context, id, path string) ([]models.Allocation, error) {
 	if path == "" {
-		return listItems[models.Allocation](ctx, c.client, listing{allocationsPath(id), "allocations"}, url.Values{})
+		return listItems[models.Allocation](ctx, p.client, listing{allocationsPath(id), "allocations"}, url.Values{})
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -1,24 +1,71 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"coachline/internal/api"
 	"coachline/models"
 )
 
-// ListAttention prints what operators should look at, oldest first; an empty kind
-// is every kind.
-func (c *Commands) ListAttention(ctx context.Context, kind models.Attention) error {
-	query := url.Values{}
-	if kind != "" {
-		query.Set("kind", string(kind))
+func (p *program) attentionCommand() *cobra.Command {
+	var kind string
+	c := &cobra.Command{
+		Use: "attention", Short: "List what operators should look at, oldest first", Args: exactArgs(0),
+		Long: "Lists what operators should look at, oldest first. `coachline participant attend ID` ends it.\n" +
+			"  crisis       a message may be a crisis; prompts are held until it is ended\n" +
+			"  unreachable  the carrier cannot reach the number\n" +
+			"  send         an answer was given up undelivered\n" +
+			"  refusal      the model refused to answer\n" +
+			"  flood        more messages came than are answered\n" +
+			"  wrong_number the number may be another person's; coaching is paused\n" +
+			"  erasure      the carrier has not deleted an erased person's messages; it ends by itself",
 	}
-	return listAndShow(ctx, c, listing{"/attention", "attention"}, query, renderAttention)
+	c.Flags().StringVar(&kind, "kind", "", "only "+attentionKinds())
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if kind != "" && !slices.Contains(models.Attentions(), models.Attention(kind)) {
+			return usageError{fmt.Errorf("--kind: %q is none of %s", kind, attentionKinds())}
+		}
+		query := url.Values{}
+		if models.Attention(kind) != "" {
+			query.Set("kind", string(models.Attention(kind)))
+		}
+		return listAndShow(c.Context(), p, listing{"/attention", "attention"}, query, renderAttention)
+	}
+	return c
+}
+
+func attentionKinds() string {
+	var names []string
+	for _, kind := range models.Attentions() {
+		names = append(names, string(kind))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (p *program) attendCommand() *cobra.Command {
+	var note string
+	c := &cobra.Command{Use: "attend ID", Short: "End what an operator should look at; prompts go on", Args: exactArgs(1)}
+	c.Flags().StringVar(&note, "note", "", "what was done, kept sealed with the alarm of a crisis")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		body := api.AttentionClearing{Clear: true, Note: note}
+		r := request{method: http.MethodPost, participant: args[0], path: "/attention", body: body}
+		return callAndShow(c.Context(), p, r, func(w io.Writer, v api.AttentionCleared) error {
+			text := "The participant needs no more attention; prompts go on with their next slot."
+			if v.Attention != "" {
+				text = "Attention: " + string(v.Attention) + "."
+			}
+			_, err := fmt.Fprintln(w, text)
+			return err
+		})
+	}
+	return c
 }
 
 func renderAttention(w io.Writer, all api.AttentionPage) error {
@@ -40,18 +87,4 @@ func seenToBy(a api.Attention) string {
 		return a.TakenOver.By
 	}
 	return a.AcknowledgedBy
-}
-
-// ClearAttention ends what an operator should look at of a participant. Safe to repeat.
-func (c *Commands) ClearAttention(ctx context.Context, id, note string) error {
-	body := api.AttentionClearing{Clear: true, Note: note}
-	r := request{method: http.MethodPost, path: participantPath(id) + "/attention", body: body}
-	return callAndShow(ctx, c, r, func(w io.Writer, v api.AttentionCleared) error {
-		text := "The participant needs no more attention; prompts go on with their next slot."
-		if v.Attention != "" {
-			text = "Attention: " + string(v.Attention) + "."
-		}
-		_, err := fmt.Fprintln(w, text)
-		return err
-	})
 }

@@ -1,20 +1,126 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"coachline/internal/api"
 )
+
+func (p *program) auditCommand() *cobra.Command {
+	return groupCommand("audit", "Show who did what to whom, and check that the record is whole",
+		p.auditList(), p.auditVerify(), p.auditExport())
+}
+
+func (p *program) auditVerify() *cobra.Command {
+	return verb("verify", "Check that no row of the audit was changed or taken out", func(c *cobra.Command, _ []string) error {
+		got, err := p.client.do(c.Context(), request{path: auditPath + "/chain"})
+		if err != nil {
+			return err
+		}
+		var chain api.AuditChain
+		if err := got.decodeInto(&chain); err != nil {
+			return err
+		}
+		err = showResult(p, got, renderChain)
+		if !chain.OK {
+			err = errors.Join(err, ErrCheckFailed)
+		}
+		return err
+	})
+}
+
+// auditFlags adds the flags that select rows. read returns what they select.
+func auditFlags(c *cobra.Command) (read func() (AuditFilter, error)) {
+	var f AuditFilter
+	var since, until string
+	flags := c.Flags()
+	flags.StringVar(&f.Participant, "participant", "", "only rows about the participant with this id")
+	flags.StringVar(&f.Actor, "actor", "", "only rows of this actor, such as user:ada or token:redcap")
+	flags.StringVar(&f.Action, "action", "", "only rows of this action, such as update")
+	flags.StringVar(&since, "since", "", "only rows from then on: date, local time or instant")
+	flags.StringVar(&until, "until", "", "only rows before then")
+	return func() (AuditFilter, error) {
+		for _, bound := range []struct {
+			flag, text string
+			to         *time.Time
+		}{{"since", since, &f.Since}, {"until", until, &f.Until}} {
+			if bound.text == "" {
+				continue
+			}
+			at, err := parseInstant(bound.text, time.Now())
+			if err != nil {
+				return f, usageError{fmt.Errorf("--%s: %w", bound.flag, err)}
+			}
+			*bound.to = at
+		}
+		return f, nil
+	}
+}
+
+func (p *program) auditList() *cobra.Command {
+	var limit int
+	c := &cobra.Command{Use: "list", Short: "Print the audit, newest first", Args: exactArgs(0)}
+	read := auditFlags(c)
+	c.Flags().IntVar(&limit, "limit", 50, "newest rows to print, at most 200")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if limit < 1 || limit > 200 {
+			return usageError{errors.New("--limit must be between 1 and 200")}
+		}
+		filter, err := read()
+		if err != nil {
+			return err
+		}
+		query := filter.toQuery()
+		query.Set("limit", strconv.Itoa(limit))
+		return callAndShow(c.Context(), p, request{path: auditPath, query: query}, renderAudit)
+	}
+	return c
+}
+
+func (p *program) auditExport() *cobra.Command {
+	var out, format string
+	c := &cobra.Command{
+		Use: "export", Short: "Write the audit as a table or as lines of JSON, newest first", Args: exactArgs(0),
+		Long: "Writes all rows that the flags select as CSV, or with --json or --format jsonl as a JSON object on each line.\n" +
+			"The export is recorded in the audit.",
+	}
+	read := auditFlags(c)
+	c.Flags().StringVarP(&out, "out", "o", "", "file to write, which must not exist; empty: standard output")
+	c.Flags().StringVar(&format, "format", "csv", "csv or jsonl")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if p.json {
+			format = "jsonl"
+		}
+		if format != "csv" && format != "jsonl" {
+			return usageError{errors.New("--format must be csv or jsonl")}
+		}
+		filter, err := read()
+		if err != nil {
+			return err
+		}
+		if out == "" {
+			return p.exportAudit(c.Context(), filter, format, p.out)
+		}
+		var file bytes.Buffer
+		if err := p.exportAudit(c.Context(), filter, format, &file); err != nil {
+			return err
+		}
+		return writeNew(out, file.Bytes())
+	}
+	return c
+}
 
 const auditPath = "/audit"
 
@@ -37,13 +143,6 @@ func (f AuditFilter) toQuery() url.Values {
 		}
 	}
 	return query
-}
-
-// ListAudit prints the newest rows that a filter selects, newest first.
-func (c *Commands) ListAudit(ctx context.Context, f AuditFilter, limit int) error {
-	query := f.toQuery()
-	query.Set("limit", strconv.Itoa(limit))
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: auditPath, query: query}, renderAudit)
 }
 
 func renderAudit(w io.Writer, page api.AuditPage) error {
@@ -83,24 +182,6 @@ func describeChange(a api.AuditRow) string {
 	return strings.Join(parts, ", ")
 }
 
-// VerifyAudit prints whether the audit is as it was written. The error is
-// ErrCheckFailed when it is not.
-func (c *Commands) VerifyAudit(ctx context.Context) error {
-	got, err := c.client.do(ctx, request{method: http.MethodGet, path: auditPath + "/chain"})
-	if err != nil {
-		return err
-	}
-	var chain api.AuditChain
-	if err := got.decodeInto(&chain); err != nil {
-		return err
-	}
-	err = showResult(c, got, renderChain)
-	if !chain.OK {
-		err = errors.Join(err, ErrCheckFailed)
-	}
-	return err
-}
-
 func renderChain(w io.Writer, chain api.AuditChain) error {
 	text := fmt.Sprintf("The audit is whole: %d rows, %d of them erased, head %s.", chain.Rows, chain.Erased, chain.Head)
 	if !chain.OK {
@@ -110,11 +191,11 @@ func renderChain(w io.Writer, chain api.AuditChain) error {
 	return err
 }
 
-// ExportAudit writes all rows that a filter selects as csv or jsonl.
-func (c *Commands) ExportAudit(ctx context.Context, f AuditFilter, format string, to io.Writer) error {
+// exportAudit writes all rows that a filter selects as csv or jsonl.
+func (p *program) exportAudit(ctx context.Context, f AuditFilter, format string, to io.Writer) error {
 	query := f.toQuery()
 	query.Set("format", format)
-	raw, err := c.client.downloadFile(ctx, auditPath+"/export?"+query.Encode(), nil)
+	raw, err := p.client.downloadFile(ctx, request{path: auditPath + "/export", query: query})
 	if err != nil {
 		return err
 	}

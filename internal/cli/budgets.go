@@ -1,39 +1,80 @@
 package cli
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 
+	"github.com/spf13/cobra"
+
 	"coachline/internal/api"
+	"coachline/models"
 )
 
+func (p *program) budgetCommand() *cobra.Command {
+	return groupCommand("budget", "Bound what the programme, a study or a person may cost", p.budgetSet(), p.budgetList(), p.budgetDelete())
+}
+
+func (p *program) budgetSet() *cobra.Command {
+	var person, study, period string
+	body := api.NewBudget{Scope: models.BudgetProgramme}
+	c := &cobra.Command{
+		Use: "set AMOUNT", Short: "Set a budget in the place of the one for the same period", Args: exactArgs(1),
+		Long: "Sets what may be spent in the currency of COACH_PRICES_FILE. Once it is spent the model is stopped\n" +
+			"within a minute and fixed texts are sent; crisis, STOP and HELP are answered as ever.",
+	}
+	c.Flags().StringVar(&person, "participant", "", "id of the person that it is for; the whole programme where empty")
+	c.Flags().StringVar(&study, "study", "", "id of the study that it is for")
+	c.MarkFlagsMutuallyExclusive("participant", "study")
+	c.Flags().StringVar(&period, "period", string(models.BudgetMonth), "day, month or total")
+	c.Flags().Int64Var(&body.WarnPercent, "warn", 80, "percent at which operators are warned")
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		if body.Micros, err = api.ParseMoney(args[0]); err != nil {
+			return usageError{err}
+		}
+		switch body.Period = models.BudgetPeriod(period); body.Period {
+		case models.BudgetDay, models.BudgetMonth, models.BudgetTotal:
+		default:
+			return usageError{errors.New("--period must be day, month or total")}
+		}
+		if person != "" {
+			body.Scope, body.ParticipantID = models.BudgetParticipant, person
+		}
+		if study != "" {
+			body.Scope, body.StudyID = models.BudgetStudy, study
+		}
+		return callAndShow(c.Context(), p, request{method: http.MethodPut, path: budgetsPath, body: body}, func(w io.Writer, b api.Budget) error {
+			return renderBudgets(w, []api.Budget{b})
+		})
+	}
+	return c
+}
+
+func (p *program) budgetList() *cobra.Command {
+	return verb("list", "List budgets and what is spent of them", func(c *cobra.Command, _ []string) error {
+		return callAndShow(c.Context(), p, request{path: budgetsPath}, func(w io.Writer, list api.BudgetList) error {
+			return renderBudgets(w, list.Budgets)
+		})
+	})
+}
+
+func (p *program) budgetDelete() *cobra.Command {
+	return verb("delete BUDGET", "Remove a budget", func(c *cobra.Command, args []string) error {
+		id, err := parseNumber("budget", args[0])
+		if err != nil {
+			return err
+		}
+		r := request{method: http.MethodDelete, path: budgetsPath + "/" + strconv.FormatInt(id, 10)}
+		return callAndShow(c.Context(), p, r, func(w io.Writer, _ struct{}) error {
+			_, err := fmt.Fprintf(w, "Budget %d is removed.\n", id)
+			return err
+		})
+	})
+}
+
 const budgetsPath = "/budgets"
-
-// ListBudgets prints all budgets.
-func (c *Commands) ListBudgets(ctx context.Context) error {
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: budgetsPath}, func(w io.Writer, list api.BudgetList) error {
-		return renderBudgets(w, list.Budgets)
-	})
-}
-
-// SetBudget sets a budget in the place of the one of the same scope and period.
-func (c *Commands) SetBudget(ctx context.Context, body api.NewBudget) error {
-	return callAndShow(ctx, c, request{method: http.MethodPut, path: budgetsPath, body: body}, func(w io.Writer, b api.Budget) error {
-		return renderBudgets(w, []api.Budget{b})
-	})
-}
-
-// DeleteBudget removes a budget.
-func (c *Commands) DeleteBudget(ctx context.Context, id int64) error {
-	r := request{method: http.MethodDelete, path: budgetsPath + "/" + strconv.FormatInt(id, 10)}
-	return callAndShow(ctx, c, r, func(w io.Writer, _ struct{}) error {
-		_, err := fmt.Fprintf(w, "Budget %d is removed.\n", id)
-		return err
-	})
-}
 
 func renderBudgets(w io.Writer, list []api.Budget) error {
 	if len(list) == 0 {

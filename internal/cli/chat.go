@@ -17,10 +17,9 @@ import (
 	"coachline/models"
 )
 
-// ChatConfig says who talks to the coach and through which simulated phone
+// chatConfig says who talks to the coach and through which simulated phone
 // network.
-type ChatConfig struct {
-	Client *Client
+type chatConfig struct {
 	// Sim is the base address of the simulated phone network.
 	Sim   string
 	Phone string
@@ -28,18 +27,15 @@ type ChatConfig struct {
 	// Channel is how lines reach the coach: ChannelSMS through the simulated
 	// phone network, ChannelChat through the API.
 	Channel models.Channel
-	In      io.Reader
-	Out     io.Writer
-	// JSON prints every entry of the conversation as one line of JSON.
-	JSON bool
 	// Poll is how often new entries are looked for; Wait how long an answer to
-	// the last text is waited for once In has ended.
+	// the last text is waited for once the input has ended.
 	Poll time.Duration
 	Wait time.Duration
 }
 
 type chat struct {
-	cfg  ChatConfig
+	*program
+	cfg  chatConfig
 	who  api.Participant
 	seen map[string]bool
 	// sent counts texts, heard those that the conversation shows; last is who
@@ -51,13 +47,13 @@ type chat struct {
 // isWaiting reports that an answer is still to come.
 func (c *chat) isWaiting() bool { return c.sent > c.heard || c.last != models.RoleAssistant }
 
-// Chat sends each line of In as a text from the phone and prints what the
-// coach answers, until In ends and the last text is answered, or ctx ends. The
+// chat sends each line of the input as a text from the phone and prints what the
+// coach answers, until it ends and the last text is answered, or ctx ends. The
 // phone becomes a test participant; one that belongs to a real participant is
 // refused. A line that begins with a slash is an operator's command and never
 // reaches the coach.
-func Chat(ctx context.Context, cfg ChatConfig) error {
-	c := &chat{cfg: cfg, seen: map[string]bool{}}
+func (p *program) chat(ctx context.Context, cfg chatConfig) error {
+	c := &chat{program: p, cfg: cfg, seen: map[string]bool{}}
 	if err := c.enrolPhone(ctx); err != nil {
 		return err
 	}
@@ -71,7 +67,7 @@ func Chat(ctx context.Context, cfg ChatConfig) error {
 // tester that it belongs to and passes over what was said before.
 func (c *chat) enrolPhone(ctx context.Context) error {
 	body := api.NewParticipant{Phone: c.cfg.Phone, Name: c.cfg.Name, Tester: true, Signup: true}
-	got, err := c.cfg.Client.do(ctx, request{method: http.MethodPost, path: participantsPath, body: body})
+	got, err := c.client.do(ctx, request{method: http.MethodPost, path: participantsPath, body: body})
 	var refused *APIError
 	if errors.As(err, &refused) && refused.Status == http.StatusConflict {
 		return c.findTester(ctx)
@@ -86,7 +82,7 @@ func (c *chat) enrolPhone(ctx context.Context) error {
 }
 
 func (c *chat) findTester(ctx context.Context) error {
-	all, err := listParticipants(ctx, c.cfg.Client)
+	all, err := listParticipants(ctx, c.client)
 	if err != nil {
 		return err
 	}
@@ -117,7 +113,7 @@ func keepDigits(phone string) string {
 func (c *chat) exchangeTexts(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	lines := readLines(ctx, c.cfg.In)
+	lines := readLines(ctx, c.in)
 	tick := time.NewTicker(c.cfg.Poll)
 	defer tick.Stop()
 	var giveUp <-chan time.Time
@@ -179,7 +175,7 @@ func (c *chat) sendSMS(ctx context.Context, body string) error {
 		return fmt.Errorf("texting: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	res, err := c.cfg.Client.http.Do(req)
+	res, err := c.client.http.Do(req)
 	if err != nil {
 		return fmt.Errorf("texting through the simulated network at %s: %w", c.cfg.Sim, unwrapURL(err))
 	}
@@ -193,7 +189,7 @@ func (c *chat) sendSMS(ctx context.Context, body string) error {
 
 // readNew lists the entries that were not seen before, oldest first.
 func (c *chat) readNew(ctx context.Context) ([]api.HistoryEntry, error) {
-	got, err := c.cfg.Client.do(ctx, request{method: http.MethodGet, path: participantPath(c.who.ID) + "/history"})
+	got, err := c.client.do(ctx, request{participant: c.who.ID, path: "/history"})
 	if err != nil {
 		return nil, err
 	}
@@ -228,12 +224,12 @@ func (c *chat) printNew(ctx context.Context) error {
 }
 
 func (c *chat) printEntry(e api.HistoryEntry) error {
-	if c.cfg.JSON {
-		return json.NewEncoder(c.cfg.Out).Encode(e)
+	if c.json {
+		return json.NewEncoder(c.out).Encode(e)
 	}
 	if e.Role != models.RoleAssistant {
 		return nil // the person sees the own line already
 	}
-	_, err := fmt.Fprintf(c.cfg.Out, "coach (%s):\n%s\n", e.Kind, indentText(e.Text))
+	_, err := fmt.Fprintf(c.out, "coach (%s):\n%s\n", e.Kind, indentText(e.Text))
 	return err
 }

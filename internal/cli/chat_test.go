@@ -65,21 +65,17 @@ func (c *coach) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func chatWith(t *testing.T, c http.Handler, in string, change func(*ChatConfig)) (string, error) {
+func chatWith(t *testing.T, c http.Handler, in string, change func(*program, *chatConfig)) (string, error) {
 	t.Helper()
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
-	client, err := NewClient(server.URL, "")
-	require.NoError(t, err)
 	var out bytes.Buffer
-	cfg := ChatConfig{
-		Client: client, Sim: server.URL + "/", Phone: "+1 (555) 000-1234", In: strings.NewReader(in), Out: &out,
-		Poll: time.Millisecond, Wait: time.Minute,
-	}
+	p := &program{in: strings.NewReader(in), out: &out, client: newClient(func() (string, string, string, error) { return server.URL, "", "", nil })}
+	cfg := chatConfig{Sim: server.URL + "/", Phone: "+1 (555) 000-1234", Poll: time.Millisecond, Wait: time.Minute}
 	if change != nil {
-		change(&cfg)
+		change(p, &cfg)
 	}
-	err = Chat(context.Background(), cfg)
+	err := p.chat(t.Context(), cfg)
 	return out.String(), err
 }
 
@@ -94,7 +90,7 @@ func TestChat(t *testing.T) {
 func TestChatGoesOn(t *testing.T) {
 	c := &coach{enrolled: `{"id":"conv_1","phone_number":"+15550001234","tester":true}`}
 	c.say(models.RoleAssistant, models.KindGreeting, "Hi!")
-	out, err := chatWith(t, c, "again\n", func(cfg *ChatConfig) { cfg.JSON = true })
+	out, err := chatWith(t, c, "again\n", func(p *program, _ *chatConfig) { p.json = true })
 	require.NoError(t, err)
 	require.NotContains(t, out, "Hi!")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
@@ -109,9 +105,9 @@ func TestChatRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "not a tester")
 	_, err = chatWith(t, &coach{enrolled: `{"id":"conv_2","phone_number":"+15550005678","tester":true}`}, "", nil)
 	require.ErrorContains(t, err, "not found")
-	_, err = chatWith(t, &coach{mute: true}, "hello\n", func(cfg *ChatConfig) { cfg.Wait = 20 * time.Millisecond })
+	_, err = chatWith(t, &coach{mute: true}, "hello\n", func(_ *program, cfg *chatConfig) { cfg.Wait = 20 * time.Millisecond })
 	require.ErrorContains(t, err, "no answer within 20ms")
-	_, err = chatWith(t, &coach{}, "hello\n", func(cfg *ChatConfig) { cfg.Sim = cfg.Client.base + "/elsewhere" })
+	_, err = chatWith(t, &coach{}, "hello\n", func(_ *program, cfg *chatConfig) { cfg.Sim += "/elsewhere" })
 	require.ErrorContains(t, err, "refused the text: HTTP 404")
 }
 

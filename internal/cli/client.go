@@ -1,6 +1,7 @@
-// Package cli is the operator's side of the HTTP API: a client (client.go), the
-// commands and what they print, one file for each noun, the chat (chat.go), and
-// what works without the API (contexts.go, doctor.go). The JSON types are in
+// Package cli is the command line. program.go runs it, client.go calls the HTTP API,
+// output.go prints; a command is a function with its flags, its call and what it
+// prints, in the file of its noun. roles.go, config.go, contexts.go, doctor.go,
+// reseal.go and studyrehearse.go work without the API. The JSON types are in
 // internal/api.
 package cli
 
@@ -34,36 +35,57 @@ type APIError struct {
 
 func (e *APIError) Error() string { return fmt.Sprintf("%s (HTTP %d)", e.Message, e.Status) }
 
-// Client calls the participants API. It is safe for concurrent use.
+// Client calls the API, which it finds at its first call.
 type Client struct {
-	base  string
-	token string
-	// reason is sent with every request that changes something.
-	reason string
-	http   *http.Client
+	// find says where the API is, its token, which may be empty, and why something is
+	// changed.
+	find                func() (base, token, reason string, err error)
+	base, token, reason string
+	http                *http.Client
+	// found holds the ids of participants by what they were called.
+	found map[string]string
 }
 
-// SetReason has requests that change something say why; the audit keeps it.
-func (c *Client) SetReason(reason string) { c.reason = strings.Join(strings.Fields(reason), " ") }
+func newClient(find func() (base, token, reason string, err error)) *Client {
+	return &Client{find: find, http: &http.Client{Timeout: callLimit}, found: map[string]string{}}
+}
 
-// NewClient takes the base address of the API and its token, which may be
-// empty. The error names what is wrong with the address.
-func NewClient(base, token string) (*Client, error) {
+// connect finds the API. The error names what is wrong with its address.
+func (c *Client) connect() error {
+	if c.base != "" {
+		return nil
+	}
+	base, token, reason, err := c.find()
+	if err != nil {
+		return err
+	}
+	if err := checkAddress(base); err != nil {
+		return err
+	}
+	c.base, c.token, c.reason = strings.TrimRight(base, "/"), token, strings.Join(strings.Fields(reason), " ")
+	return nil
+}
+
+func checkAddress(base string) error {
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fmt.Errorf("the address %q is not of the form http://host:port", base)
+		return fmt.Errorf("the address %q is not of the form http://host:port", base)
 	}
-	return &Client{base: strings.TrimRight(base, "/"), token: token, http: &http.Client{Timeout: callLimit}}, nil
+	return nil
 }
 
-// request is one call; body is sent as JSON unless nil, raw as it is.
+// request is one call, a GET unless it says otherwise; body is sent as JSON unless
+// nil, raw as it is.
 type request struct {
 	method string
 	path   string
-	query  url.Values
-	header map[string]string
-	body   any
-	raw    []byte
+	// participant, unless empty, is the id, phone number or unique name of the person
+	// below whom path is.
+	participant string
+	query       url.Values
+	header      map[string]string
+	body        any
+	raw         []byte
 	// progress is called as the answer comes in; nil is not.
 	progress Progress
 }
@@ -104,7 +126,7 @@ func listItems[T any](ctx context.Context, c *Client, l listing, query url.Value
 	items := []T{}
 	query.Set("limit", pageSize)
 	for {
-		got, err := c.do(ctx, request{method: http.MethodGet, path: l.path, query: query})
+		got, err := c.do(ctx, request{path: l.path, query: query})
 		if err != nil {
 			return nil, err
 		}
@@ -148,8 +170,8 @@ func joinPages(l listing, items []json.RawMessage) (result, error) {
 type Progress func(done, of int64)
 
 // downloadFile gets a file, whole or not at all. A refusal is an *APIError.
-func (c *Client) downloadFile(ctx context.Context, path string, progress Progress) ([]byte, error) {
-	status, raw, err := c.sendRequest(ctx, request{method: http.MethodGet, path: path, progress: progress}, maxFile+1)
+func (c *Client) downloadFile(ctx context.Context, r request) ([]byte, error) {
+	status, raw, err := c.sendRequest(ctx, r, maxFile+1)
 	if err != nil {
 		return nil, err
 	}
@@ -212,6 +234,16 @@ func parseAnswer(status int, raw []byte) (result, error) {
 }
 
 func (c *Client) newRequest(ctx context.Context, r request) (*http.Request, error) {
+	if err := c.connect(); err != nil {
+		return nil, err
+	}
+	if r.participant != "" {
+		id, err := c.findParticipant(ctx, r.participant)
+		if err != nil {
+			return nil, err
+		}
+		r.path = participantPath(id) + r.path
+	}
 	req, err := api.Request{
 		Method: r.method, Path: r.path, Query: r.query, Header: r.header, Body: r.body, Raw: r.raw, Reason: c.reason,
 	}.Build(ctx, c.base)

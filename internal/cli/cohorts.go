@@ -7,14 +7,97 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strconv"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"coachline/internal/api"
+	"coachline/internal/cohort"
 	"coachline/internal/wait"
 	"coachline/models"
 )
+
+func (p *program) cohortCommand() *cobra.Command {
+	return groupCommand("cohort", "Enrol the people of a file", p.cohortImport(), p.cohortShow(), p.cohortCancel())
+}
+
+func (p *program) cohortShow() *cobra.Command {
+	return verb("show COHORT", "Print how far an import is", func(c *cobra.Command, args []string) error {
+		return callAndShow(c.Context(), p, request{path: cohortPath(args[0])}, renderStoredCohort)
+	})
+}
+
+func (p *program) cohortCancel() *cobra.Command {
+	return verb("cancel COHORT", "End an import; who is enrolled stays so", func(c *cobra.Command, args []string) error {
+		return callAndShow(c.Context(), p, request{method: http.MethodDelete, path: cohortPath(args[0])}, renderStoredCohort)
+	})
+}
+
+func (p *program) cohortImport() *cobra.Command {
+	var in CohortImport
+	c := &cobra.Command{
+		Use: "import FILE", Short: "Check a CSV or TSV file and enrol its people", Args: exactArgs(1),
+		Long: "Checks a CSV or TSV file in UTF-8 and enrols its people, all or none of them. The first row names\n" +
+			"the columns: " + cohort.Columns() + ".\n" +
+			"Faults are printed as FILE:LINE:COLUMN: what is wrong. Exit code 0: all are enrolled (or can be, in a dry run);\n" +
+			"1: a fault; 2: wrong usage. Greetings are spread, each outside the person's quiet hours.",
+	}
+	flags := c.Flags()
+	flags.BoolVar(&in.DryRun, "dry-run", false, "check only; nothing is kept")
+	flags.BoolVar(&in.IgnoreUnknown, "ignore-unknown", false, "leave out columns whose name is not known")
+	flags.BoolVar(&in.SkipFaulty, "skip-faulty", false, "enrol the people without a fault although others have one")
+	flags.IntVar(&in.PerMinute, "per-minute", 0, "most greetings a minute (default: what the sender's rate leaves beside replies)")
+	flags.StringVar(&in.Study, "study", "", "id of the people's study, which must recruit (default the study default)")
+	flags.StringVar(&in.Reason, "reason", "", "why; kept sealed in the audit")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if c.Flags().Changed("per-minute") && in.PerMinute < 1 {
+			return usageError{errors.New("--per-minute must be at least 1")}
+		}
+		content, err := os.ReadFile(args[0])
+		if err != nil {
+			return fmt.Errorf("reading the file: %w", err)
+		}
+		in.Path, in.Content = args[0], content
+		return p.importCohort(c.Context(), in)
+	}
+	return c
+}
+
+// importCohort has a file checked and, unless it is a dry run, its people enrolled,
+// and waits until that is done. ErrCheckFailed, after the report, where a person
+// was not enrolled who should have been.
+func (p *program) importCohort(ctx context.Context, in CohortImport) error {
+	progress := p.newMeter("people")
+	defer progress.endPart()
+	got, err := p.client.do(ctx, in.toRequest())
+	if err != nil {
+		return err
+	}
+	var job api.Cohort
+	if err := got.decodeInto(&job); err != nil {
+		return err
+	}
+	if job.State == models.CohortReady && !in.DryRun {
+		if got, err = p.enrolCohort(ctx, job, in.Reason, func(done, of int64) { progress.setProgress("enrolled", done, of) }); err != nil {
+			return err
+		}
+		if err := got.decodeInto(&job); err != nil {
+			return err
+		}
+	}
+	render := func(w io.Writer, job api.Cohort) error { return renderCohort(w, in.Path, job) }
+	if err := showResult(p, got, render); err != nil {
+		return err
+	}
+	isDone := job.State == models.CohortDone || in.DryRun && job.State == models.CohortReady
+	if !isDone || job.Skipped > 0 && !in.SkipFaulty {
+		return ErrCheckFailed
+	}
+	return nil
+}
 
 const (
 	cohortsPath = "/cohorts"
@@ -58,44 +141,13 @@ func (in CohortImport) toRequest() request {
 	return request{method: http.MethodPost, path: cohortsPath, query: query, raw: in.Content, header: header}
 }
 
-// ImportCohort has a file checked and, unless it is a dry run, its people enrolled,
-// and waits until that is done. ErrCheckFailed, after the report, where a person
-// was not enrolled who should have been.
-func (c *Commands) ImportCohort(ctx context.Context, in CohortImport, progress Progress) error {
-	got, err := c.client.do(ctx, in.toRequest())
-	if err != nil {
-		return err
-	}
-	var job api.Cohort
-	if err := got.decodeInto(&job); err != nil {
-		return err
-	}
-	if job.State == models.CohortReady && !in.DryRun {
-		if got, err = c.enrolCohort(ctx, job, in.Reason, progress); err != nil {
-			return err
-		}
-		if err := got.decodeInto(&job); err != nil {
-			return err
-		}
-	}
-	render := func(w io.Writer, job api.Cohort) error { return renderCohort(w, in.Path, job) }
-	if err := showResult(c, got, render); err != nil {
-		return err
-	}
-	isDone := job.State == models.CohortDone || in.DryRun && job.State == models.CohortReady
-	if !isDone || job.Skipped > 0 && !in.SkipFaulty {
-		return ErrCheckFailed
-	}
-	return nil
-}
-
 // enrolCohort confirms a checked file and waits until its people are enrolled.
-func (c *Commands) enrolCohort(ctx context.Context, job api.Cohort, reason string, progress Progress) (result, error) {
+func (p *program) enrolCohort(ctx context.Context, job api.Cohort, reason string, progress Progress) (result, error) {
 	confirm := request{method: http.MethodPost, path: cohortPath(job.ID) + "/confirm"}
 	if reason != "" {
 		confirm.header = map[string]string{"Coach-Reason": reason}
 	}
-	got, err := c.client.do(ctx, confirm)
+	got, err := p.client.do(ctx, confirm)
 	for {
 		if err != nil {
 			return result{}, fmt.Errorf("the import may go on without this command; see coachline cohort show %s: %w", job.ID, err)
@@ -108,19 +160,9 @@ func (c *Commands) enrolCohort(ctx context.Context, job api.Cohort, reason strin
 			return got, nil
 		}
 		if err = wait.For(ctx, cohortPoll); err == nil {
-			got, err = c.client.do(ctx, request{method: http.MethodGet, path: cohortPath(job.ID)})
+			got, err = p.client.do(ctx, request{path: cohortPath(job.ID)})
 		}
 	}
-}
-
-// ShowCohort prints how far an import is.
-func (c *Commands) ShowCohort(ctx context.Context, id string) error {
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: cohortPath(id)}, renderStoredCohort)
-}
-
-// CancelCohort ends an import; who is enrolled stays so.
-func (c *Commands) CancelCohort(ctx context.Context, id string) error {
-	return callAndShow(ctx, c, request{method: http.MethodDelete, path: cohortPath(id)}, renderStoredCohort)
 }
 
 func renderStoredCohort(w io.Writer, job api.Cohort) error {

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
 	"io"
@@ -12,12 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
-	"coachline/models"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -77,134 +73,71 @@ func newFakeAPI(t *testing.T, results map[string]string) *fakeAPI {
 	return server
 }
 
-func (a *fakeAPI) client(t *testing.T) *Client {
+// call runs a command, whose words are divided by spaces, against the server.
+func (a *fakeAPI) call(t *testing.T, args string) (code int, out, complaint string) {
 	t.Helper()
-	client, err := NewClient(a.URL+"/", "secret")
-	require.NoError(t, err)
-	return client
+	return call(t, []string{"COACH_URL=" + a.URL, "COACH_API_TOKEN=secret"}, strings.Fields(args)...)
+}
+
+// run requires that a command succeeds and returns what it prints.
+func (a *fakeAPI) run(t *testing.T, args string) string {
+	t.Helper()
+	code, out, complaint := a.call(t, args)
+	require.Equal(t, exitDone, code, complaint)
+	return out
 }
 
 func TestVerbs(t *testing.T) {
 	const path = "/conversation/participants"
-	name := "Anna"
 	for _, tc := range []struct {
-		name, call, result string
-		do                 func(context.Context, *Commands) error
-		body, header       string // sent body, and If-Match or Idempotency-Key
+		name, args, call, result string
+		body, header             string // sent body, and If-Match or Idempotency-Key
 	}{
-		{name: "add", call: "POST " + path, result: ann,
-			do: func(ctx context.Context, c *Commands) error {
-				return c.Add(ctx, api.NewParticipant{Phone: "+15558675310"})
-			},
-			body: `{"phone_number":"+15558675310"}`},
-		{name: "show", call: "GET " + path + "/conv_0a1b", result: ann,
-			do: func(ctx context.Context, c *Commands) error { return c.Show(ctx, "conv_0a1b") }},
-		{name: "show-unreachable", call: "GET " + path + "/conv_0a1b",
-			result: strings.Replace(ann, "{", `{"unreachable_at":"2026-03-02T09:00:00Z","unreachable_code":"21614",`, 1),
-			do:     func(ctx context.Context, c *Commands) error { return c.Show(ctx, "conv_0a1b") }},
-		{name: "show-attention", call: "GET " + path + "/conv_0a1b",
-			result: strings.Replace(ann, "{", `{"attention":"crisis","attention_at":"2026-03-02T09:00:00Z",`, 1),
-			do:     func(ctx context.Context, c *Commands) error { return c.Show(ctx, "conv_0a1b") }},
-		{name: "attend", call: "POST " + path + "/conv_0a1b/attention", result: `{"id":"conv_0a1b","attention":"","version":4}`,
-			do:   func(ctx context.Context, c *Commands) error { return c.ClearAttention(ctx, "conv_0a1b", "called") },
-			body: `{"clear":true,"note":"called"}`},
-		{name: "attention", call: "GET /attention", result: `{"attention":[{"participant_id":"conv_0a1b","name":"Ann","kind":"send","since":"2026-03-02T09:00:00Z","ref":"conv_0a1b-t3-p1","code":"30007"}],"next_cursor":null}`,
-			do: func(ctx context.Context, c *Commands) error { return c.ListAttention(ctx, models.AttentionSend) }},
-		{name: "delivery", call: "GET /delivery", result: `{"days":[{"day":"2026-03-02","in":0,"out":3,"segments":4,"uncounted":0,"delivered":2,"failed":1}],` +
+		{name: "add", args: "participant add --phone +15558675310", call: "POST " + path, result: ann, body: `{"phone_number":"+15558675310"}`},
+		{name: "show", args: "participant show conv_0a1b", call: "GET " + path + "/conv_0a1b", result: ann},
+		{name: "show-unreachable", args: "participant show conv_0a1b", call: "GET " + path + "/conv_0a1b", result: strings.Replace(ann, "{", `{"unreachable_at":"2026-03-02T09:00:00Z","unreachable_code":"21614",`, 1)},
+		{name: "show-attention", args: "participant show conv_0a1b", call: "GET " + path + "/conv_0a1b", result: strings.Replace(ann, "{", `{"attention":"crisis","attention_at":"2026-03-02T09:00:00Z",`, 1)},
+		{name: "attend", args: "participant attend conv_0a1b --note called", call: "POST " + path + "/conv_0a1b/attention", result: `{"id":"conv_0a1b","attention":"","version":4}`, body: `{"clear":true,"note":"called"}`},
+		{name: "attention", args: "attention --kind send", call: "GET /attention", result: `{"attention":[{"participant_id":"conv_0a1b","name":"Ann","kind":"send","since":"2026-03-02T09:00:00Z","ref":"conv_0a1b-t3-p1","code":"30007"}],"next_cursor":null}`},
+		{name: "delivery", args: "delivery --sender +12025550100", call: "GET /delivery", result: `{"days":[{"day":"2026-03-02","in":0,"out":3,"segments":4,"uncounted":0,"delivered":2,"failed":1}],` +
 			`"senders":[{"sender":"","out":1,"segments":1,"delivered":0,"failed":0},{"sender":"+12025550100","out":3,"segments":4,"delivered":2,"failed":1}],` +
 			`"failures":[{"code":"30007","meaning":"filtered by the carrier","next_step":"Ask the carrier.","texts":1}],` +
-			`"prompts":{"prompts":2,"median_seconds":1.5,"p95_seconds":600,"late":1},"unknown":{"texts":0}}`,
-			do: func(ctx context.Context, c *Commands) error { return c.Delivery(ctx, 7, "+12025550100") }},
-		{name: "delivery-none", call: "GET /delivery", result: `{"days":[],"senders":[],"failures":[],"prompts":{"prompts":0},"unknown":{"texts":0}}`,
-			do: func(ctx context.Context, c *Commands) error { return c.Delivery(ctx, 1, "") }},
-		{name: "attention-none", call: "GET /attention", result: `{"attention":[],"next_cursor":null}`,
-			do: func(ctx context.Context, c *Commands) error { return c.ListAttention(ctx, "") }},
-		{name: "list", call: "GET " + path, result: `{"participants":[` + ann + `],"next_cursor":null}`,
-			do: func(ctx context.Context, c *Commands) error {
-				return c.List(ctx, Filter{Status: models.StatusActive, Attention: models.AttentionCrisis})
-			}},
-		{name: "list-empty", call: "GET " + path, result: `{"participants":[],"next_cursor":null}`,
-			do: func(ctx context.Context, c *Commands) error { return c.List(ctx, Filter{}) }},
-		{name: "update", call: "PUT " + path + "/conv_0a1b", result: ann,
-			do: func(ctx context.Context, c *Commands) error {
-				return c.Update(ctx, "conv_0a1b", api.ParticipantChange{Name: &name}, 3)
-			},
-			body: `{"name":"Anna"}`, header: `"3"`},
-		{name: "pause", call: "PUT " + path + "/conv_0a1b", result: ann,
-			do: func(ctx context.Context, c *Commands) error {
-				return c.Pause(ctx, "conv_0a1b", nil)
-			},
-			body: `{"status":"paused"}`},
-		{name: "schedule-list", call: "GET " + path + "/conv_0a1b/schedules", result: "[" + daily + "]",
-			do: func(ctx context.Context, c *Commands) error { return c.ListSchedules(ctx, "conv_0a1b") }},
-		{name: "schedule-none", call: "GET " + path + "/conv_0a1b/schedules", result: "[]",
-			do: func(ctx context.Context, c *Commands) error { return c.ListSchedules(ctx, "conv_0a1b") }},
-		{name: "schedule-add", call: "POST " + path + "/conv_0a1b/schedules", result: daily,
-			do: func(ctx context.Context, c *Commands) error {
-				return c.AddSchedule(ctx, "conv_0a1b", api.NewSchedule{Type: models.ScheduleFixed, At: "12:00"})
-			},
-			body: `{"type":"fixed","at":"12:00"}`},
-		{name: "schedule-change", call: "PUT " + path + "/conv_0a1b/schedules/s1", result: daily,
-			do: func(ctx context.Context, c *Commands) error {
-				return c.ReplaceSchedule(ctx, "conv_0a1b", "s1", api.NewSchedule{Type: models.ScheduleFixed, At: "12:00", DryRun: true})
-			},
-			body: `{"type":"fixed","at":"12:00","dry_run":true}`},
-		{name: "schedule-move", call: "POST " + path + "/conv_0a1b/schedules/s1/move", result: daily,
-			do: func(ctx context.Context, c *Commands) error {
-				return c.MovePrompt(ctx, "conv_0a1b", "s1", api.PromptMove{To: time.Date(2026, 11, 30, 17, 0, 0, 0, time.UTC)})
-			},
-			body: `{"to":"2026-11-30T17:00:00Z"}`},
-		{name: "schedule-remove", call: "DELETE " + path + "/conv_0a1b/schedules/s1", result: daily,
-			do: func(ctx context.Context, c *Commands) error { return c.RemoveSchedule(ctx, "conv_0a1b", "s1") }},
-		{name: "pause-until", call: "PUT " + path + "/conv_0a1b", result: strings.Replace(ann, `"status":"active"`, `"status":"paused","paused_until":"2026-11-30T09:00:00Z"`, 1),
-			do: func(ctx context.Context, c *Commands) error {
-				until := time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
-				return c.Pause(ctx, "conv_0a1b", &until)
-			},
-			body: `{"status":"paused","paused_until":"2026-11-30T09:00:00Z"}`},
-		{name: "mode", call: "POST " + path + "/conv_0a1b/mode", result: `{"target_state":"FEEDBACK","mode":"FEEDBACK"}`,
-			do: func(ctx context.Context, c *Commands) error {
-				return c.SetMode(ctx, "conv_0a1b", models.ModeFeedback, "plan")
-			},
-			body: `{"reason":"plan","target_state":"FEEDBACK"}`},
-		{name: "mode-later", call: "POST " + path + "/conv_0a1b/mode", result: `{"target_state":"FEEDBACK","mode":"INTAKE"}`,
-			do: func(ctx context.Context, c *Commands) error {
-				return c.SetMode(ctx, "conv_0a1b", models.ModeFeedback, "")
-			},
-			body: `{"target_state":"FEEDBACK"}`},
-		{name: "remove", call: "DELETE " + path + "/conv_0a1b", result: `{"id":"conv_0a1b"}`,
-			do: func(ctx context.Context, c *Commands) error { return c.Remove(ctx, "conv_0a1b") }},
-		{name: "send", call: "POST " + path + "/conv_0a1b/messages", result: `{"id":"conv_0a1b-op-1","status":"ready"}`,
-			do:   func(ctx context.Context, c *Commands) error { return c.Send(ctx, "conv_0a1b", "See you", "k1") },
-			body: `{"body":"See you"}`, header: "k1"},
-		{name: "transcript", call: "GET " + path + "/conv_0a1b/history", result: historyJSON,
-			do: func(ctx context.Context, c *Commands) error { return c.Transcript(ctx, "conv_0a1b", 100) }},
-		{name: "transcript-empty", call: "GET " + path + "/conv_0a1b/history", result: `[]`,
-			do: func(ctx context.Context, c *Commands) error { return c.Transcript(ctx, "conv_0a1b", 100) }},
-		{name: "timers", call: "GET " + path + "/conv_0a1b/state", result: stateJSON,
-			do: func(ctx context.Context, c *Commands) error { return c.Timers(ctx, "conv_0a1b") }},
-		{name: "timers-paused", call: "GET " + path + "/conv_0a1b/state",
-			result: `{"mode":"INTAKE","status":"paused","schedules":[{"id":"s1","type":"fixed","at":"08:00","timezone":"Europe/Berlin","next_at":null,"target_at":null}],"due":[]}`,
-			do:     func(ctx context.Context, c *Commands) error { return c.Timers(ctx, "conv_0a1b") }},
-		{name: "timers-empty", call: "GET " + path + "/conv_0a1b/state", result: `{"mode":"INTAKE","status":"active","schedules":[],"due":[]}`,
-			do: func(ctx context.Context, c *Commands) error { return c.Timers(ctx, "conv_0a1b") }},
+			`"prompts":{"prompts":2,"median_seconds":1.5,"p95_seconds":600,"late":1},"unknown":{"texts":0}}`},
+		{name: "delivery-none", args: "delivery --days 1", call: "GET /delivery", result: `{"days":[],"senders":[],"failures":[],"prompts":{"prompts":0},"unknown":{"texts":0}}`},
+		{name: "attention-none", args: "attention", call: "GET /attention", result: `{"attention":[],"next_cursor":null}`},
+		{name: "list", args: "participant list --status active --attention crisis", call: "GET " + path, result: `{"participants":[` + ann + `],"next_cursor":null}`},
+		{name: "list-empty", args: "participant list", call: "GET " + path, result: `{"participants":[],"next_cursor":null}`},
+		{name: "update", args: "participant update conv_0a1b --name Anna --if-version 3", call: "PUT " + path + "/conv_0a1b", result: ann, body: `{"name":"Anna"}`, header: `"3"`},
+		{name: "pause", args: "participant pause conv_0a1b", call: "PUT " + path + "/conv_0a1b", result: ann, body: `{"status":"paused"}`},
+		{name: "schedule-list", args: "schedule list conv_0a1b", call: "GET " + path + "/conv_0a1b/schedules", result: "[" + daily + "]"},
+		{name: "schedule-none", args: "schedule list conv_0a1b", call: "GET " + path + "/conv_0a1b/schedules", result: "[]"},
+		{name: "schedule-add", args: "schedule add conv_0a1b --at 12:00", call: "POST " + path + "/conv_0a1b/schedules", result: daily, body: `{"type":"fixed","at":"12:00"}`},
+		{name: "schedule-change", args: "schedule change conv_0a1b s1 --at 12:00 --dry-run", call: "PUT " + path + "/conv_0a1b/schedules/s1", result: daily, body: `{"type":"fixed","at":"12:00","dry_run":true}`},
+		{name: "schedule-move", args: "schedule move conv_0a1b s1 --to 2026-11-30T17:00:00Z", call: "POST " + path + "/conv_0a1b/schedules/s1/move", result: daily, body: `{"to":"2026-11-30T17:00:00Z"}`},
+		{name: "schedule-remove", args: "schedule remove conv_0a1b s1", call: "DELETE " + path + "/conv_0a1b/schedules/s1", result: daily},
+		{name: "pause-until", args: "participant pause conv_0a1b --until 2026-11-30T09:00:00Z", call: "PUT " + path + "/conv_0a1b", result: strings.Replace(ann, `"status":"active"`, `"status":"paused","paused_until":"2026-11-30T09:00:00Z"`, 1), body: `{"status":"paused","paused_until":"2026-11-30T09:00:00Z"}`},
+		{name: "mode", args: "participant mode conv_0a1b FEEDBACK --reason plan", call: "POST " + path + "/conv_0a1b/mode", result: `{"target_state":"FEEDBACK","mode":"FEEDBACK"}`, body: `{"reason":"plan","target_state":"FEEDBACK"}`},
+		{name: "mode-later", args: "participant mode conv_0a1b FEEDBACK", call: "POST " + path + "/conv_0a1b/mode", result: `{"target_state":"FEEDBACK","mode":"INTAKE"}`, body: `{"target_state":"FEEDBACK"}`},
+		{name: "remove", args: "participant remove conv_0a1b", call: "DELETE " + path + "/conv_0a1b", result: `{"id":"conv_0a1b"}`},
+		{name: "send", args: "send conv_0a1b Hello --key k1", call: "POST " + path + "/conv_0a1b/messages", result: `{"id":"conv_0a1b-op-1","status":"ready"}`, body: `{"body":"Hello"}`, header: "k1"},
+		{name: "transcript", args: "transcript conv_0a1b", call: "GET " + path + "/conv_0a1b/history", result: historyJSON},
+		{name: "transcript-empty", args: "transcript conv_0a1b", call: "GET " + path + "/conv_0a1b/history", result: `[]`},
+		{name: "timers", args: "timers conv_0a1b", call: "GET " + path + "/conv_0a1b/state", result: stateJSON},
+		{name: "timers-paused", args: "timers conv_0a1b", call: "GET " + path + "/conv_0a1b/state", result: `{"mode":"INTAKE","status":"paused","schedules":[{"id":"s1","type":"fixed","at":"08:00","timezone":"Europe/Berlin","next_at":null,"target_at":null}],"due":[]}`},
+		{name: "timers-empty", args: "timers conv_0a1b", call: "GET " + path + "/conv_0a1b/state", result: `{"mode":"INTAKE","status":"active","schedules":[],"due":[]}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			server := newFakeAPI(t, map[string]string{tc.call: tc.result})
-			var text, raw bytes.Buffer
-			require.NoError(t, tc.do(context.Background(), New(server.client(t), &text, false)))
-			require.NoError(t, tc.do(context.Background(), New(server.client(t), &raw, true)))
-			golden(t, tc.name, text.String())
-			require.JSONEq(t, tc.result, raw.String())
+			golden(t, tc.name, server.run(t, tc.args))
+			require.JSONEq(t, tc.result, server.run(t, tc.args+" --json"))
 			require.Equal(t, "Bearer secret", server.asked[0].Header.Get("Authorization"))
 			require.Equal(t, tc.header, server.asked[0].Header.Get("If-Match")+server.asked[0].Header.Get("Idempotency-Key"))
 			require.Equal(t, tc.body, server.bodies[0])
 
 			delete(server.results, tc.call)
-			var refused *APIError
-			require.ErrorAs(t, tc.do(context.Background(), New(server.client(t), io.Discard, false)), &refused)
-			require.Equal(t, http.StatusNotFound, refused.Status)
-			require.EqualError(t, refused, "participant not found (HTTP 404)")
+			code, _, complaint := server.call(t, tc.args)
+			require.Equal(t, exitFailed, code)
+			require.Equal(t, "coachline: participant not found (HTTP 404)\n", complaint)
 		})
 	}
 }
@@ -218,11 +151,8 @@ func TestPages(t *testing.T) {
 		_, _ = w.Write([]byte(`{"status":"ok","result":{"participants":[{"id":"` + id + `"}],"next_cursor":` + next + `}}`))
 	}))
 	t.Cleanup(server.Close)
-	client, err := NewClient(server.URL, "")
-	require.NoError(t, err)
-	var out bytes.Buffer
-	require.NoError(t, New(client, &out, true).List(context.Background(), Filter{}))
-	require.JSONEq(t, `{"participants":[{"id":"conv_1"},{"id":"conv_2"}],"next_cursor":null}`, out.String())
+	_, out, _ := call(t, []string{"COACH_URL=" + server.URL}, "participant", "list", "--json")
+	require.JSONEq(t, `{"participants":[{"id":"conv_1"},{"id":"conv_2"}],"next_cursor":null}`, out)
 }
 
 func TestLongTranscript(t *testing.T) {
@@ -237,25 +167,23 @@ func TestLongTranscript(t *testing.T) {
 		_, _ = w.Write([]byte(`{"status":"ok","result":` + result + `}`))
 	}))
 	t.Cleanup(server.Close)
-	client, err := NewClient(server.URL, "")
-	require.NoError(t, err)
-	var out bytes.Buffer
-	require.NoError(t, New(client, &out, true).Transcript(context.Background(), "conv_1", 600))
+	_, out, _ := call(t, []string{"COACH_URL=" + server.URL}, "transcript", "conv_1", "--limit", "600", "--json")
 	var all []api.HistoryEntry
-	require.NoError(t, json.Unmarshal(out.Bytes(), &all))
+	require.NoError(t, json.Unmarshal([]byte(out), &all))
 	require.Len(t, all, 600)
 	require.Equal(t, []string{"old", "new"}, []string{all[99].Text, all[100].Text})
 }
 
 func TestClientTellsWhatIsWrong(t *testing.T) {
-	for _, base := range []string{"", "127.0.0.1:8080", "ftp://host", "http://"} {
-		_, err := NewClient(base, "")
-		require.ErrorContains(t, err, "not of the form", base)
+	for _, base := range []string{"127.0.0.1:8080", "ftp://host", "http://"} {
+		_, _, complaint := call(t, []string{"COACH_URL=" + base}, "participant", "list")
+		require.Contains(t, complaint, "not of the form", base)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
-	client, err := NewClient(server.URL, "")
-	require.NoError(t, err)
-	require.ErrorContains(t, New(client, io.Discard, false).Show(context.Background(), "x"), "not one of this API")
+	environ := []string{"COACH_URL=" + server.URL}
+	_, _, complaint := call(t, environ, "participant", "show", "conv_1")
+	require.Contains(t, complaint, "not one of this API")
 	server.Close()
-	require.ErrorContains(t, New(client, io.Discard, false).Show(context.Background(), "x"), "calling the API at "+server.URL)
+	_, _, complaint = call(t, environ, "participant", "show", "conv_1")
+	require.Contains(t, complaint, "calling the API at "+server.URL)
 }

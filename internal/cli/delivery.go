@@ -1,25 +1,31 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"strconv"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"coachline/internal/api"
 )
 
-// Delivery prints how texts fared in the last days, those of one sender where one is
-// named.
-func (c *Commands) Delivery(ctx context.Context, days int, sender string) error {
-	query := url.Values{"days": {strconv.Itoa(days)}}
-	if sender != "" {
-		query.Set("sender", sender)
+func (p *program) deliveryCommand() *cobra.Command {
+	var days int
+	var sender string
+	c := &cobra.Command{Use: "delivery", Short: "Print how texts fared: by day, by sender, failures by code, lateness of prompts", Args: exactArgs(0)}
+	c.Flags().IntVar(&days, "days", 7, "how many UTC days, today among them; 1 to 90")
+	c.Flags().StringVar(&sender, "sender", "", "only texts that this number or messaging service posted")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		query := url.Values{"days": {strconv.Itoa(days)}}
+		if sender != "" {
+			query.Set("sender", sender)
+		}
+		return callAndShow(c.Context(), p, request{path: "/delivery", query: query}, renderDelivery)
 	}
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: "/delivery", query: query}, renderDelivery)
+	return c
 }
 
 func renderDelivery(w io.Writer, report api.DeliveryReport) error {

@@ -1,7 +1,8 @@
 package cli
 
 import (
-	"context"
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -9,27 +10,65 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"coachline/internal/api"
 )
 
+var errNotConfirmed = errors.New("the id was not repeated; nothing was erased")
+
+// eraseCommand takes an id only, of people who were removed too, and has it
+// typed again.
+func (p *program) eraseCommand() *cobra.Command {
+	var yes bool
+	var reason string
+	c := &cobra.Command{
+		Use: "erase PARTICIPANT", Short: "Erase a person for ever: rows, histories, the carrier's copies", Args: exactArgs(1),
+		Long: "Removes the participant if enrolled, then erases what the tables, Temporal and the carrier hold of the person.\n" +
+			"PARTICIPANT is the id, also of a removed participant. Figures stay under the id. It cannot be undone.",
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask for the id again")
+	c.Flags().StringVar(&reason, "reason", "", "why; kept sealed, so it must not name the person")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if !yes {
+			if err := p.confirmID(args[0]); err != nil {
+				return err
+			}
+		}
+		body := api.NewErasure{Confirm: args[0], Reason: reason}
+		return callAndShow(c.Context(), p, request{method: http.MethodPost, participant: args[0], path: "/erase", body: body}, renderErasure)
+	}
+	return c
+}
+
+// confirmID has an id typed again.
+func (p *program) confirmID(id string) error {
+	if _, err := fmt.Fprintf(p.err, "This cannot be undone. Type %s again: ", id); err != nil {
+		return err
+	}
+	line, err := bufio.NewReader(p.in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("reading the id: %w", err)
+	}
+	if strings.TrimSpace(line) != id {
+		return errNotConfirmed
+	}
+	return nil
+}
+
+func (p *program) erasureCommand() *cobra.Command {
+	list := verb("list", "List erasures", func(c *cobra.Command, _ []string) error {
+		return listAndShow(c.Context(), p, listing{erasuresPath, "erasures"}, url.Values{}, renderErasures)
+	})
+	show := verb("show PARTICIPANT", "Print the receipt of an erasure", func(c *cobra.Command, args []string) error {
+		return callAndShow(c.Context(), p, request{path: erasuresPath + "/" + url.PathEscape(args[0])}, renderErasure)
+	})
+	return groupCommand("erasure", "Receipts of people who were erased", list, show)
+}
+
 const erasuresPath = "/erasures"
-
-// Erase has a person erased and prints the receipt as far as it has come.
-func (c *Commands) Erase(ctx context.Context, id, reason string) error {
-	body := api.NewErasure{Confirm: id, Reason: reason}
-	return callAndShow(ctx, c, request{method: http.MethodPost, path: participantPath(id) + "/erase", body: body}, renderErasure)
-}
-
-// Erasure prints the receipt of an erasure.
-func (c *Commands) Erasure(ctx context.Context, id string) error {
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: erasuresPath + "/" + url.PathEscape(id)}, renderErasure)
-}
-
-// ListErasures prints all erasures, newest first.
-func (c *Commands) ListErasures(ctx context.Context) error {
-	return listAndShow(ctx, c, listing{erasuresPath, "erasures"}, url.Values{}, renderErasures)
-}
 
 func renderErasure(w io.Writer, e api.Erasure) error {
 	rows := [][]string{

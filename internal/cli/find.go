@@ -13,14 +13,17 @@ import (
 // idPrefix begins every participant's id.
 const idPrefix = "conv_"
 
-// Find returns the id of a participant who is named by id, phone number or
+// findParticipant returns the id of a participant who is named by id, phone number or
 // name. A name must be that of one participant only; case does not count. An id
 // is returned as it is, so that removed participants can be named.
-func (c *Commands) Find(ctx context.Context, ref string) (string, error) {
+func (c *Client) findParticipant(ctx context.Context, ref string) (string, error) {
 	if strings.HasPrefix(ref, idPrefix) {
 		return ref, nil
 	}
-	all, err := listParticipants(ctx, c.client)
+	if id := c.found[ref]; id != "" {
+		return id, nil
+	}
+	all, err := listParticipants(ctx, c)
 	if err != nil {
 		return "", err
 	}
@@ -34,6 +37,7 @@ func (c *Commands) Find(ctx context.Context, ref string) (string, error) {
 	case 0:
 		return "", fmt.Errorf("no participant has the id, phone number or name %q", ref)
 	case 1:
+		c.found[ref] = found[0].ID
 		return found[0].ID, nil
 	}
 	var ids []string
@@ -43,11 +47,11 @@ func (c *Commands) Find(ctx context.Context, ref string) (string, error) {
 	return "", fmt.Errorf("%d participants are named %q: give one of the ids %s", len(found), ref, strings.Join(ids, ", "))
 }
 
-// Suggest lists ids, with the name or else the phone number behind a tab, for
+// suggestParticipants lists ids, with the name or else the phone number behind a tab, for
 // the shell's completion; at most limit of those whose id, name or number
 // begins with prefix.
-func (c *Commands) Suggest(ctx context.Context, prefix string, limit int) ([]string, error) {
-	all, err := listParticipants(ctx, c.client)
+func (c *Client) suggestParticipants(ctx context.Context, prefix string, limit int) ([]string, error) {
+	all, err := listParticipants(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +94,8 @@ func isNamed(p api.Participant, ref string) bool {
 
 // zoneOf returns the zone of a participant for printing local times; UTC where
 // it cannot be known.
-func (c *Commands) zoneOf(ctx context.Context, id string) *time.Location {
-	got, err := c.client.do(ctx, request{method: "GET", path: participantPath(id)})
+func (c *Client) zoneOf(ctx context.Context, id string) *time.Location {
+	got, err := c.do(ctx, request{participant: id})
 	if err != nil {
 		return time.UTC
 	}

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -90,4 +93,56 @@ func loadZone(name string) *time.Location {
 		return time.UTC
 	}
 	return zone
+}
+
+// showResult decodes a result and has it rendered, or prints it as it came.
+func showResult[T any](p *program, r result, render func(io.Writer, T) error) error {
+	if p.json {
+		return printJSON(p.out, r.raw)
+	}
+	var value T
+	if err := r.decodeInto(&value); err != nil {
+		return err
+	}
+	return render(p.out, value)
+}
+
+// fetch reads what a command needs before it does its work.
+func fetch[T any](ctx context.Context, p *program, path string) (value T, err error) {
+	got, err := p.client.do(ctx, request{path: path})
+	if err == nil {
+		err = got.decodeInto(&value)
+	}
+	return value, err
+}
+
+// parseNumber reads the number of a thing that coachline lists.
+func parseNumber(thing, given string) (int64, error) {
+	id, err := strconv.ParseInt(given, 10, 64)
+	if err != nil || id < 1 {
+		return 0, usageError{fmt.Errorf("%q is not the number of a %s; see coachline %s list", given, thing, thing)}
+	}
+	return id, nil
+}
+
+// callAndShow calls the API and shows the result.
+func callAndShow[T any](ctx context.Context, p *program, r request, render func(io.Writer, T) error) error {
+	got, err := p.client.do(ctx, r)
+	if err != nil {
+		return err
+	}
+	return showResult(p, got, render)
+}
+
+// listAndShow reads a list to its last page and shows it as one page.
+func listAndShow[T any](ctx context.Context, p *program, l listing, query url.Values, render func(io.Writer, T) error) error {
+	items, err := listItems[json.RawMessage](ctx, p.client, l, query)
+	if err != nil {
+		return err
+	}
+	page, err := joinPages(l, items)
+	if err != nil {
+		return err
+	}
+	return showResult(p, page, render)
 }

@@ -1,22 +1,17 @@
 package cli
 
 import (
-	"bytes"
-	"context"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"coachline/internal/api"
-	"coachline/models"
 )
 
 // pagedAPI serves two pages of every list and keeps the queries that it saw. The
 // answers hold a field that the command line does not know.
-func pagedAPI(t *testing.T) (client *Client, queries *[]string) {
+func pagedAPI(t *testing.T) (environ []string, queries *[]string) {
 	t.Helper()
 	lists := map[string][2]string{
 		"/alerts": {
@@ -46,33 +41,25 @@ func pagedAPI(t *testing.T) (client *Client, queries *[]string) {
 		_, _ = w.Write([]byte(`{"status":"ok","result":{` + page + `,"next_cursor":` + next + `}}`))
 	}))
 	t.Cleanup(server.Close)
-	client, err := NewClient(server.URL, "")
-	require.NoError(t, err)
-	return client, queries
+	return []string{"COACH_URL=" + server.URL}, queries
 }
 
 // A list is read to its last page, and JSON shows each item as it came.
 func TestListsReadEveryPage(t *testing.T) {
 	for _, tc := range []struct {
-		name    string
-		do      func(context.Context, *Commands) error
-		queries []string
+		name, args string
+		queries    []string
 	}{
-		{"pages-alerts", func(ctx context.Context, c *Commands) error { return c.ListAlerts(ctx, true) },
-			[]string{"limit=200&unmarked=true", "cursor=7&limit=200&unmarked=true"}},
-		{"pages-attention", func(ctx context.Context, c *Commands) error { return c.ListAttention(ctx, models.AttentionSend) },
-			[]string{"kind=send&limit=200", "cursor=7&kind=send&limit=200"}},
-		{"pages-holds", func(ctx context.Context, c *Commands) error { return c.ListHolds(ctx, false) },
-			[]string{"active=true&limit=200", "active=true&cursor=7&limit=200"}},
-		{"pages-participants", func(ctx context.Context, c *Commands) error { return c.List(ctx, Filter{Waiting: true}) },
-			[]string{"limit=200&waiting=true", "cursor=7&limit=200&waiting=true"}},
+		{"pages-alerts", "alerts list --unmarked", []string{"limit=200&unmarked=true", "cursor=7&limit=200&unmarked=true"}},
+		{"pages-attention", "attention --kind send", []string{"kind=send&limit=200", "cursor=7&kind=send&limit=200"}},
+		{"pages-holds", "hold list", []string{"active=true&limit=200", "active=true&cursor=7&limit=200"}},
+		{"pages-participants", "participant list --waiting", []string{"limit=200&waiting=true", "cursor=7&limit=200&waiting=true"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			client, queries := pagedAPI(t)
-			var out bytes.Buffer
-			require.NoError(t, tc.do(t.Context(), New(client, &out, false)))
-			require.NoError(t, tc.do(t.Context(), New(client, &out, true)))
-			golden(t, tc.name, out.String())
+			environ, queries := pagedAPI(t)
+			_, text, _ := call(t, environ, strings.Fields(tc.args)...)
+			_, raw, _ := call(t, environ, append(strings.Fields(tc.args), "--json")...)
+			golden(t, tc.name, text+raw)
 			require.Equal(t, append(tc.queries, tc.queries...), *queries)
 		})
 	}
@@ -80,35 +67,21 @@ func TestListsReadEveryPage(t *testing.T) {
 
 // What commands send is part of the API.
 func TestBodiesOfRequests(t *testing.T) {
-	until := time.Date(2026, 3, 3, 9, 0, 0, 0, time.UTC)
-	yes, name, paused := true, "Ann", models.StatusPaused
 	hold := `{"id":1,"scope":"all","until":"2026-03-03T09:00:00Z","created_at":"2026-03-02T09:00:00Z","active":true}`
-	for _, tc := range []struct {
-		call, result, body string
-		do                 func(context.Context, *Commands) error
-	}{
-		{"POST /holds", hold, `{"until":"2026-03-03T09:00:00Z"}`,
-			func(ctx context.Context, c *Commands) error { return c.AddHold(ctx, api.NewHold{Until: until}) }},
-		{"POST /holds", hold, `{"reason":"away","until":"2026-03-03T09:00:00Z"}`,
-			func(ctx context.Context, c *Commands) error {
-				return c.AddHold(ctx, api.NewHold{Until: until, Reason: "away"})
-			}},
-		{"POST /alerts/alarm-1/mark", `{"id":"alarm-1","mark":"wrong"}`, `{"mark":"wrong"}`,
-			func(ctx context.Context, c *Commands) error { return c.MarkAlert(ctx, "alarm-1", models.MarkWrong) }},
-		{"POST /conversation/participants/conv_1/attention", `{"attention":""}`, `{"clear":true}`,
-			func(ctx context.Context, c *Commands) error { return c.ClearAttention(ctx, "conv_1", "") }},
-		{"PUT /conversation/participants/conv_1", ann, `{"name":"Ann","locale":"Ann","status":"paused","debug":true,"waiting_messages":"read"}`,
-			func(ctx context.Context, c *Commands) error {
-				return c.Update(ctx, "conv_1", api.ParticipantChange{Name: &name, Locale: &name, Status: &paused, Debug: &yes, Waiting: models.WaitingRead}, 0)
-			}},
+	for _, tc := range []struct{ call, result, body, args string }{
+		{"POST /holds", hold, `{"until":"2026-03-03T09:00:00Z"}`, "hold add --until 2026-03-03T09:00:00Z"},
+		{"POST /holds", hold, `{"reason":"away","until":"2026-03-03T09:00:00Z"}`, "hold add --until 2026-03-03T09:00:00Z --reason away"},
+		{"POST /alerts/alarm-1/mark", `{"id":"alarm-1","mark":"wrong"}`, `{"mark":"wrong"}`, "alerts mark alarm-1 wrong"},
+		{"POST /conversation/participants/conv_1/attention", `{"attention":""}`, `{"clear":true}`, "participant attend conv_1"},
+		{"PUT /conversation/participants/conv_1", ann, `{"name":"Ann","locale":"Ann","status":"paused","debug":true}`,
+			"participant update conv_1 --name Ann --locale Ann --status paused --debug"},
+		{"PUT /conversation/participants/conv_1", ann, `{"status":"active","waiting_messages":"read"}`, "participant resume conv_1 --waiting read"},
 		{"POST /conversation/participants", ann, `{"phone_number":"+15558675310","name":"Ann","timezone":"Ann","locale":"de","tester":true,"channel":"sms","signup":true}`,
-			func(ctx context.Context, c *Commands) error {
-				return c.Add(ctx, api.NewParticipant{Phone: "+15558675310", Name: name, Timezone: &name, Locale: "de", Tester: true, Channel: models.ChannelSMS, Signup: true})
-			}},
+			"participant add --phone +15558675310 --name Ann --timezone Ann --locale de --tester --channel sms --signup"},
 	} {
-		t.Run(tc.call, func(t *testing.T) {
+		t.Run(tc.args, func(t *testing.T) {
 			server := newFakeAPI(t, map[string]string{tc.call: tc.result})
-			require.NoError(t, tc.do(t.Context(), New(server.client(t), &bytes.Buffer{}, false)))
+			server.run(t, tc.args)
 			require.Equal(t, []string{tc.body}, server.bodies)
 		})
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,9 +12,203 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"coachline/internal/api"
 	"coachline/models"
 )
+
+func (p *program) participantCommand() *cobra.Command {
+	return groupCommand("participant", "Enrol, look at and change participants", append(p.recordVerbs(),
+		p.addCommand(), p.listCommand(), p.updateCommand(),
+		p.participantShow(),
+		p.participantRemove(),
+		p.pauseCommand(), p.resumeCommand(),
+		p.participantWaiting(),
+		p.modeCommand(), p.attendCommand(), p.eraseCommand(),
+	)...)
+}
+
+func (p *program) participantShow() *cobra.Command {
+	return verb("show ID", "Print a participant", func(c *cobra.Command, args []string) error {
+		return p.printParticipant(c.Context(), args[0])
+	})
+}
+
+func (p *program) participantRemove() *cobra.Command {
+	return verb("remove ID", "Remove a participant: one closing notice, then nothing more", func(c *cobra.Command, args []string) error {
+		got, err := p.client.do(c.Context(), request{method: http.MethodDelete, participant: args[0]})
+		if err != nil {
+			return err
+		}
+		return showResult(p, got, func(w io.Writer, _ json.RawMessage) error {
+			_, err := fmt.Fprintln(w, got.message)
+			return err
+		})
+	})
+}
+
+func (p *program) participantWaiting() *cobra.Command {
+	return verb("waiting ID", "Print messages that came while the participant was paused", func(c *cobra.Command, args []string) error {
+		return callAndShow(c.Context(), p, request{participant: args[0], path: "/waiting"}, renderWaiting)
+	})
+}
+
+func (p *program) addCommand() *cobra.Command {
+	var who api.NewParticipant
+	var zone, channel, method string
+	var strata []string
+	var consent api.Consenting
+	c := &cobra.Command{Use: "add --phone NUMBER", Short: "Enrol a participant", Args: exactArgs(0)}
+	flags := c.Flags()
+	flags.StringVar(&who.Phone, "phone", "", "phone number")
+	flags.StringVar(&who.Name, "name", "", "name")
+	flags.StringVar(&who.Gender, "gender", "", "gender")
+	flags.StringVar(&who.Ethnicity, "ethnicity", "", "ethnicity")
+	flags.StringVar(&who.Background, "background", "", "what the coach should know")
+	flags.StringVar(&zone, "timezone", "", "IANA time zone (default the programme's)")
+	flags.StringVar(&who.Locale, "locale", "", "language and region, such as en-GB")
+	flags.BoolVar(&who.Tester, "tester", false, "a member of the team")
+	flags.BoolVar(&who.Debug, "debug", false, "send debug messages; testers only")
+	flags.BoolVar(&who.Signup, "signup", false, "the person has just signed up themselves: greet at once, also in quiet hours")
+	flags.StringVar(&channel, "channel", "", "sms or terminal")
+	flags.StringVar(&who.Study, "study", "", "id of a study that recruits (default the study default)")
+	flags.StringArrayVar(&strata, "stratum", nil, "NAME=LEVEL of a stratum of the study that is no field of the person; may be repeated")
+	flags.IntVar(&consent.Version, "consent-version", 0, "version of the study's consent text that the person agreed to")
+	flags.StringVar(&consent.Locale, "consent-locale", "", "language of that text")
+	flags.StringVar(&method, "consent-method", string(models.MethodOperator), "form, web or operator: how they agreed")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if who.Phone == "" {
+			return usageError{errors.New("--phone is needed")}
+		}
+		if flags.Changed("timezone") {
+			who.Timezone = &zone
+		}
+		var err error
+		if who.Strata, err = parseStrata(strata); err != nil {
+			return err
+		}
+		who.Channel = models.Channel(channel)
+		if consent.Version > 0 || consent.Locale != "" {
+			consent.Method, who.Consent = models.ConsentMethod(method), &consent
+		}
+		return callAndShow(c.Context(), p, request{method: http.MethodPost, path: participantsPath, body: who}, renderParticipant)
+	}
+	return c
+}
+
+// pauseCommand pauses until an instant, or until the participant is resumed.
+func (p *program) pauseCommand() *cobra.Command {
+	var until string
+	c := &cobra.Command{
+		Use: "pause ID", Short: "Hold everything that would be sent", Args: exactArgs(1),
+		Long: "No prompts, reminders or replies go out. What the person writes waits, and is answered when the pause ends if it is of that day.\n" +
+			"Again with another --until moves the end.",
+	}
+	c.Flags().StringVar(&until, "until", "", "when the person is resumed by themselves: as of coachline hold, at most 366 days away (default until resumed by hand)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var end *time.Time
+		if until != "" {
+			instant, err := parseInstant(until, time.Now())
+			if err != nil {
+				return usageError{fmt.Errorf("--until: %w", err)}
+			}
+			end = &instant
+		}
+		paused := models.StatusPaused
+		return p.changeParticipant(c.Context(), args[0], api.ParticipantChange{Status: &paused, PausedUntil: end}, 0)
+	}
+	return c
+}
+
+// resumeCommand leaves it to the server what becomes of waiting messages, or takes the
+// operator's choice.
+func (p *program) resumeCommand() *cobra.Command {
+	var waiting string
+	c := &cobra.Command{Use: "resume ID", Short: "Go on with the next slot, and answer what came meanwhile", Args: exactArgs(1)}
+	c.Flags().StringVar(&waiting, "waiting", "", "answer or read: what becomes of messages that came while the participant was paused\n"+
+		"(default answer if the newest is of today in the participant's zone, read otherwise)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		action := models.WaitingAction(waiting)
+		if waiting != "" && action != models.WaitingAnswer && action != models.WaitingRead {
+			return usageError{errors.New("--waiting must be answer or read")}
+		}
+		active := models.StatusActive
+		return p.changeParticipant(c.Context(), args[0], api.ParticipantChange{Status: &active, Waiting: action}, 0)
+	}
+	return c
+}
+
+func (p *program) listCommand() *cobra.Command {
+	var status, attention string
+	var waiting bool
+	c := &cobra.Command{Use: "list", Short: "List participants", Args: exactArgs(0)}
+	c.Flags().StringVar(&status, "status", "", "only those who are active, paused, completed, withdrawn or opted_out")
+	c.Flags().BoolVar(&waiting, "waiting", false, "only those with messages that came while they were paused")
+	c.Flags().StringVar(&attention, "attention", "", "only those at whom an operator should look for this: "+attentionKinds())
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return listAndShow(c.Context(), p, participantList, Filter{Status: models.Status(status), Attention: models.Attention(attention), Waiting: waiting}.toQuery(), renderParticipants)
+	}
+	return c
+}
+
+func (p *program) updateCommand() *cobra.Command {
+	c := &cobra.Command{Use: "update ID", Short: "Change some fields of a participant", Args: exactArgs(1)}
+	flags := c.Flags()
+	for name, usage := range map[string]string{
+		"phone": "new phone number; conversation, schedules and consent stay", "name": "name", "gender": "gender", "ethnicity": "ethnicity", "background": "what the coach should know",
+		"timezone": "IANA time zone", "locale": "language and region", "status": "active, paused, completed, withdrawn or opted_out",
+	} {
+		flags.String(name, "", usage)
+	}
+	flags.Bool("tester", false, "a member of the team")
+	flags.Bool("debug", false, "send debug messages; testers only")
+	version := flags.Int64("if-version", 0, "refuse unless this is the participant's version")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		change := changeOf(c)
+		if change == (api.ParticipantChange{}) {
+			return usageError{errors.New("nothing to change was given")}
+		}
+		return p.changeParticipant(c.Context(), args[0], change, *version)
+	}
+	return c
+}
+
+// changeOf takes the flags that were given, also those given as empty.
+func changeOf(c *cobra.Command) api.ParticipantChange {
+	flags := c.Flags()
+	text := func(name string) *string {
+		if !flags.Changed(name) {
+			return nil
+		}
+		value := flags.Lookup(name).Value.String()
+		return &value
+	}
+	flag := func(name string) *bool {
+		if !flags.Changed(name) {
+			return nil
+		}
+		value := flags.Lookup(name).Value.String() == "true"
+		return &value
+	}
+	return api.ParticipantChange{
+		Phone: text("phone"),
+		Name:  text("name"), Gender: text("gender"), Ethnicity: text("ethnicity"), Background: text("background"),
+		Timezone: text("timezone"), Locale: text("locale"), Status: (*models.Status)(text("status")),
+		Tester: flag("tester"), Debug: flag("debug"),
+	}
+}
+
+func (p *program) modeCommand() *cobra.Command {
+	var reason string
+	c := &cobra.Command{Use: "mode ID INTAKE|FEEDBACK", Short: "Force a mode, applied between turns", Args: exactArgs(2)}
+	c.Flags().StringVar(&reason, "reason", "", "why, for the audit")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		body := api.ModeChange{Target: models.Mode(args[1]), Reason: reason}
+		return callAndShow(c.Context(), p, request{method: http.MethodPost, participant: args[0], path: "/mode", body: body}, renderMode)
+	}
+	return c
+}
 
 const participantsPath = "/conversation/participants"
 
@@ -21,14 +216,9 @@ func participantPath(id string) string { return participantsPath + "/" + url.Pat
 
 var participantList = listing{participantsPath, "participants"}
 
-// Add enrols a participant. A second call with the same phone is refused.
-func (c *Commands) Add(ctx context.Context, p api.NewParticipant) error {
-	return callAndShow(ctx, c, request{method: http.MethodPost, path: participantsPath, body: p}, renderParticipant)
-}
-
-// Show prints one participant.
-func (c *Commands) Show(ctx context.Context, id string) error {
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: participantPath(id)}, renderParticipant)
+// printParticipant prints one participant.
+func (p *program) printParticipant(ctx context.Context, id string) error {
+	return callAndShow(ctx, p, request{participant: id}, renderParticipant)
 }
 
 // Filter selects participants; empty fields select all.
@@ -37,11 +227,6 @@ type Filter struct {
 	Attention models.Attention
 	Waiting   bool
 	TakenOver bool
-}
-
-// List prints every participant that the filter selects.
-func (c *Commands) List(ctx context.Context, filter Filter) error {
-	return listAndShow(ctx, c, participantList, filter.toQuery(), renderParticipants)
 }
 
 func (f Filter) toQuery() url.Values {
@@ -66,40 +251,14 @@ func listParticipants(ctx context.Context, client *Client) ([]api.Participant, e
 	return listItems[api.Participant](ctx, client, participantList, url.Values{})
 }
 
-// Update changes some fields. With a version it is refused when the
+// changeParticipant changes some fields. With a version it is refused when the
 // participant has changed since.
-func (c *Commands) Update(ctx context.Context, id string, change api.ParticipantChange, version int64) error {
-	r := request{method: http.MethodPut, path: participantPath(id), body: change}
+func (p *program) changeParticipant(ctx context.Context, id string, change api.ParticipantChange, version int64) error {
+	r := request{method: http.MethodPut, participant: id, body: change}
 	if version > 0 {
 		r.header = map[string]string{"If-Match": strconv.Quote(strconv.FormatInt(version, 10))}
 	}
-	return callAndShow(ctx, c, r, renderParticipant)
-}
-
-// Pause holds everything that would be sent to a participant; until, unless nil, is
-// when they are resumed by themselves.
-func (c *Commands) Pause(ctx context.Context, id string, until *time.Time) error {
-	paused := models.StatusPaused
-	return c.Update(ctx, id, api.ParticipantChange{Status: &paused, PausedUntil: until}, 0)
-}
-
-// Resume resumes a participant; waiting says what becomes of texts that came
-// meanwhile, and empty leaves it to the server.
-func (c *Commands) Resume(ctx context.Context, id string, waiting models.WaitingAction) error {
-	active := models.StatusActive
-	return c.Update(ctx, id, api.ParticipantChange{Status: &active, Waiting: waiting}, 0)
-}
-
-// Remove ends a participant's time in the programme.
-func (c *Commands) Remove(ctx context.Context, id string) error {
-	got, err := c.client.do(ctx, request{method: http.MethodDelete, path: participantPath(id)})
-	if err != nil {
-		return err
-	}
-	return showResult(c, got, func(w io.Writer, _ json.RawMessage) error {
-		_, err := fmt.Fprintln(w, got.message)
-		return err
-	})
+	return callAndShow(ctx, p, r, renderParticipant)
 }
 
 func renderParticipant(w io.Writer, p api.Participant) error {

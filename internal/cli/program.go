@@ -50,6 +50,7 @@ type program struct {
 	// bars says that standard error is a terminal, which shows progress as a bar.
 	bars    bool
 	environ []string
+	client  *Client
 	url     string
 	token   string
 	reason  string
@@ -90,6 +91,7 @@ func (p *program) runCommand(ctx context.Context, args []string) int {
 }
 
 func (p *program) rootCommand() *cobra.Command {
+	p.client = newClient(p.findTarget)
 	root := groupCommand("coachline", "Durable SMS coaching")
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.Version = versionLine()
@@ -136,6 +138,13 @@ func takesParticipant(c *cobra.Command) bool {
 	return len(words) > 1 && words[1] == "ID"
 }
 
+// verb builds a command. Its arguments are the words of use after its name that are
+// no flags.
+func verb(use, short string, run func(*cobra.Command, []string) error) *cobra.Command {
+	arguments, _, _ := strings.Cut(use, " --")
+	return &cobra.Command{Use: use, Short: short, Args: exactArgs(len(strings.Fields(arguments)) - 1), RunE: run}
+}
+
 // exactArgs checks the number of arguments.
 func exactArgs(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
@@ -164,20 +173,6 @@ func (p *program) logTo(cfg config.Config) {
 	slog.SetDefault(slog.New(slog.NewJSONHandler(p.err, &slog.HandlerOptions{Level: cfg.Log.Level(), ReplaceAttr: redact.Attr})))
 }
 
-// newClient calls the API of the installation that this command goes to.
-func (p *program) newClient() (*Client, error) {
-	base, token, err := p.findTarget()
-	if err != nil {
-		return nil, err
-	}
-	client, err := NewClient(base, token)
-	if err != nil {
-		return nil, err
-	}
-	client.SetReason(p.reason)
-	return client, nil
-}
-
 // callAddress turns an address to listen on into one to call.
 func callAddress(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
@@ -188,22 +183,4 @@ func callAddress(addr string) string {
 		host = "127.0.0.1"
 	}
 	return net.JoinHostPort(host, port)
-}
-
-func (p *program) newCommands() (*Commands, error) {
-	client, err := p.newClient()
-	if err != nil {
-		return nil, err
-	}
-	return New(client, p.out, p.json), nil
-}
-
-// commandsFor finds the participant that an argument names by id, phone number or
-// unique name, and returns the commands of the API with the id.
-func (p *program) commandsFor(ctx context.Context, ref string) (commands *Commands, id string, err error) {
-	if commands, err = p.newCommands(); err != nil {
-		return nil, "", err
-	}
-	id, err = commands.Find(ctx, ref)
-	return commands, id, err
 }

@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"bytes"
-	"context"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -46,40 +43,29 @@ const memoriesJSON = `{"facts":[{"id":"f2","kind":"goal","text":"Two walks a day
 
 func TestRecordVerbs(t *testing.T) {
 	const path = "/conversation/participants/conv_0a1b"
-	turns := func(ctx context.Context, c *Commands) error { return c.Turns(ctx, "conv_0a1b", 20) }
-	turn := func(ctx context.Context, c *Commands) error { return c.Turn(ctx, "conv_0a1b", 42) }
-	consents := func(ctx context.Context, c *Commands) error { return c.Consents(ctx, "conv_0a1b") }
-	memories := func(ctx context.Context, c *Commands) error { return c.Memories(ctx, "conv_0a1b") }
-	for _, tc := range []struct {
-		name, call, result string
-		do                 func(context.Context, *Commands) error
-	}{
-		{"turn", "GET " + path + "/turns/42", turnJSON, turn},
-		{"turn-running", "GET " + path + "/turns/42", `{"turn":{"id":"conv_0a1b-t42","kind":"reply","started_at":"2026-11-24T13:00:00Z"}}`, turn},
-		{"turns", "GET " + path + "/turns", turnsJSON, turns},
-		{"turns-empty", "GET " + path + "/turns", `{"turns":[],"next_before":null}`, turns},
-		{"consents", "GET " + path + "/consents", consentsJSON, consents},
-		{"consents-empty", "GET " + path + "/consents", `[]`, consents},
-		{"memories", "GET " + path + "/memories", memoriesJSON, memories},
-		{"memories-empty", "GET " + path + "/memories", `{"facts":[],"notes":[],"summary":{"text":"","updated_at":null}}`, memories},
-		{"forget", "DELETE " + path + "/memories/f3", `{"facts":1}`,
-			func(ctx context.Context, c *Commands) error { return c.Forget(ctx, "conv_0a1b", "f3") }},
-		{"forget-all", "DELETE " + path + "/memories", `{"facts":4}`,
-			func(ctx context.Context, c *Commands) error { return c.Forget(ctx, "conv_0a1b", "") }},
+	for _, tc := range []struct{ name, args, call, result string }{
+		{"turn", "turn conv_0a1b 42", "GET " + path + "/turns/42", turnJSON},
+		{"turn-running", "turn conv_0a1b-t42", "GET " + path + "/turns/42", `{"turn":{"id":"conv_0a1b-t42","kind":"reply","started_at":"2026-11-24T13:00:00Z"}}`},
+		{"turns", "participant turns conv_0a1b", "GET " + path + "/turns", turnsJSON},
+		{"turns-empty", "participant turns conv_0a1b", "GET " + path + "/turns", `{"turns":[],"next_before":null}`},
+		{"consents", "participant consents conv_0a1b", "GET " + path + "/consents", consentsJSON},
+		{"consents-empty", "participant consents conv_0a1b", "GET " + path + "/consents", `[]`},
+		{"memories", "participant memories conv_0a1b", "GET " + path + "/memories", memoriesJSON},
+		{"memories-empty", "participant memories conv_0a1b", "GET " + path + "/memories", `{"facts":[],"notes":[],"summary":{"text":"","updated_at":null}}`},
+		{"forget", "participant memories conv_0a1b --forget f3", "DELETE " + path + "/memories/f3", `{"facts":1}`},
+		{"forget-all", "participant memories conv_0a1b --forget-all", "DELETE " + path + "/memories", `{"facts":4}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			api := newFakeAPI(t, map[string]string{tc.call: tc.result})
-			var text, raw bytes.Buffer
-			require.NoError(t, tc.do(context.Background(), New(api.client(t), &text, false)))
-			require.NoError(t, tc.do(context.Background(), New(api.client(t), &raw, true)))
-			golden(t, tc.name, text.String())
-			require.NotContains(t, text.String(), "\x1b")
-			require.JSONEq(t, tc.result, raw.String())
+			server := newFakeAPI(t, map[string]string{tc.call: tc.result})
+			text := server.run(t, tc.args)
+			golden(t, tc.name, text)
+			require.NotContains(t, text, "\x1b")
+			require.JSONEq(t, tc.result, server.run(t, tc.args+" --json"))
 
-			delete(api.results, tc.call)
-			var refused *APIError
-			require.ErrorAs(t, tc.do(context.Background(), New(api.client(t), io.Discard, false)), &refused)
-			require.Equal(t, http.StatusNotFound, refused.Status)
+			delete(server.results, tc.call)
+			code, _, complaint := server.call(t, tc.args)
+			require.Equal(t, exitFailed, code)
+			require.Contains(t, complaint, "HTTP 404")
 		})
 	}
 }
@@ -95,10 +81,7 @@ func TestTurnPages(t *testing.T) {
 		_, _ = w.Write([]byte(`{"status":"ok","result":` + result + `}`))
 	}))
 	t.Cleanup(server.Close)
-	client, err := NewClient(server.URL, "")
-	require.NoError(t, err)
-	var out bytes.Buffer
-	require.NoError(t, New(client, &out, true).Turns(context.Background(), "conv_1", 3))
-	require.JSONEq(t, `{"turns":[{"number":9},{"number":8},{"number":7}],"next_before":7}`, out.String())
+	_, out, _ := call(t, []string{"COACH_URL=" + server.URL}, "participant", "turns", "conv_1", "--limit", "3", "--json")
+	require.JSONEq(t, `{"turns":[{"number":9},{"number":8},{"number":7}],"next_before":7}`, out)
 	require.Equal(t, []string{"limit=3", "before=8&limit=1"}, asked)
 }

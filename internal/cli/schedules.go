@@ -2,52 +2,93 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
 
 	"coachline/internal/api"
+	"coachline/models"
 )
 
-func schedulesPath(id string) string { return participantPath(id) + "/schedules" }
-
-func schedulePath(id, schedule string) string {
-	return schedulesPath(id) + "/" + url.PathEscape(schedule)
+func (p *program) scheduleCommand() *cobra.Command {
+	list := verb("list ID", "List the daily prompts of a participant", func(c *cobra.Command, args []string) error {
+		return callAndShow(c.Context(), p, request{participant: args[0], path: schedulesPath}, renderDailyPrompts)
+	})
+	return groupCommand("schedule", "Look at, add, change, move and remove daily prompts", list,
+		p.scheduleTimes("add ID", "Add a daily prompt in the person's place", http.MethodPost),
+		p.scheduleTimes("change ID SCHEDULE", "Give a daily prompt other times", http.MethodPut),
+		p.scheduleMove(), p.scheduleRemove())
 }
 
-// ListSchedules prints a participant's daily prompts.
-func (c *Commands) ListSchedules(ctx context.Context, id string) error {
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: schedulesPath(id)}, renderDailyPrompts)
+// scheduleTimes builds a verb that takes the times of a schedule; its arguments are
+// those that use names.
+func (p *program) scheduleTimes(use, short, method string) *cobra.Command {
+	var body api.NewSchedule
+	c := verb(use, short, nil)
+	c.Long = "Times are local, as HH:MM. A prompt goes out a little before --at, which must not be in the person's quiet hours."
+	c.Flags().StringVar(&body.At, "at", "", "every day at this time")
+	c.Flags().StringVar(&body.From, "from", "", "every day at another time from here")
+	c.Flags().StringVar(&body.To, "to", "", "until here")
+	c.Flags().StringVar(&body.Timezone, "timezone", "", "IANA time zone (default the person's own, which it moves with)")
+	c.Flags().BoolVar(&body.DryRun, "dry-run", false, "say what would come of it and change nothing")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		body.Type = models.ScheduleFixed
+		switch isWindow := body.From != "" || body.To != ""; {
+		case isWindow == (body.At != ""):
+			return usageError{errors.New("give --at, or --from and --to")}
+		case isWindow:
+			body.Type = models.ScheduleRandom
+		}
+		path := schedulesPath
+		if len(args) > 1 {
+			path = schedulePath(args[1])
+		}
+		return p.changeSchedule(c.Context(), request{method: method, participant: args[0], path: path, body: body})
+	}
+	return c
 }
 
-// AddSchedule adds a daily prompt.
-func (c *Commands) AddSchedule(ctx context.Context, id string, body api.NewSchedule) error {
-	return c.changeSchedule(ctx, request{method: http.MethodPost, path: schedulesPath(id), body: body})
+func (p *program) scheduleMove() *cobra.Command {
+	var to string
+	var body api.PromptMove
+	c := &cobra.Command{Use: "move ID SCHEDULE --to WHEN", Short: "Move the next prompt of a schedule alone", Args: exactArgs(2)}
+	c.Flags().StringVar(&to, "to", "", "when it goes out instead: as of coachline hold")
+	c.Flags().BoolVar(&body.DryRun, "dry-run", false, "say what would come of it and change nothing")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if to == "" {
+			return usageError{errors.New("--to is needed")}
+		}
+		var err error
+		if body.To, err = parseInstant(to, time.Now()); err != nil {
+			return usageError{fmt.Errorf("--to: %w", err)}
+		}
+		return p.changeSchedule(c.Context(), request{method: http.MethodPost, participant: args[0], path: schedulePath(args[1]) + "/move", body: body})
+	}
+	return c
 }
 
-// ReplaceSchedule gives a daily prompt other times.
-func (c *Commands) ReplaceSchedule(ctx context.Context, id, schedule string, body api.NewSchedule) error {
-	return c.changeSchedule(ctx, request{method: http.MethodPut, path: schedulePath(id, schedule), body: body})
+func (p *program) scheduleRemove() *cobra.Command {
+	return verb("remove ID SCHEDULE", "Remove a daily prompt", func(c *cobra.Command, args []string) error {
+		return p.changeSchedule(c.Context(), request{method: http.MethodDelete, participant: args[0], path: schedulePath(args[1])})
+	})
 }
 
-// MovePrompt moves the next prompt of a schedule alone.
-func (c *Commands) MovePrompt(ctx context.Context, id, schedule string, body api.PromptMove) error {
-	return c.changeSchedule(ctx, request{method: http.MethodPost, path: schedulePath(id, schedule) + "/move", body: body})
-}
+const schedulesPath = "/schedules"
 
-// RemoveSchedule removes a daily prompt.
-func (c *Commands) RemoveSchedule(ctx context.Context, id, schedule string) error {
-	return c.changeSchedule(ctx, request{method: http.MethodDelete, path: schedulePath(id, schedule)})
-}
+func schedulePath(schedule string) string { return schedulesPath + "/" + url.PathEscape(schedule) }
 
 // changeSchedule prints what the server says of a change, then the schedule.
-func (c *Commands) changeSchedule(ctx context.Context, r request) error {
-	got, err := c.client.do(ctx, r)
+func (p *program) changeSchedule(ctx context.Context, r request) error {
+	got, err := p.client.do(ctx, r)
 	if err != nil {
 		return err
 	}
-	return showResult(c, got, func(w io.Writer, s api.Schedule) error {
+	return showResult(p, got, func(w io.Writer, s api.Schedule) error {
 		if _, err := fmt.Fprintln(w, got.message); err != nil {
 			return err
 		}

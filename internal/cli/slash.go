@@ -15,17 +15,17 @@ import (
 // who chats. quit has no verb.
 var slashCommands = []struct {
 	name, about string
-	run         func(c *Commands, ctx context.Context, id string) error
+	run         func(p *program, ctx context.Context, id string) error
 }{
-	{"timers", "what is due, and when", (*Commands).Timers},
-	{"state", "the participant", (*Commands).Show},
-	{"history", "the newest entries of the conversation", func(c *Commands, ctx context.Context, id string) error {
-		return c.Transcript(ctx, id, slashEntries)
+	{"timers", "what is due, and when", (*program).printTimers},
+	{"state", "the participant", (*program).printParticipant},
+	{"history", "the newest entries of the conversation", func(p *program, ctx context.Context, id string) error {
+		return p.printTranscript(ctx, id, slashEntries)
 	}},
-	{"turns", "what the newest turns did", func(c *Commands, ctx context.Context, id string) error {
-		return c.Turns(ctx, id, slashEntries)
+	{"turns", "what the newest turns did", func(p *program, ctx context.Context, id string) error {
+		return p.printTurns(ctx, id, slashEntries)
 	}},
-	{"memories", "what is remembered", (*Commands).Memories},
+	{"memories", "what is remembered", (*program).printMemories},
 	{quitSlash, "end the chat", nil},
 }
 
@@ -55,8 +55,8 @@ func (c *chat) handleLine(ctx context.Context, line string) error {
 		if known.run == nil {
 			return errQuit
 		}
-		if err := known.run(New(c.cfg.Client, c.cfg.Out, c.cfg.JSON), ctx, c.who.ID); err != nil {
-			_, err = fmt.Fprintf(c.cfg.Out, "/%s: %s\n", known.name, err)
+		if err := known.run(c.program, ctx, c.who.ID); err != nil {
+			_, err = fmt.Fprintf(c.out, "/%s: %s\n", known.name, err)
 			return err
 		}
 		return nil
@@ -69,14 +69,14 @@ func (c *chat) listSlashCommands() error {
 	for _, known := range slashCommands {
 		rows = append(rows, []string{"/" + known.name, known.about})
 	}
-	return writeTable(c.cfg.Out, rows)
+	return writeTable(c.out, rows)
 }
 
 // sendChat sends a line through the API. The key makes a repeated request one
 // text.
 func (c *chat) sendChat(ctx context.Context, body string) error {
-	_, err := c.cfg.Client.do(ctx, request{
-		method: http.MethodPost, path: participantPath(c.who.ID) + "/chat", body: api.ChatMessage{Body: body},
+	_, err := c.client.do(ctx, request{
+		method: http.MethodPost, participant: c.who.ID, path: "/chat", body: api.ChatMessage{Body: body},
 		header: map[string]string{"Idempotency-Key": rand.Text()},
 	})
 	if err == nil {

@@ -36,7 +36,7 @@ func (c *chatAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestChatOnTheAPI(t *testing.T) {
-	onChat := func(cfg *ChatConfig) { cfg.Channel = models.ChannelChat }
+	onChat := func(_ *program, cfg *chatConfig) { cfg.Channel = models.ChannelChat }
 	t.Run("J104 a text", func(t *testing.T) {
 		c := &chatAPI{}
 		out, err := chatWith(t, c, "hello\n", onChat)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"time"
 
@@ -12,17 +11,11 @@ import (
 	"coachline/models"
 )
 
-// Timers prints what is due and every schedule with its next run.
-func (c *Commands) Timers(ctx context.Context, id string) error {
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: participantPath(id) + "/state"}, func(w io.Writer, s api.State) error {
-		return renderTimers(w, s, c.zoneOf(ctx, id))
+// printTimers prints what is due and every schedule with its next run.
+func (p *program) printTimers(ctx context.Context, id string) error {
+	return callAndShow(ctx, p, request{participant: id, path: "/state"}, func(w io.Writer, s api.State) error {
+		return renderTimers(w, s, p.client.zoneOf(ctx, id))
 	})
-}
-
-// SetMode forces a mode; the change is applied between turns.
-func (c *Commands) SetMode(ctx context.Context, id string, mode models.Mode, reason string) error {
-	body := api.ModeChange{Target: mode, Reason: reason}
-	return callAndShow(ctx, c, request{method: http.MethodPost, path: participantPath(id) + "/mode", body: body}, renderMode)
 }
 
 func renderMode(w io.Writer, m api.ModeChanged) error {

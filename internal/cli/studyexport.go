@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,8 +12,51 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"coachline/internal/export"
 )
+
+func (p *program) studyExport() *cobra.Command {
+	var out, format string
+	var texts bool
+	c := &cobra.Command{
+		Use: "export STUDY --out DIR", Short: "Write the rows of a study under pseudonyms into a new folder", Args: exactArgs(1),
+		Long: "Writes tables as CSV or Parquet, datapackage.json, a REDCap data dictionary, loaders for Python and R, the CONSORT figures and a manifest.\n" +
+			"Without --texts the files hold no texts of people. The export is recorded in the audit; arms need allocation:read, the table of the audit audit:read.",
+	}
+	c.Flags().StringVarP(&out, "out", "o", "", "folder to write, which must not exist")
+	c.Flags().StringVar(&format, "format", string(export.FormatCSV), formatFlag)
+	c.Flags().BoolVar(&texts, "texts", false, textsFlag)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if out == "" {
+			return usageError{errors.New("--out is needed")}
+		}
+		as, err := parseFormat(format)
+		if err != nil {
+			return err
+		}
+		progress := p.newMeter("bytes")
+		defer progress.endPart()
+		return p.ExportStudy(c.Context(), StudyExport{Study: args[0], Folder: out, Format: as, Texts: texts},
+			func(done, of int64) { progress.setProgress("export", done, of) })
+	}
+	return c
+}
+
+// What the help says of the flags that say what an export holds.
+const (
+	formatFlag = "files of the tables: csv, parquet or both"
+	textsFlag  = "messages with their words, numbers and addresses masked; needs personal:read"
+)
+
+func parseFormat(flag string) (export.Format, error) {
+	format, err := export.ParseFormat(flag)
+	if err != nil {
+		return format, usageError{fmt.Errorf("--format: %w", err)}
+	}
+	return format, nil
+}
 
 // StudyExport is what is exported, and into which folder.
 type StudyExport struct {
@@ -27,26 +71,26 @@ func (e StudyExport) toRequest() request {
 	if e.Texts {
 		query.Set("texts", "true")
 	}
-	return request{method: http.MethodGet, path: studyPath(e.Study) + "/export", query: query}
+	return request{path: studyPath(e.Study) + "/export", query: query}
 }
 
 // ExportStudy writes the tables of a study into a new folder, whole or not at all.
-func (c *Commands) ExportStudy(ctx context.Context, e StudyExport, progress Progress) error {
+func (p *program) ExportStudy(ctx context.Context, e StudyExport, progress Progress) error {
 	manifest, err := export.UnpackFolder(e.Folder, func(archive string) error {
-		return c.client.saveFile(ctx, e.toRequest(), archive, progress)
+		return p.client.saveFile(ctx, e.toRequest(), archive, progress)
 	})
 	if err != nil {
 		return err
 	}
-	return c.showExport(manifest)
+	return p.showExport(manifest)
 }
 
-func (c *Commands) showExport(manifest export.Manifest) error {
+func (p *program) showExport(manifest export.Manifest) error {
 	raw, err := json.Marshal(manifest)
 	if err != nil {
 		return fmt.Errorf("encoding the manifest: %w", err)
 	}
-	return showResult(c, result{raw: raw}, func(w io.Writer, m export.Manifest) error {
+	return showResult(p, result{raw: raw}, func(w io.Writer, m export.Manifest) error {
 		rows := [][]string{{"TABLE", "ROWS"}}
 		for _, f := range m.Files {
 			// A table of two files follows itself.

@@ -1,19 +1,12 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"strconv"
 
 	"coachline/internal/api"
 )
-
-// ShowStudyProgress prints how a study goes.
-func (c *Commands) ShowStudyProgress(ctx context.Context, id string) error {
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: studyPath(id) + "/progress"}, renderStudyProgress)
-}
 
 func renderStudyProgress(w io.Writer, p api.StudyProgress) error {
 	sections := [][][]string{recruitmentTable(p), {{"CONSORT", "PEOPLE"}}, proportionTable("WEEK", "WROTE"), proportionTable("DAY", "ANSWERED"), proportionTable("ARM, DAY", "ANSWERED")}

@@ -1,33 +1,72 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
 
 	"coachline/internal/api"
+	"coachline/models"
 )
 
-// TakeOver has the operator write in the place of the coach.
-func (c *Commands) TakeOver(ctx context.Context, id string, body api.NewTakeOver) error {
-	r := request{method: http.MethodPost, path: participantPath(id) + "/takeover", body: body}
-	return callAndShow(ctx, c, r, func(w io.Writer, p api.Participant) error { return renderTakeOvers(w, []api.Participant{p}) })
+func (p *program) takeOverCommand() *cobra.Command {
+	return groupCommand("takeover", "Write to a person in the place of the coach", p.takeOverStart(), p.takeOverEnd(), p.takeOverList())
 }
 
-// HandBack has the coach write again.
-func (c *Commands) HandBack(ctx context.Context, id string, body api.TakeOverEnd) error {
-	r := request{method: http.MethodDelete, path: participantPath(id) + "/takeover", body: body}
-	return callAndShow(ctx, c, r, func(w io.Writer, p api.Participant) error {
-		_, err := fmt.Fprintf(w, "The coach writes to %s again.\n", p.ID)
-		return err
-	})
+func (p *program) takeOverStart() *cobra.Command {
+	var until string
+	var body api.NewTakeOver
+	c := &cobra.Command{
+		Use: "start ID", Short: "Silence the coach; write with coachline send", Args: exactArgs(1),
+		Long: "The coach is silent at once. What the person writes waits, prompts and check-ins are recorded as missed;\n" +
+			"safety texts, STOP, START and HELP work as ever. `coachline send` writes in your name.",
+	}
+	c.Flags().StringVar(&until, "until", "", "when the coach writes again by itself: as of coachline hold, at most 7 days away (default in 4 hours)")
+	c.Flags().StringVar(&body.Reason, "reason", "", "why; kept sealed")
+	c.Flags().StringVar(&body.Note, "note", "", "what the coach is told afterwards")
+	c.Flags().BoolVar(&body.Force, "force", false, "also when another operator has the conversation")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if until != "" {
+			instant, err := parseInstant(until, time.Now())
+			if err != nil {
+				return usageError{fmt.Errorf("--until: %w", err)}
+			}
+			body.Until = &instant
+		}
+		r := request{method: http.MethodPost, participant: args[0], path: "/takeover", body: body}
+		return callAndShow(c.Context(), p, r, func(w io.Writer, p api.Participant) error { return renderTakeOvers(w, []api.Participant{p}) })
+	}
+	return c
 }
 
-// ListTakeOvers prints the conversations that operators have taken over.
-func (c *Commands) ListTakeOvers(ctx context.Context) error {
-	return listAndShow(ctx, c, participantList, Filter{TakenOver: true}.toQuery(), func(w io.Writer, page api.ParticipantPage) error {
-		return renderTakeOvers(w, page.Participants)
+func (p *program) takeOverEnd() *cobra.Command {
+	var waiting string
+	var body api.TakeOverEnd
+	c := &cobra.Command{Use: "end ID", Short: "Have the coach write again", Args: exactArgs(1)}
+	c.Flags().StringVar(&waiting, "waiting", "", "what becomes of texts that came meanwhile: answer or read (default: answer those of today)")
+	c.Flags().StringVar(&body.Note, "note", "", "what the coach is told")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		body.Waiting = models.WaitingAction(waiting)
+		if waiting != "" && body.Waiting != models.WaitingAnswer && body.Waiting != models.WaitingRead {
+			return usageError{fmt.Errorf("--waiting: %q is neither answer nor read", waiting)}
+		}
+		r := request{method: http.MethodDelete, participant: args[0], path: "/takeover", body: body}
+		return callAndShow(c.Context(), p, r, func(w io.Writer, p api.Participant) error {
+			_, err := fmt.Fprintf(w, "The coach writes to %s again.\n", p.ID)
+			return err
+		})
+	}
+	return c
+}
+
+func (p *program) takeOverList() *cobra.Command {
+	return verb("list", "List the conversations that operators have taken over", func(c *cobra.Command, _ []string) error {
+		return listAndShow(c.Context(), p, participantList, Filter{TakenOver: true}.toQuery(), func(w io.Writer, page api.ParticipantPage) error {
+			return renderTakeOvers(w, page.Participants)
+		})
 	})
 }
 

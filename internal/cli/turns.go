@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -22,15 +21,15 @@ type turnPage struct {
 	Next  *int              `json:"next_before"`
 }
 
-// Turns prints a participant's newest limit turns, newest first; with a limit
+// printTurns prints a participant's newest limit turns, newest first; with a limit
 // above the API's page it asks for more pages.
-func (c *Commands) Turns(ctx context.Context, id string, limit int) error {
+func (p *program) printTurns(ctx context.Context, id string, limit int) error {
 	const most = 200
 	all := turnPage{Turns: []json.RawMessage{}}
 	query := url.Values{}
 	for len(all.Turns) < limit {
 		query.Set("limit", strconv.Itoa(min(limit-len(all.Turns), most)))
-		got, err := c.client.do(ctx, request{method: http.MethodGet, path: participantPath(id) + "/turns", query: query})
+		got, err := p.client.do(ctx, request{participant: id, path: "/turns", query: query})
 		if err != nil {
 			return err
 		}
@@ -48,12 +47,7 @@ func (c *Commands) Turns(ctx context.Context, id string, limit int) error {
 	if err != nil {
 		return fmt.Errorf("encoding the turns: %w", err)
 	}
-	return showResult(c, result{raw: raw}, renderTurns)
-}
-
-// Turn prints everything that is known of one turn.
-func (c *Commands) Turn(ctx context.Context, id string, number int) error {
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: participantPath(id) + "/turns/" + strconv.Itoa(number)}, renderTurn)
+	return showResult(p, result{raw: raw}, renderTurns)
 }
 
 func renderTurns(w io.Writer, page api.TurnPage) error {

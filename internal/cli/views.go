@@ -1,62 +1,91 @@
 package cli
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 
+	"github.com/spf13/cobra"
+
 	"coachline/internal/api"
 )
 
+func (p *program) viewCommand() *cobra.Command {
+	return groupCommand("view", "Save filters of the list of people under a name", p.viewAdd(), p.viewList(),
+		p.viewShow(),
+		p.viewDelete())
+}
+
+func (p *program) viewAdd() *cobra.Command {
+	var body api.NewPeopleView
+	c := &cobra.Command{
+		Use: "add NAME --query FILTERS", Short: "Save filters under a name", Args: exactArgs(1),
+		Long: "Saves filters as the address of the console's list of people has them, such as 'status=active&silent_days=3'.\n" +
+			"They hold nothing personal: no name and no number. The console offers them above the list.",
+	}
+	c.Flags().StringVar(&body.Query, "query", "", "the filters")
+	c.Flags().BoolVar(&body.Shared, "shared", false, "show it to every operator")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if body.Query == "" {
+			return usageError{errors.New("--query is needed")}
+		}
+		body.Name = args[0]
+		return callAndShow(c.Context(), p, request{method: http.MethodPost, path: viewsPath, body: body}, func(w io.Writer, v api.PeopleView) error {
+			return renderViews(w, []api.PeopleView{v})
+		})
+	}
+	return c
+}
+
+func (p *program) viewList() *cobra.Command {
+	return verb("list", "List your views and shared ones", func(c *cobra.Command, _ []string) error {
+		return callAndShow(c.Context(), p, request{path: viewsPath}, func(w io.Writer, list api.PeopleViewList) error {
+			return renderViews(w, list.Views)
+		})
+	})
+}
+
 const viewsPath = "/views"
 
-// ListViews prints the caller's views of the list of people, and shared ones.
-func (c *Commands) ListViews(ctx context.Context) error {
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: viewsPath}, func(w io.Writer, list api.PeopleViewList) error {
-		return renderViews(w, list.Views)
-	})
-}
-
-// AddView saves filters under a name.
-func (c *Commands) AddView(ctx context.Context, body api.NewPeopleView) error {
-	return callAndShow(ctx, c, request{method: http.MethodPost, path: viewsPath, body: body}, func(w io.Writer, v api.PeopleView) error {
-		return renderViews(w, []api.PeopleView{v})
-	})
-}
-
-// DeleteView removes a view.
-func (c *Commands) DeleteView(ctx context.Context, id int64) error {
-	r := request{method: http.MethodDelete, path: viewsPath + "/" + strconv.FormatInt(id, 10)}
-	return callAndShow(ctx, c, r, func(w io.Writer, _ struct{}) error {
-		_, err := fmt.Fprintf(w, "View %d is deleted.\n", id)
-		return err
-	})
-}
-
-// ShowView prints the people whom a view lists, page by page.
-func (c *Commands) ShowView(ctx context.Context, id int64) error {
-	got, err := c.client.do(ctx, request{method: http.MethodGet, path: viewsPath})
-	if err != nil {
-		return err
-	}
-	var list api.PeopleViewList
-	if err := got.decodeInto(&list); err != nil {
-		return err
-	}
-	for _, v := range list.Views {
-		if v.ID != id {
-			continue
-		}
-		query, err := url.ParseQuery(v.Query)
+func (p *program) viewDelete() *cobra.Command {
+	return verb("delete VIEW", "Remove a view", func(c *cobra.Command, args []string) error {
+		id, err := parseNumber("view", args[0])
 		if err != nil {
-			return fmt.Errorf("reading the filters of view %d: %w", id, err)
+			return err
 		}
-		return listAndShow(ctx, c, listing{"/people", "people"}, query, renderPeople)
-	}
-	return fmt.Errorf("there is no view %d; see coachline view list", id)
+		return callAndShow(c.Context(), p, request{method: http.MethodDelete, path: viewsPath + "/" + args[0]}, func(w io.Writer, _ struct{}) error {
+			_, err := fmt.Fprintf(w, "View %d is deleted.\n", id)
+			return err
+		})
+	})
+}
+
+// viewShow prints the people whom a view lists, page by page.
+func (p *program) viewShow() *cobra.Command {
+	return verb("show VIEW", "List the people whom a view selects", func(c *cobra.Command, args []string) error {
+		id, err := parseNumber("view", args[0])
+		if err != nil {
+			return err
+		}
+		list, err := fetch[api.PeopleViewList](c.Context(), p, viewsPath)
+		if err != nil {
+			return err
+		}
+		for _, v := range list.Views {
+			if v.ID != id {
+				continue
+			}
+			query, err := url.ParseQuery(v.Query)
+			if err != nil {
+				return fmt.Errorf("reading the filters of view %d: %w", id, err)
+			}
+			return listAndShow(c.Context(), p, listing{"/people", "people"}, query, renderPeople)
+		}
+		return fmt.Errorf("there is no view %d; see coachline view list", id)
+	})
 }
 
 func renderViews(w io.Writer, list []api.PeopleView) error {

@@ -2,91 +2,154 @@ package cli
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"coachline/internal/api"
+	"coachline/models"
 )
+
+func (p *program) webhookCommand() *cobra.Command {
+	return groupCommand("webhook", "Signed events for receivers outside", p.webhookAdd(), p.webhookList(),
+		p.webhookShow(), p.webhookChange(),
+		p.webhookRemove(),
+		p.webhookTest(), p.webhookDeliveries(), p.webhookReplay())
+}
+
+func (p *program) webhookShow() *cobra.Command {
+	return verb("show WEBHOOK", "Print a webhook", func(c *cobra.Command, args []string) error {
+		return callAndShow(c.Context(), p, request{path: webhookPath(args[0])}, renderWebhook)
+	})
+}
+
+func (p *program) webhookRemove() *cobra.Command {
+	return verb("remove WEBHOOK", "Remove a webhook and what it was still to be told", func(c *cobra.Command, args []string) error {
+		return callAndShow(c.Context(), p, request{method: http.MethodDelete, path: webhookPath(args[0])}, func(w io.Writer, _ api.Webhook) error {
+			_, err := fmt.Fprintln(w, "The webhook is removed, with what it was still to be told.")
+			return err
+		})
+	})
+}
+
+func (p *program) webhookTest() *cobra.Command {
+	return verb("test WEBHOOK", "Send a webhook an event of type webhook.test", func(c *cobra.Command, args []string) error {
+		return callAndShow(c.Context(), p, request{method: http.MethodPost, path: webhookPath(args[0]) + "/test"}, func(w io.Writer, d api.WebhookDelivery) error {
+			_, err := fmt.Fprintf(w, "Event %s is on its way; see: coachline webhook deliveries %s\n", d.Event, args[0])
+			return err
+		})
+	})
+}
+
+func (p *program) webhookAdd() *cobra.Command {
+	var body api.NewWebhook
+	c := &cobra.Command{
+		Use: "add URL", Short: "Tell a receiver of what happens", Args: exactArgs(1),
+		Long: "Prints the secret that the receiver checks signatures with, once. Events hold ids and states, no names,\nnumbers or texts; see docs/webhooks.md.",
+	}
+	c.Flags().StringVar(&body.StudyID, "study", "", "only events of this study")
+	c.Flags().StringSliceVar(&body.Events, "event", nil, "only events of this type, such as message.received; may be repeated")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		body.URL = args[0]
+		return callAndShow(c.Context(), p, request{method: http.MethodPost, path: webhooksPath, body: body}, renderWebhook)
+	}
+	return c
+}
+
+func (p *program) webhookList() *cobra.Command {
+	return verb("list", "List the webhooks", func(c *cobra.Command, _ []string) error {
+		return callAndShow(c.Context(), p, request{path: webhooksPath}, func(w io.Writer, list api.WebhookList) error {
+			return renderWebhooks(w, list.Webhooks)
+		})
+	})
+}
+
+// everyEvent stands for the types of all events.
+const everyEvent = "all"
+
+func (p *program) webhookChange() *cobra.Command {
+	var address, study, state string
+	var change api.WebhookChange
+	c := &cobra.Command{Use: "change WEBHOOK", Short: "Change a webhook, stop it, or draw a new secret", Args: exactArgs(1)}
+	c.Flags().StringVar(&address, "to", "", "address that events are posted to")
+	c.Flags().StringVar(&study, "study", "", "only events of this study; empty: of all")
+	c.Flags().StringSliceVar(&change.Events, "event", nil, "only events of this type; may be repeated; "+everyEvent+": of every type")
+	c.Flags().StringVar(&state, "state", "", "active, or disabled: what happens meanwhile is not kept for it")
+	c.Flags().BoolVar(&change.RotateSecret, "new-secret", false, "draw a new secret; the old one signs beside it for a day")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		changed := c.Flags().Changed
+		if changed("to") {
+			change.URL = &address
+		}
+		if changed("study") {
+			change.StudyID = &study
+		}
+		if slices.Equal(change.Events, []string{everyEvent}) {
+			change.Events = []string{} // which is sent, where nil is not
+		}
+		if changed("state") {
+			want := models.WebhookState(state)
+			if want != models.WebhookActive && want != models.WebhookDisabled {
+				return usageError{errors.New("--state must be active or disabled")}
+			}
+			change.State = &want
+		}
+		if c.Flags().NFlag() == 0 {
+			return usageError{errors.New("say what is to change; see coachline webhook change --help")}
+		}
+		return callAndShow(c.Context(), p, request{method: http.MethodPut, path: webhookPath(args[0]), body: change}, renderWebhook)
+	}
+	return c
+}
+
+func (p *program) webhookDeliveries() *cobra.Command {
+	var open bool
+	var limit int
+	c := &cobra.Command{Use: "deliveries WEBHOOK", Short: "List the events of a webhook, newest first", Args: exactArgs(1)}
+	c.Flags().BoolVar(&open, "open", false, "only those that were not delivered")
+	c.Flags().IntVar(&limit, "limit", 50, "how many, at most 200")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		query := url.Values{"limit": {strconv.Itoa(limit)}}
+		if open {
+			query.Set("open", "true")
+		}
+		return callAndShow(c.Context(), p, request{path: webhookPath(args[0]) + "/deliveries", query: query}, renderDeliveries)
+	}
+	return c
+}
+
+func (p *program) webhookReplay() *cobra.Command {
+	var since string
+	c := &cobra.Command{Use: "replay WEBHOOK --since WHEN", Short: "Deliver again what happened since an instant", Args: exactArgs(1)}
+	c.Flags().StringVar(&since, "since", "", "date, local time such as 2026-01-02T09:00, or RFC 3339 instant")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if since == "" {
+			return usageError{errors.New("--since is needed")}
+		}
+		at, err := parseInstant(since, time.Now())
+		if err != nil {
+			return usageError{fmt.Errorf("--since: %w", err)}
+		}
+		return callAndShow(c.Context(), p, request{method: http.MethodPost, path: webhookPath(args[0]) + "/replay", body: api.WebhookReplay{Since: at}},
+			func(w io.Writer, out api.WebhookReplayed) error {
+				_, err := fmt.Fprintf(w, "%d events will be delivered again, with the ids they had.\n", out.Events)
+				return err
+			})
+	}
+	return c
+}
 
 const webhooksPath = "/webhooks"
 
 func webhookPath(id string) string { return webhooksPath + "/" + url.PathEscape(id) }
-
-// AddWebhook adds a receiver of events and prints its secret.
-func (c *Commands) AddWebhook(ctx context.Context, body api.NewWebhook) error {
-	return callAndShow(ctx, c, request{method: http.MethodPost, path: webhooksPath, body: body}, renderWebhook)
-}
-
-// ListWebhooks prints the webhooks.
-func (c *Commands) ListWebhooks(ctx context.Context) error {
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: webhooksPath}, func(w io.Writer, list api.WebhookList) error {
-		return renderWebhooks(w, list.Webhooks)
-	})
-}
-
-// ShowWebhook prints a webhook.
-func (c *Commands) ShowWebhook(ctx context.Context, id string) error {
-	return callAndShow(ctx, c, request{method: http.MethodGet, path: webhookPath(id)}, renderWebhook)
-}
-
-// ChangeWebhook changes a webhook, or its secret.
-func (c *Commands) ChangeWebhook(ctx context.Context, id string, change api.WebhookChange) error {
-	return callAndShow(ctx, c, request{method: http.MethodPut, path: webhookPath(id), body: change}, renderWebhook)
-}
-
-// RemoveWebhook removes a webhook.
-func (c *Commands) RemoveWebhook(ctx context.Context, id string) error {
-	return callAndShow(ctx, c, request{method: http.MethodDelete, path: webhookPath(id)}, func(w io.Writer, _ api.Webhook) error {
-		_, err := fmt.Fprintln(w, "The webhook is removed, with what it was still to be told.")
-		return err
-	})
-}
-
-// TestWebhook sends a webhook an event of type webhook.test.
-func (c *Commands) TestWebhook(ctx context.Context, id string) error {
-	return callAndShow(ctx, c, request{method: http.MethodPost, path: webhookPath(id) + "/test"}, func(w io.Writer, d api.WebhookDelivery) error {
-		_, err := fmt.Fprintf(w, "Event %s is on its way; see: coachline webhook deliveries %s\n", d.Event, id)
-		return err
-	})
-}
-
-// ReplayWebhook has a webhook be told again of what happened since an instant.
-func (c *Commands) ReplayWebhook(ctx context.Context, id string, since time.Time) error {
-	return callAndShow(ctx, c, request{method: http.MethodPost, path: webhookPath(id) + "/replay", body: api.WebhookReplay{Since: since}},
-		func(w io.Writer, out api.WebhookReplayed) error {
-			_, err := fmt.Fprintf(w, "%d events will be delivered again, with the ids they had.\n", out.Events)
-			return err
-		})
-}
-
-// ListDeliveries prints the events of a webhook, newest first; open ones only where
-// asked.
-func (c *Commands) ListDeliveries(ctx context.Context, id string, open bool, limit int) error {
-	query := url.Values{"limit": {strconv.Itoa(limit)}}
-	if open {
-		query.Set("open", "true")
-	}
-	got, err := c.client.do(ctx, request{method: http.MethodGet, path: webhookPath(id) + "/deliveries?" + query.Encode()})
-	if err != nil {
-		return err
-	}
-	var page api.WebhookDeliveryPage
-	if err := got.decodeInto(&page); err != nil {
-		return err
-	}
-	raw, err := json.Marshal(page)
-	if err != nil {
-		return fmt.Errorf("encoding the deliveries: %w", err)
-	}
-	return showResult(c, result{raw: raw}, renderDeliveries)
-}
 
 func renderWebhook(w io.Writer, hook api.Webhook) error {
 	if err := renderWebhooks(w, []api.Webhook{hook}); err != nil || hook.Secret == "" {

@@ -66,6 +66,11 @@ func TestParticipantsByPhoneAndName(t *testing.T) {
 		require.Contains(t, complaint, want)
 	}
 	require.NotContains(t, strings.Join(*asked, "\n"), "DELETE")
+	for _, args := range []string{"participant resume ada", "takeover start ada", "takeover end ada"} {
+		*asked = nil
+		runIn(t, &program{environ: environ, configFolder: t.TempDir()}, strings.Fields(args)...)
+		require.Contains(t, strings.Join(*asked, "\n"), "/conversation/participants/conv_a1", args)
+	}
 }
 
 func TestTimersShowLocalTimes(t *testing.T) {

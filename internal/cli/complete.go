@@ -20,17 +20,13 @@ func (p *program) completeParticipants(c *cobra.Command, args []string, typed st
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	commands, err := p.newCommands()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
 	parent := c.Context()
 	if parent == nil {
 		parent = context.Background()
 	}
 	ctx, cancel := context.WithTimeout(parent, completionLimit)
 	defer cancel()
-	names, err := commands.Suggest(ctx, typed, completions)
+	names, err := p.client.suggestParticipants(ctx, typed, completions)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

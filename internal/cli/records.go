@@ -1,17 +1,20 @@
 package cli
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"coachline/internal/api"
 	"coachline/models"
 )
 
@@ -19,7 +22,9 @@ import (
 func (p *program) recordVerbs() []*cobra.Command {
 	return []*cobra.Command{
 		p.turnsCommand(),
-		p.onID("consents", "Print the consent ledger, of removed participants too", (*Commands).Consents),
+		verb("consents ID", "Print the consent ledger, of removed participants too", func(c *cobra.Command, args []string) error {
+			return callAndShow(c.Context(), p, request{participant: args[0], path: "/consents"}, renderConsents)
+		}),
 		p.memoriesCommand(), p.exportCommand(),
 	}
 }
@@ -39,11 +44,7 @@ func (p *program) turnCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		commands, id, err := p.commandsFor(c.Context(), ref)
-		if err != nil {
-			return err
-		}
-		return commands.Turn(c.Context(), id, number)
+		return callAndShow(c.Context(), p, request{participant: ref, path: "/turns/" + strconv.Itoa(number)}, renderTurn)
 	}
 	return c
 }
@@ -73,11 +74,7 @@ func (p *program) turnsCommand() *cobra.Command {
 		if limit < 1 {
 			return usageError{errors.New("--limit must be at least 1")}
 		}
-		commands, id, err := p.commandsFor(c.Context(), args[0])
-		if err != nil {
-			return err
-		}
-		return commands.Turns(c.Context(), id, limit)
+		return p.printTurns(c.Context(), args[0], limit)
 	}
 	return c
 }
@@ -92,14 +89,21 @@ func (p *program) memoriesCommand() *cobra.Command {
 		if c.Flags().Changed("forget") && (all || fact == "") {
 			return usageError{errors.New("--forget needs the id of a fact, and goes without --forget-all")}
 		}
-		commands, id, err := p.commandsFor(c.Context(), args[0])
-		if err != nil {
-			return err
-		}
 		if all || fact != "" {
-			return commands.Forget(c.Context(), id, fact)
+			path := "/memories"
+			if fact != "" {
+				path += "/" + url.PathEscape(fact)
+			}
+			return callAndShow(c.Context(), p, request{method: http.MethodDelete, participant: args[0], path: path}, func(w io.Writer, f api.Forgotten) error {
+				text := "Forgotten: " + fact + "."
+				if fact == "" {
+					text = fmt.Sprintf("Forgotten: %d facts, the notes and the summary.", f.Facts)
+				}
+				_, err := fmt.Fprintln(w, text)
+				return err
+			})
 		}
-		return commands.Memories(c.Context(), id)
+		return p.printMemories(c.Context(), args[0])
 	}
 	return c
 }
@@ -109,21 +113,22 @@ func (p *program) exportCommand() *cobra.Command {
 	c := &cobra.Command{Use: "export ID", Short: "Write what is remembered of a participant as files in a zip archive", Args: exactArgs(1)}
 	c.Flags().StringVarP(&out, "out", "o", "", "file to write, which must not exist; empty: standard output, which must not be a terminal")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		commands, id, err := p.commandsFor(c.Context(), args[0])
-		if err != nil {
-			return err
-		}
 		if out == "" && isTerminal(p.out) {
 			return usageError{errors.New("the archive is not written to a terminal; name a file with -o memory.zip, or redirect the output")}
 		}
-		if out == "" {
-			return p.downloadArchive(c.Context(), commands, id, p.out)
-		}
-		var archive bytes.Buffer
-		if err := p.downloadArchive(c.Context(), commands, id, &archive); err != nil {
+		progress := p.newMeter("bytes")
+		defer progress.endPart()
+		archive, err := p.client.downloadFile(c.Context(), request{
+			participant: args[0], path: "/memory/export", progress: func(done, of int64) { progress.setProgress("export", done, of) },
+		})
+		if err != nil {
 			return err
 		}
-		return writeNew(out, archive.Bytes())
+		if out != "" {
+			return writeNew(out, archive)
+		}
+		_, err = p.out.Write(archive)
+		return err
 	}
 	return c
 }
@@ -132,13 +137,6 @@ func (p *program) exportCommand() *cobra.Command {
 func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
-}
-
-// downloadArchive writes a participant's archive and shows how much of it has come.
-func (p *program) downloadArchive(ctx context.Context, commands *Commands, id string, to io.Writer) error {
-	progress := p.newMeter("bytes")
-	defer progress.endPart()
-	return commands.Export(ctx, id, to, func(done, of int64) { progress.setProgress("export", done, of) })
 }
 
 // writeNew writes a file of personal data that only the current user may read.
@@ -152,4 +150,44 @@ func writeNew(path string, raw []byte) error {
 		return fmt.Errorf("writing the file: %w", err)
 	}
 	return nil
+}
+
+// printMemories prints what is remembered of a participant.
+func (p *program) printMemories(ctx context.Context, id string) error {
+	return callAndShow(ctx, p, request{participant: id, path: "/memories"}, renderMemories)
+}
+
+func renderMemories(w io.Writer, m api.Memory) error {
+	p := &printer{w: w}
+	if len(m.Facts)+len(m.Notes) == 0 && m.Summary.Text == "" {
+		p.writeLine("Nothing is remembered.")
+		return p.err
+	}
+	if len(m.Facts) > 0 {
+		rows := [][]string{{"FACT", "VERSION", "KIND", "STORED", "TURN", "TEXT"}}
+		for _, f := range m.Facts {
+			rows = append(rows, []string{f.ID, fmt.Sprint(f.Version), string(f.Kind), formatInstant(f.At), f.TurnID, f.Text})
+			for _, old := range f.Before {
+				rows = append(rows, []string{"  before", fmt.Sprint(old.Version), string(old.Kind), formatInstant(old.At), old.TurnID, old.Text})
+			}
+		}
+		p.writeTable(rows)
+	}
+	for _, note := range m.Notes {
+		p.writeBlock("\nNOTE "+replaceControls(note.LocalDate), note.Text)
+	}
+	p.writeBlock("\nSUMMARY", m.Summary.Text)
+	return p.err
+}
+
+func renderConsents(w io.Writer, list []api.Consent) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(w, "The ledger has no entry.")
+		return err
+	}
+	rows := [][]string{{"AT", "ACTION", "METHOD", "BY", "TEXT"}}
+	for _, c := range list {
+		rows = append(rows, []string{formatInstant(c.At), string(c.Action), string(c.Method), c.Actor, cmp.Or(c.Text, "-")})
+	}
+	return writeTable(w, rows)
 }
