@@ -270,11 +270,11 @@ func expectMode(_ *testing.T, c *conversation) {
 
 // expectPlainForms reads and acts as a browser without script does.
 func expectPlainForms(t *testing.T, c *conversation) {
-	status, body := sendForm(t, c.address()+"/pause", "reason=by+hand")
+	status, body := sendForm(t, c.address()+"/pause", "reason=by+hand&about=people/"+c.ada.id+"/pause")
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, "Paused")
 	require.Contains(t, body, "Now it does.")
-	status, body = sendForm(t, c.address()+"/resume", "reason=again&waiting=nonsense")
+	status, body = sendForm(t, c.address()+"/resume", "reason=again&waiting=nonsense&about=people/"+c.ada.id+"/resume")
 	require.Equal(t, http.StatusUnprocessableEntity, status)
 	require.Contains(t, body, "Not done: ")
 	require.NotContains(t, body, "Resumed")

@@ -65,7 +65,7 @@ func actionForm(v *viewer, name, summary, action string, content ...g.Node) g.No
 	id := name + "-reason"
 	return h.Details(g.If(v.value("form") == name, g.Attr("open")), h.Summary(g.Text(summary)),
 		postForm(action, h.Class("stack"),
-			h.Input(h.Type("hidden"), h.Name("form"), h.Value(name)),
+			hidden("form", name),
 			g.Group(content),
 			field(id, "Reason (kept in the audit)",
 				h.Input(h.ID(id), h.Name("reason"), h.Required(), h.MaxLength("500"), h.Value(refillField(v, name, "reason", "")))),
@@ -130,7 +130,7 @@ func userForms(v *viewer, u api.User) g.Node {
 			field(password+"-new", "New password", h.Input(h.ID(password+"-new"), h.Name("password"), h.Type("password"), h.Required(),
 				h.AutoComplete("new-password"), h.Aria("describedby", password+"-hint"))),
 		),
-		actionForm(v, standing, label, action, h.P(h.Class("quiet"), g.Text(hintText)), h.Input(h.Type("hidden"), h.Name("disabled"), h.Value(value))),
+		actionForm(v, standing, label, action, h.P(h.Class("quiet"), g.Text(hintText)), hidden("disabled", value)),
 	})
 }
 
@@ -271,12 +271,8 @@ func makeTokenForm(v *viewer) g.Node {
 // makeToken answers with the page itself, not with a redirect: the secret is
 // shown once and kept nowhere.
 func (c *Console) makeToken(w http.ResponseWriter, r *http.Request) {
-	v, ok := c.viewerOf(w, r)
+	v, ok := c.posted(w, r)
 	if !ok {
-		return
-	}
-	if err := r.ParseForm(); err != nil {
-		c.renderError(w, v, http.StatusBadRequest, "The form could not be read. Go back and try again.")
 		return
 	}
 	days, err := time.ParseDuration(r.PostForm.Get("days") + "h")

@@ -31,12 +31,22 @@ func (r *refusal) Error() string { return r.message }
 // keyHeader names requests of the API that are to be carried out once.
 const keyHeader = "Idempotency-Key"
 
-// onceName is the hidden field that makes a form that is sent twice one request.
-const onceName = "once"
+const (
+	// onceName is the hidden field that makes a form that is sent twice one request.
+	onceName = "once"
+	// aboutName is the hidden field that says what a form acts on. It is compared with
+	// the address that the form is sent to.
+	aboutName = "about"
+)
 
 // postForm is a form that posts to a path of the console.
 func postForm(path string, nodes ...g.Node) g.Node {
-	return h.Form(h.Method("post"), h.Action(Path+path), h.Input(h.Type("hidden"), h.Name(onceName), h.Value(rand.Text())), g.Group(nodes))
+	return h.Form(h.Method("post"), h.Action(Path+path), hidden(onceName, rand.Text()), hidden(aboutName, path), g.Group(nodes))
+}
+
+// hidden is a field of a form that no one fills in.
+func hidden(name, value string) g.Node {
+	return h.Input(h.Type("hidden"), h.Name(name), h.Value(value))
 }
 
 // call is a request to the API.

@@ -119,8 +119,8 @@ func bulkForm(v *viewer, action bulkAction, people []api.Person) g.Node {
 		key = rand.Text()
 	}
 	return postForm("people/bulk", h.Class("stack"),
-		h.Input(h.Type("hidden"), h.Name("do"), h.Value(action.name)), h.Input(h.Type("hidden"), h.Name("key"), h.Value(key)),
-		g.Map(people, func(p api.Person) g.Node { return h.Input(h.Type("hidden"), h.Name("id"), h.Value(p.ID)) }),
+		hidden("do", action.name), hidden("key", key),
+		g.Map(people, func(p api.Person) g.Node { return hidden("id", p.ID) }),
 		g.If(action.name == "send", field("body", "Message", h.Textarea(h.ID("body"), h.Name("body"), h.Required(), h.MaxLength("1600"), g.Text(v.value("body"))))),
 		reasonField(v, "reason"),
 		h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text(action.label+" for "+peopleCount(len(people)))), h.A(h.Href(Path+"people"), g.Text("Cancel"))),

@@ -67,14 +67,6 @@ const multipartType = "multipart/form-data"
 
 // uploadCohort has a file checked.
 func (*Console) uploadCohort(v *viewer) (string, error) {
-	var tooLarge *http.MaxBytesError
-	err := v.request.ParseMultipartForm(maxUpload)
-	if errors.As(err, &tooLarge) {
-		return "", &refusal{status: http.StatusRequestEntityTooLarge, message: "the file is larger than 8 MB; divide it"}
-	}
-	if err != nil {
-		return "", &refusal{status: http.StatusBadRequest, message: "the form could not be read"}
-	}
 	upload, header, err := v.request.FormFile("file")
 	if err != nil {
 		return "", &refusal{status: http.StatusBadRequest, message: "choose a file"}

@@ -2,9 +2,11 @@ package console
 
 import (
 	"crypto/rand"
+	"fmt"
 	"net/http"
 	"path"
 	"strconv"
+	"time"
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
@@ -27,6 +29,9 @@ type action struct {
 	fields []g.Node
 	// previews offers a step before that shows what it will do.
 	previews bool
+	// seen is what the form is about as the page showed it, which is compared when
+	// the form is sent; empty: not compared.
+	seen string
 }
 
 // isRefused reports whether the form was sent and refused.
@@ -61,7 +66,7 @@ func (p *person) formBody(a action) g.Node {
 	}
 	return postForm(p.viewer.personPath()+"/"+a.name, h.Class("stack"),
 		h.P(h.ID(id+"-says"), g.Text(a.says)),
-		g.If(a.key != "", h.Input(h.Type("hidden"), h.Name("key"), h.Value(a.key))),
+		g.If(a.key != "", hidden("key", a.key)), g.If(a.seen != "", hidden("seen", a.seen)),
 		g.Group(a.fields),
 		field(id, "Reason (kept in the audit)", h.Input(h.ID(id), h.Name("reason"), h.Required(), h.MaxLength("500"), h.Aria("describedby", id+"-says"), h.Value(reason))),
 		g.If(a.previews, h.Button(h.Type("submit"), h.Name("step"), h.Value(stepPreview), h.Class("plain"), g.Text("Show what it does"))),
@@ -80,7 +85,7 @@ func (p *person) sendForm() g.Node {
 		return h.P(h.Class("quiet"), g.Text("The person has opted out; nothing may be sent until they text START."))
 	}
 	return postForm(v.personPath()+"/send", h.Class("stack"), h.ID("send"),
-		h.Input(h.Type("hidden"), h.Name("id"), h.Value(p.refillField("send", "id", rand.Text()))),
+		hidden("id", p.refillField("send", "id", rand.Text())),
 		field("body", "Message", h.Textarea(h.ID("body"), h.Name("body"), h.Required(), h.MaxLength("1600"), h.Aria("describedby", "body-says"), g.Text(p.refillField("send", "body", "")))),
 		hint("body-says", "Goes out at once as the programme's own message, also in quiet hours; the coach reads it as part of the conversation."),
 		h.Button(h.Type("submit"), g.Text("Send")),
@@ -103,7 +108,7 @@ func (p *person) attentionForm() g.Node {
 	if p.Attention == "" {
 		return nil
 	}
-	return p.form(action{name: "attention", title: "Mark as handled: " + wordsOf(string(p.Attention)), needs: auth.AttentionClear, button: "Mark as handled",
+	return p.form(action{name: "attention", title: "Mark as handled: " + wordsOf(string(p.Attention)), needs: auth.AttentionClear, button: "Mark as handled", seen: attentionSeen(p.Participant),
 		says: "Ends every call for attention to this person; prompts go on with their next time.",
 		fields: []g.Node{field("note", "What was done (kept sealed with the alarm)",
 			h.Textarea(h.ID("note"), h.Name("note"), h.MaxLength("2000"), g.Text(p.refillField("attention", "note", ""))))}})
@@ -220,10 +225,13 @@ func (v *viewer) change(body api.ParticipantChange) (string, error) {
 	return v.personPath(), explainStale(err)
 }
 
+// stale says that another was first.
+const stale = "somebody else has changed this person since you opened the form; look at what is different now and send it again"
+
 // explainStale says in words of the page that another was first.
 func explainStale(err error) error {
 	if isRefusal(err, http.StatusPreconditionFailed) {
-		return &refusal{status: http.StatusPreconditionFailed, message: "somebody else has changed this person since you opened the form; look at what is different now and send it again"}
+		return &refusal{status: http.StatusPreconditionFailed, message: stale}
 	}
 	return err
 }
@@ -267,7 +275,32 @@ func (c *Console) setMode(v *viewer) (string, error) {
 	return v.personPath(), err
 }
 
+// attentionSeen names a call for attention as a page shows it.
+func attentionSeen(p api.Participant) string {
+	return fmt.Sprint(p.Attention, " ", stampOf(p.AttentionAt))
+}
+
+// stampOf tells instants apart; empty for none.
+func stampOf(at *time.Time) string {
+	if at == nil {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339Nano)
+}
+
+// checkSeen refuses a form where what it is about is no longer what its page showed.
+func (v *viewer) checkSeen(now func(api.Participant) string) error {
+	row, err := get[api.Participant](v, v.apiPath(), nil)
+	if err == nil && v.formValue("seen") != now(row) {
+		return &refusal{status: http.StatusPreconditionFailed, message: stale}
+	}
+	return err
+}
+
 func (c *Console) clearAttention(v *viewer) (string, error) {
+	if err := v.checkSeen(attentionSeen); err != nil {
+		return "", err
+	}
 	body := api.AttentionClearing{Clear: true, Note: v.formValue("note")}
 	_, err := send[api.AttentionCleared](v, call{method: http.MethodPost, path: v.apiPath() + "/attention", body: body, reason: v.formValue("reason")})
 	v.notice = "Marked as handled"

@@ -35,7 +35,9 @@ type things struct {
 	mu    sync.Mutex
 	names []string
 	asked []string
-	told  map[chan string]bool
+	// person is the one whose page is open.
+	person api.Participant
+	told   map[chan string]bool
 }
 
 func (w *things) SaveSession(context.Context, models.Session) error { return nil }
@@ -231,11 +233,15 @@ func (w *things) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 	const ann = "/conversation/participants/ann"
 	answers := map[string]func() any{
-		"/today": func() any { return w.today() }, "/budgets": func() any { return api.BudgetList{} }, "/agenda": func() any { return w.agenda() },
+		"/today": func() any { return w.today() }, "/costs": func() any { return api.Costs{Currency: "USD"} }, "/budgets": func() any { return api.BudgetList{Budgets: []api.Budget{{ID: 7}}} }, "/agenda": func() any { return w.agenda() },
 		"/holds": func() any { return w.holds() }, "/people": func() any { return w.people() }, "/views": func() any { return w.views() },
+		"/alerts/alert/message": func() any { return api.AlertMessage{Alert: api.Alert{ID: "alert"}} },
+		"/studies/study":        func() any { return api.Study{ID: "study"} }, "/webhooks/hook": func() any { return api.Webhook{ID: "hook"} },
 		"/studies": func() any { return api.StudyList{} }, "/audit": func() any { return w.audit() },
 		ann: func() any {
-			return api.Participant{ID: "ann", Name: "Ann", Timezone: "UTC", Status: models.StatusActive}
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.person
 		},
 		ann + "/history": func() any { return w.history() }, ann + "/state": func() any { return w.state() }, ann + "/waiting": func() any { return w.waiting() },
 		ann + "/memories": func() any { return w.memory() }, ann + "/consents": func() any { return w.consents() },
@@ -257,7 +263,7 @@ func (w *things) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 // machine.
 func serveThings(t *testing.T, names ...string) (*things, string) {
 	t.Helper()
-	w := &things{names: names, told: map[chan string]bool{}}
+	w := &things{names: names, told: map[chan string]bool{}, person: api.Participant{ID: "ann", Name: "Ann", Timezone: "UTC", Status: models.StatusActive}}
 	log := slog.New(slog.DiscardHandler)
 	m, err := metrics.New(metrics.Config{Logger: log})
 	require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -153,7 +154,9 @@ type page struct {
 
 func (b *browser) do(method, path string, form url.Values, header map[string]string) page {
 	b.w.t.Helper()
-	r, err := http.NewRequestWithContext(b.w.t.Context(), method, b.w.base+path, strings.NewReader(form.Encode()))
+	sent := url.Values{"about": {strings.TrimPrefix(path, "/console/")}}
+	maps.Copy(sent, form)
+	r, err := http.NewRequestWithContext(b.w.t.Context(), method, b.w.base+path, strings.NewReader(sent.Encode()))
 	require.NoError(b.w.t, err)
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")

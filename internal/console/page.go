@@ -93,12 +93,8 @@ func (c *Console) page(mux *http.ServeMux, path string, show func(*viewer) (page
 // what was filled in.
 func (c *Console) action(mux *http.ServeMux, path string, do func(*viewer) (string, error), show func(*viewer) (page, error)) {
 	mux.HandleFunc("POST "+Path+path, func(w http.ResponseWriter, r *http.Request) {
-		v, ok := c.viewerOf(w, r)
+		v, ok := c.posted(w, r)
 		if !ok {
-			return
-		}
-		if err := r.ParseForm(); err != nil {
-			c.renderError(w, v, http.StatusBadRequest, "The form could not be read. Go back and try again.")
 			return
 		}
 		next, err := do(v)
@@ -112,6 +108,29 @@ func (c *Console) action(mux *http.ServeMux, path string, do func(*viewer) (stri
 		c.sessions.Put(r.Context(), keyNotice, v.notice)
 		http.Redirect(w, r, Path+next, http.StatusSeeOther)
 	})
+}
+
+// posted returns the viewer who sent a form, or says why the form is not acted on.
+func (c *Console) posted(w http.ResponseWriter, r *http.Request) (*viewer, bool) {
+	v, ok := c.viewerOf(w, r)
+	if !ok {
+		return nil, false
+	}
+	err := r.ParseMultipartForm(maxUpload)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		c.renderError(w, v, http.StatusRequestEntityTooLarge, "What was sent is larger than this form may be. A file has at most 8 MB; divide it.")
+		return nil, false
+	case err != nil && !errors.Is(err, http.ErrNotMultipart):
+		c.renderError(w, v, http.StatusBadRequest, "The form could not be read. Go back and try again.")
+		return nil, false
+	}
+	if about, err := url.PathUnescape(v.formValue(aboutName)); err != nil || Path+about != r.URL.Path {
+		c.renderError(w, v, http.StatusConflict, "Nothing was done: the form was about something else than the address that it was sent to. Open the page anew and look at what it shows.")
+		return nil, false
+	}
+	return v, true
 }
 
 // showRefused draws a page again with why the API refused an action and what was
@@ -272,7 +291,7 @@ func (c *Console) renderLogin(w http.ResponseWriter, r *http.Request, status int
 			h.H1(g.Text("Coachline")),
 			g.If(problem != "", h.P(h.Class("problem"), h.Role("alert"), g.Text(problem))),
 			h.Form(h.Method("post"), h.Action(Path+"login"), h.Class("stack"),
-				h.Input(h.Type("hidden"), h.Name("next"), h.Value(safeTarget(next))),
+				hidden("next", safeTarget(next)),
 				field("login", "Login", h.Input(h.ID("login"), h.Name("login"), h.Required(), h.AutoComplete("username"), h.Value(r.PostFormValue("login")))),
 				field("password", "Password", h.Input(h.ID("password"), h.Name("password"), h.Type("password"), h.Required(), h.AutoComplete("current-password"))),
 				h.Button(h.Type("submit"), g.Text("Sign in")),

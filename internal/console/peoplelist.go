@@ -138,8 +138,8 @@ func dueFields(filters url.Values) g.Node {
 	}
 	return g.Group([]g.Node{
 		h.Span(g.Text("With a prompt from " + filters.Get("due_from") + " to " + filters.Get("due_until"))),
-		h.Input(h.Type("hidden"), h.Name("due_from"), h.Value(filters.Get("due_from"))),
-		h.Input(h.Type("hidden"), h.Name("due_until"), h.Value(filters.Get("due_until"))),
+		hidden("due_from", filters.Get("due_from")),
+		hidden("due_until", filters.Get("due_until")),
 	})
 }
 
@@ -249,7 +249,7 @@ func bulkButtons(v *viewer, filters url.Values) g.Node {
 	var kept []g.Node
 	for _, name := range peopleFilters {
 		if value := filters.Get(name); value != "" {
-			kept = append(kept, h.Input(h.Type("hidden"), h.Name(name), h.Value(value)))
+			kept = append(kept, hidden(name, value))
 		}
 	}
 	return g.Group([]g.Node{g.Group(kept), h.Div(h.Class("row"),

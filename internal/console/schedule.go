@@ -56,7 +56,7 @@ func (p *person) timeFields(form, key string, s api.Schedule) []g.Node {
 	}
 	return []g.Node{
 		clock("at", "Every day at", s.At), clock("from", "Or at another time each day from", s.From), clock("to", "until", s.To),
-		h.Input(h.Type("hidden"), h.Name("timezone"), h.Value(s.Timezone)),
+		hidden("timezone", s.Timezone),
 	}
 }
 

@@ -177,7 +177,7 @@ func stateForms(v *viewer, s api.Study) g.Node {
 		return h.Details(h.Summary(g.Text("Set the state to "+string(next))),
 			h.P(g.Text(describeStudyState(next))),
 			postForm("studies/"+s.ID+"/state", h.Class("stack"),
-				h.Input(h.Type("hidden"), h.Name("state"), h.Value(string(next))), reasonField(v, id),
+				hidden("state", string(next)), reasonField(v, id),
 				h.Button(h.Type("submit"), g.Text("Set to "+string(next)))))
 	})
 }
@@ -194,7 +194,7 @@ func settingsForm(v *viewer, s api.Study, settings string) g.Node {
 	}
 	return h.Details(g.If(v.value("settings") != "", g.Attr("open")), h.Summary(g.Text("Change the settings")),
 		postForm("studies/"+s.ID+"/settings", h.Class("stack"),
-			h.Input(h.Type("hidden"), h.Name("version"), h.Value(strconv.FormatInt(s.Version, 10))),
+			hidden("version", strconv.FormatInt(s.Version, 10)),
 			field("settings", "Settings as JSON", h.Textarea(h.ID("settings"), h.Name("settings"), h.Rows("16"), h.Required(), g.Text(settings))),
 			reasonField(v, "reason-settings"),
 			h.Button(h.Type("submit"), g.Text("Change the settings"))))

@@ -37,6 +37,14 @@ func takerOf(t api.TakeOver) string {
 	return t.By
 }
 
+// takeOverSeen names who has a conversation, as a page shows it.
+func takeOverSeen(p api.Participant) string {
+	if p.TakenOver == nil {
+		return "none"
+	}
+	return p.TakenOver.By + " " + stampOf(&p.TakenOver.Since)
+}
+
 // takeOverForms take the conversation over and hand it back.
 func (p *person) takeOverForms() g.Node {
 	if p.TakenOver == nil {
@@ -45,11 +53,11 @@ func (p *person) takeOverForms() g.Node {
 		}
 		return p.takeOverForm("Take the conversation over", nil)
 	}
-	forms := g.Group{p.form(action{name: "handback", title: "Hand the conversation back", needs: auth.TakeOver, button: "Hand back",
+	forms := g.Group{p.form(action{name: "handback", title: "Hand the conversation back", needs: auth.TakeOver, button: "Hand back", seen: takeOverSeen(p.Participant),
 		says:   "The coach answers again and prompts go on. It reads what was written meanwhile, and your note.",
 		fields: []g.Node{p.waitingChoice("handback"), p.noteField("handback")}})}
 	if p.TakenOver.By != p.viewer.who.Actor {
-		force := h.Input(h.Type("hidden"), h.Name("force"), h.Value("yes"))
+		force := hidden("force", "yes")
 		return append(forms, p.takeOverForm("Take over from "+p.TakenOver.By, force))
 	}
 	return append(forms, p.takeOverForm("Move the end", nil))
@@ -57,7 +65,7 @@ func (p *person) takeOverForms() g.Node {
 
 func (p *person) takeOverForm(title string, extra g.Node) g.Node {
 	chosen := p.refillField("takeover", "hours", strconv.Itoa(defaultTakeOver))
-	return p.form(action{name: "takeover", title: title, needs: auth.TakeOver, button: title,
+	return p.form(action{name: "takeover", title: title, needs: auth.TakeOver, button: title, seen: takeOverSeen(p.Participant),
 		says: "The coach is silent at once: a reply under way is not sent, prompts are recorded as missed. What the person writes waits for you. STOP, HELP and the safety text work as ever.",
 		fields: []g.Node{
 			field("takeover-hours", "Hand back by itself after", h.Select(h.ID("takeover-hours"), h.Name("hours"), g.Map(takeOverHours, func(n int) g.Node {
@@ -78,6 +86,9 @@ func (c *Console) takeOver(v *viewer) (string, error) {
 	if err != nil || !slices.Contains(takeOverHours, hours) {
 		return "", &refusal{status: http.StatusBadRequest, message: "hours: choose one of the list"}
 	}
+	if err := v.checkSeen(takeOverSeen); err != nil {
+		return "", err
+	}
 	until := v.now.Add(time.Duration(hours) * time.Hour)
 	body := api.NewTakeOver{Until: &until, Reason: v.formValue("reason"), Note: v.formValue("note"), Force: v.formValue("force") != ""}
 	_, err = send[api.Participant](v, call{method: http.MethodPost, path: v.apiPath() + "/takeover", body: body, reason: v.formValue("reason")})
@@ -86,6 +97,9 @@ func (c *Console) takeOver(v *viewer) (string, error) {
 }
 
 func (c *Console) handBack(v *viewer) (string, error) {
+	if err := v.checkSeen(takeOverSeen); err != nil {
+		return "", err
+	}
 	body := api.TakeOverEnd{Waiting: models.WaitingAction(v.formValue("waiting")), Note: v.formValue("note")}
 	_, err := send[api.Participant](v, call{method: http.MethodDelete, path: v.apiPath() + "/takeover", body: body, reason: v.formValue("reason")})
 	v.notice = "Handed back; the coach answers again"

@@ -44,7 +44,7 @@ func saveViewForm(v *viewer, filters url.Values) g.Node {
 	return h.Details(h.ID("save-view"), g.If(v.value("view_name") != "", g.Attr("open")), h.Summary(g.Text("Save these filters")),
 		h.P(g.Text("A name and a number that are searched for are not saved, nor the hours of a prompt.")),
 		postForm("people/views", h.Class("stack"),
-			h.Input(h.Type("hidden"), h.Name("query"), h.Value(query)),
+			hidden("query", query),
 			field("view_name", "Name of the saved filters", h.Input(h.ID("view_name"), h.Name("view_name"), h.Required(), h.MaxLength("60"), h.Value(v.value("view_name")))),
 			h.Div(h.Label(h.Input(h.Type("checkbox"), h.Name("shared"), h.Value("yes"), g.If(v.value("shared") != "", h.Checked())), g.Text(" Show them to every operator"))),
 			h.Button(h.Type("submit"), g.Text("Save"))))

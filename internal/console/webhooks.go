@@ -36,12 +36,8 @@ func (c *Console) registerWebhooks(mux *http.ServeMux) {
 // redirect: the secret is shown once.
 func (c *Console) secretAction(mux *http.ServeMux, path string, do func(*viewer) (api.Webhook, error), show func(*viewer, g.Node) (page, error)) {
 	mux.HandleFunc("POST "+Path+path, func(w http.ResponseWriter, r *http.Request) {
-		v, ok := c.viewerOf(w, r)
+		v, ok := c.posted(w, r)
 		if !ok {
-			return
-		}
-		if err := r.ParseForm(); err != nil {
-			c.renderError(w, v, http.StatusBadRequest, "The form could not be read. Go back and try again.")
 			return
 		}
 		hook, err := do(v)
@@ -187,7 +183,7 @@ func webhookForms(v *viewer, w api.Webhook) g.Node {
 	return g.Group([]g.Node{
 		postForm(path+"/test", h.Button(h.Type("submit"), g.Text("Send a test"))),
 		actionForm(v, change, "Change the webhook", path,
-			h.Input(h.Type("hidden"), h.Name("version"), h.Value(strconv.FormatInt(w.Version, 10))),
+			hidden("version", strconv.FormatInt(w.Version, 10)),
 			eventBoxes(v, change, w.Events),
 			h.FieldSet(h.Legend(g.Text("State")), g.Map([]models.WebhookState{models.WebhookActive, models.WebhookDisabled}, func(one models.WebhookState) g.Node {
 				return h.Div(h.Label(h.Input(h.Type("radio"), h.Name("state"), h.Value(string(one)), g.If(string(one) == state, h.Checked())), g.Text(" "+string(one))))
