@@ -48,7 +48,7 @@ func canaries(t *testing.T, rows *store.Store) (words []string) {
 // but the one for personal data.
 func TestPersonalFieldsAreHidden(t *testing.T) {
 	var rows *store.Store
-	h := startWithAccess(t, func(cfg *Config) { rows = cfg.Store.(*store.Store) })
+	h := startWithAccess(t, func(cfg *Config) { rows = cfg.Store })
 	words := canaries(t, rows)
 	_, err := rows.RaiseAttention(t.Context(), models.AttentionEntry{ParticipantID: "conv_1", Kind: models.AttentionCrisis, RaisedAt: testNow})
 	require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestPersonalFieldsAreHidden(t *testing.T) {
 // patch may clear; the audit has what it was, and the row has it no more.
 func TestPersonalFieldsAreAudited(t *testing.T) {
 	var rows *store.Store
-	h := startWithAccess(t, func(cfg *Config) { rows = cfg.Store.(*store.Store) })
+	h := startWithAccess(t, func(cfg *Config) { rows = cfg.Store })
 	for _, word := range canaries(t, rows) {
 		if word != herNumber { // she had it before
 			require.Contains(t, h.do(call{method: "GET", path: auditPath + "?participant_id=conv_1"}).raw, word, "the audit says what was set")
