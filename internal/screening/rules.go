@@ -32,7 +32,10 @@ import (
 // match. An exception acts on the match of its own rule only: it takes no
 // finding of another rule back.
 //
-//go:embed rules/*.rules
+// Beside them is a file of common words of all languages that are not taken for a
+// misspelling of a word of the rules.
+//
+//go:embed rules/*.rules rules/common.txt
 var ruleFiles embed.FS
 
 // exceptionReach is how many words before and after a match an exception sees;
@@ -100,6 +103,7 @@ type patternRef struct {
 // ruleSets holds the rules of all languages, read once.
 var ruleSets = sync.OnceValue(func() []*ruleSet {
 	sets := make([]*ruleSet, len(languages))
+	common := commonWords()
 	for i, language := range languages {
 		text, err := ruleFiles.ReadFile("rules/" + language + ".rules")
 		if err == nil {
@@ -108,10 +112,20 @@ var ruleSets = sync.OnceValue(func() []*ruleSet {
 		if err != nil {
 			panic(fmt.Sprintf("screening: rules of %s: %v", language, err)) // a test reads all files
 		}
+		sets[i].respell.common = common
 		sets[i].place = i
 	}
 	return sets
 })
+
+// commonWords reads the words that are no misspellings.
+func commonWords() map[string]bool {
+	text, err := ruleFiles.ReadFile("rules/common.txt")
+	if err != nil {
+		panic("screening: " + err.Error()) // a test reads it
+	}
+	return setOf(string(text))
+}
 
 // spelling is what each of languages knows of a word, or nil.
 type spelling [len(languageList)]*wordInfo

@@ -15,14 +15,15 @@ type respelling struct {
 	sounds        []soundRule
 	splitsAtMarks bool
 	plain         map[string]bool // words that are never respelled
+	common        map[string]bool // as plain, and no sign of the language
 	meant         map[string][]string
 	joins         map[string]string
 	stems         map[string]bool
 
-	bySound   map[string][]*entry // how known words sound
-	bySqueeze map[string][]*entry // known words without repeated letters
+	bySound   map[string][]string // known words by how they sound
+	bySqueeze map[string][]string // known words without repeated letters
 	byDeletes map[string][]string // known words with one letter left out
-	near      map[string]*entry   // the known words of byDeletes
+	near      map[string]*entry   // the known words of these
 	stemHeads map[[3]byte]bool    // how stems begin
 
 	// What is in none of these sets is in no map either: most words of a text
@@ -89,8 +90,9 @@ func (r *respelling) makeMaps() {
 	r.meant = map[string][]string{}
 	r.joins = map[string]string{}
 	r.stems = map[string]bool{}
-	r.bySound = map[string][]*entry{}
-	r.bySqueeze = map[string][]*entry{}
+	r.common = map[string]bool{}
+	r.bySound = map[string][]string{}
+	r.bySqueeze = map[string][]string{}
 	r.byDeletes = map[string][]string{}
 	r.near = map[string]*entry{}
 	r.stemHeads = map[[3]byte]bool{}
@@ -167,9 +169,9 @@ func (r *respelling) buildIndexes(set *ruleSet) {
 			full = e
 		}
 		sound := string(r.appendSound(nil, []byte(word)))
-		r.bySound[sound] = append(r.bySound[sound], full)
+		r.bySound[sound] = append(r.bySound[sound], word)
 		squeezed := string(appendSqueezed(nil, []byte(word)))
-		r.bySqueeze[squeezed] = append(r.bySqueeze[squeezed], full)
+		r.bySqueeze[squeezed] = append(r.bySqueeze[squeezed], word)
 		r.near[word] = full
 		for left := range yieldDeletes([]byte(word)) {
 			r.byDeletes[string(left)] = append(r.byDeletes[string(left)], word)
@@ -402,7 +404,7 @@ func appendLeet(out, word []byte) ([]byte, bool) {
 // appendReadings appends what an unknown word may be.
 func (set *ruleSet) appendReadings(found []*entry, word []byte) []*entry {
 	r := &set.respell
-	if len(word) > maxWord || r.plain[string(word)] {
+	if len(word) > maxWord || r.plain[string(word)] || r.common[string(word)] {
 		return found
 	}
 	var space [2 * maxWord]byte
@@ -418,14 +420,22 @@ func (set *ruleSet) appendReadings(found []*entry, word []byte) []*entry {
 			if e := set.findEntry(squeezed); e != nil && (longestRun(word) > 2 || len(squeezed) >= minSqueeze) {
 				found = append(found, e)
 			}
-			found = append(found, r.bySqueeze[string(squeezed)]...)
+			found = r.appendNear(found, r.bySqueeze[string(squeezed)])
 		}
 	}
 	if letters >= minSound {
-		found = append(found, r.bySound[string(r.appendSound(space[:0], word))]...)
+		found = r.appendNear(found, r.bySound[string(r.appendSound(space[:0], word))])
 	}
 	if letters >= minSwapped {
 		found = set.appendMistyped(found, word, letters)
+	}
+	return found
+}
+
+// appendNear appends what is known of some words.
+func (r *respelling) appendNear(found []*entry, known []string) []*entry {
+	for _, word := range known {
+		found = append(found, r.near[word])
 	}
 	return found
 }
@@ -495,7 +505,7 @@ func (set *ruleSet) cutPieces(word []byte) [][]byte {
 
 // mayBeJoined reports whether a word may be several words written as one.
 func (r *respelling) mayBeJoined(word []byte) bool {
-	return len(word) >= minJoined && len(word) <= maxWord && r.hasStem(word) && !r.plain[string(word)]
+	return len(word) >= minJoined && len(word) <= maxWord && r.hasStem(word) && !r.plain[string(word)] && !r.common[string(word)]
 }
 
 // hasStem reports whether a stem may begin anywhere in a word.
