@@ -358,14 +358,15 @@ func (s OutboxStatus) rank() int {
 // late, doubled and out of order.
 func (s OutboxStatus) Supersedes(old OutboxStatus) bool { return s.rank() > old.rank() }
 
-// Gate says what kept an inbound text from the coach. Every text is stored,
-// with any gate; texts that act by consent rules have none.
+// Gate says what kept an inbound text from the coach, or a HELP from its answer.
+// Every text is stored, with any gate; STOP and START act with any.
 type Gate string
 
 const (
 	// GateNone: the text went to the coach, or acted by consent rules.
 	GateNone Gate = ""
-	// GateRateLimited: the sender had sent as many texts as the programme takes.
+	// GateRateLimited: the sender had sent as many texts as the programme takes, or
+	// as many times HELP as it answers.
 	GateRateLimited Gate = "rate_limited"
 	// GateLoop: the text at which the sender was taken for a machine. GateMuted
 	// is what that sender sent while it was muted.

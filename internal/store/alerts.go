@@ -170,11 +170,15 @@ func makeGrave(tx *gorm.DB, row models.Alert) (bool, error) {
 const heldForAttention = "attention"
 
 // keepInbound writes the row of a text that no turn takes up, or what a transcript adds
-// to it, and its entry of the conversation, and returns the row as stored.
+// to it, and its entry of the conversation, and returns the row as stored. One with a
+// gate has no entry.
 func keepInbound(tx *gorm.DB, in models.Inbound) (models.Inbound, error) {
 	var err error
 	if in.ID == 0 {
 		err = database.Insert(tx, &in)
+		if in.Gate != models.GateNone {
+			return in, err
+		}
 	} else {
 		err = saveTranscript(tx, in)
 	}

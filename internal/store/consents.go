@@ -19,8 +19,8 @@ const (
 // isHandledHere reports whether the text is acted on here and is no part of the
 // coaching. START and YES bring back a participant who opted out; from any other
 // person they are ordinary words.
-func isHandledHere(intent models.Intent, p models.Participant) bool {
-	switch intent {
+func isHandledHere(in models.Inbound, p models.Participant) bool {
+	switch in.Intent {
 	case models.IntentStop, models.IntentHelp:
 		return true
 	case models.IntentStart, models.IntentYes:
@@ -94,9 +94,13 @@ func pauseForWrongNumber(tx *gorm.DB, in models.Inbound, p models.Participant) e
 
 // acceptRuled stores a text and does what it asks for. It goes into the
 // conversation at once, because no turn will take it there.
-func acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
-	in, err := keepInbound(tx, in)
-	out := models.AcceptedInbound{Inbound: in}
+func (s *Store) acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
+	reason, err := s.limitRuled(tx, &in)
+	if err != nil {
+		return models.AcceptedInbound{}, err
+	}
+	in, err = keepInbound(tx, in)
+	out := models.AcceptedInbound{Inbound: in, Loop: reason}
 	if err != nil {
 		return out, err
 	}
@@ -118,7 +122,7 @@ func acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant) (models.A
 	case models.IntentStart, models.IntentYes:
 		out.NoticeID, err = optIn(tx, p, entry)
 	case models.IntentHelp:
-		if !isOptedOut(p, newest) {
+		if !isOptedOut(p, newest) && in.Gate == models.GateNone {
 			out.NoticeID, err = insertNotice(tx, models.Notice{
 				ParticipantID: p.ID, Kind: models.NoticeHelp, Ref: strconv.FormatInt(in.ID, 10), CreatedAt: in.ReceivedAt,
 			})
@@ -126,6 +130,9 @@ func acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant) (models.A
 	case models.IntentUnclear, models.IntentWrongNumber:
 		out.NoticeID, err = askIntent(tx, in, p)
 	case models.IntentNone:
+	}
+	if err == nil && reason != models.LoopNone {
+		err = tellGate(tx, in, reason)
 	}
 	return out, err
 }

@@ -205,9 +205,35 @@ func TestOneConfirmation(t *testing.T) {
 		require.Equal(t, "posted", w.confirm(4, 5))
 		w.stops(6)
 		require.Equal(t, "superseded", w.claim("p1-t4-p1", 7), "a welcome that was under way does not go out after the next STOP")
-		require.Equal(t, "posted", w.confirm(5, 7))
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(8)))
-		require.Equal(t, "superseded", w.claim("p1-t5-p1", 9))
+		require.Equal(t, "skipped", w.confirm(5, 7), "confirmed within the hour")
+		w.says(8, models.IntentStart, models.MethodKeyword)
+		w.stops(63)
+		require.Equal(t, "posted", w.confirm(6, 63))
+		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(64)))
+		require.Equal(t, "superseded", w.claim("p1-t6-p1", 65))
+	})
+}
+
+// TestConfirmationsHaveLimits: a machine that sends STOP and START in turn is believed
+// each time and answered four times a day.
+func TestConfirmationsHaveLimits(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		posted := map[models.Intent]int{}
+		for i := range 100 {
+			minutes := 10*i + 1
+			intent, status := models.IntentStop, models.StatusOptedOut
+			if i%2 == 1 {
+				intent, status = models.IntentStart, models.StatusActive
+			}
+			w.says(minutes, intent, models.MethodKeyword)
+			require.Equal(t, status, w.status(), "honoured")
+			if w.confirm(i+1, minutes) == "posted" {
+				posted[intent]++
+			}
+		}
+		require.Equal(t, map[models.Intent]int{models.IntentStop: 17, models.IntentStart: 3}, posted, "in 1,000 minutes")
+		require.Len(t, w.ledger(), 100)
 	})
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -69,6 +70,12 @@ func isOptedOut(p models.Participant, newest models.Consent) bool {
 	return p.Status == models.StatusOptedOut || newest.Action == models.ConsentOptOut
 }
 
+// How often a person's STOP and START are confirmed.
+const (
+	stopPause    = time.Hour
+	startsPerDay = 3
+)
+
 // tieConsent gives the confirmation of the newest entry to a turn, and to no other
 // turn afterwards. False: it is another turn's, or there is nothing that we
 // confirm. Safe to retry.
@@ -82,7 +89,23 @@ func tieConsent(tx *gorm.DB, p models.Participant, turnID string) (bool, error) 
 	case entry.TurnID != "":
 		return entry.TurnID == turnID, nil
 	}
+	if isLimited, err := isConfirmationLimited(tx, entry); err != nil || isLimited {
+		return false, err
+	}
 	return true, tx.Model(&entry).UpdateColumn("turn_id", turnID).Error
+}
+
+// isConfirmationLimited reports whether entries like this one were confirmed as often
+// as they may be: opt-outs once an hour, returns three times a day.
+func isConfirmationLimited(tx *gorm.DB, entry models.Consent) (bool, error) {
+	span, most := stopPause, int64(1)
+	if entry.Action == models.ConsentOptIn {
+		span, most = 24*time.Hour, startsPerDay
+	}
+	var confirmed int64
+	err := tx.Model(&models.Consent{}).Where("participant_id = ? AND action = ? AND turn_id <> '' AND at > ?",
+		entry.ParticipantID, entry.Action, instant(entry.At.Add(-span))).Count(&confirmed).Error
+	return confirmed >= most, err
 }
 
 // confirmsConsent reports whether a text of a turn confirms the newest entry.

@@ -66,7 +66,7 @@ func (s *Store) applyLimits(tx *gorm.DB, in *models.Inbound) (models.LoopReason,
 	if err != nil {
 		return models.LoopNone, err
 	}
-	if s.limits.Mute > 0 && seen.muted {
+	if seen.muted {
 		in.Gate = models.GateMuted
 		return models.LoopNone, nil
 	}
@@ -108,6 +108,7 @@ func (s *Store) lookBack(tx *gorm.DB, in models.Inbound) (senderPast, error) {
 		in.FromIndex, models.GateNone, at.Add(-time.Minute),
 		in.FromIndex, models.GateNone, at.Add(-24 * time.Hour),
 	}, &seen.muted, &seen.same, &seen.fast, &seen.minute, &seen.day)
+	seen.muted = seen.muted && rules.Mute > 0
 	return seen, err
 }
 
@@ -120,18 +121,57 @@ var pastOf = database.SQL("SELECT EXISTS (SELECT 1 " + gated + "), " +
 // needsLimitNotice reports whether a text above the limit is the first in a while, so
 // that its sender is told. Ask before the row is written.
 func (s *Store) needsLimitNotice(tx *gorm.DB, in models.Inbound) (bool, error) {
-	count, err := countGated(tx, in, models.GateRateLimited, limitSpan)
+	var count int64
+	err := tx.Model(&models.Inbound{}).
+		Where("from_index = ? AND gate = ? AND received_at > ? AND intent <> ?", in.FromIndex, models.GateRateLimited, in.ReceivedAt.Add(-limitSpan), models.IntentHelp).
+		Count(&count).Error
 	return count == 0, err
 }
 
-// countGated counts a sender's texts with a gate in the span up to a text. The
-// index on (from_index, gate, received_at) answers it.
-func countGated(tx *gorm.DB, in models.Inbound, gate models.Gate, span time.Duration) (int64, error) {
-	var count int64
+// How often a person's HELP is answered.
+const (
+	helpPause  = 10 * time.Minute
+	helpPerDay = 5
+)
+
+// limitRuled sets the gate of a text that acts by rules. STOP and START act with any
+// gate, and HELP is answered without one only, in a mute too. Each counts for the mute.
+func (s *Store) limitRuled(tx *gorm.DB, in *models.Inbound) (models.LoopReason, error) {
+	if in.ID == 0 { // what is spoken was judged when its message came
+		seen, err := s.lookBack(tx, *in)
+		if err != nil {
+			return models.LoopNone, err
+		}
+		if !seen.muted {
+			reason, err := s.findLoop(tx, *in, seen)
+			if err != nil || reason != models.LoopNone {
+				in.Gate = models.GateLoop
+				return reason, err
+			}
+		}
+	}
+	if in.Intent != models.IntentHelp {
+		return models.LoopNone, nil
+	}
+	isLimited, err := isHelpLimited(tx, *in)
+	if isLimited {
+		in.Gate = models.GateRateLimited
+	}
+	return models.LoopNone, err
+}
+
+// isHelpLimited reports whether HELP was answered as often as it may be. The index on
+// (from_index, gate, received_at) finds the texts.
+func isHelpLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
+	var answered []time.Time
 	err := tx.Model(&models.Inbound{}).
-		Where("from_index = ? AND gate = ? AND received_at > ?", in.FromIndex, gate, in.ReceivedAt.Add(-span)).
-		Count(&count).Error
-	return count, err
+		Where("from_index = ? AND gate = ? AND received_at > ? AND intent = ? AND id <> ?",
+			in.FromIndex, models.GateNone, in.ReceivedAt.Add(-24*time.Hour), models.IntentHelp, in.ID).
+		Order("received_at DESC").Limit(helpPerDay).Pluck("received_at", &answered).Error
+	if err != nil || len(answered) == 0 {
+		return false, err
+	}
+	return len(answered) == helpPerDay || in.ReceivedAt.Sub(answered[0]) < helpPause, nil
 }
 
 func (s *Store) findLoop(tx *gorm.DB, in models.Inbound, seen senderPast) (models.LoopReason, error) {
@@ -161,6 +201,9 @@ func repeatsOf(body string) int {
 	return repeats
 }
 
+// answers are the kinds of texts that a machine would answer at once.
+var answers = []models.EntryKind{models.KindReply, models.KindHelp, models.KindConsent}
+
 // countExchanged counts the newest unbroken run of texts that came within
 // seconds of our reply.
 func countExchanged(tx *gorm.DB, in models.Inbound) (int, error) {
@@ -174,7 +217,7 @@ func countExchanged(tx *gorm.DB, in models.Inbound) (int, error) {
 	}
 	var replies []time.Time
 	err = tx.Model(&models.Outbox{}).
-		Where("participant_id = ? AND accepted_at IS NOT NULL AND accepted_at > ? AND kind = ? AND channel = ?", in.ParticipantID, since, models.KindReply, in.Channel).
+		Where("participant_id = ? AND accepted_at IS NOT NULL AND accepted_at > ? AND kind IN ? AND channel = ?", in.ParticipantID, since, answers, in.Channel).
 		Order("accepted_at").Pluck("accepted_at", &replies).Error
 	return longestRun(append(texts, in.ReceivedAt), replies), err
 }

@@ -249,6 +249,70 @@ func TestEmptyTexts(t *testing.T) {
 	})
 }
 
+// TestHelpHasLimits: one answer in ten minutes and five a day.
+func TestHelpHasLimits(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		answered := func(seconds int) bool {
+			got := w.text(seconds, "HELP")
+			require.Equal(w.t, got.NoticeID == 0, got.Inbound.Gate == models.GateRateLimited)
+			return got.NoticeID != 0
+		}
+		require.True(w.t, answered(0))
+		require.False(w.t, answered(1))
+		require.False(w.t, answered(599))
+		require.True(w.t, answered(600))
+		for i := 2; i < 5; i++ {
+			require.True(w.t, answered(i*600))
+		}
+		require.False(w.t, answered(3600), "five a day")
+		require.False(w.t, answered(24*3600-1))
+		require.True(w.t, answered(24*3600+1))
+		require.NotContains(w.t, w.notices(), models.NoticeLimit, "silence, and no call for attention")
+		require.NotContains(w.t, w.notices(), models.NoticeFlags)
+	})
+}
+
+// TestKeywordsCountForTheMute: what a machine sends again and again mutes it, also where
+// rules act on it.
+func TestKeywordsCountForTheMute(t *testing.T) {
+	for _, tt := range []struct{ name, one, other string }{{"help", "help", "help"}, {"stop", "stop", "stop"}, {"stop and start", "stop", "start"}} {
+		t.Run(tt.name, func(t *testing.T) {
+			inboundOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *inboundWorld) {
+				var last models.AcceptedInbound
+				n := 14
+				if tt.one != tt.other {
+					n = 28
+				}
+				for i := range n + 1 {
+					body := tt.one
+					if i%2 == 1 {
+						body = tt.other
+					}
+					require.Equal(w.t, models.LoopNone, last.Loop)
+					last = w.text(i*10, body)
+				}
+				require.Equal(w.t, models.LoopRepeats, last.Loop)
+				p, err := w.Participant(w.ctx, "ann")
+				require.NoError(w.t, err)
+				require.Equal(w.t, tt.one == "stop", p.Status == models.StatusOptedOut, "STOP holds in any case")
+				if tt.one == tt.other {
+					w.text(500, "start")
+				}
+				require.Equal(w.t, models.GateMuted, w.text(501, "good morning to you").Inbound.Gate)
+			})
+		})
+	}
+	t.Run("exchanges", func(t *testing.T) {
+		inboundOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *inboundWorld) {
+			for i := range 20 {
+				require.Equal(w.t, models.LoopNone, w.text(i*10, fmt.Sprintf("answer number %d", i)).Loop, i)
+				w.replied(i+1, i*10+7)
+			}
+			require.Equal(w.t, models.LoopExchanges, w.text(200, "help").Loop)
+		})
+	})
+}
+
 // ref names the newest claim on a row.
 func (w *inboundWorld) ref(id string) models.ClaimRef {
 	w.t.Helper()

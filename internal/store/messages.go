@@ -147,8 +147,8 @@ func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant
 			in.Intent, in.IntentMethod = models.IntentNone, ""
 		}
 	}
-	if isHandledHere(in.Intent, p) {
-		return acceptRuled(tx, in, p)
+	if isHandledHere(in, p) {
+		return s.acceptRuled(tx, in, p)
 	}
 	if in.ID != 0 { // a transcript: its message was numbered and announced when it came
 		return models.AcceptedInbound{Inbound: in}, saveTranscript(tx, in)
@@ -232,21 +232,33 @@ func (s *Store) acceptGated(tx *gorm.DB, in models.Inbound, reason models.LoopRe
 	}
 	out := models.AcceptedInbound{Inbound: in, Loop: reason}
 	var err error
-	switch {
-	case reason != models.LoopNone:
-		err = database.AddAudit(tx, models.Audit{ParticipantID: in.ParticipantID, Actor: byGate, Action: "mute", Detail: string(reason), At: in.ReceivedAt})
-	case limited:
+	if limited {
 		err = answerPrompts(tx, in.ParticipantID, in.ReceivedAt)
 	}
 	if err == nil && first {
 		out.NoticeID, err = insertNotice(tx, noticeOf(models.NoticeLimit, in))
 	}
-	if err == nil && (limited || reason != models.LoopNone) {
-		_, err = raiseAttention(tx, models.AttentionEntry{
-			ParticipantID: in.ParticipantID, Kind: models.AttentionFlood, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Gate), RaisedAt: in.ReceivedAt,
-		})
+	if err == nil {
+		err = tellGate(tx, in, reason)
 	}
 	return out, err
+}
+
+// tellGate raises attention for a stored text above the limit, and for one at which
+// its sender is muted, which the audit has too.
+func tellGate(tx *gorm.DB, in models.Inbound, reason models.LoopReason) error {
+	if reason != models.LoopNone {
+		err := database.AddAudit(tx, models.Audit{ParticipantID: in.ParticipantID, Actor: byGate, Action: "mute", Detail: string(reason), At: in.ReceivedAt})
+		if err != nil {
+			return err
+		}
+	} else if in.Gate != models.GateRateLimited {
+		return nil
+	}
+	_, err := raiseAttention(tx, models.AttentionEntry{
+		ParticipantID: in.ParticipantID, Kind: models.AttentionFlood, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Gate), RaisedAt: in.ReceivedAt,
+	})
+	return err
 }
 
 // byGate is who mutes a sender that behaves like a machine.
