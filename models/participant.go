@@ -225,8 +225,12 @@ type Consent struct {
 	// RecordedBy is participant, carrier, or the operator's name.
 	RecordedBy string
 	InboundID  int64 // 0: no text of the person
-	TurnID     string
-	At         time.Time
+	// Channel is the text's, and Caller the actor who brought one that no carrier
+	// has a part in; empty for SMS.
+	Channel Channel
+	Caller  string
+	TurnID  string
+	At      time.Time
 	// Text is the exact text of the person; empty where there was none. It stands
 	// behind the fields that it is bound to.
 	Text string `gorm:"serializer:sealed"`

@@ -29,6 +29,7 @@ func toConsents(rows []models.Consent) []api.Consent {
 	for _, row := range rows {
 		out = append(out, api.Consent{
 			Action: row.Action, Method: row.Method, At: row.At.UTC(), Actor: row.RecordedBy, Text: row.Text, TurnID: row.TurnID,
+			Channel: row.Channel, Caller: row.Caller,
 		})
 	}
 	return out

@@ -187,7 +187,15 @@ func renderConsents(w io.Writer, list []api.Consent) error {
 	}
 	rows := [][]string{{"AT", "ACTION", "METHOD", "BY", "TEXT"}}
 	for _, c := range list {
-		rows = append(rows, []string{formatInstant(c.At), string(c.Action), string(c.Method), c.Actor, cmp.Or(c.Text, "-")})
+		rows = append(rows, []string{formatInstant(c.At), string(c.Action), string(c.Method), writtenBy(c), cmp.Or(c.Text, "-")})
 	}
 	return writeTable(w, rows)
+}
+
+// writtenBy names who an entry of the ledger is by, and who brought a text of the chat.
+func writtenBy(c api.Consent) string {
+	if c.Caller == "" {
+		return c.Actor
+	}
+	return fmt.Sprintf("%s (%s, %s)", c.Actor, c.Channel, c.Caller)
 }

@@ -31,7 +31,7 @@ const turnsJSON = `{"turns":[{"id":"conv_0a1b-t42","number":42,"kind":"reply","m
 	{"id":"conv_0a1b-t41","number":41,"kind":"prompt","mode":"FEEDBACK","outcome":"","started_at":"2026-11-24T12:00:00Z",
 		"finished_at":null,"prompt_version":"","rounds":0,"tools":[],"tokens":{"prompt":0,"cached":0,"completion":0}}],"next_before":null}`
 
-const consentsJSON = `[{"action":"opt_out","method":"keyword","at":"2026-11-24T13:00:00Z","actor":"participant","text":"STOP","confirmed_by":"conv_0a1b-t3"},
+const consentsJSON = `[{"action":"opt_out","method":"keyword","at":"2026-11-24T13:00:00Z","actor":"participant","text":"STOP","confirmed_by":"conv_0a1b-t3","channel":"chat","caller":"token:kiosk"},
 	{"action":"opt_in","method":"phrase","at":"2026-11-25T13:00:00Z","actor":"participant","text":"please\nstart again"},
 	{"action":"opt_out","method":"carrier_error","at":"2026-11-26T13:00:00Z","actor":"carrier","text":""}]`
 

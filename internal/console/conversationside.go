@@ -181,7 +181,7 @@ func (p *person) consents() g.Node {
 	return h.Section(h.ID("consents"), h.H2(g.Text("Consent")),
 		g.If(len(list) == 0, h.P(h.Class("quiet"), g.Text("No opt-out and no return."))),
 		g.If(len(list) > 0, tableOf("Consent", []string{"When", "What", "How", "By", "Text"}, g.Map(list, func(e api.Consent) g.Node {
-			return h.Tr(idOf("consent", e.At.UnixNano(), e.Action), h.Td(instantOf(&e.At, p.zone)), h.Td(g.Text(wordsOf(string(e.Action)))), h.Td(g.Text(wordsOf(string(e.Method)))), h.Td(g.Text(e.Actor)), h.Td(g.Text(e.Text)))
+			return h.Tr(idOf("consent", e.At.UnixNano(), e.Action), h.Td(instantOf(&e.At, p.zone)), h.Td(g.Text(wordsOf(string(e.Action)))), h.Td(g.Text(wordsOf(string(e.Method)))), h.Td(g.Text(strings.TrimSpace(e.Actor+" "+e.Caller))), h.Td(g.Text(e.Text)))
 		}))))
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -88,5 +89,39 @@ func TestChatInTheStore(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, models.StatusOptedOut, p.Status)
 		})
+	})
+}
+
+// TestChatEndsNoStop: who may send for a participant may stop the texts, and not bring
+// them back.
+func TestChatEndsNoStop(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		byCarrier := w.ctx
+		w.ctx = models.WithOrigin(byCarrier, models.Origin{Actor: "token:kiosk"})
+		w.chat("chat-stop", 1, "STOP")
+		require.Equal(t, models.StatusOptedOut, w.status())
+		past, err := store.NewArchive(store.ArchiveConfig{Database: w.Database()})
+		require.NoError(t, err)
+		entries, err := past.Consents(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, models.ChannelChat, entries[0].Channel)
+		require.Equal(t, "token:kiosk", entries[0].Caller)
+		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE action = 'opt_out' AND actor = 'token:kiosk' AND detail = 'keyword by chat'"))
+		for i, words := range []string{"START", "yes", "UNSTOP"} {
+			got := w.chat("chat-"+words, 2+i, words)
+			require.EqualValues(t, 1+i, got.Inbound.Seq, "an ordinary text")
+			require.Equal(t, models.StatusOptedOut, w.status())
+		}
+		require.Len(t, w.ledger(), 1)
+		require.Equal(t, 3, w.count("SELECT count(*) FROM audit WHERE action = 'opt_in_ignored' AND actor = 'token:kiosk' AND detail = 'by chat'"))
+
+		w.ctx = byCarrier
+		w.says(9, models.IntentStart, models.MethodKeyword)
+		require.Equal(t, models.StatusActive, w.status())
+		entries, err = past.Consents(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Empty(t, entries[1].Channel)
+		require.Empty(t, entries[1].Caller)
 	})
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -18,18 +19,28 @@ const (
 
 // isHandledHere reports whether the text is acted on here and is no part of the
 // coaching. START and YES bring back a participant who opted out; from any other
-// person they are ordinary words.
+// person, and where no carrier proves whose they are, they are ordinary words.
 func isHandledHere(in models.Inbound, p models.Participant) bool {
 	switch in.Intent {
 	case models.IntentStop, models.IntentHelp:
 		return true
 	case models.IntentStart, models.IntentYes:
-		return p.Status == models.StatusOptedOut
+		return p.Status == models.StatusOptedOut && isCarried(in)
 	case models.IntentUnclear, models.IntentWrongNumber:
 		return true // acceptKnown has asked whether the person was asked before
 	case models.IntentNone:
 	}
 	return false
+}
+
+// noteIgnored adds to the audit that a person who opted out seems to come back on a
+// channel where that does not count.
+func noteIgnored(tx *gorm.DB, in models.Inbound, p models.Participant) error {
+	isReturn := in.Intent == models.IntentStart || in.Intent == models.IntentYes
+	if !isReturn || p.Status != models.StatusOptedOut || isCarried(in) {
+		return nil
+	}
+	return database.AddAudit(tx, models.Audit{ParticipantID: p.ID, Action: "opt_in_ignored", Detail: "by " + string(in.Channel), At: in.ReceivedAt})
 }
 
 // needsQuestion reports whether an intent is one that the person is asked about.
@@ -109,7 +120,10 @@ func (s *Store) acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant
 		return out, err
 	}
 	entry := models.Consent{
-		Method: in.IntentMethod, Text: in.Body, RecordedBy: byParticipant, InboundID: in.ID, At: in.ReceivedAt,
+		Method: in.IntentMethod, Text: in.Body, RecordedBy: byParticipant, InboundID: in.ID, Channel: in.Channel, At: in.ReceivedAt,
+	}
+	if !isCarried(in) {
+		entry.Caller = models.OriginOf(tx.Statement.Context).Actor
 	}
 	if in.IntentMethod == models.MethodCarrier {
 		entry.RecordedBy = byCarrier
@@ -184,7 +198,10 @@ func optIn(tx *gorm.DB, p models.Participant, entry models.Consent) (int64, erro
 }
 
 func tellConsent(tx *gorm.DB, p models.Participant, entry models.Consent, action models.ConsentAction) (int64, error) {
-	audit := models.Audit{ParticipantID: p.ID, Actor: entry.RecordedBy, Action: string(action), Detail: string(entry.Method), At: entry.At}
+	audit := models.Audit{ParticipantID: p.ID, Actor: cmp.Or(entry.Caller, entry.RecordedBy), Action: string(action), Detail: string(entry.Method), At: entry.At}
+	if entry.Caller != "" {
+		audit.Detail += " by " + string(entry.Channel)
+	}
 	if err := database.AddAudit(tx, audit); err != nil {
 		return 0, err
 	}

@@ -160,6 +160,9 @@ func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant
 	if in.Gate != models.GateNone {
 		return s.acceptGated(tx, in, reason)
 	}
+	if err := noteIgnored(tx, in, p); err != nil {
+		return models.AcceptedInbound{}, err
+	}
 	in.Seq, in.Waiting = p.NextSeq, waitsForOperator(p) // acceptInbound has taken the number
 	var isAsked, isBehind bool
 	if err := insertText.Insert(tx, &in, []any{&isAsked, &isBehind}, p.ID, models.PromptPending, models.PromptReminded, p.ID); err != nil {
