@@ -119,15 +119,7 @@ func (s *Store) acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant
 	if err != nil {
 		return out, err
 	}
-	entry := models.Consent{
-		Method: in.IntentMethod, Text: in.Body, RecordedBy: byParticipant, InboundID: in.ID, Channel: in.Channel, At: in.ReceivedAt,
-	}
-	if !isCarried(in) {
-		entry.Caller = models.OriginOf(tx.Statement.Context).Actor
-	}
-	if in.IntentMethod == models.MethodCarrier {
-		entry.RecordedBy = byCarrier
-	}
+	entry := entryOfText(tx, in)
 	switch in.Intent {
 	case models.IntentStop:
 		if !isOptedOut(p, newest) {
@@ -136,10 +128,8 @@ func (s *Store) acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant
 	case models.IntentStart, models.IntentYes:
 		out.NoticeID, err = optIn(tx, p, entry)
 	case models.IntentHelp:
-		if !isOptedOut(p, newest) && in.Gate == models.GateNone {
-			out.NoticeID, err = insertNotice(tx, models.Notice{
-				ParticipantID: p.ID, Kind: models.NoticeHelp, Ref: strconv.FormatInt(in.ID, 10), CreatedAt: in.ReceivedAt,
-			})
+		if answersHelp(in) && !isOptedOut(p, newest) {
+			out.NoticeID, err = insertNotice(tx, noticeOf(models.NoticeHelp, in))
 		}
 	case models.IntentUnclear, models.IntentWrongNumber:
 		out.NoticeID, err = askIntent(tx, in, p)
@@ -149,6 +139,26 @@ func (s *Store) acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant
 		err = tellGate(tx, in, reason)
 	}
 	return out, err
+}
+
+// answersHelp reports whether a HELP may be answered; the carrier has answered what it
+// found itself.
+func answersHelp(in models.Inbound) bool {
+	return in.Gate == models.GateNone && in.IntentMethod != models.MethodCarrier
+}
+
+// entryOfText begins the entry of the ledger that a participant's text stands for.
+func entryOfText(tx *gorm.DB, in models.Inbound) models.Consent {
+	entry := models.Consent{
+		Method: in.IntentMethod, Text: in.Body, RecordedBy: byParticipant, InboundID: in.ID, Channel: in.Channel, At: in.ReceivedAt,
+	}
+	if !isCarried(in) {
+		entry.Caller = models.OriginOf(tx.Statement.Context).Actor
+	}
+	if in.IntentMethod == models.MethodCarrier {
+		entry.RecordedBy = byCarrier
+	}
+	return entry
 }
 
 // optOut ends everything for a participant and tells the workflow. except is an

@@ -181,6 +181,7 @@ func TestHelp(t *testing.T) {
 		got := w.says(1, models.IntentHelp, models.MethodKeyword)
 		require.NotZero(t, got.NoticeID)
 		require.Zero(t, got.Inbound.Seq)
+		require.Zero(t, w.says(-20, models.IntentHelp, models.MethodCarrier).NoticeID, "the carrier has answered")
 		w.setStatus(models.StatusPaused)
 		require.Equal(t, "posted", w.claim(w.turn(1, models.TurnPlan{Kind: models.TurnHelp}, 5), 6), "whoever is paused is answered too")
 		w.stops(7)
@@ -188,7 +189,7 @@ func TestHelp(t *testing.T) {
 		require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeHelp, models.NoticePause, models.NoticeConsent}, w.noticeKinds())
 		history, err := w.History(w.ctx, "p1", 10, time.Time{})
 		require.NoError(t, err)
-		require.Len(t, history, 4, "all of it is in the conversation")
+		require.Len(t, history, 5, "all of it is in the conversation")
 	})
 }
 
