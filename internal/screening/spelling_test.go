@@ -24,7 +24,7 @@ func TestCommonWordsAreOrdinary(t *testing.T) {
 		assert.Equal(t, Result{Score: Screen(Message{Body: body}).Score}, Screen(Message{Body: body}), body)
 	}
 	// What is no common word still is one.
-	for _, body := range []string{"ich will mich umbrigen", "i wnat to kill mysefl", "quiero morrir", "je veux mourrir", "quero morer"} {
+	for _, body := range []string{"ich will mich umbrigen", "i want to kil mysefl", "quiero morrir", "je veux mourrir", "quero morer"} {
 		assert.NotEqual(t, models.DangerNone, Screen(Message{Body: body}).Danger, body)
 	}
 }
