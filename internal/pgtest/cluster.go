@@ -32,8 +32,9 @@ type cluster struct {
 	// end asks the process to end; ended is closed when it is gone.
 	end   context.CancelFunc
 	ended chan struct{}
-	// filling makes the database that StartCopy copies.
+	// filling makes the database that StartCopy copies; kept are copies.
 	filling sync.Once
+	kept    keptDatabases
 }
 
 func (c *cluster) databaseURL(database string) string {

@@ -42,12 +42,16 @@ func Start(tb testing.TB) (url string) {
 	tb.Helper()
 	c := useCluster(tb)
 	tb.Cleanup(releaseCluster)
-	return newDatabase(tb, c, "template1")
+	name := "test_" + randomHex(tb)
+	runStatement(tb, c, "CREATE DATABASE "+name)
+	tb.Cleanup(func() { runStatement(tb, c, "DROP DATABASE "+name+" WITH (FORCE)") })
+	return c.databaseURL(name)
 }
 
 // StartCopy is Start with a database that holds what fill, which must close its
 // connections, wrote into another one. It is called once for each cluster, so all
-// callers of a test binary pass the same function.
+// callers of a test binary pass the same function. When the test ends, the database
+// is emptied for another one, or dropped if its schema was changed.
 func StartCopy(tb testing.TB, fill func(ctx context.Context, url string) error) (url string) {
 	tb.Helper()
 	c := useCluster(tb)
@@ -57,21 +61,15 @@ func StartCopy(tb testing.TB, fill func(ctx context.Context, url string) error) 
 		if err := fill(tb.Context(), c.databaseURL(filledName)); err != nil {
 			tb.Fatalf("filling the database to copy: %v", err)
 		}
+		if err := c.kept.learn(tb.Context(), c.databaseURL(filledName)); err != nil {
+			tb.Fatalf("reading the database to copy: %v", err)
+		}
 	})
-	return newDatabase(tb, c, filledName)
+	return c.useCopy(tb)
 }
 
 // filledName is the database that StartCopy copies.
 const filledName = "filled"
-
-// newDatabase copies a database for the time of a test.
-func newDatabase(tb testing.TB, c *cluster, from string) (url string) {
-	tb.Helper()
-	name := "test_" + randomHex(tb)
-	runStatement(tb, c, "CREATE DATABASE "+name+" TEMPLATE "+from)
-	tb.Cleanup(func() { runStatement(tb, c, "DROP DATABASE "+name+" WITH (FORCE)") })
-	return c.databaseURL(name)
-}
 
 // Main runs a package's tests and keeps one cluster for all of them:
 //

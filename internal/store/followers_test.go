@@ -66,7 +66,8 @@ func TestFiftyFollowersCostWhatOneDoes(t *testing.T) {
 			return count
 		}
 		follow(1)
-		told(followers[0], "*") // the connection
+		told(followers[0], "*") // the connection and the viewer's row, the one that comes first
+		told(followers[0], "*")
 		require.Eventually(t, func() bool { return w.count("SELECT count(*) FROM change_viewers") == 1 }, 20*time.Second, 5*time.Millisecond)
 		one := cost(1, 1)
 		follow(50)

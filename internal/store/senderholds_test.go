@@ -36,9 +36,6 @@ func holdOnBoth(t *testing.T, test func(w *holdWorld)) {
 	t.Helper()
 	open := func(t *testing.T, url string) *holdWorld {
 		w := &holdWorld{t: t, ctx: t.Context(), log: &bytes.Buffer{}, url: url}
-		old := slog.Default()
-		slog.SetDefault(slog.New(slog.NewTextHandler(w.log, nil)))
-		t.Cleanup(func() { slog.SetDefault(old) })
 		w.Store = w.open("+15017122661")
 		_, err := w.Enroll(w.ctx, models.Participant{ID: "ann", Phone: phone, Timezone: "UTC", EnrolledAt: holdBegin}, "operator")
 		require.NoError(t, err)
@@ -52,7 +49,7 @@ func (w *holdWorld) open(sender string) *store.Store {
 	w.t.Helper()
 	ring, err := seal.Parse(testKeys)
 	require.NoError(w.t, err)
-	s, err := store.Open(w.ctx, store.Config{URL: w.url, Sealer: ring, Sender: sender})
+	s, err := store.Open(w.ctx, store.Config{URL: w.url, Sealer: ring, Sender: sender, Log: slog.New(slog.NewTextHandler(w.log, nil))})
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() { require.NoError(w.t, s.Close()) })
 	return s

@@ -42,6 +42,8 @@ type Config struct {
 	// CrisisTakeOver is how long an alert keeps the coach silent by itself; 0: it
 	// does not.
 	CrisisTakeOver time.Duration
+	// Log is told of sender holds; nil means the default one.
+	Log *slog.Logger
 }
 
 // Store is safe for concurrent use, by several processes too.
@@ -90,10 +92,13 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		base: base, limits: cfg.Gate, retryDelay: cfg.LateTry, crisisTakeOver: cfg.CrisisTakeOver,
-		account: base.Index("account"), senderName: cfg.Sender, carrierZone: zone, log: slog.Default(),
+		account: base.Index("account"), senderName: cfg.Sender, carrierZone: zone, log: cfg.Log,
 	}
 	if s.limits.Zone == nil {
 		s.limits.Zone = time.UTC
+	}
+	if s.log == nil {
+		s.log = slog.Default()
 	}
 	if err := s.EnsureStudySecrets(ctx); err != nil {
 		return nil, errors.Join(err, base.Close())

@@ -49,12 +49,16 @@ type world struct {
 	beside *sql.DB
 }
 
-// onEachDatabase runs a test on SQLite and on PostgreSQL, each with the URL of a
-// database that has the schema and no rows.
+// onEachDatabase runs a test on SQLite and on PostgreSQL at once, each with the URL of
+// a database that has the schema and no rows. Both run when the caller has returned.
 func onEachDatabase(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) { test(t, dbtest.SQLite(t)) })
-	t.Run("postgres", func(t *testing.T) { test(t, dbtest.Postgres(t)) })
+	for name, start := range map[string]func(testing.TB) string{"sqlite": dbtest.SQLite, "postgres": dbtest.Postgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, start(t))
+		})
+	}
 }
 
 // onBoth is onEachDatabase with the store open.
