@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -24,8 +25,10 @@ func (h *handlers) registerDocument(mux *http.ServeMux, doc *huma.OpenAPI) {
 	}
 	doc.AddOperation(document)
 	describeOperations(doc)
-	raw, err := json.Marshal(doc)
+	// Few processes are asked for it, and it takes longer to write than all else here.
+	write := sync.OnceValues(func() ([]byte, error) { return json.Marshal(doc) })
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		raw, err := write()
 		if err != nil {
 			h.log.Error("writing the API document failed", "error", err)
 			writeFailure(w, newFailure(http.StatusInternalServerError, "internal error"))
