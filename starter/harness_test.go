@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -48,14 +47,13 @@ func (signed) Check(r *http.Request, _ url.Values) error {
 
 // harness is a server over a store in memory of its own; faults stand between the two.
 type harness struct {
-	t        *testing.T
-	rows     *store.Store
-	faults   *faults
-	engine   *fakeTemporal
-	past     *fakeRecords
-	server   *Server
-	stop     func()
-	document func() *apiDocument // read at the first answer
+	t      *testing.T
+	rows   *store.Store
+	faults *faults
+	engine *fakeTemporal
+	past   *fakeRecords
+	server *Server
+	stop   func()
 }
 
 func start(t *testing.T, change func(*Config)) *harness {
@@ -67,7 +65,6 @@ func start(t *testing.T, change func(*Config)) *harness {
 func startLimited(t *testing.T, limits store.InboundLimits, change func(*Config)) *harness {
 	t.Helper()
 	h := &harness{t: t, faults: &faults{}, engine: &fakeTemporal{}, past: &fakeRecords{}}
-	h.document = sync.OnceValue(h.fetchDocument)
 	h.rows = openStore(t, h.faults, limits)
 	cfg := Config{
 		HTTP: HTTPConfig{Addr: "127.0.0.1:0", APIToken: testToken}, Store: h.rows, Temporal: h.engine,

@@ -23,9 +23,14 @@ func TestTemporalIsAway(t *testing.T) {
 	})
 	h.ann()
 	require.Eventually(t, func() bool { return h.undelivered() == 0 }, 5*time.Second, 5*time.Millisecond)
-	h.engine.fail(func(ctx context.Context, _ string) error { // as a connection that goes nowhere
-		<-ctx.Done()
-		return ctx.Err()
+	back := make(chan struct{})
+	h.engine.fail(func(ctx context.Context, _ string) error { // as a connection that goes nowhere, until its server resets it
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-back:
+			return errDown
+		}
 	})
 	before := len(h.engine.seen())
 	var took []time.Duration
@@ -41,6 +46,7 @@ func TestTemporalIsAway(t *testing.T) {
 	require.Equal(t, 50, h.undelivered())
 
 	h.engine.fail(nil)
+	close(back)
 	require.Eventually(t, func() bool { return h.undelivered() == 0 }, 30*time.Second, 10*time.Millisecond)
 	h.stop()
 	require.Greater(t, len(h.engine.seen()), before)

@@ -22,6 +22,25 @@ type apiDocument struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	paths    map[string]any
+	// forms are what the paths of each template look like.
+	forms map[string]*regexp.Regexp
+}
+
+// readDocument is the document of the first server that is asked for it: that of
+// every other one differs in its public address alone.
+var readDocument struct {
+	sync.Mutex
+	document *apiDocument
+}
+
+func (h *harness) document() *apiDocument {
+	h.t.Helper()
+	readDocument.Lock()
+	defer readDocument.Unlock()
+	if readDocument.document == nil {
+		readDocument.document = h.fetchDocument()
+	}
+	return readDocument.document
 }
 
 func (d *apiDocument) compileSchema(pointer string) (*jsonschema.Schema, error) {
@@ -47,7 +66,11 @@ func (h *harness) fetchDocument() *apiDocument {
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.AssertFormat()
 	require.NoError(h.t, compiler.AddResource("openapi.json", doc))
-	return &apiDocument{compiler: compiler, paths: doc.(map[string]any)["paths"].(map[string]any)}
+	paths, forms := doc.(map[string]any)["paths"].(map[string]any), map[string]*regexp.Regexp{}
+	for template := range paths {
+		forms[template] = regexp.MustCompile("^" + pathParameter.ReplaceAllString(template, "[^/]+") + "$")
+	}
+	return &apiDocument{compiler: compiler, paths: paths, forms: forms}
 }
 
 // requireDocumented checks an answer against the document: the status is one of
@@ -58,9 +81,8 @@ func (h *harness) requireDocumented(c call, got reply) {
 	path, _, _ := strings.Cut(c.path, "?")
 	doc := h.document()
 	for template, item := range doc.paths {
-		form := "^" + pathParameter.ReplaceAllString(template, "[^/]+") + "$"
 		operation, found := item.(map[string]any)[strings.ToLower(c.method)]
-		if !found || !regexp.MustCompile(form).MatchString(path) {
+		if !found || !doc.forms[template].MatchString(path) {
 			continue
 		}
 		status := strconv.Itoa(got.status)
