@@ -1,17 +1,19 @@
 # Two commands do everything on a fresh machine that has Go:
 #   make dev    the whole system on this machine (ARGS="--http 127.0.0.1:9000" passes flags on)
 #   make test   every check and every test
-# The others are parts of these.
+# The others are parts of these. While you work:
+#   make quick  the tests of what your changes touch, within a minute for most of them
+#   make record writes the recorded files that tests compare with
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit postgres browser rscript chaos storm enumerate faults race bench eval record-history openapi-lint
+.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit quick record postgres browser rscript chaos storm enumerate faults race bench bench-test eval record-history openapi-lint
 
 # What is published and tested is one static binary, and SQLite needs no C
 # compiler here. `make dev` takes Go's own default, so that a plain `go build`
 # after it finds every package compiled.
-build dist test check unit chaos storm enumerate faults bench eval record-history lint workflowcheck openapi-lint: export CGO_ENABLED := 0
+build dist test check unit quick record chaos storm enumerate faults bench bench-test eval record-history lint workflowcheck openapi-lint: export CGO_ENABLED := 0
 
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 GOLANGCI_LINT_VERSION := v2.15.0
@@ -49,7 +51,10 @@ dist:
 	@go run ./deploy/sbom build/dist/coachline-* >build/dist/sbom.cdx.json
 	@cd build/dist && sha256sum coachline-* sbom.cdx.json >SHA256SUMS && cat SHA256SUMS
 
-test: check openapi-lint unit faults storm
+# Two lanes: the tests of the packages, which wait for a good part, and beside them one
+# by one what is left.
+test: postgres browser rscript
+	@$(MAKE) --no-print-directory -j 2 unit check openapi-lint faults storm
 
 check: fmt tidy-check lint workflowcheck
 
@@ -69,10 +74,41 @@ tidy-check:
 workflowcheck: .bin/workflowcheck-$(WORKFLOWCHECK_VERSION)
 	.bin/workflowcheck ./workflows/... ./worker/...
 
-# Two packages at a time: several of them run a Temporal server or PostgreSQL. The
-# linter has vetted them.
+# Temporary files of tests are kept in memory where there is room and programs may run.
+SCRATCH = $(shell at=/dev/shm; probe=$$at/coachline-probe; \
+	if [ -w $$at ] && [ "$$(df -Pk $$at | awk 'NR == 2 { print $$4 }')" -gt 6000000 ] && cp "$$(command -v true)" $$probe && $$probe; \
+	then echo $$at; else echo "$${TMPDIR:-/tmp}"; fi 2>/dev/null; rm -f $$probe)
+unit quick: export TMPDIR = $(SCRATCH)
+
+# Three packages at a time: several of them run a Temporal server or PostgreSQL, and
+# dev waits for most of its time. The linter vets them. Those of bench are left out.
 unit: postgres browser rscript
-	go test -vet=off -p 2 -timeout 30m ./...
+	go test -vet=off -p 3 -timeout 30m $$(go list ./... | grep -v '^coachline/bench')
+
+# The tests of the packages in which files differ from BASE, or are new; then, in short,
+# those of the packages that import them. Packages that run whole systems, and importers
+# that link the Temporal server, are named instead.
+BASE ?= main
+quick: postgres browser
+	@touched=$$({ git diff --name-only "$$(git merge-base HEAD $(BASE))"; git ls-files --others --exclude-standard; } | while read -r file; do \
+		folder=$$(dirname "./$$file"); \
+		while ! compgen -G "$$folder/*.go" >/dev/null; do folder=$$(dirname "$$folder"); done; \
+		echo "$$folder"; done | sort -u | xargs -r go list); \
+	edges='{{range .Imports}}{{.}} {{$$.ImportPath}}{{"\n"}}{{end}}'; \
+	importers=$$(go list -f "$$edges$${edges/.Imports/.TestImports}$${edges/.Imports/.XTestImports}" ./... | \
+		awk 'NR == FNR { touched[$$0]; next } $$1 in touched && !($$2 in touched) { print $$2 }' <(echo "$$touched") - | sort -u); \
+	systems='^coachline/(bench|chaos|dev|eval)($$|/)' server='^coachline/(worker|workflows)$$'; \
+	left=$$(echo "$$touched" | grep -E "$$systems"; echo "$$importers" | grep -E "$$systems|$$server") || true; \
+	touched=$$(echo "$$touched" | grep -Ev "$$systems" || true); importers=$$(echo "$$importers" | grep -Ev "$$systems|$$server" || true); \
+	if [ -n "$$touched" ]; then go test -vet=off $$touched; fi; \
+	if [ -n "$$importers" ]; then go test -vet=off -short $$importers; fi; \
+	if [ -n "$$left" ]; then echo "Not tested, name a test with -run:" $$left; fi
+
+# The files that tests compare with, written anew; review the changes like code. RUN
+# names tests. Histories, pictures and the worked example have commands of their own.
+RUN ?= .
+record: postgres
+	go test -vet=off -count=1 -run '$(RUN)' $$(git grep -l '"coachline/internal/goldens"' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|') -record
 
 # Tests of the product with the race detector, half an hour; needs a C compiler.
 race: postgres browser
@@ -94,7 +130,7 @@ faults: enumerate
 	build/enumerate -short
 
 enumerate:
-	@go build -o build/enumerate ./chaos/enumerate
+	@go build -ldflags "-s -w" -o build/enumerate ./chaos/enumerate
 
 # The same in small, in a minute and a half.
 storm: postgres
@@ -121,6 +157,9 @@ bench:
 	@go build -o build/eval ./eval
 	@build/bench $(ARGS)
 	@$(if $(ARGS),,build/eval -costs)
+
+bench-test: postgres
+	go test -vet=off ./bench/...
 
 # Scripted conversations, graded, with the scripted model or any other; minutes
 # with a real one. docs/evaluation.md says what is judged.

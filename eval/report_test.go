@@ -3,16 +3,15 @@ package main
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-)
 
-var update = flag.Bool("update", false, "write the golden files anew")
+	"coachline/internal/goldens"
+)
 
 // run has two columns, a case that one of them fails, one that is left out, and
 // one that could not be played.
@@ -39,7 +38,7 @@ func gradedRun() Run {
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	if *update {
+	if goldens.ShouldRecord() {
 		require.NoError(t, os.MkdirAll("testdata", 0o700))
 		require.NoError(t, os.WriteFile(path, got, 0o600))
 	}

@@ -12,6 +12,8 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"github.com/stretchr/testify/require"
+
+	"coachline/internal/goldens"
 )
 
 // TestOpenAPI compares the routes and the statuses that each can answer with
@@ -47,12 +49,12 @@ func TestOpenAPI(t *testing.T) {
 	}
 	slices.Sort(found)
 	const golden = "testdata/routes.golden"
-	if *update {
+	if goldens.ShouldRecord() {
 		require.NoError(t, os.WriteFile(golden, []byte(strings.Join(found, "\n")+"\n"), 0o600))
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	require.Equal(t, strings.Split(strings.TrimSpace(string(want)), "\n"), found, "record a new route with -update")
+	require.Equal(t, strings.Split(strings.TrimSpace(string(want)), "\n"), found, "record a new route: make record RUN=TestOpenAPI")
 	for _, ref := range regexp.MustCompile(`"#/components/schemas/([^"]+)"`).FindAllStringSubmatch(got.raw, -1) {
 		require.Contains(t, doc.Components.Schemas, ref[1])
 	}

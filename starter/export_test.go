@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/goldens"
 	"coachline/models"
 )
 
@@ -98,7 +99,7 @@ func unpacked(t *testing.T, raw []byte) string {
 func goldenText(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")
-	if *update {
+	if goldens.ShouldRecord() {
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
 	}
 	want, err := os.ReadFile(path)

@@ -2,7 +2,6 @@ package starter
 
 import (
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,17 +12,16 @@ import (
 	"coachline/internal/agent"
 	"coachline/internal/agent/plan"
 	"coachline/internal/api"
+	"coachline/internal/goldens"
 	"coachline/models"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func golden(t *testing.T, name string, v any) {
 	t.Helper()
 	got, err := json.MarshalIndent(v, "", "  ")
 	require.NoError(t, err)
 	path := filepath.Join("testdata", name+".golden")
-	if *update {
+	if goldens.ShouldRecord() {
 		require.NoError(t, os.MkdirAll("testdata", 0o755))
 		require.NoError(t, os.WriteFile(path, append(got, '\n'), 0o600))
 	}

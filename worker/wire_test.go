@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -21,18 +20,17 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/workflow"
 
+	"coachline/internal/goldens"
 	"coachline/models"
 	"coachline/workflows"
 )
-
-var updateWire = flag.Bool("wire", false, "write testdata/wire.golden anew")
 
 // TestWireNames compares every name that histories and running workflows hold
 // with the recorded ones: workflows, signals, updates, queries, activities with
 // the JSON fields of what they take and return, and the string constants of the
 // models. A changed line breaks participants who are enrolled: keep the name, or
 // give the change a change id. A new line is recorded with
-// go test ./worker -run TestWireNames -wire
+// make record RUN=TestWireNames
 func TestWireNames(t *testing.T) {
 	w := &wire{within: map[reflect.Type]bool{}}
 	w.workflow(models.WorkflowType, workflows.Participant)
@@ -60,7 +58,7 @@ func TestWireNames(t *testing.T) {
 	got := strings.Join(slices.Compact(w.lines), "\n") + "\n"
 
 	const file = "testdata/wire.golden"
-	if *updateWire {
+	if goldens.ShouldRecord() {
 		require.NoError(t, os.MkdirAll("testdata", 0o750))
 		require.NoError(t, os.WriteFile(file, []byte(got), 0o600))
 	}
@@ -68,7 +66,7 @@ func TestWireNames(t *testing.T) {
 	require.NoError(t, err)
 	recorded, found := strings.Split(string(want), "\n"), strings.Split(got, "\n")
 	require.Empty(t, without(recorded, found), "names that are gone")
-	require.Empty(t, without(found, recorded), "names that are new: record them with -wire")
+	require.Empty(t, without(found, recorded), "names that are new: record them with make record RUN=TestWireNames")
 }
 
 // without gives the lines of a list that another does not have.

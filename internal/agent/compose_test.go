@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,12 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/goldens"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // tuesday is 08:00 in New York.
 var tuesday = time.Date(2026, 11, 24, 13, 0, 0, 0, time.UTC)
@@ -105,7 +103,7 @@ func requireGolden(t *testing.T, name string, req models.ChatRequest) {
 	t.Helper()
 	file := filepath.Join("testdata", name+".golden.txt")
 	got := formatRequest(req)
-	if *update {
+	if goldens.ShouldRecord() {
 		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(file)

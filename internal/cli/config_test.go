@@ -1,15 +1,14 @@
 package cli
 
 import (
-	"flag"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-var updateDocs = flag.Bool("docs", false, "write the generated table of docs/configuration.md anew")
+	"coachline/internal/goldens"
+)
 
 func TestConfigShowsSettingsWithoutSecrets(t *testing.T) {
 	environ := []string{"COACH_API_TOKEN=do-not-show-this-token-of-40-characters", "COACH_MODEL=mine"}
@@ -30,7 +29,7 @@ func TestConfigShowsSettingsWithoutSecrets(t *testing.T) {
 }
 
 // TestConfigurationPage holds that the page's table is the one that the code
-// prints: go test ./internal/cli -run TestConfigurationPage -docs
+// prints: make record RUN=TestConfigurationPage
 func TestConfigurationPage(t *testing.T) {
 	const (
 		page  = "../../docs/configuration.md"
@@ -45,7 +44,7 @@ func TestConfigurationPage(t *testing.T) {
 	require.True(t, found, "%s has no line %q", page, begin)
 	shown, after, found := strings.Cut(rest, end)
 	require.True(t, found, "%s has no line %q", page, end)
-	if *updateDocs {
+	if goldens.ShouldRecord() {
 		require.NoError(t, os.WriteFile(page, []byte(before+begin+table+end+after), 0o600))
 		shown = table
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"flag"
 	"os"
 	"reflect"
 	"slices"
@@ -13,14 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/config"
+	"coachline/internal/goldens"
 )
-
-var updateWire = flag.Bool("wire", false, "write testdata/wire.golden anew")
 
 // TestCommandAndVariableNames compares the commands, their flags and the
 // environment variables with the recorded ones, on which scripts and deployments
 // rest. A new line is recorded with
-// go test ./internal/cli -run TestCommandAndVariableNames -wire
+// make record RUN=TestCommandAndVariableNames
 func TestCommandAndVariableNames(t *testing.T) {
 	var lines []string
 	var walk func(c *cobra.Command)
@@ -39,7 +37,7 @@ func TestCommandAndVariableNames(t *testing.T) {
 	got := strings.Join(lines, "\n") + "\n"
 
 	const file = "testdata/wire.golden"
-	if *updateWire {
+	if goldens.ShouldRecord() {
 		require.NoError(t, os.MkdirAll("testdata", 0o750))
 		require.NoError(t, os.WriteFile(file, []byte(got), 0o600))
 	}

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"reflect"
@@ -14,10 +13,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/goldens"
 	"coachline/models"
 )
-
-var updateNames = flag.Bool("names", false, "write testdata/names.golden, which the dashboards and alert rules are checked against")
 
 // recorder keeps the collectors that are registered.
 type recorder struct {
@@ -87,7 +85,7 @@ func TestMetricNames(t *testing.T) {
 	require.Greater(t, len(lines), 25)
 	text := strings.Join(lines, "\n") + "\n"
 	const file = "testdata/names.golden"
-	if *updateNames {
+	if goldens.ShouldRecord() {
 		require.NoError(t, os.MkdirAll("testdata", 0o750))
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	}

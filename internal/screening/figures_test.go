@@ -1,7 +1,6 @@
 package screening_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -12,12 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/goldens"
 	"coachline/internal/screening"
 	"coachline/internal/screening/sheets"
 	"coachline/models"
 )
-
-var updateFigures = flag.Bool("update", false, "write the figures of docs/screening.md anew")
 
 const (
 	figuresPage = "../../docs/screening.md"
@@ -160,7 +158,7 @@ var cellShare = regexp.MustCompile(`(\d+)/(\d+):`)
 // better than what is measured, and their texts are those of the sheets. This
 // writes them:
 //
-//	go test ./internal/screening -run TestFiguresOfDocs -update
+//	go test ./internal/screening -run TestFigures -record
 func TestFiguresOfDocs(t *testing.T) {
 	counts := scoredHalf(t, screenPlainly)
 	costs := map[string]bool{}
@@ -179,12 +177,12 @@ func comparePage(t *testing.T, path, name, measured string, costs map[string]boo
 	require.NoError(t, err)
 	before, written, after, ok := block(string(raw), name)
 	require.True(t, ok, "%s has no place for the table %s", path, name)
-	if *updateFigures {
+	if goldens.ShouldRecord() {
 		require.NoError(t, os.WriteFile(path, []byte(before+measured+after), 0o600))
 		return
 	}
 	for _, complaint := range worse(measured, written, costs) {
-		t.Errorf("%s, %s: %s; write the figures anew: go test ./internal/screening -run TestFigures -update", path, name, complaint)
+		t.Errorf("%s, %s: %s; write the figures anew: go test ./internal/screening -run TestFigures -record", path, name, complaint)
 	}
 }
 

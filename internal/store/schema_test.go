@@ -2,21 +2,20 @@ package store_test
 
 import (
 	"database/sql"
-	"flag"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-var updateSchema = flag.Bool("schema", false, "write testdata/schema.golden anew")
+	"coachline/internal/goldens"
+)
 
 // TestSchemaNames compares the tables and columns of both databases with the
 // recorded ones. GORM derives names from types and fields, so a renamed field is
 // a renamed column: pin the old name. A new column is recorded with
-// go test ./internal/store -run TestSchemaNames -schema
+// make record RUN=TestSchemaNames
 func TestSchemaNames(t *testing.T) {
 	const file = "testdata/schema.golden"
 	onBoth(t, func(t *testing.T, w *world) {
@@ -38,7 +37,7 @@ func TestSchemaNames(t *testing.T) {
 		})
 		slices.Sort(names)
 		got := strings.Join(names, "\n") + "\n"
-		if *updateSchema {
+		if goldens.ShouldRecord() {
 			require.NoError(t, os.MkdirAll("testdata", 0o750))
 			require.NoError(t, os.WriteFile(file, []byte(got), 0o600))
 		}

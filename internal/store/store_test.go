@@ -50,11 +50,15 @@ type world struct {
 }
 
 // onEachDatabase runs a test on SQLite and on PostgreSQL at once, each with the URL of
-// a database that has the schema and no rows. Both run when the caller has returned.
+// a database that has the schema and no rows. Both run when the caller has returned; in
+// short SQLite alone.
 func onEachDatabase(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
 	for name, start := range map[string]func(testing.TB) string{"sqlite": dbtest.SQLite, "postgres": dbtest.Postgres} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name == "postgres" {
+				t.Skip("in short SQLite alone")
+			}
 			t.Parallel()
 			test(t, start(t))
 		})

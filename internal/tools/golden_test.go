@@ -4,17 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/goldens"
 	"coachline/models"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // TestSpecsMatchTheirGoldenFiles pins what the model is given: a change of a
 // name, a description or a schema shows in the diff of testdata.
@@ -28,7 +26,7 @@ func TestSpecsMatchTheirGoldenFiles(t *testing.T) {
 		file := filepath.Join("testdata", name+".golden.json")
 		want[file] = true
 		spec := golden(t, tool)
-		if *update {
+		if goldens.ShouldRecord() {
 			require.NoError(t, os.WriteFile(file, spec, 0o644))
 		}
 		stored, err := os.ReadFile(file)

@@ -1,7 +1,6 @@
 package recall_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -13,16 +12,15 @@ import (
 	"pgregory.net/rapid"
 
 	"coachline/internal/agent/recall"
+	"coachline/internal/goldens"
 	"coachline/internal/segments"
 	"coachline/models"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files")
-
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	path := "testdata/" + file
-	if *update {
+	if goldens.ShouldRecord() {
 		require.NoError(t, os.MkdirAll("testdata", 0o750))
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
 	}

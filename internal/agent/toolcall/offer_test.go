@@ -2,7 +2,6 @@ package toolcall_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,11 +13,10 @@ import (
 	"pgregory.net/rapid"
 
 	"coachline/internal/agent/toolcall"
+	"coachline/internal/goldens"
 	"coachline/models"
 	"coachline/prompts"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 func library(t testing.TB) *prompts.Library {
 	t.Helper()
@@ -87,7 +85,7 @@ func show(req models.ChatRequest) string {
 func requireGolden(t *testing.T, name string, req models.ChatRequest) {
 	t.Helper()
 	file := filepath.Join("testdata", name+".golden.txt")
-	if *update {
+	if goldens.ShouldRecord() {
 		require.NoError(t, os.WriteFile(file, []byte(show(req)), 0o644))
 	}
 	want, err := os.ReadFile(file)

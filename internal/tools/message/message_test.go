@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,11 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/goldens"
 	"coachline/internal/tools"
 	"coachline/models"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // stub is one turn, and the events that were counted.
 type stub struct {
@@ -162,7 +160,7 @@ func TestSpec(t *testing.T) {
 		"name": extra.Name, "description": extra.Description, "parameters": extra.Schema, "modes": extra.Modes, "control": extra.Control,
 	}))
 	file := filepath.Join("testdata", extra.Name+".golden.json")
-	if *update {
+	if goldens.ShouldRecord() {
 		require.NoError(t, os.WriteFile(file, out.Bytes(), 0o600))
 	}
 	want, err := os.ReadFile(file)

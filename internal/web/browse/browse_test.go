@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,12 +16,11 @@ import (
 	"pgregory.net/rapid"
 
 	"coachline/internal/agent/recall"
+	"coachline/internal/goldens"
 	"coachline/internal/tools"
 	"coachline/internal/web"
 	"coachline/models"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // stub is a web of one page, and the conversation of one turn.
 type stub struct {
@@ -219,7 +217,7 @@ func TestSpecs(t *testing.T) {
 			"outside": extra.Outside, "compact": extra.Compact, "keywords": strings.Fields(extra.Keywords),
 		}))
 		file := filepath.Join("testdata", extra.Name+".golden.json")
-		if *update {
+		if goldens.ShouldRecord() {
 			require.NoError(t, os.MkdirAll("testdata", 0o750))
 			require.NoError(t, os.WriteFile(file, out.Bytes(), 0o600))
 		}
