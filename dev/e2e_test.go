@@ -317,6 +317,7 @@ func TestSixteenEnrolmentsOfOnePhone(t *testing.T) {
 // TestNobodyWaitsForAnother: a model call that hangs for one person holds up no
 // other person.
 func TestNobodyWaitsForAnother(t *testing.T) {
+	t.Parallel()
 	r := launchIn(t, []string{"COACH_DEBOUNCE=0"}, "--ephemeral")
 	slow := &person{t: t, number: "+12025550101", r: r}
 	quick := &person{t: t, number: "+12025550102", r: r}

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		os.Exit(workAlone())
 	}
 	// Most tests wait for timers rather than for a processor.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 	os.Exit(browsertest.Run(m))

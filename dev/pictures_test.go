@@ -24,6 +24,7 @@ const maxPicture = 150_000
 // workflow in the Temporal UI, as the README shows them. The pictures are
 // written with: go test ./dev -run TestPictures -pictures
 func TestPictures(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.Start(t)
 	r := launchIn(t, []string{"COACH_QUIET_HOURS=", "COACH_DEBOUNCE=0"}, "--ephemeral")
 	p := browser.Open(t, r.table["Phones"], browsertest.View{Width: 900, Height: 760})
@@ -78,6 +79,7 @@ func keepPicture(t *testing.T, p *browsertest.Page, name string) {
 // TestConsolePictures shows the console with a few people, as the README does. The
 // pictures are written with: go test ./dev -run TestConsolePictures -pictures
 func TestConsolePictures(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.Start(t)
 	r := launchIn(t, calm, "--ephemeral")
 	people := []*person{{t: t, number: ada, r: r}, {t: t, number: "+12025550124", r: r}, {t: t, number: "+12025550125", r: r}}
