@@ -1,7 +1,7 @@
 //go:build storm
 
-// The storm runs real processes for a minute and a half and wants the machine
-// to itself, so it runs behind the other tests: make storm.
+// The storm runs real processes for a minute and a half, beside the other tests: make
+// storm.
 
 package main
 

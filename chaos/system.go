@@ -94,9 +94,9 @@ func buildPrograms(ctx context.Context, root string) (programs, error) {
 	if err != nil {
 		return programs{}, fmt.Errorf("finding the module: %w", err)
 	}
-	p := programs{dev: filepath.Join(root, "build", "dev"), coachline: filepath.Join(root, "build", "coachline-chaos")}
+	p := programs{dev: filepath.Join(root, "build", "dev-chaos"), coachline: filepath.Join(root, "build", "coachline-chaos")}
 	for target, source := range map[string]string{p.dev: "./dev", p.coachline: "."} {
-		cmd := exec.CommandContext(ctx, "go", "build", "-o", target, source)
+		cmd := exec.CommandContext(ctx, "go", "build", "-ldflags", "-s -w", "-o", target, source)
 		cmd.Dir = root
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return p, fmt.Errorf("building %s: %w: %s", source, err, out)

@@ -42,7 +42,7 @@ func newExampleRun(t *testing.T, r *running) *exampleRun {
 		require.NoError(t, err, "the worked example runs %s", program)
 	}
 	programs := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(programs, "coachline"), "..")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-s -w", "-o", filepath.Join(programs, "coachline"), "..")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
 	e := &exampleRun{t: t, folder: t.TempDir()}
