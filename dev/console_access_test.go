@@ -15,13 +15,9 @@ import (
 
 const goodPassword = "correct horse battery"
 
-// TestConsoleAccess uses the screens of an administrator on the whole system:
+// useAccess uses the screens of an administrator on the whole system:
 // people and their roles, tokens, sessions, the audit and the settings.
-func TestConsoleAccess(t *testing.T) {
-	t.Parallel()
-	browser := browsertest.Start(t)
-	receiver, takes := startReceiver(t)
-	r := launchIn(t, []string{"COACH_WEB_ALLOW=" + strings.TrimPrefix(receiver, "http://")}, "--ephemeral")
+func useAccess(t *testing.T, browser *browsertest.Browser, r *running, receiver webhookReceiver) {
 	p := browser.Open(t, r.table["Console"], browsertest.View{})
 	narrow := browsertest.View{Width: 320, Height: 700}
 
@@ -57,7 +53,7 @@ func TestConsoleAccess(t *testing.T) {
 	p.Look(narrow)
 	p.ExpectNoSideScroll()
 	p.Look(browsertest.View{})
-	useWebhooks(t, p, webhookWorld{api: r.table["API"], receiver: receiver, takes: takes, narrow: narrow})
+	useWebhooks(t, p, webhookWorld{api: r.table["API"], receiver: receiver.url, takes: receiver.takes, narrow: narrow})
 	require.Empty(t, p.Reports(), "the content security policy refused nothing")
 }
 
@@ -69,8 +65,13 @@ type webhookWorld struct {
 	narrow        browsertest.View
 }
 
-// startReceiver runs a receiver of webhooks that answers 503 until it takes events.
-func startReceiver(t *testing.T) (string, *atomic.Bool) {
+// webhookReceiver is a receiver of webhooks that answers 503 until it takes events.
+type webhookReceiver struct {
+	url   string
+	takes *atomic.Bool
+}
+
+func startReceiver(t *testing.T) webhookReceiver {
 	t.Helper()
 	takes := new(atomic.Bool)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -79,7 +80,7 @@ func startReceiver(t *testing.T) (string, *atomic.Bool) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	return server.URL, takes
+	return webhookReceiver{server.URL, takes}
 }
 
 // useWebhooks adds a webhook, sees that it fails and why, mends it, changes it and

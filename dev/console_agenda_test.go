@@ -8,11 +8,8 @@ import (
 	"coachline/internal/browsertest"
 )
 
-// TestConsoleAgenda holds everybody's prompts on the agenda and releases them.
-func TestConsoleAgenda(t *testing.T) {
-	t.Parallel()
-	browser := browsertest.Start(t)
-	r := launchIn(t, []string{"COACH_QUIET_HOURS=", "COACH_DEBOUNCE=0"}, "--ephemeral")
+// useAgenda holds everybody's prompts on the agenda and releases them.
+func useAgenda(t *testing.T, browser *browsertest.Browser, r *running) {
 	p := browser.Open(t, r.table["Console"]+"agenda", browsertest.View{})
 	p.ExpectText("No prompts are planned in this time.")
 	p.ExpectText("No prompts are held.")

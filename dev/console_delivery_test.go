@@ -10,12 +10,9 @@ import (
 	"coachline/internal/browsertest"
 )
 
-// TestConsoleDelivery shows a text that the carrier refused, with what its code
+// useDelivery shows a text that the carrier refused, with what its code
 // means and what to do, and the people whom that concerns.
-func TestConsoleDelivery(t *testing.T) {
-	t.Parallel()
-	browser := browsertest.Start(t)
-	r := launchIn(t, []string{"COACH_QUIET_HOURS=", "COACH_DEBOUNCE=0"}, "--ephemeral")
+func useDelivery(t *testing.T, browser *browsertest.Browser, r *running) {
 	p := browser.Open(t, r.table["Console"], browsertest.View{})
 	p.Click("link", "Delivery")
 	p.ExpectText("No texts failed in these days.")

@@ -12,12 +12,9 @@ import (
 	"coachline/internal/browsertest"
 )
 
-// TestConsoleImport imports a file with faults and its mended successor, as a
+// importPeople imports a file with faults and its mended successor, as a
 // coordinator does.
-func TestConsoleImport(t *testing.T) {
-	t.Parallel()
-	browser := browsertest.Start(t)
-	r := launchIn(t, []string{"COACH_QUIET_HOURS=", "COACH_DEBOUNCE=0"}, "--ephemeral")
+func importPeople(t *testing.T, browser *browsertest.Browser, r *running) {
 	p := browser.Open(t, r.table["Console"], browsertest.View{})
 	p.Click("link", "People")
 	p.Click("link", "Import people from a file")

@@ -17,12 +17,9 @@ import (
 	"coachline/internal/browsertest"
 )
 
-// TestConsoleStudies adds a study with a consent text, has it recruit, and imports
+// useStudies adds a study with a consent text, has it recruit, and imports
 // people who agreed to it.
-func TestConsoleStudies(t *testing.T) {
-	t.Parallel()
-	browser := browsertest.Start(t)
-	r := launchIn(t, []string{"COACH_QUIET_HOURS=", "COACH_DEBOUNCE=0"}, "--ephemeral")
+func useStudies(t *testing.T, browser *browsertest.Browser, r *running) {
 	p := browser.Open(t, r.table["Console"], browsertest.View{})
 	p.Click("link", "Studies")
 	p.ExpectText("People belong to one study for ever.")

@@ -8,12 +8,9 @@ import (
 	"coachline/internal/browsertest"
 )
 
-// TestConsoleTakeOver takes a conversation over and hands it back, on the whole
+// takeOver takes a conversation over and hands it back, on the whole
 // system: the coach is silent meanwhile, and answers what came then.
-func TestConsoleTakeOver(t *testing.T) {
-	t.Parallel()
-	browser := browsertest.Start(t)
-	r := launchIn(t, []string{"COACH_QUIET_HOURS=", "COACH_DEBOUNCE=0"}, "--ephemeral")
+func takeOver(t *testing.T, browser *browsertest.Browser, r *running) {
 	p := browser.Open(t, r.table["Console"]+"people?enrol=1", browsertest.View{})
 	p.Fill("textbox", "Phone number", ada)
 	p.Fill("textbox", "Name", "Ada")

@@ -1,10 +1,35 @@
 package main
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"coachline/internal/browsertest"
 )
+
+// TestConsoleOfProgramme uses the screens of the whole programme on one system, each
+// part as the one before has left it.
+func TestConsoleOfProgramme(t *testing.T) {
+	t.Parallel()
+	browser := browsertest.Start(t)
+	r := launchIn(t, calm, "--ephemeral")
+	t.Run("agenda", func(t *testing.T) { useAgenda(t, browser, r) })
+	t.Run("delivery", func(t *testing.T) { useDelivery(t, browser, r) })
+	t.Run("studies", func(t *testing.T) { useStudies(t, browser, r) })
+	t.Run("import", func(t *testing.T) { importPeople(t, browser, r) })
+}
+
+// TestConsoleOfOperators uses what operators do for one person and for each other, on
+// one system.
+func TestConsoleOfOperators(t *testing.T) {
+	t.Parallel()
+	browser := browsertest.Start(t)
+	receiver := startReceiver(t)
+	r := launchIn(t, append(slices.Clone(calm), "COACH_WEB_ALLOW="+strings.TrimPrefix(receiver.url, "http://")), "--ephemeral")
+	t.Run("take-over", func(t *testing.T) { takeOver(t, browser, r) })
+	t.Run("access", func(t *testing.T) { useAccess(t, browser, r, receiver) })
+}
 
 // TestConsole uses the console as a coordinator does, on the whole system.
 func TestConsole(t *testing.T) {
