@@ -12,6 +12,7 @@ import (
 
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
+	sdkworker "go.temporal.io/sdk/worker"
 
 	"coachline/activities"
 	"coachline/eval/cases"
@@ -201,6 +202,7 @@ func (p *conversation) register(begins time.Time) {
 	p.env = p.suite.NewTestWorkflowEnvironment()
 	p.env.SetStartTime(begins)
 	p.env.SetTestTimeout(patience)
+	p.env.SetWorkerOptions(sdkworker.Options{DeadlockDetectionTimeout: patience}) // A machine may be short of processors.
 	now, settings := p.env.Now, d.settings
 	p.carrier = &carrier{store: p.store}
 	replies := agent.New(agent.Config{

@@ -44,7 +44,7 @@ func TestActivityQueues(t *testing.T) {
 
 			var suite testsuite.WorkflowTestSuite
 			env := suite.NewTestWorkflowEnvironment()
-			env.SetWorkerOptions(sdk.Options{Interceptors: []interceptor.WorkerInterceptor{&queueInterceptor{queues: separateQueues(queues)}}})
+			env.SetWorkerOptions(sdk.Options{DeadlockDetectionTimeout: time.Minute, Interceptors: []interceptor.WorkerInterceptor{&queueInterceptor{queues: separateQueues(queues)}}})
 			for _, kind := range []string{"CallModel", "SendTurn", "RunTool"} {
 				env.RegisterActivityWithOptions(queueOf, activity.RegisterOptions{Name: kind})
 			}
