@@ -151,6 +151,22 @@ func checkServices(t *testing.T, p *types.Project) map[string]string {
 	return published
 }
 
+// TestComposeProxy: the proxy of its profile passes on all but metrics, and a stream as
+// it comes.
+func TestComposeProxy(t *testing.T) {
+	p, err := load(t, filled(), "proxy")
+	require.NoError(t, err)
+	proxy, err := p.GetService("proxy")
+	require.NoError(t, err)
+	require.Equal(t, "https://coach.example.org", *proxy.Environment["COACH_PUBLIC_URL"])
+	require.Equal(t, "/etc/caddy/Caddyfile", proxy.Volumes[1].Target)
+	raw, err := os.ReadFile(proxy.Volumes[1].Source)
+	require.NoError(t, err)
+	for _, line := range []string{"{$COACH_PUBLIC_URL} {", "respond /metrics 404", "reverse_proxy starter:8080 {", "flush_interval -1"} {
+		require.Contains(t, string(raw), line)
+	}
+}
+
 func TestComposeHasSeveralWorkers(t *testing.T) {
 	worker, err := project(t).GetService("worker")
 	require.NoError(t, err)

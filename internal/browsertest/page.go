@@ -32,8 +32,9 @@ type View struct {
 // another page is in it. Its methods wait up to half a minute for what they
 // need and end the test when it does not come.
 type Page struct {
-	tb  testing.TB
-	rod *rod.Page
+	tb      testing.TB
+	rod     *rod.Page
+	private *rod.Browser
 
 	mu      sync.Mutex
 	reports []string
@@ -51,25 +52,59 @@ func (b *Browser) Open(tb testing.TB, address string, view View) *Page {
 	if err != nil {
 		tb.Fatalf("opening a private context: %v", err)
 	}
+	tb.Cleanup(func() {
+		if err := (proto.TargetDisposeBrowserContext{BrowserContextID: private.BrowserContextID}).Call(b.rod); err != nil {
+			tb.Errorf("closing a private context: %v", err)
+		}
+	})
+	return openTab(tb, private, address, view)
+}
+
+// Another opens a page in a further tab of the same context, with the same cookies.
+func (p *Page) Another(address string) *Page {
+	p.tb.Helper()
+	return openTab(p.tb, p.private, address, View{})
+}
+
+func openTab(tb testing.TB, private *rod.Browser, address string, view View) *Page {
+	tb.Helper()
 	opened, err := private.Page(proto.TargetCreateTarget{URL: "about:blank"})
 	if err != nil {
 		tb.Fatalf("opening a page: %v", err)
 	}
-	p := &Page{tb: tb, rod: opened, flushed: make(chan string, 1)}
+	p := &Page{tb: tb, rod: opened, private: private, flushed: make(chan string, 1)}
 	p.listen()
 	tb.Cleanup(func() {
 		if reports := p.Reports(); len(reports) > 0 {
 			tb.Errorf("the page reported:\n%s", strings.Join(reports, "\n"))
 		}
 		p.keepPicture()
-		if err := (proto.TargetDisposeBrowserContext{BrowserContextID: private.BrowserContextID}).Call(b.rod); err != nil {
-			tb.Errorf("closing a private context: %v", err)
-		}
 	})
 	p.Look(view)
+	p.Visit(address)
+	return p
+}
+
+// Visit leads the page to an address.
+func (p *Page) Visit(address string) {
+	p.tb.Helper()
 	p.try("opening "+address, p.rod.Timeout(waiting).Navigate(address))
 	p.try("loading "+address, p.rod.Timeout(waiting).WaitLoad())
-	return p
+}
+
+// Front puts the page's tab before the others.
+func (p *Page) Front() {
+	p.tb.Helper()
+	_, err := p.rod.Activate()
+	p.try("putting a tab to the front", err)
+}
+
+// RunFirst runs a script of JavaScript in each page that is visited from now on, before
+// any of the page's own.
+func (p *Page) RunFirst(script string) {
+	p.tb.Helper()
+	_, err := p.rod.EvalOnNewDocument(script)
+	p.try("preparing pages", err)
 }
 
 const flushMark = "browsertest flush "

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"coachline/internal/auth"
@@ -27,9 +28,10 @@ const (
 	livePause = 200 * time.Millisecond
 )
 
-// followChanges is a stream of server-sent events: "change" where something that
-// the page shows may have changed, "end" where the viewer is no longer signed in.
-// It carries no content; the page is fetched again, with its own checks.
+// followChanges is a stream of server-sent events for all tabs of a browser: "change"
+// names those of the subjects in the address of which something may have changed, "beat"
+// says that the stream lives, "end" that the viewer is no longer signed in. It carries no
+// content; the pages are fetched again, with their own checks.
 func (c *Console) followChanges(w http.ResponseWriter, r *http.Request) {
 	v, ok := c.viewerOf(w, r)
 	if !ok {
@@ -55,11 +57,11 @@ func (c *Console) followChanges(w http.ResponseWriter, r *http.Request) {
 // sendChanges writes a stream until the page is closed or the viewer is no longer
 // signed in.
 func (c *Console) sendChanges(v *viewer, s stream, changes <-chan string) {
-	ctx, subject := v.request.Context(), v.query("of")
+	ctx, subjects := v.request.Context(), strings.Fields(strings.Join(v.request.URL.Query()["of"], " "))
 	beat := time.NewTicker(liveBeat)
 	defer beat.Stop()
 	for {
-		text := ": beat\n\n"
+		text := "event: beat\ndata: \n\n"
 		select {
 		case <-ctx.Done():
 			return
@@ -69,10 +71,11 @@ func (c *Console) sendChanges(v *viewer, s stream, changes <-chan string) {
 			if !open {
 				return
 			}
-			if !isAbout(subject, append(takeWaiting(changes), id)) {
+			changed := changedOf(subjects, append(takeWaiting(changes), id))
+			if len(changed) == 0 {
 				continue
 			}
-			text = "event: change\ndata: \n\n"
+			text = "event: change\ndata: " + strings.Join(changed, " ") + "\n\n"
 		case <-beat.C:
 			if signedIn, err := c.isSignedIn(v.request, v.who); err == nil && !signedIn {
 				_ = s.write("event: end\ndata: \n\n")
@@ -101,9 +104,11 @@ func takeWaiting(changes <-chan string) (ids []string) {
 	}
 }
 
-// isAbout reports whether one of the changes is about what a page shows.
-func isAbout(subject string, ids []string) bool {
-	return slices.ContainsFunc(ids, func(id string) bool { return subject == followAll || id == subject || id == followAll })
+// changedOf returns the subjects that one of the changes is about.
+func changedOf(subjects, ids []string) []string {
+	return slices.DeleteFunc(slices.Clone(subjects), func(subject string) bool {
+		return subject != followAll && !slices.Contains(ids, subject) && !slices.Contains(ids, followAll)
+	})
 }
 
 // isSignedIn reports whether the session of a viewer has not ended meanwhile.

@@ -234,7 +234,7 @@ func (c *Console) frame(v *viewer, p page) g.Node {
 	return h.Doctype(h.HTML(h.Lang("en"),
 		c.head(p.title),
 		h.Body(
-			g.If(p.follow != "", g.Attr("data-follow", p.follow)),
+			g.If(p.follow != "", g.Group{h.Data("follow", p.follow), h.Data("live", c.assetPath("live.js"))}),
 			h.A(h.Class("skip"), h.Href("#main"), g.Text("Skip to content")),
 			h.Header(h.Class("top"),
 				h.A(h.Class("brand"), h.Href(Path), g.Text("Coachline")),

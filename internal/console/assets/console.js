@@ -19,7 +19,8 @@
   const state = document.getElementById("follow-state");
   if (!subject || !toggle || !window.EventSource) return;
   toggle.checked = localStorage.getItem("follow") !== "no";
-  let source, timer, retry, dropped = false, fetching = false, again = false;
+  let port, timer, quiet, fetching = false, again = false;
+  const lost = " (connection lost, trying again)";
 
   const isBox = (field) => field.type === "radio" || field.type === "checkbox";
   const isEntered = (field) => isBox(field) ? field.checked !== field.defaultChecked
@@ -71,23 +72,40 @@
     }
   };
   const schedule = () => { clearTimeout(timer); timer = setTimeout(redraw, 50); };
-  const start = () => {
-    clearTimeout(retry);
-    const stream = new EventSource("/console/live?of=" + encodeURIComponent(subject));
-    source = stream;
-    stream.onopen = () => { state.textContent = ""; if (dropped) { dropped = false; schedule(); } };
-    stream.onerror = () => {
-      dropped = true;
-      state.textContent = " (connection lost, trying again)";
-      // The browser gives up when a proxy answers in the place of a server that is down.
-      if (stream.readyState === EventSource.CLOSED) retry = setTimeout(() => { start(); schedule(); }, 2000 + Math.random() * 3000);
-    };
-    stream.addEventListener("change", schedule);
-    stream.addEventListener("end", () => location.reload());
+  const leave = () => { clearTimeout(quiet); port?.postMessage(""); port?.close(); port = undefined; };
+  const connect = () => {
+    if (window.SharedWorker) return new SharedWorker(document.body.dataset.live).port;
+    const channel = new MessageChannel();
+    import(document.body.dataset.live).then(() => joinStream(channel.port1));
+    return channel.port2;
   };
+  // The server sends something every 15 seconds. A stream that is silent for longer is dead,
+  // although no error was told.
+  const watch = () => {
+    clearTimeout(quiet);
+    quiet = setTimeout(() => { state.textContent = lost; join(); }, 30000);
+  };
+  const join = () => {
+    leave();
+    port = connect();
+    port.onmessage = ({ data: says }) => {
+      state.textContent = says === "lost" ? lost : "";
+      if (says === "change") schedule();
+      if (says === "end") location.reload();
+      if (says !== "lost") watch();
+    };
+    port.postMessage(subject);
+    watch();
+  };
+  const follow = () => { if (toggle.checked && !document.hidden) { join(); return true; } leave(); return false; };
   toggle.addEventListener("change", () => {
     localStorage.setItem("follow", toggle.checked ? "yes" : "no");
-    if (toggle.checked) { start(); schedule(); } else { clearTimeout(retry); source?.close(); state.textContent = ""; }
+    state.textContent = "";
+    if (follow()) schedule();
   });
-  if (toggle.checked) start();
+  // A tab that is not seen follows nothing, and is fetched once when it is seen again.
+  document.addEventListener("visibilitychange", () => { if (follow()) schedule(); });
+  addEventListener("pagehide", leave);
+  addEventListener("pageshow", (event) => { if (event.persisted && follow()) schedule(); });
+  follow();
 })();
