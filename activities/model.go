@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -114,6 +115,9 @@ func (t *ModelActivities) runRound(ctx context.Context, in models.CallModelInput
 	if begun != nil && (begun.Skip || begun.Prepared) {
 		return models.CallModelResult{Begun: begun}, nil
 	}
+	if begun != nil && begun.Stuck {
+		return models.CallModelResult{}, temporal.NewNonRetryableApplicationError("the text ended two runs; a fixed text stands in", models.ErrTypeStuck, nil)
+	}
 	out, err := t.runStep(ctx, in, turn, limit)
 	if out.Begun == nil {
 		out.Begun = begun
@@ -180,7 +184,7 @@ func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput,
 			settleStep(ctx, answered, step)
 		}
 	}
-	if raiseErr := t.noteRefusal(ctx, in, err); raiseErr != nil {
+	if raiseErr := t.noteRefusal(ctx, in, step, err); raiseErr != nil {
 		return models.CallModelResult{}, raiseErr // retried: the refusal must be seen
 	}
 	if err != nil {
@@ -191,9 +195,12 @@ func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput,
 }
 
 // noteRefusal raises attention when the model refused what it was asked, which no
-// retry changes. A key that is not in order is the installation's matter and not
-// the participant's.
-func (t *ModelActivities) noteRefusal(ctx context.Context, in models.CallModelInput, cause error) error {
+// retry changes, or would have left the person without an answer. A key that is not
+// in order is the installation's matter and not the participant's.
+func (t *ModelActivities) noteRefusal(ctx context.Context, in models.CallModelInput, step models.Step, cause error) error {
+	if cause == nil && strings.Contains(step.Calls, models.RefusedSilence) {
+		return t.raiseAttention(ctx, in, models.AttentionUnanswered, "")
+	}
 	var refused *models.ModelError
 	if !errors.As(cause, &refused) {
 		return nil
@@ -207,15 +214,19 @@ func (t *ModelActivities) noteRefusal(ctx context.Context, in models.CallModelIn
 	if refused.Status != 0 && refused.Status != http.StatusOK {
 		code = strconv.Itoa(refused.Status)
 	}
+	return t.raiseAttention(ctx, in, models.AttentionRefusal, code)
+}
+
+func (t *ModelActivities) raiseAttention(ctx context.Context, in models.CallModelInput, kind models.Attention, code string) error {
 	now := t.Now
 	if now == nil {
 		now = time.Now
 	}
 	_, err := t.Store.RaiseAttention(ctx, models.AttentionEntry{
-		ParticipantID: in.ParticipantID, Kind: models.AttentionRefusal, Ref: in.TurnID, Code: code, RaisedAt: now(),
+		ParticipantID: in.ParticipantID, Kind: kind, Ref: in.TurnID, Code: code, RaisedAt: now(),
 	})
 	if err != nil {
-		return fmt.Errorf("recording that the model refused: %w", err)
+		return fmt.Errorf("raising attention %s: %w", kind, err)
 	}
 	return nil
 }

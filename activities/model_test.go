@@ -1,6 +1,7 @@
 package activities_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"testing"
@@ -23,12 +24,13 @@ type rounds struct {
 	raised []models.AttentionEntry
 	run    models.ToolRun
 	down   error
+	text   string // the person's; "hello" where empty
 }
 
 func (r *rounds) TurnContext(context.Context, string, int) (models.TurnContext, error) {
 	turn := models.TurnContext{
 		Participant: models.Participant{ID: "conv_1", Timezone: "UTC"},
-		Window:      []models.Message{{ID: 7, Role: models.RoleUser, Kind: models.KindMessage, Text: "hello", At: now}},
+		Window:      []models.Message{{ID: 7, Role: models.RoleUser, Kind: models.KindMessage, Text: cmp.Or(r.text, "hello"), At: now}},
 	}
 	for _, step := range r.steps {
 		turn.Steps = append(turn.Steps, step)
@@ -194,6 +196,17 @@ func TestModelErrorClasses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRefusedSilenceRaisesAttention: the model wanted to leave a question unanswered.
+func TestRefusedSilenceRaisesAttention(t *testing.T) {
+	r := &rounds{steps: map[int]models.Step{}, text: "when?"}
+	answer := models.ChatResponse{Calls: []models.ToolCall{{ID: "c", Name: "end_exchange", Arguments: "{}"}}}
+	out, err := callModel(t, r, &modelStub{answer: answer}, firstRound)
+	require.NoError(t, err)
+	require.True(t, out.Calls[0].Refused)
+	require.Len(t, r.raised, 1)
+	require.Equal(t, models.AttentionUnanswered, r.raised[0].Kind)
 }
 
 // A refusal is the participant's matter and calls for an operator; a model that

@@ -18,6 +18,12 @@ const (
 	AttentionSend Attention = "send"
 	// AttentionRefusal: the model refused to answer them.
 	AttentionRefusal Attention = "refusal"
+	// AttentionStuck: their text ended two runs of the workflow; the fixed text
+	// answered it.
+	AttentionStuck Attention = "stuck"
+	// AttentionUnanswered: the model wanted to leave them without an answer that was
+	// due.
+	AttentionUnanswered Attention = "unanswered"
 	// AttentionFlood: more messages came from them than are answered.
 	AttentionFlood Attention = "flood"
 	// AttentionWrongNumber: a text said that the number is another person's; the
@@ -30,7 +36,7 @@ const (
 
 // Attentions lists every kind, the most urgent first.
 func Attentions() []Attention {
-	return []Attention{AttentionCrisis, AttentionUnreachable, AttentionSend, AttentionRefusal, AttentionFlood, AttentionWrongNumber, AttentionErasure}
+	return []Attention{AttentionCrisis, AttentionUnreachable, AttentionSend, AttentionRefusal, AttentionStuck, AttentionUnanswered, AttentionFlood, AttentionWrongNumber, AttentionErasure}
 }
 
 // AttentionEntry is one row of table attention: a participant needed an

@@ -52,6 +52,9 @@ type ToolCall struct {
 	Refused string `json:"refused,omitempty"`
 }
 
+// RefusedSilence is why a call that ends an exchange without a reply is refused.
+const RefusedSilence = "The person is due an answer: they asked, or the exchange before ended in silence. Answer now in one short text."
+
 // ToolResult is what a tool call came to.
 type ToolResult struct {
 	CallID  string `json:"call_id"`

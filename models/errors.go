@@ -46,7 +46,9 @@ const (
 	ErrTypeModelBusy    = "ModelBusy"
 	ErrTypeTimeLimit    = "TimeLimit"
 	// ErrTypeBudget: the budget is spent, so no model was asked.
-	ErrTypeBudget         = "BudgetSpent"
+	ErrTypeBudget = "BudgetSpent"
+	// ErrTypeStuck: the text ended two runs of the workflow, so no model was asked.
+	ErrTypeStuck          = "TextStuck"
 	ErrTypeModelOverflow  = "ModelContextOverflow"
 	ErrTypeCarrierBusy    = "CarrierBusy"
 	ErrTypeCarrierUnknown = "CarrierOutcomeUnknown"

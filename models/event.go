@@ -116,7 +116,9 @@ const (
 	EffectTakeOver EffectKind = "take_over"
 	// EffectStartSubagent starts Turn.Subagent in a workflow of its own.
 	EffectStartSubagent EffectKind = "start_subagent"
-	EffectEnd           EffectKind = "end"
+	// EffectSetSubagents replaces the list of started subagents.
+	EffectSetSubagents EffectKind = "set_subagents"
+	EffectEnd          EffectKind = "end"
 )
 
 // Effect is one decided change; which fields are set depends on Kind.
@@ -136,6 +138,8 @@ type Effect struct {
 	Turn        *TurnPlan      `json:"turn,omitempty"`
 	CheckIns    CheckIns       `json:"check_ins,omitzero"` // replaces the count
 	Until       time.Time      `json:"until,omitzero"`     // the end of a take-over
+	// Subagents replace the list.
+	Subagents []SubagentStart `json:"subagents,omitempty"`
 }
 
 // MissedPrompt records a slot that was not sent and never will be.

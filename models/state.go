@@ -52,6 +52,8 @@ type ParticipantState struct {
 	SignedUp   bool      `json:"signed_up,omitempty"`
 	// CheckIns counts what went out today; the zero value before the first one.
 	CheckIns CheckIns `json:"check_ins,omitzero"`
+	// Subagents are those that were started within a day, oldest first.
+	Subagents []SubagentStart `json:"subagents,omitempty"`
 	// Unheard: texts arrived that the rules have not heard of.
 	Unheard bool `json:"unheard,omitempty"`
 	// Restore: an operator terminated the workflow before this one; it begins
@@ -69,6 +71,7 @@ func (s ParticipantState) Clone() ParticipantState {
 	s.Schedules = slices.Clone(s.Schedules)
 	s.Commands = slices.Clone(s.Commands)
 	s.Plans = slices.Clone(s.Plans)
+	s.Subagents = slices.Clone(s.Subagents)
 	s.Flags = s.Flags.Clone()
 	if s.Pending != nil {
 		pending := *s.Pending

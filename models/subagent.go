@@ -3,6 +3,7 @@ package models
 import (
 	"strconv"
 	"strings"
+	"time"
 )
 
 // SubagentWorkflowType is the registered name of a subagent;
@@ -45,6 +46,13 @@ func ParseSubagentTurnID(id string) (o SubagentOrigin, ok bool) {
 		return SubagentOrigin{}, false
 	}
 	return o, true
+}
+
+// SubagentStart says when a subagent was started, and whether it is over.
+type SubagentStart struct {
+	TurnID string    `json:"turn_id"`
+	At     time.Time `json:"at"`
+	Over   bool      `json:"over,omitempty"`
 }
 
 // SubagentInput is the argument of a subagent's workflow.

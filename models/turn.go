@@ -67,6 +67,9 @@ type PrepareTurnResult struct {
 	Skip bool `json:"skip,omitempty"`
 	// Prepared: a text generated ahead waits; no model call is needed.
 	Prepared bool `json:"prepared,omitempty"`
+	// Stuck: two runs of the workflow ended over the texts; the fixed text answers
+	// them.
+	Stuck bool `json:"stuck,omitempty"`
 	// Limits are recorded with every turn, so that a changed setting takes
 	// effect at the next turn and never in the middle of a replayed one.
 	Limits Limits `json:"limits"`

@@ -70,8 +70,8 @@ func (p *participant) applyOne(e models.Effect) {
 		p.unsaved.missed = append(p.unsaved.missed, *e.Missed)
 	case models.EffectStartTurn:
 		p.addPlan(*e.Turn)
-	case models.EffectCountCheckIn:
-		p.state.CheckIns = e.CheckIns
+	case models.EffectCountCheckIn, models.EffectSetSubagents:
+		p.applyCount(e)
 	case models.EffectTakeOver:
 		p.setTakeOver(e.Until)
 	case models.EffectStartSubagent:
@@ -81,6 +81,15 @@ func (p *participant) applyOne(e models.Effect) {
 		// What was planned before the person left must not run after it.
 		p.plans = slices.DeleteFunc(p.plans, func(plan models.TurnPlan) bool { return plan.Kind != models.TurnNotice })
 	}
+}
+
+// applyCount takes over what was counted.
+func (p *participant) applyCount(e models.Effect) {
+	if e.Kind == models.EffectCountCheckIn {
+		p.state.CheckIns = e.CheckIns
+		return
+	}
+	p.state.Subagents = e.Subagents
 }
 
 // addPlan takes a decided turn. With the first one that the person reads the

@@ -69,6 +69,81 @@ func TestScreenedCalls(t *testing.T) {
 	})
 }
 
+// searches is an answer with many calls, each with words of its own.
+func searches(from, n int) said {
+	var many said
+	for i := range n {
+		many.calls = append(many.calls, callAnswer("search_memory", fmt.Sprintf(`{"query":"word %d"}`, from+i)).calls[0])
+	}
+	return many
+}
+
+// TestCallsOfAnAnswerAreCut: what one answer may ask for costs the workflow a bounded
+// number of events.
+func TestCallsOfAnAnswerAreCut(t *testing.T) {
+	run := func(kind models.TurnKind, answers ...said) *world {
+		w := newWorld(t)
+		w.model.on(chat, answers...)
+		w.addText("look everything up")
+		w.kind = kind
+		return w
+	}
+	t.Run("a reply", func(t *testing.T) {
+		got := calls(t, run(models.TurnReply, searches(0, 9_500)).runRound())
+		require.Len(t, got, 17)
+		for _, call := range got[:16] {
+			require.Empty(t, call.Refused)
+		}
+		require.Contains(t, got[16].Refused, "At most 16 tool calls of one answer are carried out; this one and 9483 after it were not.")
+	})
+	t.Run("sixteen are no more than that", func(t *testing.T) {
+		require.Len(t, calls(t, run(models.TurnReply, searches(0, 16)).runRound()), 16)
+	})
+	t.Run("a subagent", func(t *testing.T) {
+		var answers []said
+		for i := range 9 {
+			answers = append(answers, searches(1000*i, 200))
+		}
+		w := run(models.TurnSubagent, answers...)
+		carriedOut := 0
+		for range 9 {
+			got := calls(t, w.runRound())
+			require.Len(t, got, 4, "three and one refusal")
+			var results []models.ToolResult
+			for _, call := range got {
+				if call.Refused == "" {
+					carriedOut++
+				}
+				results = append(results, newResult(call.Name, fmt.Sprintf("found %d", carriedOut)))
+			}
+			w.addResults(results...)
+		}
+		require.Equal(t, 20, carriedOut)
+	})
+}
+
+// TestSilenceIsRefused: an exchange does not end in silence after a question, or twice
+// in a row.
+func TestSilenceIsRefused(t *testing.T) {
+	silence := callAnswer("end_exchange", `{}`)
+	for _, text := range []string{"ok, but when is the next one?", "¿y mañana"} {
+		w := newWorld(t)
+		w.model.on(chat, silence)
+		require.Equal(t, models.RefusedSilence, calls(t, w.addText(text).runRound())[0].Refused, text)
+	}
+	w := newWorld(t)
+	w.model.on(chat, silence, silence, said{text: "Sleep well."}, silence)
+	require.Empty(t, calls(t, w.addText("thanks, bye").runRound())[0].Refused)
+	w.addJSON(models.KindToolCall, models.RoleAssistant, calls(t, w.steps[0]))
+	step := w.addText("I am very sad today").runRound()
+	require.Equal(t, models.RefusedSilence, calls(t, step)[0].Refused)
+	require.Contains(t, stageDecisions(t, step), "tool refused silence")
+	w.addResults(newResult("end_exchange", "refused"))
+	require.Equal(t, "Sleep well.", w.runRound().Text)
+	w.endTurn()
+	require.Empty(t, calls(t, w.addText("thanks, bye").runRound())[0].Refused, "an answer was between")
+}
+
 func TestToolSearch(t *testing.T) {
 	for _, tt := range []struct {
 		name, result string

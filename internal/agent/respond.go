@@ -31,9 +31,14 @@ type Trace struct {
 	Stages   []models.Stage `json:"stages,omitempty"`
 }
 
-// manyCalls is no bound: the workflow counts the calls of a turn. manySearches
-// bounds the searches for tools.
-const manyCalls, manySearches = 1 << 20, 3
+// Bounds of calls. manyCalls is no bound: the workflow counts the calls of a turn.
+// manySearches bounds the searches for tools.
+const (
+	manyCalls, manySearches = 1 << 20, 3
+	// answerCalls are read of one answer, subagentCalls of one of a subagent's, whose
+	// whole run has runCalls.
+	answerCalls, subagentCalls, runCalls = 16, 3, 20
+)
 
 // Respond runs one round and returns what the model answered, judged, with its
 // calls screened. The step is not stored; a retry that finds none asks again.
@@ -327,7 +332,7 @@ func (r *round) buildStep(answer models.ChatResponse, verdict toolcall.Verdict) 
 	}
 	step.Text = r.screenText(verdict.Text)
 	if verdict.Judgment == toolcall.Calls && !r.input.NoTools {
-		calls, err := json.Marshal(r.screenCalls(Calls(verdict.Calls)))
+		calls, err := json.Marshal(r.screenCalls(Calls(r.cutCalls(verdict.Calls))))
 		if err != nil {
 			return step, fmt.Errorf("encoding tool calls: %w", err)
 		}
@@ -341,12 +346,41 @@ func (r *round) buildStep(answer models.ChatResponse, verdict toolcall.Verdict) 
 	return step, nil
 }
 
+// cutCalls returns the calls of an answer that are read. The first of the others
+// stands for all of them, refused, so that none costs the workflow anything.
+func (r *round) cutCalls(calls []models.ToolCall) []models.ToolCall {
+	most := answerCalls
+	if r.input.Kind == models.TurnSubagent {
+		most = subagentCalls
+	}
+	if len(calls) <= most {
+		return calls
+	}
+	r.trace.note(models.StageTool, "tool calls cut")
+	kept := slices.Clone(calls[:most+1])
+	kept[most].Arguments = "{}"
+	kept[most].Refused = fmt.Sprintf("At most %d tool calls of one answer are carried out; this one and %d after it were not. Go on with the results above.", most, len(calls)-most-1)
+	return kept
+}
+
 // screenCalls marks the calls that are not carried out, each with the reason
 // that the model reads.
 func (r *round) screenCalls(calls []models.ToolCall) []models.ToolCall {
 	past := append([]plan.Past(nil), r.past...)
 	quotes := r.readQuotes()
+	limits := plan.Limits{Calls: manyCalls, Searches: manySearches}
+	if r.input.Kind == models.TurnSubagent {
+		limits.Calls = runCalls
+	}
 	for i, call := range calls {
+		if call.Refused != "" {
+			continue
+		}
+		if call.Name == r.turn.offer.Stop && r.owesAnswer() {
+			calls[i].Refused = models.RefusedSilence
+			r.trace.note(models.StageTool, "tool refused silence")
+			continue
+		}
 		if r.turn.capability.Protocol != models.ProtocolNative && quotes.Hold(call) {
 			calls[i].Refused = refusedQuote
 			r.trace.note(models.StageTool, "tool refused quoted")
@@ -354,7 +388,7 @@ func (r *round) screenCalls(calls []models.ToolCall) []models.ToolCall {
 		}
 		refusal := plan.Screen(call, plan.ScreenInput{
 			Allowed: specNames(r.offeredSpecs()), Search: r.turn.offer.Search, Past: past,
-			Limits: plan.Limits{Calls: manyCalls, Searches: manySearches},
+			Limits: limits,
 		})
 		if refusal.Reason != plan.ReasonNone {
 			calls[i].Refused = refusal.Message
@@ -364,6 +398,29 @@ func (r *round) screenCalls(calls []models.ToolCall) []models.ToolCall {
 		past = append(past, plan.Past{Call: call, Result: models.ToolResult{Name: call.Name}})
 	}
 	return calls
+}
+
+// owesAnswer reports whether the person is due an answer: they ask, or the exchange
+// before ended in silence too.
+func (r *round) owesAnswer() bool {
+	c := r.turn.context
+	answered := true
+	for _, entry := range c.Window {
+		switch {
+		case entry.TurnID == c.Turn.ID && entry.Role == models.RoleUser:
+			if strings.ContainsAny(entry.Text, "?？¿؟") {
+				return true
+			}
+		case entry.TurnID == c.Turn.ID:
+		case entry.Kind == models.KindToolCall:
+			calls, err := models.Step{Calls: entry.Text}.ToolCalls()
+			isStop := func(call models.ToolCall) bool { return call.Name == r.turn.offer.Stop && call.Refused == "" }
+			answered = answered && (err != nil || !slices.ContainsFunc(calls, isStop))
+		case entry.Role == models.RoleAssistant:
+			answered = true
+		}
+	}
+	return !answered
 }
 
 // specNames returns the names of some tools.

@@ -23,6 +23,8 @@ func (p *program) attentionCommand() *cobra.Command {
 			"  unreachable  the carrier cannot reach the number\n" +
 			"  send         an answer was given up undelivered\n" +
 			"  refusal      the model refused to answer\n" +
+			"  stuck        a text of theirs ended the workflow twice; the fixed text answered it\n" +
+			"  unanswered   the model wanted to leave a question without an answer\n" +
 			"  flood        more messages came than are answered\n" +
 			"  wrong_number the number may be another person's; coaching is paused\n" +
 			"  erasure      the carrier has not deleted an erased person's messages; it ends by itself",

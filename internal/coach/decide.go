@@ -3,6 +3,7 @@ package coach
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"coachline/models"
@@ -225,7 +226,12 @@ func decideAfterEnd(kind models.EventKind) models.Decision {
 // by the subagent itself; the model is told of the others that nothing is known
 // yet, so that it claims nothing.
 func (s Input) startSubagent(sub models.Subagent) (models.Decision, error) {
+	started, refusal := s.admitSubagent(sub)
+	if refusal != "" {
+		return refuseAsk("%s", refusal), nil
+	}
 	p := s.newPlan()
+	p.addEffect(models.Effect{Kind: models.EffectSetSubagents, Subagents: started})
 	p.addEffect(models.Effect{Kind: models.EffectStartSubagent, Turn: &models.TurnPlan{Kind: models.TurnSubagent, Subagent: sub}})
 	out := p.toDecision()
 	if sub.Wait {
@@ -244,13 +250,53 @@ func (s Input) startSubagent(sub models.Subagent) (models.Decision, error) {
 	return out, err
 }
 
-// handleSubagentDone sends the result of a subagent where it was to be sent;
-// otherwise it is kept in its rows, and nothing follows.
-func (s Input) handleSubagentDone(sub models.Subagent) (models.Decision, error) {
-	if !sub.Tell || sub.Failed {
-		return models.Decision{}, nil
+// Bounds of a person's subagents. One that was not heard of for subagentSpan is over.
+const (
+	subagentsAtOnce = 2
+	subagentsPerDay = 5
+	subagentSpan    = 20 * time.Minute
+)
+
+// admitSubagent returns the list of started subagents with one more, or why it is not
+// started. A turn waits for its own, so that one is over when another is asked for.
+func (s Input) admitSubagent(sub models.Subagent) (started []models.SubagentStart, refusal string) {
+	running := 0
+	for _, one := range s.State.Subagents {
+		age := s.Now.Sub(one.At)
+		if age >= 24*time.Hour {
+			continue
+		}
+		started = append(started, one)
+		if !one.Over && age < subagentSpan {
+			running++
+		}
 	}
-	return s.sendResult(sub.TurnID)
+	switch {
+	case running >= subagentsAtOnce:
+		return nil, fmt.Sprintf("%d helpers are at work for this person already; wait for their results, or answer without", running)
+	case len(started) >= subagentsPerDay:
+		return nil, fmt.Sprintf("this person has had %d helpers within a day, which is all there are; answer without", len(started))
+	}
+	return append(started, models.SubagentStart{TurnID: sub.TurnID, At: s.Now, Over: sub.Wait}), ""
+}
+
+// handleSubagentDone notes that a subagent is over, and sends its result where it was
+// to be sent; otherwise it is kept in its rows.
+func (s Input) handleSubagentDone(sub models.Subagent) (models.Decision, error) {
+	var out models.Decision
+	if sub.Tell && !sub.Failed {
+		var err error
+		if out, err = s.sendResult(sub.TurnID); err != nil {
+			return out, err
+		}
+	}
+	started := slices.Clone(s.State.Subagents)
+	i := slices.IndexFunc(started, func(one models.SubagentStart) bool { return one.TurnID == sub.TurnID })
+	if i >= 0 {
+		started[i].Over = true
+		out.Effects = append(out.Effects, models.Effect{Kind: models.EffectSetSubagents, Subagents: started})
+	}
+	return out, nil
 }
 
 // sendResult sends a subagent's result to people in coaching. It is something

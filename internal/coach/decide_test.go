@@ -230,3 +230,40 @@ func TestDecideDebounce(t *testing.T) {
 	paused.State.Status = models.StatusPaused
 	require.Empty(t, decide(t, paused, dueEvent(models.DueDebounce, "")).Effects)
 }
+
+// TestSubagentsHaveLimits: two at a time and five a day.
+func TestSubagentsHaveLimits(t *testing.T) {
+	s := at(t, "2026-03-02T12:00:00Z")
+	n := 0
+	ask := func(wait bool) string {
+		n++
+		got := decide(t, s, models.Event{Kind: models.EventSubagentAsk, Plan: models.TurnPlan{Subagent: models.Subagent{TurnID: models.SubagentTurnID(models.TurnID(person, n), 1, 0), Wait: wait}}})
+		started := false
+		for _, effect := range got.Effects {
+			started = started || effect.Kind == models.EffectStartSubagent
+			if effect.Kind == models.EffectSetSubagents {
+				s.State.Subagents = effect.Subagents
+			}
+		}
+		require.Equal(t, started, got.Refused == "")
+		return got.Refused
+	}
+	done := func(n int) {
+		got := decide(t, s, models.Event{Kind: models.EventSubagentDone, Plan: models.TurnPlan{Subagent: models.Subagent{TurnID: models.SubagentTurnID(models.TurnID(person, n), 1, 0)}}})
+		require.Len(t, got.Effects, 1)
+		s.State.Subagents = got.Effects[0].Subagents
+	}
+	require.Empty(t, ask(false))
+	require.Empty(t, ask(false))
+	require.Contains(t, ask(false), "2 helpers are at work")
+	require.Contains(t, ask(true), "2 helpers are at work")
+	done(1)
+	require.Empty(t, ask(true), "one that the turn waits for is over when another is asked for")
+	require.Empty(t, ask(true))
+	s.Now = s.Now.Add(21 * time.Minute)
+	require.Empty(t, ask(false), "the lost one is over")
+	require.Contains(t, ask(true), "5 helpers within a day")
+	s.Now = s.Now.Add(23*time.Hour + 40*time.Minute)
+	require.Empty(t, ask(true), "the next day")
+	require.Len(t, s.State.Subagents, 2, "and no older one is kept")
+}

@@ -174,6 +174,8 @@ func tiles(today api.Today) g.Node {
 			peopleLink("status", string(models.StatusActive), "silent_days", strconv.Itoa(today.SilentDays), "sort", string(models.OrderSilent))),
 		tile(today.Waiting, "waiting for a person to answer", "warn", peopleLink("waiting", "true")),
 		attention(models.AttentionRefusal, "refused by the model"),
+		attention(models.AttentionStuck, "with a text that could not be worked on"),
+		attention(models.AttentionUnanswered, "whom the model would not answer"),
 		attention(models.AttentionFlood, "with more texts than are answered"),
 		attention(models.AttentionWrongNumber, "who said it is a wrong number"),
 		tile(today.People, "enrolled in all", "", Path+"people"),

@@ -313,25 +313,38 @@ var beginning = database.LockJoined("JOIN profiles ON profiles.participant_id = 
 	"JOIN inbound ON inbound.participant_id = participants.id WHERE participants.id = ? AND inbound.id = ?",
 	"COALESCE((SELECT outcome FROM turns WHERE turns.id = ?), ''), "+hasAround)
 
-// appendTexts adds the texts of a turn to the conversation, each once.
-func appendTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) error {
+// appendTexts adds the texts of a turn to the conversation, each once. One that stands
+// there is repeated; it goes over to this turn from a reply that never came to an end.
+func appendTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) (repeated bool, err error) {
 	distinct := slices.Clone(in.InboundIDs)
 	slices.Sort(distinct)
 	if len(texts) != len(slices.Compact(distinct)) {
-		return fmt.Errorf("reading inbound texts: %w", models.ErrNotFound)
+		return false, fmt.Errorf("reading inbound texts: %w", models.ErrNotFound)
 	}
 	isResumed := func(t models.Inbound) bool { return t.ResumeNoticeID > 0 }
 	if in.Plan.Kind == models.TurnReply && slices.ContainsFunc(texts, isResumed) {
 		if err := dropUnanswered(tx, in); err != nil {
-			return err
+			return false, err
 		}
 	}
 	for _, t := range texts {
-		if err := appendEntry(tx, entryOf(in.TurnID, t)); err != nil {
-			return err
+		entry := entryOf(in.TurnID, t)
+		added, err := insertOnce(tx, &entry)
+		if err != nil {
+			return false, err
+		}
+		if added {
+			continue
+		}
+		repeated = true
+		dead := tx.Model(&models.Turn{}).Select("id").Where("participant_id = ? AND kind = ? AND outcome = ''", in.ParticipantID, models.TurnReply)
+		err = tx.Model(&models.Message{}).Where("participant_id = ? AND key = ? AND turn_id IN (?)", in.ParticipantID, entry.Key, dead).
+			UpdateColumn("turn_id", in.TurnID).Error
+		if err != nil {
+			return false, err
 		}
 	}
-	return nil
+	return repeated, nil
 }
 
 func appendEntry(tx *gorm.DB, m models.Message) error {

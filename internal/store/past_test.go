@@ -124,3 +124,36 @@ func TestPastKnowsAllWaitingTexts(t *testing.T) {
 		require.Equal(t, want, ids)
 	})
 }
+
+// TestTextsThatEndTheWorkflow: the third run answers a text over which two have ended
+// with the fixed text, and what a later run has answered waits no more.
+func TestTextsThatEndTheWorkflow(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		text := w.inbound("SM1", 1, "look everything up")
+		require.NoError(t, w.NoticesDelivered(w.ctx, []int64{text.NoticeID}, at(2)))
+		for n := 1; n <= 4; n++ {
+			past, err := w.Past(w.ctx, "p1")
+			require.NoError(t, err)
+			require.Len(t, past.Waiting, 1)
+			for range 2 { // a retry is told the same
+				begun, err := w.BeginTurn(w.ctx, begin(past.Turns+1, replyPlan, text.Inbound.ID))
+				require.NoError(t, err)
+				require.Equal(t, n > 2, begun.Stuck, "run %d", n)
+			}
+		}
+		open, err := w.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionStuck})
+		require.NoError(t, err)
+		require.Len(t, open, 1)
+		require.Equal(t, "p1-t3", open[0].Ref)
+		_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t4", ParticipantID: "p1", Outcome: "fallback", At: at(6)})
+		require.NoError(t, err)
+		past, err := w.Past(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Empty(t, past.Waiting)
+		next := w.inbound("SM2", 7, "hello?")
+		begun, err := w.BeginTurn(w.ctx, begin(5, replyPlan, next.Inbound.ID))
+		require.NoError(t, err)
+		require.False(t, begun.Stuck, "the next text is worked on")
+	})
+}

@@ -54,6 +54,7 @@ type begunTurn struct {
 	participant models.Participant
 	turn        models.Turn
 	created     bool
+	repeated    bool           // texts of it stood in the conversation before
 	around      *personContext // nil where it was not read with the participant
 	instruction string         // what the decision of its prompt adds to the request
 }
@@ -81,11 +82,40 @@ func waitsForOperator(p models.Participant) bool {
 // storeTexts puts the texts of a turn into the conversation. Those of a paused
 // participant, or of a conversation that is taken over, are kept as waiting, for an
 // operator to decide on.
-func storeTexts(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput, texts []models.Inbound) error {
-	err := appendTexts(tx, in, texts)
-	if err == nil && in.Plan.Kind == models.TurnMessage && waitsForOperator(p) {
+// The texts are repeated where an earlier turn, or attempt of this one, had put them
+// there.
+func (b *begunTurn) storeTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) (err error) {
+	b.repeated, err = appendTexts(tx, in, texts)
+	if err == nil && in.Plan.Kind == models.TurnMessage && waitsForOperator(b.participant) {
 		err = markWaiting(tx, in.InboundIDs)
 	}
+	return err
+}
+
+// create writes the row of the turn, unless it stands there.
+func (b *begunTurn) create(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) (err error) {
+	if b.created, err = insertOnce(tx, &b.turn); err != nil || !b.repeated || in.Plan.Kind != models.TurnReply {
+		return err
+	}
+	return b.noteStuck(tx, in, texts)
+}
+
+// deadRuns is how many runs of the workflow may end over a text.
+const deadRuns = 2
+
+// noteStuck has the fixed text answer texts over which the workflow ended twice, and
+// raises attention: replies to them began and never came to an end.
+func (b *begunTurn) noteStuck(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) error {
+	var dead int64
+	err := tx.Model(&models.Turn{}).Where("participant_id = ? AND kind = ? AND outcome = '' AND id <> ? AND started_at >= ?",
+		in.ParticipantID, models.TurnReply, in.TurnID, instant(texts[0].ReceivedAt)).Count(&dead).Error
+	if err != nil || dead < deadRuns {
+		return err
+	}
+	b.Stuck = true
+	_, err = raiseAttention(tx, models.AttentionEntry{
+		ParticipantID: in.ParticipantID, Kind: models.AttentionStuck, Ref: in.TurnID, RaisedAt: in.Now,
+	})
 	return err
 }
 
@@ -110,7 +140,7 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begunTurn, err erro
 		out.Skip = true
 		return out, nil
 	}
-	if err := storeTexts(tx, p, in, texts); err != nil {
+	if err := out.storeTexts(tx, in, texts); err != nil {
 		return out, err
 	}
 	if outcome == outcomeCanceled {
@@ -133,8 +163,7 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begunTurn, err erro
 	if err := out.notePrompt(tx, in); err != nil || out.Skip {
 		return out, err
 	}
-	out.created, err = insertOnce(tx, &out.turn)
-	return out, err
+	return out, out.create(tx, in, texts)
 }
 
 // notePrompt notes a prompt that a turn is to send; other turns have nothing to
