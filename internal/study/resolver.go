@@ -59,7 +59,7 @@ func New(cfg Config) *Resolver {
 }
 
 // Resolve returns what is in force for the people of an arm; an empty study is the
-// default one. A study that is not known yet is read. An arm that the study does
+// default one. A study that is not known yet, or as a draft, is read. An arm that the study does
 // not have gets what the study says.
 func (r *Resolver) Resolve(ctx context.Context, studyID, arm string) (Settings, error) {
 	if r == nil {
@@ -71,7 +71,8 @@ func (r *Resolver) Resolve(ctx context.Context, studyID, arm string) (Settings, 
 	r.mu.RLock()
 	known, ok := r.entries[studyID]
 	r.mu.RUnlock()
-	if !ok {
+	// No one is in a draft, so this person's study has changed since it was read.
+	if !ok || known.arms[""].State == models.StudyDraft {
 		var err error
 		known, err = r.load(ctx, studyID)
 		if errors.Is(err, models.ErrNotFound) {

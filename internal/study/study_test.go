@@ -181,6 +181,20 @@ func TestChangeIsInForceWithinAnInterval(t *testing.T) {
 }
 
 // What cannot be used is reported, and the rest of the study is in force.
+// Whom a study has just taken in is greeted, although the study was read as a draft a
+// moment before.
+func TestDraftIsReadAnewForItsFirstPeople(t *testing.T) {
+	rows := newTable()
+	rows.put(t, "walk", models.StudyDraft, models.StudySettings{})
+	resolver := study.New(study.Config{Studies: rows})
+	require.NoError(t, resolver.Refresh(t.Context()))
+	rows.put(t, "walk", models.StudyRecruiting, models.StudySettings{})
+
+	got, err := resolver.Resolve(t.Context(), "walk", "")
+	require.NoError(t, err)
+	require.False(t, got.Rules(installation).Silent)
+}
+
 func TestFaultySettingsAreReported(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "persona.md"), []byte("You are the coach of {{.Programme}}."), 0o600))
