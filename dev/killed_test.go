@@ -13,9 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/browsertest"
+	"coachline/internal/cli"
 	"coachline/internal/config"
 	"coachline/models"
 	"coachline/worker"
@@ -33,7 +35,17 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
-	os.Exit(browsertest.Run(m))
+	testscript.Main(browsed{m}, map[string]func(){"coachline": runCoachline})
+}
+
+// browsed runs the tests with their browser.
+type browsed struct{ *testing.M }
+
+func (b browsed) Run() int { return browsertest.Run(b.M) }
+
+// runCoachline is the program's main for the commands of operators.
+func runCoachline() {
+	os.Exit(cli.Run(context.Background(), cli.Process{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ()}, os.Args[1:]))
 }
 
 func workAlone() int {

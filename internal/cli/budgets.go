@@ -27,10 +27,12 @@ func (p *program) budgetSet() *cobra.Command {
 	}
 	c.Flags().StringVar(&person, "participant", "", "id of the person that it is for; the whole programme where empty")
 	c.Flags().StringVar(&study, "study", "", "id of the study that it is for")
-	c.MarkFlagsMutuallyExclusive("participant", "study")
 	c.Flags().StringVar(&period, "period", string(models.BudgetMonth), "day, month or total")
 	c.Flags().Int64Var(&body.WarnPercent, "warn", 80, "percent at which operators are warned")
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		if person != "" && study != "" {
+			return usageError{errors.New("--participant and --study exclude each other")}
+		}
 		if body.Micros, err = api.ParseMoney(args[0]); err != nil {
 			return usageError{err}
 		}
