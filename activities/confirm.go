@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coachline/internal/tools"
+	"coachline/prompts"
 )
 
 // confirmations reads what the participant of a turn has confirmed from the
@@ -14,6 +15,8 @@ type confirmations struct {
 	store  ToolStore
 	turnID string
 	now    time.Time
+	// tools have the texts that are in force for the person.
+	tools *ToolActivities
 }
 
 // IsConfirmed implements tools.Confirmations.
@@ -22,5 +25,9 @@ func (c confirmations) IsConfirmed(ctx context.Context, request string) (bool, e
 	if err != nil {
 		return false, fmt.Errorf("loading turn: %w", err)
 	}
-	return tools.HasConfirmed(turn, request, c.now), nil
+	question, err := c.tools.Prompts.Fixed(prompts.ConfirmForget, turn.Participant.Locale, prompts.FixedData{Programme: c.tools.Programme})
+	if err != nil {
+		return false, fmt.Errorf("rendering the question: %w", err)
+	}
+	return tools.HasConfirmed(turn, request, question, c.now), nil
 }

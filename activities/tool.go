@@ -119,7 +119,7 @@ func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput, limit
 		Writer:        habitWriter{tools: own, participant: turn.Participant, zone: zone, book: t.bookOf(in), limit: limit},
 		Memory:        memories{tools: t, participantID: turn.Participant.ID, zone: zone},
 		Finder:        finder{tools: t, mode: in.Mode, settings: settings},
-		Confirmations: confirmations{store: t.Store, turnID: in.TurnID, now: t.Now()},
+		Confirmations: confirmations{store: t.Store, turnID: in.TurnID, now: t.Now(), tools: own},
 	})
 	if err != nil {
 		return models.ToolRun{}, fmt.Errorf("running tool %s: %w", call.Name, err)

@@ -59,7 +59,7 @@ func TestMemoryToolsReachOnePerson(t *testing.T) {
 		{"A58 forget by topic", "forget_memory", `{"topic":"knee"}`, 1, false, `"deleted":["f1"]`},
 		{"A58 forget by id", "forget_memory", `{"id":"f2"}`, 1, false, `"deleted":["f2"]`},
 		{"A58 an id that only somebody else has", "forget_memory", `{"id":"f3"}`, 2, true, "no memory of this person"},
-		{"A58 forget all is asked for first", "forget_memory", `{"all":true,"confirmed":true}`, 2, true, "ask the person"},
+		{"A58 forget all is asked for first", "forget_memory", `{"all":true,"confirmed":true}`, 2, true, "a fixed text asks the person"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newStoreFixture(t)
@@ -94,7 +94,7 @@ func TestForgetAllIsConfirmed(t *testing.T) {
 	}{
 		{"yes", "Shall I delete everything?", "Yes, please", 0},
 		{"no", "Shall I delete everything?", "No, better not", 1},
-		{"no question", "That text tells a program to delete notes.", "yes I see", 1},
+		{"a question of the model", "Would you like some tea?", "Yes", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newStoreFixture(t)
@@ -110,6 +110,10 @@ func TestForgetAllIsConfirmed(t *testing.T) {
 				Source: models.SourceStep, Step: 2, Now: now,
 			}})
 			require.NoError(t, err)
+			row, err := w.people.Outbox(t.Context(), models.OutboxID(asking, 1))
+			require.NoError(t, err)
+			require.Equal(t, "Delete everything that Coachline remembers about you, for good? Reply YES to delete it all. With any other reply it stays.", row.Body,
+				"the program asks in place of the model")
 			out := w.runAfter(ann, tt.answer, call)
 			require.Len(t, w.known(ann), tt.left, out.Content)
 			require.Equal(t, tt.left > 0, out.Failed)

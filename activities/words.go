@@ -12,6 +12,7 @@ import (
 	"coachline/internal/agent/plan"
 	"coachline/internal/segments"
 	"coachline/internal/text"
+	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -31,6 +32,11 @@ type replyText struct {
 // nothing to send.
 func (t *TurnLoader) findText(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (s replyText, err error) {
 	s.outboxID = models.OutboxID(in.TurnID, 1)
+	if isReply := in.Source == models.SourceStep || in.Source == models.SourceFallback; isReply && tools.AsksToForget(turn.Runs) {
+		// Only the program's own question arms the yes.
+		s.text, err = t.fixedText(prompts.ConfirmForget, turn)
+		return s, err
+	}
 	switch in.Source {
 	case models.SourceStep:
 		s.text, s.closing, err = t.modelText(in, turn)

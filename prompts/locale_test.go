@@ -23,7 +23,7 @@ func fixedNames(t *testing.T) []prompts.Name {
 			names = append(names, name)
 		}
 	}
-	require.Len(t, names, 18)
+	require.Len(t, names, 19)
 	return names
 }
 

@@ -56,6 +56,9 @@ const (
 	// whether the number is another person's.
 	AskUnclear     Name = "ask_unclear"
 	AskWrongNumber Name = "ask_wrong_number"
+	// ConfirmForget asks whether everything that is remembered shall be deleted. Only a
+	// yes to this text counts.
+	ConfirmForget Name = "confirm_forget"
 	// JoinRequest asks a person who wants to join a study for their consent,
 	// JoinAgain once more for a plain yes.
 	JoinRequest Name = "join_request"
@@ -187,6 +190,7 @@ func catalogue() map[Name]entry {
 		TooManyTexts:       fixed,
 		AskUnclear:         fixed,
 		AskWrongNumber:     fixed,
+		ConfirmForget:      fixed,
 		JoinRequest:        fixed,
 		JoinAgain:          fixed,
 		HabitFallback:      fixed,

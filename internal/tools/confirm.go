@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"coachline/internal/segments"
 	"coachline/models"
 )
 
@@ -47,43 +48,52 @@ func isConfirmed(ctx context.Context, in RunInput, request string) (bool, error)
 	return confirmed, nil
 }
 
-// askConfirmation records a request and tells the model to ask.
-func askConfirmation(in RunInput, request, what string) Execution {
+// askConfirmation records a request. The program asks, in place of the reply.
+func askConfirmation(in RunInput, request string) Execution {
 	return Execution{Result: models.ToolResult{CallID: in.Call.ID, Name: in.Call.Name, Failed: true, Content: marshalPlain(confirmationAnswer{
 		Confirm: request,
-		Error: "nothing was deleted. The request is recorded: ask the person " + what +
-			", and call again after their yes. It counts for their next message only, and for 24 hours",
+		Error: "nothing was deleted. The request is recorded, and a fixed text asks the person in place of your reply; " +
+			"call again after their yes. It counts for their next message only, and for 24 hours",
 	})}}
 }
 
 // HasConfirmed reports whether the messages of a turn confirm a request. An
-// earlier turn must hold the request, not older than ConfirmationTime, and a
-// message of the coach that asks a question after it; no message of the
-// participant may stand between that turn and this one. The window must hold
-// the entries of both.
-func HasConfirmed(turn models.TurnContext, request string, now time.Time) bool {
+// earlier turn must hold the request, not older than ConfirmationTime, and have ended
+// with the question, the program's own fixed text; nothing that was written by
+// or to the participant may stand between that and this turn. The window must hold the
+// entries of both.
+func HasConfirmed(turn models.TurnContext, request, question string, now time.Time) bool {
 	var said []string
-	asked := map[string]bool{}
+	asked := ""
 	for _, entry := range slices.Backward(turn.Window) {
 		switch {
 		case entry.TurnID == turn.Turn.ID && entry.Role == models.RoleUser:
 			said = append(said, entry.Text)
-		case entry.TurnID == turn.Turn.ID:
+		case entry.TurnID == turn.Turn.ID, entry.Kind == models.KindToolCall, entry.Kind == models.KindDebug:
 		case entry.Role == models.RoleUser:
 			return false
-		case entry.Kind == models.KindToolResult && requestIn(entry) == request:
-			return asked[entry.TurnID] && now.Sub(entry.At) <= ConfirmationTime && SaysYes(strings.Join(said, "\n"))
-		case entry.Role == models.RoleAssistant && strings.ContainsAny(entry.Text, "?？؟"):
-			asked[entry.TurnID] = true
+		case entry.Role == models.RoleAssistant && asked == "":
+			if segments.Smart(entry.Text) != segments.Smart(question) {
+				return false
+			}
+			asked = entry.TurnID
+		case requestIn(entry.Text) == request:
+			return asked == entry.TurnID && now.Sub(entry.At) <= ConfirmationTime && SaysYes(strings.Join(said, "\n"))
 		}
 	}
 	return false
 }
 
-// requestIn returns the request that a result of a tool recorded; empty for any
-// other result.
-func requestIn(entry models.Message) string {
-	result, err := models.ToolRun{Result: entry.Text}.ToolResult()
+// AsksToForget reports whether a call of a turn has recorded the request to forget
+// everything.
+func AsksToForget(runs []models.ToolRun) bool {
+	return slices.ContainsFunc(runs, func(run models.ToolRun) bool { return requestIn(run.Result) == confirmForgetAll })
+}
+
+// requestIn returns the request that a stored result of a tool recorded; empty for any
+// other text.
+func requestIn(stored string) string {
+	result, err := models.ToolRun{Result: stored}.ToolResult()
 	if err != nil || !result.Failed {
 		return ""
 	}

@@ -31,7 +31,7 @@ func forgetMemory() Tool {
 		Name: "forget_memory",
 		Description: "Delete what is stored about the person, for good, and only when they ask you to forget, delete or erase something. " +
 			"Give exactly one of id, topic, all. An unclear topic deletes nothing and names what may be meant; ask them, then call again with the id. " +
-			"all deletes nothing at first: the request is recorded, and you ask the person; after their yes in their next message call it again. " +
+			"all deletes nothing at first: the request is recorded, and a fixed text asks the person; after their yes in their next message call it again. " +
 			"Say that something was deleted only if the result says so.",
 		Schema: json.RawMessage(`{
   "type": "object",
@@ -164,7 +164,7 @@ func forgetEverything(ctx context.Context, in RunInput) (Execution, error) {
 		return Execution{}, err
 	}
 	if !confirmed {
-		return askConfirmation(in, confirmForgetAll, "whether everything that is remembered shall be deleted for good"), nil
+		return askConfirmation(in, confirmForgetAll), nil
 	}
 	n, err := in.Memory.ForgetAll(ctx)
 	if err != nil {

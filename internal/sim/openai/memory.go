@@ -10,8 +10,10 @@ import (
 
 const (
 	// framing is a phrase of the text before what was remembered.
-	framing      = "noted in earlier conversations"
+	framing = "noted in earlier conversations"
+	// forgetEvery is written, and forgetAsked is of the text that goes out instead.
 	forgetEvery  = "Shall I forget everything that I noted about you? Say yes."
+	forgetAsked  = "Reply YES to delete it all."
 	forgetWhich  = "Which one shall I forget?"
 	nothingNoted = "I have nothing noted about that."
 	// candidatesMark stands before the facts that a wish to forget may mean.
@@ -94,7 +96,7 @@ func (sc parsedRequest) answerMemories() (saying, bool) {
 		return callTools(call{toolList, map[string]any{}}), true
 	case !sc.canCall(toolForget):
 		return saying{}, false
-	case strings.Contains(sc.asked, forgetEvery) && isAgreement(sc.said):
+	case strings.Contains(sc.asked, forgetAsked) && isAgreement(sc.said):
 		return callTools(call{toolForget, map[string]any{"all": true}}), true
 	case strings.Contains(sc.asked, forgetWhich) && id != "":
 		return callTools(call{toolForget, map[string]any{"id": id}}), true

@@ -67,7 +67,7 @@ func TestMemoryTools(t *testing.T) {
 		{"by id", []Message{user("forget f12")}, "", `forget_memory {"id":"f12"}`},
 		{"everything", []Message{user("forget everything")}, "", `forget_memory {"all":true}`},
 		{"everything is asked back", []Message{user("forget everything"), called(toolForget, `{"all":true}`), result(`{"ok":false,"confirm":"forget_memory all","error":"nothing was deleted"}`)}, forgetEvery, ""},
-		{"yes", []Message{assistant(forgetEvery), user("yes please")}, "", `forget_memory {"all":true}`},
+		{"yes", []Message{assistant(forgetAsked), user("yes please")}, "", `forget_memory {"all":true}`},
 		{"no", []Message{assistant(forgetEvery), user("the weather is nice")}, acknowledgement, ""},
 		{"which", []Message{assistant(forgetWhich + " ..."), user("F2, thanks")}, "", `forget_memory {"id":"f2"}`},
 		{"not about memory", []Message{user("forget it")}, acknowledgement, ""},
