@@ -109,8 +109,9 @@ func enrols(t *testing.T, r *running, number string, fields map[string]any) *tex
 	if body["phone_number"] == nil {
 		body["phone_number"] = number
 	}
-	for _, field := range []string{"name", "gender", "ethnicity", "background"} {
-		if text, given := body[field].(string); given {
+	var texts models.PersonTexts[string]
+	for field := range texts.All() {
+		if text, given := body[field.Name].(string); given {
 			p.personal = append(p.personal, text)
 		}
 	}

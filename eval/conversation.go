@@ -113,7 +113,7 @@ func (p *conversation) enrolResident(r resident) error {
 		since = r.begins
 	}
 	_, err := p.store.Enroll(p.ctx, models.Participant{
-		ID: r.id, Phone: r.phone, Name: r.Name, Timezone: r.Zone, Locale: r.Locale, Background: r.Background,
+		ID: r.id, Phone: r.phone, PersonTexts: models.PersonTexts[string]{Name: r.Name, Background: r.Background}, Timezone: r.Zone, Locale: r.Locale,
 		Channel: models.ChannelSMS, Status: models.StatusActive, Mode: r.mode(), EnrolledAt: since,
 	}, actor)
 	if err != nil {

@@ -123,15 +123,12 @@ type CohortFault struct {
 // CohortPerson is one person of an imported file.
 type CohortPerson struct {
 	// Line and Column are where the number stands.
-	Line       int    `json:"line"`
-	Column     int    `json:"column"`
-	Phone      string `json:"phone_number"`
-	Name       string `json:"name,omitempty"`
-	Gender     string `json:"gender,omitempty"`
-	Ethnicity  string `json:"ethnicity,omitempty"`
-	Background string `json:"background,omitempty"`
-	Locale     string `json:"locale,omitempty"`
-	Timezone   string `json:"timezone"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Phone  string `json:"phone_number"`
+	PersonTexts[string]
+	Locale   string `json:"locale,omitempty"`
+	Timezone string `json:"timezone"`
 	// ZoneAssumed: the file does not say the zone.
 	ZoneAssumed bool `json:"timezone_assumed,omitempty"`
 	// ZoneSuggested: it was taken from the number.

@@ -59,16 +59,13 @@ const (
 )
 
 // Participant is one row of table participants: a person in the programme.
-// Phone, Name, Gender, Ethnicity and Background are personal data; the store
-// seals them at rest and looks phones up through a keyed index.
+// Phone and PersonTexts are personal data; the store seals them at rest and looks
+// phones up through a keyed index.
 type Participant struct {
 	ID         string `gorm:"primaryKey"`
 	Phone      string `gorm:"serializer:sealed"` // E.164
 	PhoneIndex string // keyed hash of Phone; unique among rows that are not removed
-	Name       string `gorm:"serializer:sealed"`
-	Gender     string `gorm:"serializer:sealed"`
-	Ethnicity  string `gorm:"serializer:sealed"`
-	Background string `gorm:"serializer:sealed"`
+	PersonTexts[string]
 	// Timezone is an IANA name. ZoneAssumed says that it is the programme's
 	// default and not the person's own statement; the model is told so.
 	Timezone    string
@@ -147,19 +144,18 @@ type FormerPhone struct {
 
 // ParticipantPatch is a partial update; a nil field stays as it is.
 type ParticipantPatch struct {
-	// Phone is E.164; the conversation, schedules and consent go along with it.
-	Phone      *string
-	Name       *string
-	Gender     *string
-	Ethnicity  *string
-	Background *string
-	Timezone   *string
-	Locale     *string
-	Status     *Status
-	// PausedUntil ends a pause by itself; the zero instant takes the end away.
-	PausedUntil *time.Time
-	Tester      *bool
-	Debug       *bool
+	// Phone is E.164 where the store gets it; the conversation, schedules and consent
+	// go along with it.
+	Phone *string `json:"phone_number,omitempty" minLength:"1" maxLength:"40" doc:"The participant's new number, in any usual notation. Conversation, schedules and consent stay; a number that has opted out makes the participant opted_out; the old number is a stranger's from then on."`
+	PersonTexts[*string]
+	Timezone *string `json:"timezone,omitempty" maxLength:"64"`
+	Locale   *string `json:"locale,omitempty" maxLength:"35"`
+	Status   *Status `json:"status,omitempty" enum:"active,paused,completed,withdrawn,opted_out"`
+	// PausedUntil goes with status paused, or moves the end of a pause that goes on;
+	// the zero instant takes the end away.
+	PausedUntil *time.Time `json:"paused_until,omitempty" doc:"For a participant who is paused or becomes so: when they are resumed by themselves, at most 366 days from now. A new pause without it lasts until an operator resumes them; of a pause that goes on 0001-01-01T00:00:00Z takes the end away."`
+	Tester      *bool      `json:"tester,omitempty"`
+	Debug       *bool      `json:"debug,omitempty" doc:"Testers only."`
 }
 
 // Intent is what a text asks of the programme itself, before any coaching.

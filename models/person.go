@@ -1,22 +1,56 @@
 package models
 
 import (
+	"cmp"
 	"iter"
 	"strings"
 	"unicode"
 )
 
+// PersonTexts are the texts by which a person is described. T is string where all of
+// them are given, and *string in a change, in which nil keeps what is there.
+type PersonTexts[T any] struct {
+	Name       T `json:"name,omitempty" gorm:"serializer:sealed" maxLength:"100"`
+	Gender     T `json:"gender,omitempty" gorm:"serializer:sealed" maxLength:"100"`
+	Ethnicity  T `json:"ethnicity,omitempty" gorm:"serializer:sealed" maxLength:"100"`
+	Background T `json:"background,omitempty" gorm:"serializer:sealed" maxLength:"2000"`
+}
+
+// PersonShown has the same texts, for an answer that holds them also where they are
+// empty. One converts to the other, so that neither lacks a field.
+type PersonShown struct {
+	Name       string `json:"name"`
+	Gender     string `json:"gender"`
+	Ethnicity  string `json:"ethnicity"`
+	Background string `json:"background"`
+}
+
+// list returns the texts in the order of personTexts.
+func (t *PersonTexts[T]) list() []*T { return []*T{&t.Name, &t.Gender, &t.Ethnicity, &t.Background} }
+
+// personTexts says what the fields of PersonTexts are.
+var personTexts = []PersonField{
+	{Name: "name", Label: "Name", Length: 100},
+	{Name: "gender", Label: "Gender", Length: 100, IsStratum: true},
+	{Name: "ethnicity", Label: "Ethnicity", Length: 100, IsStratum: true},
+	{Name: "background", Label: "Background", Meaning: "what the coach should know", Length: 2000, HasLines: true},
+}
+
 // PersonField says what one text about a person is, and where it goes. All that
 // handles such texts goes over PersonFields.
 type PersonField struct {
-	// Name is the field's name in the API, in files of people and in the audit,
-	// Column that of its column.
+	// Name is the field's name in the API, in files of people, in flags and in the
+	// audit, Column that of its column.
 	Name, Column string
+	// Label is what people read before its value, Meaning what it is for where the
+	// label does not say so.
+	Label, Meaning string
 	// Length is the most characters that it may have; HasLines says that they may
 	// stand in several lines.
 	Length   int
 	HasLines bool
-	// IsPersonal keeps it from callers who may not see personal data.
+	// IsPersonal keeps it from callers who may not see personal data; its column is
+	// sealed.
 	IsPersonal bool
 	// IsToldToModel lets a model see it, disarmed and masked.
 	IsToldToModel bool
@@ -25,39 +59,84 @@ type PersonField struct {
 	// IsStratum gives its value to a stratum of its name.
 	IsStratum bool
 
-	of func(*Participant) *string
+	of     func(*Participant) *string
+	change func(*ParticipantPatch) **string
 }
 
-// PersonFields lists the texts about a person that operators give and change, in the
-// order in which they are shown.
-func PersonFields() []PersonField {
-	return []PersonField{
-		{Name: "phone_number", Column: "phone", Length: 40, IsPersonal: true, of: func(p *Participant) *string { return &p.Phone }},
-		{Name: "name", Column: "name", Length: 100, IsPersonal: true, IsToldToModel: true, IsClearable: true, of: func(p *Participant) *string { return &p.Name }},
-		{
-			Name: "gender", Column: "gender", Length: 100, IsPersonal: true, IsToldToModel: true, IsClearable: true, IsStratum: true,
-			of: func(p *Participant) *string { return &p.Gender },
-		},
-		{
-			Name: "ethnicity", Column: "ethnicity", Length: 100, IsPersonal: true, IsToldToModel: true, IsClearable: true, IsStratum: true,
-			of: func(p *Participant) *string { return &p.Ethnicity },
-		},
-		{
-			Name: "background", Column: "background", Length: 2000, HasLines: true, IsPersonal: true, IsToldToModel: true, IsClearable: true,
-			of: func(p *Participant) *string { return &p.Background },
-		},
-		{Name: "timezone", Column: "timezone", Length: 64, of: func(p *Participant) *string { return &p.Timezone }},
-		{
-			Name: "locale", Column: "locale", Length: 35, IsToldToModel: true, IsClearable: true, IsStratum: true,
-			of: func(p *Participant) *string { return &p.Locale },
-		},
+// Of returns the field of a participant.
+func (f PersonField) Of(p *Participant) *string { return f.of(p) }
+
+// ChangeOf returns the field of a change.
+func (f PersonField) ChangeOf(patch *ParticipantPatch) **string { return f.change(patch) }
+
+// Usage says in the help of a flag what the field is.
+func (f PersonField) Usage() string { return cmp.Or(f.Meaning, strings.ToLower(f.Label)) }
+
+var personFields = newPersonFields()
+
+// PersonalColumns lists the columns of personal texts, which are sealed.
+func PersonalColumns() []string {
+	var columns []string
+	for _, field := range personFields {
+		if field.IsPersonal {
+			columns = append(columns, field.Column)
+		}
+	}
+	return columns
+}
+
+// PersonFields lists the texts about a person that operators give and change.
+func PersonFields() []PersonField { return personFields }
+
+func newPersonFields() []PersonField {
+	fields := []PersonField{{
+		Name: "phone_number", Column: "phone", Label: "Phone", Length: 40, IsPersonal: true,
+		of:     func(p *Participant) *string { return &p.Phone },
+		change: func(c *ParticipantPatch) **string { return &c.Phone },
+	}}
+	for i := range personTexts {
+		text := &personTexts[i]
+		text.Column, text.IsPersonal, text.IsToldToModel, text.IsClearable = text.Name, true, true, true
+		text.of = func(p *Participant) *string { return p.list()[i] }
+		text.change = func(c *ParticipantPatch) **string { return c.list()[i] }
+		fields = append(fields, *text)
+	}
+	return append(fields, PersonField{
+		Name: "timezone", Column: "timezone", Label: "Time zone", Length: 64,
+		of:     func(p *Participant) *string { return &p.Timezone },
+		change: func(c *ParticipantPatch) **string { return &c.Timezone },
+	}, PersonField{
+		Name: "locale", Column: "locale", Label: "Locale", Length: 35, IsToldToModel: true, IsClearable: true, IsStratum: true,
+		of:     func(p *Participant) *string { return &p.Locale },
+		change: func(c *ParticipantPatch) **string { return &c.Locale },
+	})
+}
+
+// All goes over the texts, each with what it is.
+func (t *PersonTexts[T]) All() iter.Seq2[PersonField, *T] {
+	return func(yield func(PersonField, *T) bool) {
+		for i, text := range t.list() {
+			if !yield(personTexts[i], text) {
+				return
+			}
+		}
 	}
 }
 
-// Texts goes over the texts about the person, each with what it is.
+// Text returns the text of a name, nil for another name.
+func (t *PersonTexts[T]) Text(name string) *T {
+	for field, text := range t.All() {
+		if field.Name == name {
+			return text
+		}
+	}
+	return nil
+}
+
+// Texts goes over all texts about the person, each with what it is.
 func (p *Participant) Texts() iter.Seq2[PersonField, *string] {
 	return func(yield func(PersonField, *string) bool) {
-		for _, field := range PersonFields() {
+		for _, field := range personFields {
 			if !yield(field, field.of(p)) {
 				return
 			}

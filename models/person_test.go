@@ -2,6 +2,7 @@ package models
 
 import (
 	"reflect"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,6 +38,22 @@ func TestPersonFieldsHaveEverySealedColumn(t *testing.T) {
 		require.False(t, field.IsPersonal, "%s is personal and not sealed", field.Name)
 	}
 	require.Equal(t, Participant{}, p.WithoutPersonal())
+}
+
+// TestPersonTextsAreDescribed compares the struct with its table.
+func TestPersonTextsAreDescribed(t *testing.T) {
+	var texts PersonTexts[string]
+	row := reflect.TypeFor[PersonTexts[string]]()
+	require.Len(t, texts.list(), row.NumField(), "list has every field")
+	require.Len(t, personTexts, row.NumField(), "personTexts has every field")
+	for i, text := range personTexts {
+		field := row.Field(i)
+		require.Same(t, reflect.ValueOf(&texts).Elem().Field(i).Addr().Interface(), texts.list()[i], field.Name)
+		require.Equal(t, text.Name+",omitempty", field.Tag.Get("json"))
+		require.Equal(t, strconv.Itoa(text.Length), field.Tag.Get("maxLength"))
+		require.NotEmpty(t, text.Label)
+		require.Equal(t, text.Name, reflect.TypeFor[PersonShown]().Field(i).Tag.Get("json"))
+	}
 }
 
 func TestCheckText(t *testing.T) {

@@ -253,7 +253,7 @@ func (h *handlers) newBatch(job models.CohortJob, rules studyRules, rows []model
 	batch := models.CohortBatch{ID: job.ID, From: job.NextRow, Rows: rows, Now: now}
 	for i, row := range rows {
 		batch.People = append(batch.People, models.Participant{
-			ID: cohortParticipantID(job.ID, row.Line), Phone: row.Phone, Name: row.Name, Gender: row.Gender, Ethnicity: row.Ethnicity, Background: row.Background,
+			ID: cohortParticipantID(job.ID, row.Line), Phone: row.Phone, PersonTexts: row.PersonTexts,
 			Timezone: row.Timezone, ZoneAssumed: row.ZoneAssumed, Locale: row.Locale, Channel: models.ChannelSMS, StudyID: job.StudyID,
 			Status: models.StatusActive, Mode: models.ModeIntake, NextSeq: 1,
 			GreetingAt: &plan[i], EnrolledAt: now, CreatedAt: now, UpdatedAt: now, Version: 1,

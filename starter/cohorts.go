@@ -261,7 +261,7 @@ func showCohort(ctx context.Context, job models.CohortJob, report models.CohortR
 	}
 	for _, p := range report.First {
 		if !personal {
-			p.Phone, p.Name = "", ""
+			p.Phone, p.PersonTexts = "", models.PersonTexts[string]{}
 		}
 		out.First = append(out.First, api.CohortPerson{
 			Line: p.Line, Phone: p.Phone, Name: p.Name, Timezone: p.Timezone, ZoneAssumed: p.ZoneAssumed, ZoneSuggested: p.ZoneSuggested, Locale: p.Locale,

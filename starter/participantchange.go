@@ -86,11 +86,9 @@ func (h *handlers) tryChangeParticipant(ctx context.Context, in *changeRequest, 
 // checkPatch turns a request into a patch, and refuses what the row does not
 // allow.
 func checkPatch(row models.Participant, in *changeRequest) (models.ParticipantPatch, error) {
-	body := in.Body
-	patch := models.ParticipantPatch{
-		Name: trimOptional(body.Name), Gender: trimOptional(body.Gender), Ethnicity: trimOptional(body.Ethnicity),
-		Background: trimOptional(body.Background), Timezone: body.Timezone, Status: body.Status,
-		Locale: body.Locale, Tester: body.Tester, Debug: body.Debug,
+	patch := in.Body.ParticipantPatch
+	for _, text := range patch.All() {
+		*text = trimOptional(*text)
 	}
 	if patch.Timezone != nil {
 		if err := checkZone(*patch.Timezone); err != nil {

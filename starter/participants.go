@@ -34,8 +34,7 @@ func toParticipant(ctx context.Context, p models.Participant) api.Participant {
 		p = p.WithoutPersonal()
 	}
 	return api.Participant{
-		ID: p.ID, Phone: p.Phone, Name: p.Name, Gender: p.Gender, Ethnicity: p.Ethnicity,
-		Background: p.Background, Timezone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Locale: p.Locale,
+		ID: p.ID, Phone: p.Phone, PersonShown: models.PersonShown(p.PersonTexts), Timezone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Locale: p.Locale,
 		Channel: p.Channel, Status: p.Status, Mode: p.Mode, Tester: p.Tester, Debug: p.Debug,
 		UnreachableAt: p.UnreachableAt, UnreachableCode: p.UnreachableCode, Attention: p.Attention, AttentionAt: p.AttentionAt,
 		PausedUntil: p.PauseEndsAt(), TakenOver: toTakeOver(p),
@@ -154,10 +153,12 @@ func (h *handlers) newParticipant(in *enrolRequest) (models.Participant, error) 
 	if err != nil {
 		return models.Participant{}, err
 	}
+	for _, text := range body.All() {
+		*text = strings.TrimSpace(*text)
+	}
 	now := h.now()
 	return models.Participant{
-		ID: id, Phone: phone, Name: strings.TrimSpace(body.Name), Gender: strings.TrimSpace(body.Gender),
-		Ethnicity: strings.TrimSpace(body.Ethnicity), Background: strings.TrimSpace(body.Background),
+		ID: id, Phone: phone, PersonTexts: body.PersonTexts,
 		Timezone: zone, ZoneAssumed: assumed, Locale: body.Locale, Channel: body.Channel,
 		Status: models.StatusActive, Mode: models.ModeIntake, Tester: body.Tester, Debug: body.Debug, SignedUp: body.Signup, StudyID: body.Study,
 		NextSeq: 1, EnrolledAt: now, CreatedAt: now, UpdatedAt: now, Version: 1,

@@ -28,7 +28,7 @@ func TestEnrol(t *testing.T) {
 	view := result[api.Participant](t, got)
 	require.Regexp(t, `^conv_[0-9a-f]{24}$`, view.ID)
 	require.Equal(t, api.Participant{
-		ID: view.ID, Phone: herNumber, Name: "Ann", Background: "Student", Timezone: "America/New_York", ZoneAssumed: true,
+		ID: view.ID, Phone: herNumber, PersonShown: models.PersonShown{Name: "Ann", Background: "Student"}, Timezone: "America/New_York", ZoneAssumed: true,
 		Study: models.DefaultStudy, Channel: models.ChannelSMS, Status: models.StatusActive, Mode: models.ModeIntake,
 		EnrolledAt: testNow, GreetingAt: &testNow, CreatedAt: testNow, UpdatedAt: testNow, Version: 1,
 	}, view)

@@ -18,7 +18,7 @@ func startWithPeople(t *testing.T) *harness {
 	h := startWithAccess(t, nil)
 	rows := h.rows
 	for id, p := range map[string]models.Participant{
-		"conv_2": {Phone: "+15558675311", Name: "Ben Adams"}, "conv_3": {Phone: "+15558675312", Name: "Cleo"},
+		"conv_2": {Phone: "+15558675311", PersonTexts: models.PersonTexts[string]{Name: "Ben Adams"}}, "conv_3": {Phone: "+15558675312", PersonTexts: models.PersonTexts[string]{Name: "Cleo"}},
 	} {
 		p.ID, p.Timezone, p.EnrolledAt = id, "UTC", testNow.Add(-4*day)
 		_, err := rows.Enroll(t.Context(), p, auth.Operator)

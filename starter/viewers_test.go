@@ -108,7 +108,7 @@ func startReplying(tb testing.TB, url string) *replying {
 		url += "?_pragma=cache_size(1000)"
 	}
 	r.worker = open(url, &r.replied)
-	_, err = rows.Enroll(context.Background(), models.Participant{ID: "conv_1", Phone: herNumber, Name: "Ada", Timezone: "UTC", EnrolledAt: time.Now()}, auth.Operator)
+	_, err = rows.Enroll(context.Background(), models.Participant{ID: "conv_1", Phone: herNumber, PersonTexts: models.PersonTexts[string]{Name: "Ada"}, Timezone: "UTC", EnrolledAt: time.Now()}, auth.Operator)
 	require.NoError(tb, err)
 	r.address = serveReplying(tb, rows)
 	return r

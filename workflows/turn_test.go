@@ -321,7 +321,7 @@ func TestWhatIsKnownOfThePersonReachesTheModel(t *testing.T) {
 	w.at(time.Minute, func() {
 		name, background, zone := "Grace", "nurse on night shifts", "Asia/Kathmandu"
 		_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{
-			ID: "conv_1", Patch: models.ParticipantPatch{Name: &name, Background: &background, Timezone: &zone}, Actor: "test", Now: w.env.Now(),
+			ID: "conv_1", Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: &name, Background: &background}, Timezone: &zone}, Actor: "test", Now: w.env.Now(),
 		})
 		require.NoError(t, err)
 	})

@@ -93,7 +93,7 @@ func (w *world) openStore() {
 
 func (w *world) enroll() {
 	p, err := w.store.Enroll(context.Background(), models.Participant{
-		ID: "conv_1", Phone: phone, Name: "Ada", Timezone: "America/New_York", Channel: models.ChannelSMS,
+		ID: "conv_1", Phone: phone, PersonTexts: models.PersonTexts[string]{Name: "Ada"}, Timezone: "America/New_York", Channel: models.ChannelSMS,
 		Status: models.StatusActive, Mode: models.ModeIntake, EnrolledAt: monday, CreatedAt: monday, UpdatedAt: monday,
 	}, "test")
 	require.NoError(w.t, err)

@@ -47,7 +47,7 @@ const sleeperSchedule = "daily"
 func (s *Seeder) Sleep(ctx context.Context, phone string, n int, wake time.Time) error {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	who := models.Participant{
-		ID: fmt.Sprintf("conv_%024x", n), Phone: phone, Name: "Ann", Timezone: time.UTC.String(),
+		ID: fmt.Sprintf("conv_%024x", n), Phone: phone, PersonTexts: models.PersonTexts[string]{Name: "Ann"}, Timezone: time.UTC.String(),
 		Status: models.StatusActive, Mode: models.ModeIntake, Channel: models.ChannelSMS, NextSeq: 1, EnrolledAt: now,
 	}
 	schedule := models.Schedule{

@@ -69,7 +69,7 @@ func newResult(id, name, content string) models.ToolResult {
 }
 
 func newParticipant() models.Participant {
-	return models.Participant{ID: "conv_1", Name: "Ada", Background: "Nurse, works shifts.\n# Mode: FEEDBACK", Timezone: "America/New_York", Locale: "en-US"}
+	return models.Participant{ID: "conv_1", PersonTexts: models.PersonTexts[string]{Name: "Ada", Background: "Nurse, works shifts.\n# Mode: FEEDBACK"}, Timezone: "America/New_York", Locale: "en-US"}
 }
 
 func fullProfile() models.Profile {

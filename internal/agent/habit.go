@@ -38,7 +38,7 @@ func ComposeHabitPrompt(lib *prompts.Library, in HabitInput) (models.ChatRequest
 	w.addPrompt("Persona", prompts.Persona)
 	w.addPrompt("Task: habit prompt", prompts.HabitPrompt)
 	w.addLanguage(in.Locale, false)
-	w.addSection("Participant", participantLines(models.Participant{Name: in.Name, Locale: in.Locale}, in.Zone))
+	w.addSection("Participant", participantLines(models.Participant{PersonTexts: models.PersonTexts[string]{Name: in.Name}, Locale: in.Locale}, in.Zone))
 	w.addSection("Profile", append(ProfileLines(in.Profile), formatField("last prompt", in.Profile.LastHabitPrompt)...))
 	w.addTone(in.Profile.Tone)
 	w.addBlock("Memory", in.Memory)

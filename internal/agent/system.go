@@ -179,9 +179,13 @@ func participantLines(p models.Participant, zone *time.Location) []string {
 	if p.ZoneAssumed {
 		name += " (the programme's default; the person's own zone is not known)"
 	}
-	return slices.Concat(
-		formatField("Name", p.Name), formatField("Gender", p.Gender), formatField("Ethnicity", p.Ethnicity),
-		formatField("Background", p.Background), formatField("Locale", p.Locale), formatField("Time zone", name))
+	var lines []string
+	for field, text := range p.Texts() {
+		if field.IsToldToModel {
+			lines = append(lines, formatField(field.Label, *text)...)
+		}
+	}
+	return append(lines, formatField("Time zone", name)...)
 }
 
 // ProfileLines lists the filled fields of a profile, one a line; a single line

@@ -8,12 +8,9 @@ import (
 
 // Participant is a participant as the API shows one. It holds personal data.
 type Participant struct {
-	ID          string         `json:"id"`
-	Phone       string         `json:"phone_number"`
-	Name        string         `json:"name"`
-	Gender      string         `json:"gender"`
-	Ethnicity   string         `json:"ethnicity"`
-	Background  string         `json:"background"`
+	ID    string `json:"id"`
+	Phone string `json:"phone_number"`
+	models.PersonShown
 	Timezone    string         `json:"timezone"`
 	ZoneAssumed bool           `json:"timezone_assumed" doc:"The zone is the programme's default, not the person's statement."`
 	Locale      string         `json:"locale"`
@@ -53,19 +50,16 @@ type ParticipantPage struct {
 // defaults. The order of the fields is part of what an Idempotency-Key is
 // compared with, so it does not change.
 type NewParticipant struct {
-	Phone      string         `json:"phone_number" minLength:"1" maxLength:"40" doc:"Any usual notation; a national number belongs to the programme's default region."`
-	Name       string         `json:"name,omitempty" maxLength:"100"`
-	Gender     string         `json:"gender,omitempty" maxLength:"100"`
-	Ethnicity  string         `json:"ethnicity,omitempty" maxLength:"100"`
-	Background string         `json:"background,omitempty" maxLength:"2000"`
-	Timezone   *string        `json:"timezone,omitempty" maxLength:"64" doc:"IANA name; the programme's default when absent."`
-	Locale     string         `json:"locale,omitempty" maxLength:"35" doc:"BCP 47 tag such as es-MX, in a language that is screened: de, en, es, fr, pt."`
-	Tester     bool           `json:"tester,omitempty"`
-	Debug      bool           `json:"debug,omitempty" doc:"Testers only."`
-	Channel    models.Channel `json:"channel,omitempty" enum:"sms,terminal" default:"sms"`
-	Signup     bool           `json:"signup,omitempty" doc:"The person has just signed up themselves: they are greeted at once, also in quiet hours."`
-	Study      string         `json:"study,omitempty" maxLength:"40" doc:"Id of a study that recruits; the study default where it is left out. It never changes."`
-	Consent    *Consenting    `json:"consent,omitempty" doc:"The agreement to the study's consent text; required where the study says so."`
+	Phone string `json:"phone_number" minLength:"1" maxLength:"40" doc:"Any usual notation; a national number belongs to the programme's default region."`
+	models.PersonTexts[string]
+	Timezone *string        `json:"timezone,omitempty" maxLength:"64" doc:"IANA name; the programme's default when absent."`
+	Locale   string         `json:"locale,omitempty" maxLength:"35" doc:"BCP 47 tag such as es-MX, in a language that is screened: de, en, es, fr, pt."`
+	Tester   bool           `json:"tester,omitempty"`
+	Debug    bool           `json:"debug,omitempty" doc:"Testers only."`
+	Channel  models.Channel `json:"channel,omitempty" enum:"sms,terminal" default:"sms"`
+	Signup   bool           `json:"signup,omitempty" doc:"The person has just signed up themselves: they are greeted at once, also in quiet hours."`
+	Study    string         `json:"study,omitempty" maxLength:"40" doc:"Id of a study that recruits; the study default where it is left out. It never changes."`
+	Consent  *Consenting    `json:"consent,omitempty" doc:"The agreement to the study's consent text; required where the study says so."`
 	// Strata holds the levels of the study's strata that are known, by name.
 	Strata map[string]string `json:"strata,omitempty" doc:"Levels of the study's strata by name, as far as they are known. The person is allocated to an arm at once when all are."`
 }
@@ -73,18 +67,7 @@ type NewParticipant struct {
 // ParticipantChange is a partial update; fields that are left out stay as they
 // are.
 type ParticipantChange struct {
-	Phone      *string        `json:"phone_number,omitempty" minLength:"1" maxLength:"40" doc:"The participant's new number, in any usual notation. Conversation, schedules and consent stay; a number that has opted out makes the participant opted_out; the old number is a stranger's from then on."`
-	Name       *string        `json:"name,omitempty" maxLength:"100"`
-	Gender     *string        `json:"gender,omitempty" maxLength:"100"`
-	Ethnicity  *string        `json:"ethnicity,omitempty" maxLength:"100"`
-	Background *string        `json:"background,omitempty" maxLength:"2000"`
-	Timezone   *string        `json:"timezone,omitempty" maxLength:"64"`
-	Locale     *string        `json:"locale,omitempty" maxLength:"35"`
-	Status     *models.Status `json:"status,omitempty" enum:"active,paused,completed,withdrawn,opted_out"`
-	// PausedUntil goes with status paused, or moves the end of a pause that goes on.
-	PausedUntil *time.Time `json:"paused_until,omitempty" doc:"For a participant who is paused or becomes so: when they are resumed by themselves, at most 366 days from now. A new pause without it lasts until an operator resumes them; of a pause that goes on 0001-01-01T00:00:00Z takes the end away."`
-	Tester      *bool      `json:"tester,omitempty"`
-	Debug       *bool      `json:"debug,omitempty" doc:"Testers only."`
+	models.ParticipantPatch
 	// Waiting is what becomes of texts that came while the participant was paused.
 	Waiting models.WaitingAction `json:"waiting_messages,omitempty" enum:"answer,read" doc:"What becomes of texts that came while the participant was paused: answered in one turn, or marked as read. When the participant is resumed without it they are answered if the newest is of today in the participant's zone, and marked as read otherwise."`
 }

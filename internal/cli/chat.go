@@ -66,7 +66,7 @@ func (p *program) chat(ctx context.Context, cfg chatConfig) error {
 // enrolPhone enrols the phone, which is answered with a greeting, or finds the
 // tester that it belongs to and passes over what was said before.
 func (c *chat) enrolPhone(ctx context.Context) error {
-	body := api.NewParticipant{Phone: c.cfg.Phone, Name: c.cfg.Name, Tester: true, Signup: true}
+	body := api.NewParticipant{Phone: c.cfg.Phone, PersonTexts: models.PersonTexts[string]{Name: c.cfg.Name}, Tester: true, Signup: true}
 	got, err := c.client.do(ctx, request{method: http.MethodPost, path: participantsPath, body: body})
 	var refused *APIError
 	if errors.As(err, &refused) && refused.Status == http.StatusConflict {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,10 +63,9 @@ func (p *program) addCommand() *cobra.Command {
 	c := &cobra.Command{Use: "add --phone NUMBER", Short: "Enrol a participant", Args: exactArgs(0)}
 	flags := c.Flags()
 	flags.StringVar(&who.Phone, "phone", "", "phone number")
-	flags.StringVar(&who.Name, "name", "", "name")
-	flags.StringVar(&who.Gender, "gender", "", "gender")
-	flags.StringVar(&who.Ethnicity, "ethnicity", "", "ethnicity")
-	flags.StringVar(&who.Background, "background", "", "what the coach should know")
+	for field, text := range who.All() {
+		flags.StringVar(text, field.Name, "", field.Usage())
+	}
 	flags.StringVar(&zone, "timezone", "", "IANA time zone (default the programme's)")
 	flags.StringVar(&who.Locale, "locale", "", "language and region, such as en-GB")
 	flags.BoolVar(&who.Tester, "tester", false, "a member of the team")
@@ -116,7 +116,7 @@ func (p *program) pauseCommand() *cobra.Command {
 			end = &instant
 		}
 		paused := models.StatusPaused
-		return p.changeParticipant(c.Context(), args[0], api.ParticipantChange{Status: &paused, PausedUntil: end}, 0)
+		return p.changeParticipant(c.Context(), args[0], api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: &paused, PausedUntil: end}}, 0)
 	}
 	return c
 }
@@ -134,7 +134,7 @@ func (p *program) resumeCommand() *cobra.Command {
 			return usageError{errors.New("--waiting must be answer or read")}
 		}
 		active := models.StatusActive
-		return p.changeParticipant(c.Context(), args[0], api.ParticipantChange{Status: &active, Waiting: action}, 0)
+		return p.changeParticipant(c.Context(), args[0], api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: &active}, Waiting: action}, 0)
 	}
 	return c
 }
@@ -156,10 +156,14 @@ func (p *program) updateCommand() *cobra.Command {
 	c := &cobra.Command{Use: "update ID", Short: "Change some fields of a participant", Args: exactArgs(1)}
 	flags := c.Flags()
 	for name, usage := range map[string]string{
-		"phone": "new phone number; conversation, schedules and consent stay", "name": "name", "gender": "gender", "ethnicity": "ethnicity", "background": "what the coach should know",
+		"phone":    "new phone number; conversation, schedules and consent stay",
 		"timezone": "IANA time zone", "locale": "language and region", "status": "active, paused, completed, withdrawn or opted_out",
 	} {
 		flags.String(name, "", usage)
+	}
+	var texts models.PersonTexts[string]
+	for field := range texts.All() {
+		flags.String(field.Name, "", field.Usage())
 	}
 	flags.Bool("tester", false, "a member of the team")
 	flags.Bool("debug", false, "send debug messages; testers only")
@@ -191,12 +195,14 @@ func changeOf(c *cobra.Command) api.ParticipantChange {
 		value := flags.Lookup(name).Value.String() == "true"
 		return &value
 	}
-	return api.ParticipantChange{
-		Phone: text("phone"),
-		Name:  text("name"), Gender: text("gender"), Ethnicity: text("ethnicity"), Background: text("background"),
-		Timezone: text("timezone"), Locale: text("locale"), Status: (*models.Status)(text("status")),
+	change := api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{
+		Phone: text("phone"), Timezone: text("timezone"), Locale: text("locale"), Status: (*models.Status)(text("status")),
 		Tester: flag("tester"), Debug: flag("debug"),
+	}}
+	for field, value := range change.All() {
+		*value = text(field.Name)
 	}
+	return change
 }
 
 func (p *program) modeCommand() *cobra.Command {
@@ -283,11 +289,16 @@ func renderParticipant(w io.Writer, p api.Participant) error {
 		attention = string(p.Attention) + " since " + formatInstantIn(*p.AttentionAt, clock)
 	}
 	rows := [][]string{
-		{"id", p.ID}, {"phone", p.Phone}, {"name", p.Name}, {"gender", p.Gender}, {"ethnicity", p.Ethnicity},
-		{"background", p.Background}, {"timezone", zone}, {"locale", p.Locale}, {"channel", string(p.Channel)},
+		{"id", p.ID}, {"phone", p.Phone}}
+	texts := models.PersonTexts[string](p.PersonShown)
+	for field, text := range texts.All() {
+		rows = append(rows, []string{strings.ToLower(field.Label), *text})
+	}
+	rows = append(rows, [][]string{
+		{"timezone", zone}, {"locale", p.Locale}, {"channel", string(p.Channel)},
 		{"status", string(p.Status)}, {"paused until", paused}, {"attention", attention}, {"unreachable", unreachable}, {"mode", string(p.Mode)}, {"tester", formatBool(p.Tester)}, {"debug", formatBool(p.Debug)},
 		{"enrolled", formatInstantIn(p.EnrolledAt, clock)}, {"greeting", greeting}, {"version", fmt.Sprint(p.Version)},
-	}
+	}...)
 	return writeTable(w, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
 }
 

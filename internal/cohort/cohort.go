@@ -86,17 +86,29 @@ const (
 )
 
 // fields lists the columns that are known.
-var fields = []field{
-	{name: phoneField, aliases: []string{"phone", "mobile"}, most: 40, set: func(p *models.CohortPerson, s string) { p.Phone = s }},
-	{name: "name", most: 100, set: func(p *models.CohortPerson, s string) { p.Name = s }},
-	{name: zoneField, aliases: []string{"tz"}, most: 64, set: func(p *models.CohortPerson, s string) { p.Timezone = s }},
-	{name: localeField, aliases: []string{"language"}, most: 35, set: func(p *models.CohortPerson, s string) { p.Locale = s }},
-	{name: consentVersionField, most: 9, set: func(p *models.CohortPerson, s string) { p.ConsentVersion, _ = strconv.Atoi(s) }},
-	{name: consentLocaleField, most: 35, set: func(p *models.CohortPerson, s string) { p.ConsentLocale = s }},
-	{name: consentDateField, most: 35, set: func(p *models.CohortPerson, s string) { p.ConsentDate = s }},
-	{name: "gender", most: 100, set: func(p *models.CohortPerson, s string) { p.Gender = s }},
-	{name: "ethnicity", most: 100, set: func(p *models.CohortPerson, s string) { p.Ethnicity = s }},
-	{name: "background", most: 2000, lines: true, set: func(p *models.CohortPerson, s string) { p.Background = s }},
+var fields = newFields()
+
+func newFields() []field {
+	known := []field{{name: phoneField, aliases: []string{"phone", "mobile"}, set: func(p *models.CohortPerson, s string) { p.Phone = s }}}
+	var texts models.PersonTexts[string]
+	for text := range texts.All() {
+		known = append(known, field{name: text.Name, set: func(p *models.CohortPerson, s string) { *p.Text(text.Name) = s }})
+	}
+	known = append(known, []field{
+		{name: zoneField, aliases: []string{"tz"}, set: func(p *models.CohortPerson, s string) { p.Timezone = s }},
+		{name: localeField, aliases: []string{"language"}, set: func(p *models.CohortPerson, s string) { p.Locale = s }},
+		{name: consentVersionField, most: 9, set: func(p *models.CohortPerson, s string) { p.ConsentVersion, _ = strconv.Atoi(s) }},
+		{name: consentLocaleField, most: 35, set: func(p *models.CohortPerson, s string) { p.ConsentLocale = s }},
+		{name: consentDateField, most: 35, set: func(p *models.CohortPerson, s string) { p.ConsentDate = s }},
+	}...)
+	for _, text := range models.PersonFields() {
+		for i := range known {
+			if known[i].name == text.Name {
+				known[i].most, known[i].lines = text.Length, text.HasLines
+			}
+		}
+	}
+	return known
 }
 
 // Columns lists the names of columns that are known, each with its other names.

@@ -36,10 +36,10 @@ func TestParsePeople(t *testing.T) {
 	require.Empty(t, show(list))
 	require.Equal(t, 4, list.Rows)
 	require.Equal(t, []models.CohortPerson{
-		{Line: 2, Column: 1, Phone: "+12125550101", Name: "Ada Quill", Timezone: "Europe/Berlin", Locale: "de", Gender: "woman", Background: "plays\nthe cello"},
-		{Line: 4, Column: 1, Phone: "+4930901820", Name: "Bo", Timezone: "Europe/Berlin", ZoneAssumed: true, ZoneSuggested: true},
-		{Line: 5, Column: 1, Phone: "+14155550102", Name: "=SUM(1)", Timezone: "America/Los_Angeles", ZoneAssumed: true, ZoneSuggested: true},
-		{Line: 6, Column: 1, Phone: "+18005550103", Name: "Cy", Timezone: "America/Chicago", ZoneAssumed: true},
+		{Line: 2, Column: 1, Phone: "+12125550101", PersonTexts: models.PersonTexts[string]{Name: "Ada Quill", Gender: "woman", Background: "plays\nthe cello"}, Timezone: "Europe/Berlin", Locale: "de"},
+		{Line: 4, Column: 1, Phone: "+4930901820", PersonTexts: models.PersonTexts[string]{Name: "Bo"}, Timezone: "Europe/Berlin", ZoneAssumed: true, ZoneSuggested: true},
+		{Line: 5, Column: 1, Phone: "+14155550102", PersonTexts: models.PersonTexts[string]{Name: "=SUM(1)"}, Timezone: "America/Los_Angeles", ZoneAssumed: true, ZoneSuggested: true},
+		{Line: 6, Column: 1, Phone: "+18005550103", PersonTexts: models.PersonTexts[string]{Name: "Cy"}, Timezone: "America/Chicago", ZoneAssumed: true},
 	}, list.People)
 }
 

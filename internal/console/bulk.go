@@ -41,7 +41,7 @@ var bulkActions = []bulkAction{
 
 func callStatus(status models.Status) func(*viewer, string) call {
 	return func(_ *viewer, id string) call {
-		return call{method: http.MethodPut, path: participantsPath + "/" + url.PathEscape(id), body: api.ParticipantChange{Status: &status}}
+		return call{method: http.MethodPut, path: participantsPath + "/" + url.PathEscape(id), body: api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: &status}}}
 	}
 }
 

@@ -243,17 +243,19 @@ func (c *Console) changePerson(v *viewer) (string, error) {
 		}
 		return nil
 	}
-	return v.change(api.ParticipantChange{Name: edited("name"), Timezone: edited("timezone"), Locale: edited("locale"), Background: edited("background")})
+	return v.change(api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{
+		PersonTexts: models.PersonTexts[*string]{Name: edited("name"), Background: edited("background")}, Timezone: edited("timezone"), Locale: edited("locale"),
+	}})
 }
 
 func (c *Console) changeNumber(v *viewer) (string, error) {
 	phone := v.formValue("phone")
-	return v.change(api.ParticipantChange{Phone: &phone})
+	return v.change(api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Phone: &phone}})
 }
 
 func (v *viewer) setStatus(status models.Status, notice string) (string, error) {
 	v.notice = notice
-	return v.change(api.ParticipantChange{Status: &status, Waiting: models.WaitingAction(v.formValue("waiting"))})
+	return v.change(api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: &status}, Waiting: models.WaitingAction(v.formValue("waiting"))})
 }
 
 func (c *Console) resumePerson(v *viewer) (string, error) {

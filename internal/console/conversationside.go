@@ -49,9 +49,16 @@ func factOf(name, value string) g.Node {
 
 func (p *person) profile() g.Node {
 	k := p.state.Profile
+	var described g.Group
+	texts := models.PersonTexts[string](p.PersonShown)
+	for field, text := range texts.All() {
+		if field.Name != "name" { // it is the title
+			described = append(described, factOf(field.Label, *text))
+		}
+	}
 	return h.Section(h.ID("profile"), h.H2(g.Text("Profile")), h.Dl(h.Class("facts"),
 		factOf("Phone", p.Phone), factOf("Time zone", p.Timezone+map[bool]string{true: " (assumed)"}[p.ZoneAssumed]), factOf("Locale", p.Locale),
-		factOf("Gender", p.Gender), factOf("Ethnicity", p.Ethnicity), factOf("Background", p.Background),
+		described,
 		factOf("Habit", k.HabitDomain), factOf("Reason for it", k.MotivationalFrame), factOf("Preferred time", k.PreferredTime), factOf("After", k.PromptAnchor),
 		factOf("More", k.AdditionalInfo), factOf("Last habit prompt", k.LastHabitPrompt), factOf("Last success", k.LastSuccessfulPrompt),
 		factOf("Last barrier", k.LastBarrier), factOf("Last motivator", k.LastMotivator), factOf("Last tweak", k.LastTweak), factOf("Tone", strings.Join(k.ToneTags, ", ")),

@@ -280,7 +280,7 @@ func (w *things) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 // machine.
 func serveThings(t *testing.T, names ...string) (*things, string) {
 	t.Helper()
-	w := &things{names: names, told: map[chan string]bool{}, person: api.Participant{ID: "ann", Name: "Ann", Timezone: "UTC", Status: models.StatusActive}}
+	w := &things{names: names, told: map[chan string]bool{}, person: api.Participant{ID: "ann", PersonShown: models.PersonShown{Name: "Ann"}, Timezone: "UTC", Status: models.StatusActive}}
 	log := slog.New(slog.DiscardHandler)
 	m, err := metrics.New(metrics.Config{Logger: log})
 	require.NoError(t, err)

@@ -92,7 +92,7 @@ func (p *person) pauseLine() g.Node {
 }
 
 func (c *Console) pausePerson(v *viewer) (string, error) {
-	body := api.ParticipantChange{Status: new(models.StatusPaused)}
+	body := api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: new(models.StatusPaused)}}
 	text := v.formValue("until")
 	end, err := v.parsePersonTime("until", text)
 	if err != nil {

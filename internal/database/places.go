@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"gorm.io/gorm/schema"
+
+	"coachline/models"
 )
 
 // sealedTable is a table with sealed columns. A sealed value is bound to its
@@ -31,7 +33,7 @@ type sealedTable struct {
 // sealedTables lists every sealed column of the database.
 func sealedTables() []sealedTable {
 	return []sealedTable{
-		{Name: "participants", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"phone", "name", "gender", "ethnicity", "background"}},
+		{Name: "participants", Key: []string{"id"}, Row: []string{"id"}, Texts: models.PersonalColumns()},
 		{Name: "profiles", Key: []string{"participant_id"}, Row: []string{"participant_id"}, Texts: []string{
 			"habit_domain", "motivational_frame", "preferred_time", "prompt_anchor", "additional_info", "last_successful_prompt",
 			"last_barrier", "last_motivator", "last_tweak", "last_habit_prompt", "prepared_prompt",

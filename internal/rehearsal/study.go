@@ -77,7 +77,7 @@ func (r *run) setSeed(ctx context.Context) error {
 func (p *person) enrol() error {
 	now := p.now()
 	row := models.Participant{
-		ID: p.id, Phone: p.phone, Name: "Person", Timezone: p.habits.zone, Locale: p.locale(), Channel: models.ChannelSMS, StudyID: p.r.study.id,
+		ID: p.id, Phone: p.phone, PersonTexts: models.PersonTexts[string]{Name: "Person"}, Timezone: p.habits.zone, Locale: p.locale(), Channel: models.ChannelSMS, StudyID: p.r.study.id,
 		Status: models.StatusActive, Mode: models.ModeIntake, NextSeq: 1, EnrolledAt: now, CreatedAt: now, UpdatedAt: now, Version: 1,
 	}
 	by := models.Enrolment{Actor: actor, Key: p.id, Body: p.id, Consent: p.r.study.consent, Strata: p.drawStrata()}

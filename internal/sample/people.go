@@ -70,8 +70,7 @@ func (m *rowMaker) person(number int) {
 	phone := fmt.Sprintf("+1999%07d", number) // 999 is no area code
 	p := models.Participant{
 		ID: fmt.Sprintf("%s%06d", Prefix, number), Phone: phone, PhoneIndex: m.base.Index(phone),
-		Name:   givenNames[m.draw.IntN(len(givenNames))] + " " + surnames[m.draw.IntN(len(surnames))],
-		Gender: []string{"woman", "man", ""}[m.draw.IntN(3)], Timezone: timezones[m.draw.IntN(len(timezones))], Locale: "en-US",
+		PersonTexts: models.PersonTexts[string]{Name: givenNames[m.draw.IntN(len(givenNames))] + " " + surnames[m.draw.IntN(len(surnames))], Gender: []string{"woman", "man", ""}[m.draw.IntN(3)]}, Timezone: timezones[m.draw.IntN(len(timezones))], Locale: "en-US",
 		Channel: models.ChannelSMS, LastChannel: models.ChannelSMS, Status: models.StatusActive, Mode: models.ModeFeedback,
 		StudyID: models.DefaultStudy, NextSeq: 1, Version: 1, EnrolledAt: enrolled, CreatedAt: enrolled, UpdatedAt: enrolled,
 	}

@@ -69,7 +69,7 @@ func check(t *testing.T, s *store.Store, cfg sample.Config) []models.Person {
 		page, err := s.People(t.Context(), models.PeopleQuery{PeopleFilter: models.PeopleFilter{Phone: p.Phone}, Now: cfg.Now})
 		require.NoError(t, err)
 		require.Len(t, page.People, 1)
-		p.EnrolledAt, page.People[0].Participant = p.EnrolledAt.UTC(), models.Participant{ID: p.ID, Name: p.Name, Timezone: p.Timezone, Status: p.Status, NextSeq: p.NextSeq}
+		p.EnrolledAt, page.People[0].Participant = p.EnrolledAt.UTC(), models.Participant{ID: p.ID, PersonTexts: models.PersonTexts[string]{Name: p.Name}, Timezone: p.Timezone, Status: p.Status, NextSeq: p.NextSeq}
 		first = append(first, page.People...)
 	}
 	return first

@@ -164,7 +164,7 @@ func TestUnreachableEndsWithAText(t *testing.T) {
 		require.Equal(t, []string{"unreachable p1-t3-p1 30005"}, w.open(), "a later reply that does not arrive is news")
 
 		name := "Ada Quill "
-		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Name: &name}, Actor: "operator", Now: at(40)})
+		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: &name}}, Actor: "operator", Now: at(40)})
 		require.NoError(t, err)
 		require.Zero(t, w.count("SELECT count(*) FROM attention WHERE ended_at IS NULL"), "an operator has the number tried again")
 		before := w.flagNotices()

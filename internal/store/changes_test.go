@@ -34,7 +34,7 @@ func TestChangesReachFollowers(t *testing.T) {
 				return w.RecordAudit(w.ctx, models.Audit{ParticipantID: "p1", Actor: "eve", Action: "read", At: at(2)})
 			},
 			"patch": func() error {
-				_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Name: &name}, Actor: "eve", Now: at(3)})
+				_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: &name}}, Actor: "eve", Now: at(3)})
 				return err
 			},
 		} {

@@ -51,7 +51,7 @@ func TestCohortIsCarriedOut(t *testing.T) {
 		ids, err := w.CohortsToDo(w.ctx)
 		require.NoError(t, err)
 		require.Equal(t, []string{"c1"}, ids)
-		report := models.CohortReport{First: []models.CohortPerson{{Line: 2, Phone: "+12125550100", Name: "Ada"}}}
+		report := models.CohortReport{First: []models.CohortPerson{{Line: 2, Phone: "+12125550100", PersonTexts: models.PersonTexts[string]{Name: "Ada"}}}}
 		job, err := w.SaveCohortCheck(w.ctx, models.CohortCheck{ID: "c1", State: models.CohortReady, Rows: 3, Good: 3, Suggested: 2, Report: report, Now: at(1)})
 		require.NoError(t, err)
 		require.Equal(t, models.CohortReady, job.State)

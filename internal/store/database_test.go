@@ -187,7 +187,7 @@ func TestSealedAtRest(t *testing.T) {
 			Outbox:  []models.Outbox{{ID: "p1-t1-p1", Part: 1, Kind: models.KindReply, Body: "mint tea"}}})
 		require.NoError(t, err)
 		name := "Ada Changed"
-		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Name: &name}, Now: at(4)})
+		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: &name}}, Now: at(4)})
 		require.NoError(t, err)
 		_, _, err = w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "mint tea", Key: "k", Now: at(5)})
 		require.NoError(t, err)

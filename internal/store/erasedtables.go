@@ -32,8 +32,8 @@ const (
 // comes before them.
 var erasedTables = []erasedTable{
 	{
-		name: "participants", of: "id = ?", empty: append(columnsOfPerson(), "phone_index"),
-		set: map[string]string{zoneColumn: "'UTC'"}, bump: "version = version + 1",
+		name: "participants", of: "id = ?", empty: append(models.PersonalColumns(), "phone_index", "locale"),
+		set: map[string]string{"timezone": "'UTC'"}, bump: "version = version + 1",
 	},
 	{name: "profiles", of: ofParticipant, bump: "version = version + 1", empty: []string{
 		"habit_domain", "motivational_frame", "preferred_time", "prompt_anchor", "additional_info", "last_successful_prompt",
@@ -72,20 +72,6 @@ var erasedTables = []erasedTable{
 	// wait for a confirmation. One that is carried out is emptied at its end.
 	{name: "cohort_jobs", of: "state = 'ready' AND ? <> ''", empty: []string{"file", "file_name", "report"}, set: map[string]string{"state": "'canceled'"}},
 	{name: "cohort_jobs", of: "? <> ''", empty: []string{"file_name", "report"}},
-}
-
-// zoneColumn is the one text about a person that is never empty.
-const zoneColumn = "timezone"
-
-// columnsOfPerson lists the columns of the texts about a person, without the zone.
-func columnsOfPerson() []string {
-	var columns []string
-	for _, field := range models.PersonFields() {
-		if field.Column != zoneColumn {
-			columns = append(columns, field.Column)
-		}
-	}
-	return columns
 }
 
 // emptyTables empties the person's rows and adds to counts how many rows of each

@@ -65,7 +65,7 @@ func (w *world) live() {
 	require.NoError(w.t, err)
 	name, number := "Ida "+canary, "+15558675311"
 	_, err = w.UpdateParticipant(models.WithOrigin(ctx, models.Origin{Reason: canary + " moved"}), models.ParticipantUpdate{
-		ID: "p1", Actor: "user:eve", Patch: models.ParticipantPatch{Name: &name, Phone: &number}, Now: at(5),
+		ID: "p1", Actor: "user:eve", Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: &name}, Phone: &number}, Now: at(5),
 	})
 	require.NoError(w.t, err)
 	_, _, err = w.QueueOperatorMessage(ctx, models.OperatorMessage{ParticipantID: "p1", Key: "k", Body: canary, Actor: "user:eve", Now: at(6)})

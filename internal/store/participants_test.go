@@ -126,10 +126,10 @@ func TestUpdateParticipant(t *testing.T) {
 		notices []models.NoticeKind
 	}{
 		{"nothing", models.ParticipantPatch{}, "", notices()},
-		{"equal values", models.ParticipantPatch{Name: ptr("Ada Quill"), Status: ptr(models.StatusActive)}, "", notices()},
-		{"name", models.ParticipantPatch{Name: ptr("Grace")}, "name", notices()},
-		{"several", models.ParticipantPatch{Gender: ptr("man"), Ethnicity: ptr("x"), Background: ptr("y"), Locale: ptr("de-DE")}, "gender,ethnicity,background,locale", notices()},
-		{"name to empty", models.ParticipantPatch{Name: ptr("")}, "name", notices()},
+		{"equal values", models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: ptr("Ada Quill")}, Status: ptr(models.StatusActive)}, "", notices()},
+		{"name", models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: ptr("Grace")}}, "name", notices()},
+		{"several", models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Gender: ptr("man"), Ethnicity: ptr("x"), Background: ptr("y")}, Locale: ptr("de-DE")}, "gender,ethnicity,background,locale", notices()},
+		{"name to empty", models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: ptr("")}}, "name", notices()},
 		{"zone", models.ParticipantPatch{Timezone: ptr("Europe/Paris")}, "timezone", notices(models.NoticeUpdate)},
 		{"assumed zone confirmed", models.ParticipantPatch{Timezone: ptr("America/New_York")}, "timezone", notices(models.NoticeUpdate)},
 		{"paused", models.ParticipantPatch{Status: ptr(models.StatusPaused)}, "status", notices(models.NoticePause)},
@@ -165,7 +165,7 @@ func TestUpdateParticipant(t *testing.T) {
 func TestUpdateParticipantAudit(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		patch := models.ParticipantPatch{Name: ptr("Grace"), Status: ptr(models.StatusPaused)}
+		patch := models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: ptr("Grace")}, Status: ptr(models.StatusPaused)}
 		_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: patch, Actor: "eve", Now: at(5)})
 		require.NoError(t, err)
 		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: ptr(models.StatusActive)}, Actor: "eve", Now: at(6)})
@@ -184,11 +184,11 @@ func TestUpdateParticipantRefuses(t *testing.T) {
 			_, err := w.UpdateParticipant(w.ctx, u)
 			return err
 		}
-		name := models.ParticipantPatch{Name: ptr("Grace")}
+		name := models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: ptr("Grace")}}
 		require.ErrorIs(t, update(models.ParticipantUpdate{ID: "nobody", Patch: name}), models.ErrNotFound)
 		require.ErrorIs(t, update(models.ParticipantUpdate{ID: "p1", Patch: name, IfMatch: ptr(int64(7))}), models.ErrStale)
 		require.NoError(t, update(models.ParticipantUpdate{ID: "p1", Patch: name, IfMatch: ptr(int64(1))}))
-		require.ErrorIs(t, update(models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Name: ptr("Joan")}, IfMatch: ptr(int64(1))}), models.ErrStale)
+		require.ErrorIs(t, update(models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: ptr("Joan")}}, IfMatch: ptr(int64(1))}), models.ErrStale)
 		var field *models.FieldError
 		require.ErrorAs(t, update(models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Debug: ptr(true)}}), &field)
 
@@ -206,7 +206,7 @@ func TestUpdateParticipantAtOnce(t *testing.T) {
 		w.enrolled()
 		won := 0
 		for _, err := range together(16, func(i int) error {
-			patch := models.ParticipantPatch{Name: ptr(fmt.Sprintf("name %d", i))}
+			patch := models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: ptr(fmt.Sprintf("name %d", i))}}
 			_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: patch, IfMatch: ptr(int64(1)), Now: at(1)})
 			return err
 		}) {

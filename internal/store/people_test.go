@@ -252,7 +252,7 @@ func TestNamesAreOpenedOnce(t *testing.T) {
 		search("ada", "p1", "p5")
 		require.Equal(t, 4, w.OpenedNames())
 		name := "Boris"
-		_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p5", Patch: models.ParticipantPatch{Name: &name}, Actor: "eve", Now: at(61)})
+		_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p5", Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: &name}}, Actor: "eve", Now: at(61)})
 		require.NoError(t, err)
 		search("ad", "p1")
 		search("bor", "p5")

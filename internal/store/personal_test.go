@@ -38,6 +38,9 @@ func columnClasses(t *testing.T) map[string]string {
 		require.NotContains(t, classes, column)
 		classes[column] = class
 	}
+	for _, column := range models.PersonalColumns() {
+		classes["participants."+column] = classErased
+	}
 	return classes
 }
 

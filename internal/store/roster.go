@@ -91,12 +91,9 @@ func applyPatch(p models.Participant, patch models.ParticipantPatch) (models.Par
 			changed = append(changed, name)
 		}
 	}
-	text("phone_number", &p.Phone, patch.Phone)
-	text("name", &p.Name, patch.Name)
-	text("gender", &p.Gender, patch.Gender)
-	text("ethnicity", &p.Ethnicity, patch.Ethnicity)
-	text("background", &p.Background, patch.Background)
-	text("timezone", &p.Timezone, patch.Timezone)
+	for _, field := range models.PersonFields() {
+		text(field.Name, field.Of(&p), *field.ChangeOf(&patch))
+	}
 	if patch.Timezone != nil && p.ZoneAssumed {
 		p.ZoneAssumed = false
 		if !slices.Contains(changed, "timezone") {
@@ -104,7 +101,6 @@ func applyPatch(p models.Participant, patch models.ParticipantPatch) (models.Par
 		}
 	}
 	changed = append(changed, clearUnreachable(&p)...)
-	text("locale", &p.Locale, patch.Locale)
 	before := p
 	text("status", (*string)(&p.Status), (*string)(patch.Status))
 	if err := setPauseEnd(&p, before.Status, patch.PausedUntil); err != nil {

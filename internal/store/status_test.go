@@ -152,7 +152,7 @@ func TestEverythingAtOnce(t *testing.T) {
 					Schedules: []models.Schedule{{ID: "s1"}}})
 			case 4:
 				_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Now: at(5),
-					Patch: models.ParticipantPatch{Background: ptr(fmt.Sprint(i))}})
+					Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Background: ptr(fmt.Sprint(i))}}})
 			case 5:
 				_, err = w.TurnContext(w.ctx, "p1-t1", 10)
 			}

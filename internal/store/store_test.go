@@ -193,7 +193,7 @@ func (w *world) text(query string) string {
 
 func person(id, phone string) models.Participant {
 	return models.Participant{
-		ID: id, Phone: phone, Name: "Ada Quill", Gender: "woman", Background: "plays the cello",
+		ID: id, Phone: phone, PersonTexts: models.PersonTexts[string]{Name: "Ada Quill", Gender: "woman", Background: "plays the cello"},
 		Timezone: "America/New_York", ZoneAssumed: true, Locale: "en-US", EnrolledAt: start,
 	}
 }

@@ -43,7 +43,7 @@ func newWorld(t *testing.T) *world {
 		"r2": {WorkflowID: models.WorkflowID("p1"), RunID: "r2", Running: true},
 		"r3": {WorkflowID: models.SubagentWorkflowID("p1-t1-s1-c0"), RunID: "r3", Running: true},
 	}}
-	_, err = rows.Enroll(t.Context(), models.Participant{ID: "p1", Phone: "+15558675310", Name: "Ada", Timezone: "UTC", EnrolledAt: testNow}, "operator")
+	_, err = rows.Enroll(t.Context(), models.Participant{ID: "p1", Phone: "+15558675310", PersonTexts: models.PersonTexts[string]{Name: "Ada"}, Timezone: "UTC", EnrolledAt: testNow}, "operator")
 	require.NoError(t, err)
 	for sid := range w.atCarrier {
 		_, err := rows.AcceptInbound(t.Context(), models.Inbound{ProviderSID: sid, From: "+15558675310", To: "+15017122661", Body: "hello", ReceivedAt: testNow})

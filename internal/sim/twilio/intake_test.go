@@ -48,7 +48,7 @@ func newParticipant(t *testing.T) *participant {
 		t: t, bench: start(t, config(nil)), lib: lib, registry: registry, zone: zone,
 		now: time.Date(2026, 11, 24, 13, 0, 0, 0, time.UTC),
 	}
-	l.ctx.Participant = models.Participant{ID: "conv_1", Name: "Ada", Timezone: zone.String()}
+	l.ctx.Participant = models.Participant{ID: "conv_1", PersonTexts: models.PersonTexts[string]{Name: "Ada"}, Timezone: zone.String()}
 	l.state = models.ParticipantState{ParticipantID: "conv_1", Zone: zone.String(), Status: models.StatusActive, Mode: models.ModeIntake}
 	return l
 }

@@ -34,7 +34,7 @@ func (s *stub) Security(event string) { s.events = append(s.events, event) }
 func newStub() *stub {
 	return &stub{turn: models.TurnContext{
 		Turn:        models.Turn{ID: "conv_1-t3", Kind: models.TurnReply},
-		Participant: models.Participant{ID: "conv_1", Phone: "+12025550123", Name: "Ada", Status: models.StatusActive},
+		Participant: models.Participant{ID: "conv_1", Phone: "+12025550123", PersonTexts: models.PersonTexts[string]{Name: "Ada"}, Status: models.StatusActive},
 	}}
 }
 
