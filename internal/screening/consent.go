@@ -13,20 +13,24 @@ import (
 // messages are compared with keywords; clear wording is looked for sentence by
 // sentence, and must be about the messages or the programme, addressed to us and
 // without a condition, so that "I want to stop smoking" is none.
-func screenConsent(words []string, found []finding, optOutType string) (models.Intent, models.ConsentMethod) {
+func (s *scanner) screenConsent(words []string, found []finding, optOutType string) (models.Intent, models.ConsentMethod) {
 	if intent, ok := carrierTypes[strings.ToUpper(strings.TrimSpace(optOutType))]; ok {
 		return intent, models.MethodCarrier
 	}
 	if intent, method := wholeText(words); intent != models.IntentNone {
 		return intent, method
 	}
-	return requestIntent(found)
+	return requestIntent(found, s.isDoubted)
 }
 
 // requestIntent takes the clearest of the requests that rules found: to end
-// clearly, unclearly, or because the number is another person's.
-func requestIntent(found []finding) (models.Intent, models.ConsentMethod) {
+// clearly, unclearly, or because the number is another person's. One that is negated
+// or asked about is unclear.
+func requestIntent(found []finding, isDoubted bool) (models.Intent, models.ConsentMethod) {
 	best := tierNone
+	if isDoubted {
+		best = tierUnclear
+	}
 	for _, f := range found {
 		if !f.rule.tier.isDanger() {
 			best = max(best, f.rule.tier)

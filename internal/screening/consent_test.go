@@ -49,13 +49,13 @@ var optOuts = []string{
 	"I'm moving away so please stop messaging me", "This was nice but please stop texting me", "please stop bothering me",
 	"stop sending me messages", "Stop sending me texts", "stop sending messages please", "Please stop sending these messages", "stop sending me stuff",
 	"stop all messages", "stop the texts", "Stop these messages please.", "I want to stop the messages", "I want to stop receiving texts",
-	"I'd like to stop getting your messages", "how do I stop these messages?", "How can I stop the texts",
+	"I'd like to stop getting your messages",
 	"don't text me anymore", "Don’t text me anymore", "dont text me", "Do not contact me again", "please don't message me again", "never text me again",
 	"do not send me any more messages", "don't send me anything", "no longer contact me", "you must not contact me",
 	"no more", "no more texts", "No more messages please", "no more texting", "I said no more texts!", "No thanks, no more messages",
 	"I don't want these messages", "I don't want any more texts", "i dont want to receive messages anymore", "I no longer want to get your texts",
 	"I don't want you to text me", "I don't want you texting me anymore", "I do not want to be contacted", "I don't want to be on this list",
-	"unsubscribe me", "Please unsubscribe me.", "unsubscribe me from this list", "I want to unsubscribe", "how do I unsubscribe?", "unsubscribe from these texts",
+	"unsubscribe me", "Please unsubscribe me.", "unsubscribe me from this list", "I want to unsubscribe", "unsubscribe from these texts",
 	"I want to opt out", "I'd like to opt out of this program", "opting out? No: I am opting out", "opt me out please",
 	"remove me from your list", "Please remove me from the list", "take me off", "take me off your list", "take me off this damn list", "get me off this list",
 	"delete my number", "lose my number", "remove my phone number please",
@@ -112,6 +112,8 @@ func TestOrdinaryTexts(t *testing.T) {
 var asked = map[models.Intent][]string{
 	models.IntentUnclear: {
 		"stop sending me so many messages", "too many texts", "maybe I should stop", "not sure I want to keep going", "thinking about leaving the program", "who is this",
+		"how do I stop these messages?", "How can I stop the texts", "how do I unsubscribe?", "wie werde ich diese nachrichten los", "comment on arrête ça",
+		"what do i reply to end these messages", "take me off ok?", "wie werde ich das los", "what part of stop do you not understand",
 		"demasiados mensajes", "esto no me sirve", "zu viele Nachrichten", "das nervt", "trop de messages", "muita mensagem", "isso não me ajuda em nada",
 	},
 	models.IntentWrongNumber: {

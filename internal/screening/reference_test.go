@@ -226,6 +226,9 @@ func (r *reference) hasMatch(rule *rule, pattern *node, language, from int) bool
 				continue
 			}
 			if !w.isExceptedPlainly(rule.unless, start, end) {
+				if rule.tier == tierStop && r.isDoubtedAt(language, from+start, from+end) {
+					continue
+				}
 				return true
 			}
 			r.isLimited = r.isLimited || !rule.tier.isDanger()

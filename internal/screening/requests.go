@@ -12,3 +12,68 @@ func IsLimited(body string) bool {
 	s.scanBody(body)
 	return s.isLimited
 }
+
+// doubts are the words of a language that make a request none, or a question.
+type doubts struct {
+	// negations count up to negationReach words before a request, with nothing but
+	// between words after them; questions and polite where they begin its clause. What
+	// is asked politely is a request ("can you stop texting me?"), unless a speaker
+	// follows ("can I stop").
+	negations, between, questions, polite, speakers map[string]bool
+}
+
+const negationReach = 4
+
+var doubtsOf = map[string]doubts{
+	"de": {
+		setOf("nicht nie niemals kein keine keinen"), setOf("will mochte wollte mich mir mehr bitte einfach jetzt gleich zu vom von der die das"),
+		setOf("wie was warum wieso weshalb wann wer wo soll sollte muss"), setOf("kannst konnt konnten konnen konntest konntet bitte"), setOf("ich wir man"),
+	},
+	"en": {
+		setOf("not dont doesnt didnt never wont cant cannot wouldnt"), setOf("want wanna wish like going planning asking to really please you me us ever from the my"),
+		setOf("how what why when where whats do does did should whether"), setOf("can could would will please"), setOf("i we one"),
+	},
+	"es": {
+		setOf("no nunca jamas"), setOf("quiero quise deseo quisiera pedi pienso voy me nos a que por favor todavia"),
+		setOf("como cuando donde quien cual debo deberia"), setOf("puedes podrias pueden podrian puede podria me por"), setOf("yo"),
+	},
+	"fr": {
+		setOf("pas jamais"), setOf("veux voudrais souhaite voulais me te de du encore demande a"),
+		setOf("comment pourquoi quand quoi combien"), setOf("peux pouvez pourriez pourrais tu vous merci"), setOf("je on"),
+	},
+	"pt": {
+		setOf("nao nunca jamais"), setOf("quero queria desejo vou pedi me nos a por favor ainda"),
+		setOf("como quando onde quem qual devo deveria"), setOf("pode podem poderia poderiam voce voces da por"), setOf("eu"),
+	},
+}
+
+// isDoubtedAt reports whether words of a version that ask to end are negated or asked
+// about.
+func (s *scanner) isDoubtedAt(language, start, end int) bool {
+	v, of := &s.versions[language], doubtsOf[languages[language]]
+	first, isNear := start, true
+	for first > 0 && !v.words[first].isBreak && v.words[first].before == gapNone && !v.words[first-1].isBreak {
+		first--
+		word := string(v.textAt(first))
+		if isNear && of.negations[word] {
+			return true
+		}
+		isNear = isNear && start-first < negationReach && of.between[word]
+	}
+	if v.words[first].isBreak {
+		return false
+	}
+	opening, second := string(v.textAt(first)), ""
+	if first+1 < len(v.words) && !v.words[first+1].isBreak {
+		second = string(v.textAt(first + 1))
+	}
+	if of.questions[opening] {
+		return true
+	}
+	last := end - 1
+	for last+1 < len(v.words) && !v.words[last+1].isBreak {
+		last++
+	}
+	isAsked := !v.words[last].isBreak && s.tokens.spans[v.words[last].to-1].isAsked
+	return isAsked && (!of.polite[opening] || of.speakers[second])
+}

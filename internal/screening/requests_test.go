@@ -15,11 +15,11 @@ import (
 func TestRequestsOfOtherLanguages(t *testing.T) {
 	for want, bodies := range map[models.Intent][]string{
 		models.IntentStop: {
-			"nein kein interesse bitte streichen", "wie werde ich diese nachrichten los", "mir wäre lieber ihr schreibt mir nicht mehr",
-			"hab keine zeit dafür, meldet mich ab", "wer ist das hört auf zu schreiben", "bin raus tschüss",
+			"nein kein interesse bitte streichen", "mir wäre lieber ihr schreibt mir nicht mehr",
+			"hab keine zeit dafür, meldet mich ab", "bin raus tschüss",
 			"j'ai plus besoin du coaching arrêtez", "tannez-moi pus avec vos messages", "merci de supprimer mon numéro de votre système",
-			"comment je sors d'ici", "STOP au 36111", "ne plus me contacter sur ce numéro", "tu peux me sortir de ce truc",
-			"deixem de me chatear com mensagens", "como faço pra não receber mais isso", "cada sms me custa dinheiro então parem",
+			 "STOP au 36111", "ne plus me contacter sur ce numéro", "tu peux me sortir de ce truc",
+			"deixem de me chatear com mensagens", "cada sms me custa dinheiro então parem",
 			"não entrem mais em contato nesse número", "tenho advogado e revogo qualquer consentimento", "chega dessas mensagens",
 		},
 		models.IntentUnclear: {
@@ -77,13 +77,12 @@ func TestRequestsInAnyWording(t *testing.T) {
 			"cease", "sotp texting me", "end program", "kill these texts", "enough messages already", "would you mind not texting me anymore",
 			"no more reminders please im done", "scrub my number from your database", "i hereby request removal from your contact list",
 			"this is harassment stop now", "i didn't agree to this please stop", "if you text me one more time im calling a lawyer",
-			"what do i reply to end these messages", "that's enough, stop it", "bye stop", "take me off ok?", "deactivate me", "pls rmv me",
+			"that's enough, stop it", "bye stop", "deactivate me", "pls rmv me",
 			"ich kündige", "genug nachrichten", "vergesst meine nummer", "stellt die nachrichten ab", "ich wünsche keine weitere kontaktaufnahme",
-			"meldet mich heute ab", "ich breche das programm ab", "verpiss dich", "wie werde ich das los", "kein interesse stopp",
+			"meldet mich heute ab", "ich breche das programm ab", "verpiss dich", "kein interesse stopp",
 			"no doy mi consentimiento", "no quiero mas recordatorios", "desactiven los mensajes", "fin de los mensajes", "voy a bloquearlos",
 			"cancele mi participación", "paren hoy mismo", "no me enviéis más mensajes", "ya no me escriban gracias",
-			"stop aux messages", "cessez tout envoi", "lachez moi la grappe", "je porte plainte si vous continuez", "bloquez mon numéro",
-			"comment on arrête ça", "je m'oppose à tout envoi", "vous n'avez pas mon accord pour m'écrire", "j'ai déjà dit stop",
+			"stop aux messages", "cessez tout envoi", "lachez moi la grappe", "je porte plainte si vous continuez", "bloquez mon numéro", "je m'oppose à tout envoi", "vous n'avez pas mon accord pour m'écrire", "j'ai déjà dit stop",
 			"não dei permissão parem", "esqueçam meu número", "desativa as mensagens", "gostaria de solicitar o cancelamento",
 			"favor remover meu número", "nunca mais me escreva", "tô fora do programa", "não tenho interesse, obrigado, pare",
 		},
@@ -157,9 +156,11 @@ func TestScoresEndNothing(t *testing.T) {
 			"please drop my spot there is no point in me being alive",
 		},
 	})
-	found := screening.Screen(screening.Message{Body: "stop texting me, i want to die"})
-	require.Equal(t, models.IntentStop, found.Intent)
-	require.Equal(t, models.TierA, found.Tier)
+	for carrier, want := range map[string]models.Intent{"": models.IntentUnclear, "STOP": models.IntentStop} {
+		found := screening.Screen(screening.Message{Body: "stop texting me, i want to die", OptOutType: carrier})
+		require.Equal(t, want, found.Intent)
+		require.Equal(t, models.TierA, found.Tier)
+	}
 }
 
 func requireIntents(t *testing.T, wanted map[models.Intent][]string) {
@@ -249,7 +250,7 @@ func TestRequestsBehindReasons(t *testing.T) {
 		models.IntentStop: {
 			"this was my grandmothers number she passed please stop", "wrong number please remove", "too many texts please stop",
 			"who gave you my number, delete it", "i don't know what this is please stop", "i already texted stop twice",
-			"i opted out last week and you're still texting", "what part of stop do you not understand", "for personal reasons i need to withdraw",
+			"i opted out last week and you're still texting", "for personal reasons i need to withdraw",
 			"sorry, i have to withdraw from this study", "i'm leaving the study", "please mark me as withdrawn", "please confirm that i have been removed",
 			"i object to being contacted", "i refuse any more texts", "i'm taking back my consent", "may i be removed from this program",
 			"can yall stop", "stop fucking texting me", "please take my mom off this list, she has dementia", "it's not you it's me, but please stop texting lol",
@@ -288,5 +289,44 @@ func TestEverydayIdiom(t *testing.T) {
 		"tengo presión muy fuerte en el pecho", "je veux que ça s'arrête",
 	} {
 		assert.NotEmpty(t, screening.Screen(screening.Message{Body: body}).Danger, body)
+	}
+}
+
+// Requests that are negated or asked about, and words that only sound like one: what
+// they were taken for before, and what for now.
+func TestDoubtedRequests(t *testing.T) {
+	const stop, none, unclear = models.IntentStop, models.IntentNone, models.IntentUnclear
+	for _, row := range []struct {
+		body        string
+		before, now models.Intent
+	}{
+		{"I don't want to unsubscribe", stop, unclear},
+		{"stop sending me recipes", stop, none},
+		{"stop calling me Bob", stop, none},
+		{"hör auf mir rezepte zu schicken", stop, none},
+		{"deja de mandarme recetas", stop, none},
+		{"arrête de m'envoyer des recettes", stop, none},
+		{"para de me mandar receita", stop, none},
+		{"sonntags bitte keine nachrichten", stop, none},
+		{"bitte nicht abmelden", stop, unclear},
+		{"no quiero darme de baja", stop, unclear},
+		{"je ne veux pas me désabonner", stop, unclear},
+		{"how do I unsubscribe", stop, unclear},
+		{"what happens if I unsubscribe?", stop, unclear},
+		{"can you delete my data", stop, none},
+		{"renuncié al trabajo", stop, none},
+		{"Ich kann nicht mehr", stop, unclear},
+		{"ich will nicht mehr", stop, unclear},
+		{"ich will mit allem aufhören", stop, unclear},
+		{"C'est fini", stop, unclear},
+		{"quiero terminar con todo", stop, unclear},
+		{"ya no quiero seguir con esto", stop, unclear},
+		// Plain requests.
+		{"can you please stop texting me?", stop, stop},
+		{"¿pueden dejar de escribirme?", stop, stop},
+		{"I don't want these messages, unsubscribe me", stop, stop},
+		{"not interested. remove my number", stop, stop},
+	} {
+		assert.Equal(t, row.now, screening.Screen(screening.Message{Body: row.body}).Intent, "%s, before %q", row.body, row.before)
 	}
 }

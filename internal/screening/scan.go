@@ -25,6 +25,8 @@ type scanner struct {
 	// isLimited says that an exception kept a rule from finding a request, or that
 	// all of the text is known for none.
 	isLimited bool
+	// isDoubted says that a request was found that is negated or asked about.
+	isDoubted bool
 }
 
 // version is a text as one language reads it.
@@ -67,7 +69,7 @@ func (v *version) textAt(i int) []byte { return v.chars[v.words[i].start:v.words
 // scanBody collects the findings of all languages.
 func (s *scanner) scanBody(body string) []finding {
 	s.tokens.readBody(body)
-	s.findings, s.isLimited = s.findings[:0], false
+	s.findings, s.isLimited, s.isDoubted = s.findings[:0], false, false
 	s.window.work = 0
 	sets := ruleSets()
 	s.lookUpTokens()
@@ -515,7 +517,11 @@ func (s *scanner) hasMatch(rule *rule, pattern *node, language, from int) bool {
 				continue
 			}
 			if !w.isExcepted(rule.unless, start, end) {
-				return true
+				if rule.tier != tierStop || !s.isDoubtedAt(language, from+start, from+end) {
+					return true
+				}
+				s.isDoubted = true
+				continue
 			}
 			s.isLimited = s.isLimited || !rule.tier.isDanger()
 		}

@@ -120,18 +120,18 @@ func requestKind(kind string) string {
 // targets. A change that raises a figure raises its gate.
 var gates = map[string]float64{
 	"crisis":    0.835,
-	"crisis de": 0.780, "crisis en": 0.780, "crisis es": 0.815, "crisis fr": 0.835, "crisis pt": 0.805,
+	"crisis de": 0.770, "crisis en": 0.780, "crisis es": 0.815, "crisis fr": 0.835, "crisis pt": 0.805,
 	explicit: 0.855, explicit + " es": 0.700, indirect: 0.775,
 	"crisis/direct": 0.865, "crisis/method": 0.720, "crisis/emergency": 0.885,
 	"crisis/passive": 0.820, "crisis/slang": 0.630, "crisis/typo": 0.630, "crisis/thirdperson": 0.775,
 	"crisis/violence": 0.740, "crisis/voices": 0.645, "crisis/child": 0.905, "crisis/selfharm": 0.795, "crisis/past": 0.860,
-	"optout/keyword": 0.952, "optout/clear": 0.895, "optout/unclear": 0.675, "optout/wrongnumber": 0.775,
-	"optout/clear de": 0.835, "optout/clear en": 0.845, "optout/clear es": 0.835, "optout/clear fr": 0.845, "optout/clear pt": 0.815,
+	"optout/keyword": 0.952, "optout/clear": 0.865, "optout/unclear": 0.675, "optout/wrongnumber": 0.775,
+	"optout/clear de": 0.750, "optout/clear en": 0.810, "optout/clear es": 0.810, "optout/clear fr": 0.845, "optout/clear pt": 0.795,
 }
 
 // The shares of texts that raise no alert and may be flagged, as upper bounds.
 var alarmGates = map[string]float64{
-	"negative": 0.071, "ordinary": 0.011, "opted out by mistake": 0.005, "asked by mistake": 0.006,
+	"negative": 0.071, "ordinary": 0.011, "opted out by mistake": 0.005, "asked by mistake": 0.0085,
 }
 
 func TestScoredHalf(t *testing.T) {

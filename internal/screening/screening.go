@@ -37,15 +37,15 @@ type Result struct {
 // Screen reads a message. It never fails. Rules alone find something: a score
 // raises, ends and pauses nothing.
 //
-// Who asks to end the messages in words that may be a crisis ("you need not write
-// to me any more") is opted out, gets no safety text, and so is always looked after
-// by a person. Other requests in such words are not acted on.
+// Who asks to end the messages in words that may be a crisis ("I want to end it all")
+// is asked what they mean, beside the safety text, and a person looks after them.
+// Other requests in such words are not acted on. What the carrier has ended is ended.
 func Screen(m Message) Result {
 	s := scanners.Get().(*scanner)
 	defer scanners.Put(s)
 	findings := s.scanBody(m.Body)
 	var found Result
-	found.Intent, found.Method = screenConsent(splitWords(m.Body), findings, m.OptOutType)
+	found.Intent, found.Method = s.screenConsent(splitWords(m.Body), findings, m.OptOutType)
 	d := gravestDanger(findings)
 	found.Danger, found.Tier, found.Rule, found.Kind = d.danger, dangerTiers[d.tier], d.rule, d.kind
 	found.Score = float64(model().Alert.BestWindow(&s.features).Score)
@@ -53,6 +53,9 @@ func Screen(m Message) Result {
 	case found.Danger == models.DangerNone:
 	case found.Intent == models.IntentStop:
 		found.Tier = models.TierA
+		if found.Method != models.MethodCarrier {
+			found.Intent, found.Method = models.IntentUnclear, models.MethodPhrase
+		}
 	case found.Intent == models.IntentUnclear, found.Intent == models.IntentWrongNumber:
 		found.Intent, found.Method = models.IntentNone, ""
 	}

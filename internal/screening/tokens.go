@@ -25,6 +25,7 @@ type span struct {
 	before     gapKind
 	isGlued    bool
 	isName     bool
+	isAsked    bool // a question mark stands behind it
 }
 
 // letterCase says which letters of a word are capitals.
@@ -149,7 +150,13 @@ func (t *tokens) addSeparator(r rune) {
 			t.dots++
 		}
 		return
-	case '!', '?', ';', '\n', '\u00a1', '\u00bf':
+	case '?':
+		if len(t.spans) > 0 {
+			t.spans[len(t.spans)-1].isAsked = true
+		}
+		t.widenGap(gapSentence)
+		return
+	case '!', ';', '\n', '\u00a1', '\u00bf':
 		t.widenGap(gapSentence)
 		return
 	case '-', '_', '/', '*', '~':
@@ -181,7 +188,7 @@ func (t *tokens) endWord() {
 		return
 	}
 	isName := t.capital == capitalFirst && len(t.spans) > 0 && t.pending != gapSentence && len(t.buf)-t.start > 2
-	t.spans = append(t.spans, span{int32(t.start), int32(len(t.buf)), t.pending, t.isGlued && t.pending == gapNone, isName})
+	t.spans = append(t.spans, span{int32(t.start), int32(len(t.buf)), t.pending, t.isGlued && t.pending == gapNone, isName, false})
 	t.start, t.pending, t.isGlued = -1, gapNone, false
 }
 
