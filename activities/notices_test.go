@@ -181,7 +181,7 @@ func TestSendLimitNoticeTooLate(t *testing.T) {
 // Each question has its own text, in the participant's language.
 func TestSendAsk(t *testing.T) {
 	for intent, want := range map[models.Intent]string{
-		models.IntentUnclear: "Soll Steps dir nicht mehr schreiben?", models.IntentWrongNumber: "Falsche Nummer?",
+		models.IntentUnclear: "keine SMS mehr von Steps?", models.IntentWrongNumber: "Falsche Nummer?",
 	} {
 		d := &noticeStore{intent: intent, locale: "de-DE"}
 		result, err := newFront(t, d, &hintCarrier{}).SendAsk(t.Context(), models.SendAskInput{InboundID: 7})

@@ -47,6 +47,9 @@ type TurnLoader struct {
 	Archive   Archive
 	Prompts   *prompts.Library
 	Programme string
+	// AlertsTeam is whether a person is paged for a crisis; the safety text says so only
+	// then.
+	AlertsTeam bool
 	// Studies change the texts and the name for their people; nil: they hold for
 	// all.
 	Studies *study.Resolver

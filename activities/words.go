@@ -49,7 +49,7 @@ func (t *TurnLoader) findText(ctx context.Context, in models.PersistTurnInput, t
 			s.closing, err = t.closingFor(in.Plan, turn)
 		}
 	case models.SourceFixed:
-		s.text, err = t.fixedText(fixedFor(in.Plan.Kind, turn.Participant.Status), turn)
+		s.text, err = t.answerText(in.Plan.Kind, turn)
 	case models.SourceSubagent:
 		s.text, err = t.subagentText(ctx, in.Plan.Subagent.TurnID)
 	case models.SourceSilent, models.SourceFailed:
@@ -207,17 +207,33 @@ func (t *TurnLoader) fallbackText(in models.PersistTurnInput, turn models.TurnCo
 }
 
 func (t *TurnLoader) fixedText(name prompts.Name, turn models.TurnContext) (string, error) {
-	text, err := t.Prompts.Fixed(name, turn.Participant.Locale, prompts.FixedData{Programme: t.Programme, Name: turn.Participant.Name})
+	text, err := t.Prompts.Fixed(name, turn.Participant.Locale, prompts.FixedData{Programme: t.Programme, Name: turn.Participant.Name, TeamAlerted: t.AlertsTeam})
 	if err != nil {
 		return "", fmt.Errorf("rendering text %s: %w", name, err)
 	}
 	return text, nil
 }
 
+// answerText returns the text of the kinds that are never written by a model. While a
+// crisis is open, help begins with the safety text.
+func (t *TurnLoader) answerText(kind models.TurnKind, turn models.TurnContext) (string, error) {
+	text, err := t.fixedText(fixedFor(kind, turn.Participant), turn)
+	if err != nil || kind != models.TurnHelp || !isInCrisis(turn.Participant) {
+		return text, err
+	}
+	safety, err := t.fixedText(prompts.Crisis, turn)
+	return safety + "\n\n" + text, err
+}
+
+func isInCrisis(p models.Participant) bool { return p.Attention == models.AttentionCrisis }
+
 // fixedFor names the text of the kinds that are never written by a model. A
 // consent is confirmed by where it has left the participant.
-func fixedFor(kind models.TurnKind, status models.Status) prompts.Name {
-	if kind == models.TurnConsent && status == models.StatusOptedOut {
+func fixedFor(kind models.TurnKind, p models.Participant) prompts.Name {
+	if kind == models.TurnConsent && p.Status == models.StatusOptedOut {
+		if isInCrisis(p) {
+			return prompts.OptOutDanger
+		}
 		return prompts.OptOutConfirmation
 	}
 	return prompts.Name(cmp.Or(kind.Spec().Fixed, string(prompts.ReplyFallback)))

@@ -44,8 +44,10 @@ const (
 	FeedbackFollowup   Name = "feedback_followup"
 	UnenrolledNotice   Name = "unenrolled_notice"
 	OptOutConfirmation Name = "opt_out_confirmation"
-	OptInConfirmation  Name = "opt_in_confirmation"
-	Help               Name = "help"
+	// OptOutDanger confirms it to a person who may be in danger.
+	OptOutDanger      Name = "opt_out_danger"
+	OptInConfirmation Name = "opt_in_confirmation"
+	Help              Name = "help"
 	// Crisis answers a text that may be a crisis.
 	Crisis Name = "crisis"
 	// UnknownSender answers a phone that is not enrolled; TooManyTexts a
@@ -183,6 +185,7 @@ func catalogue() map[Name]entry {
 		FeedbackFollowup:   fixed,
 		UnenrolledNotice:   fixed,
 		OptOutConfirmation: fixed,
+		OptOutDanger:       fixed,
 		OptInConfirmation:  fixed,
 		Help:               fixed,
 		Crisis:             fixed,

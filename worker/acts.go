@@ -141,7 +141,7 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 	agents := newStudyAgents(replies, p.studies)
 	listening := transcriber{notes: rows, carrier: o.Carrier, model: o.Model, metrics: m, log: p.logger, now: o.Now}
 	turns := &activities.TurnLoader{
-		Store: withTranscriber(cfg, rows, listening), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
+		Store: withTranscriber(cfg, rows, listening), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(),
 		Studies: p.studies, Recent: activities.NewRecent(), Metrics: m,
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
@@ -231,7 +231,7 @@ func replySettings(cfg config.Config) agent.Settings {
 	return agent.Settings{
 		ChatModel: cfg.Model.Name, SmallModel: cfg.Model.Small, Endpoint: endpointOf(cfg.Model.BaseURL),
 		Hot: cfg.Replies.HotWindow, MemoryStep: agent.MemoryStep(cfg.Replies.MemoryStep),
-		Programme: cfg.Coaching.Programme, HistoryLimit: cfg.Worker.HistoryLimit,
+		Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(), HistoryLimit: cfg.Worker.HistoryLimit,
 		Planner: cfg.Replies.Planner.Forced(), Digests: cfg.Replies.Digests.Forced(),
 		ToolDigests: cfg.Replies.ToolDigests.Forced(), Router: cfg.Replies.Router,
 	}

@@ -76,9 +76,11 @@ type Settings struct {
 	// elsewhere; it must hold no key.
 	Endpoint string
 	// Hot is how long a conversation goes on after its newest entry.
-	Hot          time.Duration
-	MemoryStep   MemoryStep
-	Programme    string
+	Hot        time.Duration
+	MemoryStep MemoryStep
+	Programme  string
+	// AlertsTeam says that an open crisis was paged to a person of the team.
+	AlertsTeam   bool
 	HistoryLimit int
 	// Planner forces the planner on or off; nil leaves it to the model's size:
 	// large models plan by themselves.

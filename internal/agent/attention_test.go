@@ -23,6 +23,11 @@ func TestOpenAttentionIsOneSection(t *testing.T) {
 	before, after := plain.Messages[0].Content, open.Messages[0].Content
 	require.NotContains(t, before, "may be a crisis")
 	require.Equal(t, strings.Count(before, "\n")+3, strings.Count(after, "\n"))
-	require.Contains(t, after, "\n# Safety\nOn Tue 2026-11-24 08:00 the person wrote something that may be a crisis;")
+	require.Contains(t, after, "\n# Safety\nOn Tue 2026-11-24 08:00 the person wrote something that may be a crisis. Nobody of the team has been told")
+	in.AlertsTeam = true
+	told, err := Compose(loadLibrary(t), in)
+	require.NoError(t, err)
+	require.Contains(t, told.Messages[0].Content, "may be a crisis. A person of the team is being told")
+	require.NotContains(t, told.Messages[0].Content, "Nobody of the team")
 	require.Less(t, strings.Index(after, "may be a crisis"), strings.Index(after, "# Now"))
 }

@@ -34,6 +34,8 @@ type Input struct {
 	HistoryLimit int
 	Model        string
 	Programme    string
+	// AlertsTeam says that an open crisis was paged to a person of the team.
+	AlertsTeam bool
 	// Memory is the block of what is remembered of the person, Plan the section
 	// of the steps to take; both may be empty. Guidance travels with the newest
 	// result of a tool, never as a message of its own.

@@ -220,7 +220,7 @@ func (r *round) composeRequest(specs []models.ToolSpec) (models.ChatRequest, err
 	}
 	request, err := Compose(p.Prompts, Input{
 		Context: c, Mode: r.turn.mode, Kind: r.turn.kind, Introduce: r.input.Introduce, Tools: specs, Now: p.Now(), Zone: r.turn.zone,
-		HistoryLimit: p.Settings.HistoryLimit, Model: p.Settings.ChatModel, Programme: p.Settings.Programme,
+		HistoryLimit: p.Settings.HistoryLimit, Model: p.Settings.ChatModel, Programme: p.Settings.Programme, AlertsTeam: p.Settings.AlertsTeam,
 		Memory: r.prepared.Memory, Plan: section, Focus: r.turn.focus.Body,
 		Playbooks: slices.Contains(specNames(specs), r.turn.offer.Playbook), Guidance: guidance,
 	})

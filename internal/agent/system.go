@@ -266,7 +266,7 @@ const leadLength = 320
 // the first text of the window answers, what the channel permits, and that no
 // tool can be called.
 func (w *sectionWriter) addNotes(in Input) {
-	if note := attentionNote(in.Context.Participant, in.Zone); note != nil {
+	if note := attentionNote(in.Context.Participant, in.Zone, in.AlertsTeam); note != nil {
 		w.addSection("Safety", note)
 	}
 	if lead := leadOf(in.Context, in.HistoryLimit); lead != nil {
@@ -300,11 +300,15 @@ func (w *sectionWriter) withoutFooter(entry models.Message, locale string) strin
 
 // attentionNote returns the lines about an open crisis, nil for none; no other
 // request has them.
-func attentionNote(p models.Participant, zone *time.Location) []string {
+func attentionNote(p models.Participant, zone *time.Location, alertsTeam bool) []string {
 	if p.Attention != models.AttentionCrisis || p.AttentionAt == nil {
 		return nil
 	}
-	return []string{"On " + shortTime(*p.AttentionAt, zone) + " the person wrote something that may be a crisis; the safety text was sent, and it says that the team is told. " +
+	team := "Nobody of the team has been told: never say or suggest that a person is told, reads this or will call. "
+	if alertsTeam {
+		team = "A person of the team is being told, and you may say so; they may not answer at once. "
+	}
+	return []string{"On " + shortTime(*p.AttentionAt, zone) + " the person wrote something that may be a crisis. " + team +
 		"Do not coach on it and do not judge it: be calm and brief, and where it comes up again point to the emergency number, 988 in the US, and people nearby. No habit talk unless the person begins it."}
 }
 

@@ -51,29 +51,49 @@ var doubtsOf = map[string]doubts{
 // about.
 func (s *scanner) isDoubtedAt(language, start, end int) bool {
 	v, of := &s.versions[language], doubtsOf[languages[language]]
-	first, isNear := start, true
-	for first > 0 && !v.words[first].isBreak && v.words[first].before == gapNone && !v.words[first-1].isBreak {
+	if v.isNegatedBefore(start, of) {
+		return true
+	}
+	first := start
+	for first > 0 && v.isJoinedToNext(first-1) {
 		first--
-		word := string(v.textAt(first))
-		if isNear && of.negations[word] {
-			return true
-		}
-		isNear = isNear && start-first < negationReach && of.between[word]
 	}
 	if v.words[first].isBreak {
 		return false
 	}
-	opening, second := string(v.textAt(first)), ""
-	if first+1 < len(v.words) && !v.words[first+1].isBreak {
-		second = string(v.textAt(first + 1))
-	}
-	if of.questions[opening] {
+	if of.questions[string(v.textAt(first))] {
 		return true
 	}
-	last := end - 1
+	isPolite := of.polite[string(v.textAt(first))]
+	if isPolite && first+1 < len(v.words) && !v.words[first+1].isBreak {
+		isPolite = !of.speakers[string(v.textAt(first+1))]
+	}
+	return !isPolite && s.isAskedAfter(v, end-1)
+}
+
+// isJoinedToNext reports whether a word and the next one are in one clause.
+func (v *version) isJoinedToNext(i int) bool {
+	return !v.words[i].isBreak && !v.words[i+1].isBreak && v.words[i+1].before == gapNone
+}
+
+// isNegatedBefore reports whether a negation stands before a position, with nothing
+// but words between it that it reaches over.
+func (v *version) isNegatedBefore(start int, of doubts) bool {
+	for i := start - 1; i >= 0 && start-i <= negationReach && v.isJoinedToNext(i); i-- {
+		if of.negations[string(v.textAt(i))] {
+			return true
+		}
+		if !of.between[string(v.textAt(i))] {
+			break
+		}
+	}
+	return false
+}
+
+// isAskedAfter reports whether the sentence of a word ends with a question mark.
+func (s *scanner) isAskedAfter(v *version, last int) bool {
 	for last+1 < len(v.words) && !v.words[last+1].isBreak {
 		last++
 	}
-	isAsked := !v.words[last].isBreak && s.tokens.spans[v.words[last].to-1].isAsked
-	return isAsked && (!of.polite[opening] || of.speakers[second])
+	return !v.words[last].isBreak && s.tokens.spans[v.words[last].to-1].isAsked
 }

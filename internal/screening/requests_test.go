@@ -18,7 +18,7 @@ func TestRequestsOfOtherLanguages(t *testing.T) {
 			"nein kein interesse bitte streichen", "mir wäre lieber ihr schreibt mir nicht mehr",
 			"hab keine zeit dafür, meldet mich ab", "bin raus tschüss",
 			"j'ai plus besoin du coaching arrêtez", "tannez-moi pus avec vos messages", "merci de supprimer mon numéro de votre système",
-			 "STOP au 36111", "ne plus me contacter sur ce numéro", "tu peux me sortir de ce truc",
+			"STOP au 36111", "ne plus me contacter sur ce numéro", "tu peux me sortir de ce truc",
 			"deixem de me chatear com mensagens", "cada sms me custa dinheiro então parem",
 			"não entrem mais em contato nesse número", "tenho advogado e revogo qualquer consentimento", "chega dessas mensagens",
 		},

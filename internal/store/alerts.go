@@ -49,6 +49,23 @@ func isEscalated(tx *gorm.DB, in models.Inbound) (bool, error) {
 	return count > 0, err
 }
 
+// alertOptOut has an operator told of a person who ends the messages within weakSpan
+// after a text that may be a crisis. It returns the alarm, empty where there was none. The
+// confirmation then has the emergency numbers.
+func alertOptOut(tx *gorm.DB, in models.Inbound) (string, error) {
+	if in.Danger != models.DangerNone {
+		return "", nil // it has an alarm of its own
+	}
+	var before models.Alert
+	err := tx.Where("participant_id = ? AND created_at > ?", in.ParticipantID, database.Instant(in.ReceivedAt).Add(-weakSpan)).
+		Order("created_at DESC").Limit(1).Find(&before).Error
+	if err != nil || before.ID == "" {
+		return "", err
+	}
+	in.Danger, in.DangerTier, in.DangerRule, in.DangerKind = models.Danger(before.Danger), models.TierA, before.Rule, before.Kind
+	return raiseAlert(tx, in, alertOptions{Escalated: true})
+}
+
 // alertOptions is what an alarm does beside what its text says. Answer: the safety
 // text answers it. Escalated: it was a weak sign.
 type alertOptions struct {

@@ -75,9 +75,41 @@ func TestSafetyTextOnceInHalfAnHour(t *testing.T) {
 	})
 }
 
-func TestWhoOptedOutIsMarkedAndGetsNoSafetyText(t *testing.T) {
+// Words that may ask to end the messages or a life are asked about beside the safety
+// text; a STOP after them has a person told, and no other STOP has.
+func TestRequestInACrisis(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		out := w.take(models.Inbound{From: phone, Body: "stop texting me, i want to die", ReceivedAt: inboundAt(0)})
+		require.Equal(w.t, models.IntentUnclear, out.Inbound.Intent)
+		require.NotZero(w.t, out.NoticeID, "the question")
+		require.NotEmpty(w.t, w.safetyText(out.AlarmID, 1))
+		require.Equal(w.t, models.StatusActive, w.ann().Status)
+		stop := w.take(models.Inbound{From: phone, Body: "STOP", ReceivedAt: inboundAt(60)})
+		require.Equal(w.t, models.StatusOptedOut, w.ann().Status)
+		require.Equal(w.t, models.AttentionCrisis, w.ann().Attention)
+		row := w.alarm(stop.AlarmID)
+		require.Equal(w.t, []any{"A", true, true, false}, []any{row.Tier, row.Escalated, row.Pages, row.Answer})
+		require.Empty(w.t, w.safetyText(stop.AlarmID, 61))
+	})
+}
+
+func TestStopAfterAWeakSignTellsAPerson(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		require.NotEmpty(w.t, w.text(0, weak).AlarmID)
+		stop := w.take(models.Inbound{From: phone, Body: "STOP", ReceivedAt: inboundAt(24*hours - 1)})
+		require.True(w.t, w.alarm(stop.AlarmID).Pages)
+		require.Equal(w.t, models.AttentionCrisis, w.ann().Attention)
+	})
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		require.NotEmpty(w.t, w.text(0, weak).AlarmID)
+		require.Empty(w.t, w.take(models.Inbound{From: phone, Body: "STOP", ReceivedAt: inboundAt(24 * hours)}).AlarmID)
+	})
+}
+
+// What the carrier has ended is ended, and gets no safety text.
+func TestWhoOptedOutIsMarkedAndGetsNoSafetyText(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		out := w.take(models.Inbound{From: phone, Body: "stop texting me, i want to die", OptOutType: "STOP", ReceivedAt: inboundAt(0)})
 		require.NotZero(w.t, out.NoticeID, "the opt-out counts")
 		require.NotEmpty(w.t, out.AlarmID)
 		require.Empty(w.t, w.safetyText(out.AlarmID, 1))

@@ -125,6 +125,9 @@ func (s *Store) acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant
 		if !isOptedOut(p, newest) {
 			out.NoticeID, err = optOut(tx, p, entry, "")
 		}
+		if err == nil {
+			out.AlarmID, err = alertOptOut(tx, in)
+		}
 	case models.IntentStart, models.IntentYes:
 		out.NoticeID, err = optIn(tx, p, entry)
 	case models.IntentHelp:

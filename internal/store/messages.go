@@ -124,6 +124,9 @@ func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participan
 		if out.Inbound, err = keepInbound(tx, in); err == nil {
 			err = answerPrompts(tx, p.ID, in.ReceivedAt)
 		}
+		if err == nil && in.Intent == models.IntentUnclear {
+			out.NoticeID, err = askIntent(tx, out.Inbound, p)
+		}
 	} else {
 		out, err = s.acceptKnown(tx, in, p)
 		out.Alone = nil // the alert may have more to tell
