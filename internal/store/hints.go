@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/nyaruka/phonenumbers"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
@@ -41,6 +43,11 @@ func (s *Store) createHint(tx *gorm.DB, in models.Inbound) (string, error) {
 	if err != nil || newest.Action == models.ConsentOptOut {
 		return "", err
 	}
+	if !isDangerous {
+		if isLimited, err := isHintLimited(tx, in); err != nil || isLimited {
+			return "", err
+		}
+	}
 	row := models.Hint{
 		ID:        "hint-" + in.FromIndex[:min(indexDigits, len(in.FromIndex))] + "-" + in.ReceivedAt.In(s.limits.Zone).Format(time.DateOnly),
 		InboundID: in.ID, Status: models.OutboxReady, CreatedAt: in.ReceivedAt, UpdatedAt: in.ReceivedAt,
@@ -54,6 +61,28 @@ func (s *Store) createHint(tx *gorm.DB, in models.Inbound) (string, error) {
 		return "", res.Error
 	}
 	return row.ID, nil
+}
+
+// hintsPerHour is how many strangers are told within an hour that they are not enrolled,
+// over all numbers.
+const hintsPerHour = 60
+
+// satelliteCodes are calling codes of satellites and of networks without a country.
+var satelliteCodes = []int32{870, 878, 881, 882, 883, 888, 979}
+
+// isHintLimited reports whether a stranger is not told that they are not enrolled: too
+// many were within the hour, or a text to the number costs more than others.
+func isHintLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
+	if number, err := phonenumbers.Parse(in.From, ""); err == nil {
+		kind := phonenumbers.GetNumberType(number)
+		if kind == phonenumbers.PREMIUM_RATE || kind == phonenumbers.SHARED_COST || slices.Contains(satelliteCodes, number.GetCountryCode()) {
+			return true, nil
+		}
+	}
+	var told int64
+	err := tx.Model(&models.Hint{}).Where("created_at > ? AND join_id = '' AND purpose = ?", instant(in.ReceivedAt.Add(-time.Hour)), models.HintUnknown).
+		Count(&told).Error
+	return told >= hintsPerHour, err
 }
 
 // PendingHints lists hints that Temporal was not told to send and that were

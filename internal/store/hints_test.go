@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -237,5 +238,27 @@ func TestStrangerInCrisisWhoWasEnrolled(t *testing.T) {
 		text, err := w.HintText(w.ctx, w.strange(10, models.Inbound{From: ann.Phone, Body: crisis}).HintID)
 		require.NoError(w.t, err)
 		require.Equal(w.t, "es-MX", text.Locale)
+	})
+}
+
+// TestHintsHaveACeiling: strangers are answered sixty times an hour in all, and never where a
+// text is dear; the safety text goes out all the same.
+func TestHintsHaveACeiling(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
+		say := func(n, seconds int, body string) bool {
+			return w.take(models.Inbound{From: fmt.Sprintf("+1212555%04d", n), Body: body, ReceivedAt: inboundAt(seconds)}).HintID != ""
+		}
+		told := 0
+		for n := range 100 {
+			if say(n, n, "hello") {
+				told++
+			}
+		}
+		require.Equal(w.t, 60, told)
+		require.True(w.t, say(200, 101, "I want to kill myself"))
+		require.True(w.t, say(201, 3700, "hello"), "the next hour")
+		for _, dear := range []string{"+881612345678", "+870773111632", "+19005550123"} {
+			require.Empty(w.t, w.take(models.Inbound{From: dear, Body: "hello", ReceivedAt: inboundAt(9000)}).HintID, dear)
+		}
 	})
 }

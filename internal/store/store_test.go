@@ -138,7 +138,7 @@ var undoNewest = []string{
 	"ALTER TABLE alarms DROP COLUMN score", "ALTER TABLE alarms DROP COLUMN escalated", "ALTER TABLE alarms DROP COLUMN pages",
 	"ALTER TABLE inbound DROP COLUMN danger_tier", "ALTER TABLE inbound DROP COLUMN danger_rule",
 	"ALTER TABLE inbound DROP COLUMN danger_kind", "ALTER TABLE inbound DROP COLUMN danger_score",
-	"DROP TABLE memory_queue", "DROP TABLE enrolment_keys", "ALTER TABLE consents DROP COLUMN channel", "ALTER TABLE consents DROP COLUMN caller",
+	"DROP TABLE memory_queue", "DROP TABLE enrolment_keys", "DROP INDEX hints_created", "ALTER TABLE consents DROP COLUMN channel", "ALTER TABLE consents DROP COLUMN caller",
 	"ALTER TABLE participants DROP COLUMN greeting_at", "ALTER TABLE participants DROP COLUMN signed_up",
 }
 
