@@ -12,7 +12,7 @@ import (
 // confirmations reads what the participant of a turn has confirmed from the
 // conversation, which holds the requests that tools recorded.
 type confirmations struct {
-	store  ToolStore
+	store  Turns
 	turnID string
 	now    time.Time
 	// tools have the texts that are in force for the person.

@@ -20,13 +20,6 @@ const (
 	RefuseFailed = "failed"
 )
 
-// CallStore reads the calls of a round and keeps what became of them.
-type CallStore interface {
-	Step(ctx context.Context, turnID string, number int) (models.Step, error)
-	ToolRun(ctx context.Context, turnID string, step, call int) (models.ToolRun, error)
-	CommitTool(ctx context.Context, commit models.ToolCommit) error
-}
-
 // DecisionActivities runs the coaching rules: the workflow records what was
 // decided, so rules may change without a change id. Decide reads and writes
 // nothing and runs as a local activity; DecideTool stores a row and does not.
@@ -36,7 +29,7 @@ type DecisionActivities struct {
 	Studies *study.Resolver
 	Zones   coach.Zones
 	Tools   *tools.Registry
-	Calls   CallStore
+	Calls   Turns
 	// Metrics may be nil; then nothing is counted.
 	Metrics *metrics.Metrics
 }
@@ -122,13 +115,8 @@ func turnNumber(in models.ToolInput) string {
 	return in.TurnID[len(in.ParticipantID)+1:]
 }
 
-// stepReader reads rounds.
-type stepReader interface {
-	Step(ctx context.Context, turnID string, number int) (models.Step, error)
-}
-
 // loadCall reads one tool call of a finished round.
-func loadCall(ctx context.Context, calls stepReader, in models.ToolInput) (models.ToolCall, error) {
+func loadCall(ctx context.Context, calls Turns, in models.ToolInput) (models.ToolCall, error) {
 	step, err := calls.Step(ctx, in.TurnID, in.Step)
 	if err != nil {
 		return models.ToolCall{}, fmt.Errorf("reading round %d of %s: %w", in.Step, in.TurnID, err)

@@ -11,15 +11,6 @@ import (
 	"coachline/models"
 )
 
-// ErasureStore keeps what is left to erase of a person.
-type ErasureStore interface {
-	CarrierCopies(ctx context.Context, participantID string, limit int) ([]models.CarrierCopy, error)
-	// CopyErased records that the carrier has a message no more.
-	CopyErased(ctx context.Context, participantID string, c models.CarrierCopy) error
-	// NoteErasureProblem calls an operator, once until the erasure is done.
-	NoteErasureProblem(ctx context.Context, participantID, problem string, now time.Time) error
-}
-
 // Deleter has the carrier delete messages; its errors are *models.CarrierError.
 type Deleter interface {
 	Delete(ctx context.Context, providerSID string, hasMedia bool) error
@@ -27,7 +18,7 @@ type Deleter interface {
 
 // ErasureActivities has the carrier delete the messages of people who are erased.
 type ErasureActivities struct {
-	Store   ErasureStore
+	Store   Erasures
 	Carrier Deleter
 	Now     func() time.Time
 }

@@ -13,12 +13,6 @@ import (
 	"coachline/models"
 )
 
-// LaterRetryStore reads a later try, and ends one that is not made.
-type LaterRetryStore interface {
-	LateTry(ctx context.Context, outboxID string) (models.LateTry, error)
-	RecordFailed(ctx context.Context, f models.SendFailure) error
-}
-
 // SMSSender sends an outbox row; safe to retry.
 type SMSSender interface {
 	SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error)
@@ -27,7 +21,7 @@ type SMSSender interface {
 // LaterRetries makes the one later retry of a text that the carrier took and
 // afterwards reported as undelivered.
 type LaterRetries struct {
-	Store LaterRetryStore
+	Store Outbox
 	Posts SMSSender
 	Rules coach.Rules
 	// Studies change the rules of their people; nil: the rules hold for all.

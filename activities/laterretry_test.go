@@ -20,6 +20,7 @@ var errDown = errors.New("down")
 
 // lateRows is one later try and what became of it.
 type lateRows struct {
+	activities.Outbox
 	try     models.LateTry
 	err     error
 	dropped []models.SendFailure

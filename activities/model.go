@@ -25,16 +25,6 @@ type Model interface {
 	Complete(ctx context.Context, req models.ChatRequest) (models.ChatResponse, error)
 }
 
-// StepStore keeps what the model answered, so that a retry does not pay twice.
-type StepStore interface {
-	Step(ctx context.Context, turnID string, number int) (models.Step, error)
-	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
-	SaveStep(ctx context.Context, step models.Step) (models.Step, error)
-	// RaiseAttention asks for an operator; raised is false while the same was
-	// asked for before.
-	RaiseAttention(ctx context.Context, entry models.AttentionEntry) (raised bool, err error)
-}
-
 // Responder runs the stages of one round; its errors are *models.ModelError
 // where the model failed.
 type Responder interface {
@@ -43,10 +33,12 @@ type Responder interface {
 
 // ModelActivities runs the rounds of a conversation, one an activity.
 type ModelActivities struct {
-	Turns   *TurnLoader
-	Store   StepStore
-	Replies Responder
-	Tools   *tools.Registry
+	Turns *TurnLoader
+	Store Turns
+	// Attention asks for an operator.
+	Attention Attention
+	Replies   Responder
+	Tools     *tools.Registry
 	// Rules decide the first call of a round that leaves it to them; nil leaves
 	// every call to DecideTool.
 	Rules *DecisionActivities
@@ -222,7 +214,7 @@ func (t *ModelActivities) raiseAttention(ctx context.Context, in models.CallMode
 	if now == nil {
 		now = time.Now
 	}
-	_, err := t.Store.RaiseAttention(ctx, models.AttentionEntry{
+	_, err := t.Attention.RaiseAttention(ctx, models.AttentionEntry{
 		ParticipantID: in.ParticipantID, Kind: kind, Ref: in.TurnID, Code: code, RaisedAt: now(),
 	})
 	if err != nil {
@@ -257,7 +249,7 @@ func (t *ModelActivities) loadTask(ctx context.Context, turnID string) (string, 
 }
 
 // startedBy reads the call that a subagent was started by.
-func startedBy(ctx context.Context, steps stepReader, turnID string) (models.ToolCall, error) {
+func startedBy(ctx context.Context, steps Turns, turnID string) (models.ToolCall, error) {
 	origin, ok := models.ParseSubagentTurnID(turnID)
 	if !ok {
 		return models.ToolCall{}, fmt.Errorf("%s is no turn of a subagent: %w", turnID, models.ErrNotFound)

@@ -20,6 +20,7 @@ import (
 
 // rounds is the part of the store that a conversation needs, for one turn.
 type rounds struct {
+	activities.Turns
 	steps  map[int]models.Step
 	raised []models.AttentionEntry
 	run    models.ToolRun
@@ -106,7 +107,7 @@ func callModelWithin(t *testing.T, r *rounds, o *modelStub, in models.CallModelI
 	require.NoError(t, err)
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
-	talk := &activities.ModelActivities{Turns: &activities.TurnLoader{}, Store: r, Tools: registry, Replies: agent.New(agent.Config{
+	talk := &activities.ModelActivities{Turns: &activities.TurnLoader{}, Store: r, Attention: r, Tools: registry, Replies: agent.New(agent.Config{
 		Prompts: library, Model: o, Journal: nothingKept{}, Zones: time.LoadLocation, Now: func() time.Time { return now },
 		Settings: agent.Settings{ChatModel: "gpt-4.1", HistoryLimit: 30},
 	}), Rules: &activities.DecisionActivities{Zones: time.LoadLocation, Tools: registry, Calls: r}, Budgets: budgets}

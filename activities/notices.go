@@ -15,30 +15,6 @@ import (
 	"coachline/prompts"
 )
 
-// FrontStore keeps the fixed texts that no turn belongs to.
-type FrontStore interface {
-	ClaimHint(ctx context.Context, id string, now time.Time) (models.HintClaim, error)
-	// CheckHint repeats the check of the claim; the text may be written when it
-	// comes back as sending.
-	CheckHint(ctx context.Context, id string, now time.Time) (models.OutboxStatus, error)
-	SettleHint(ctx context.Context, r models.HintResult) error
-	// HintText is of what a hint is made.
-	HintText(ctx context.Context, id string) (models.HintText, error)
-	// ReaderOf returns locale, study and arm of the participant who sent a text.
-	ReaderOf(ctx context.Context, inboundID int64) (models.Participant, error)
-	QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error)
-	// AskedIntent is what the screening took a text for that is to be asked about.
-	AskedIntent(ctx context.Context, inboundID int64) (models.Intent, error)
-	QueueAsk(ctx context.Context, a models.Ask) (string, error)
-}
-
-// AlarmStore keeps what is done about texts that may be a crisis.
-type AlarmStore interface {
-	Alarm(ctx context.Context, id string) (models.Alert, error)
-	QueueSafetyText(ctx context.Context, s models.SafetyText) (string, error)
-	AlarmPaged(ctx context.Context, id string, at time.Time) error
-}
-
 // Pager tells a person; sent is false when paging is off.
 type Pager interface {
 	Page(ctx context.Context, page models.AlertPage) (sent bool, err error)
@@ -54,8 +30,8 @@ type Poster interface {
 // They run without a workflow, started by the relay under an id that cannot be
 // started twice.
 type NoticeActivities struct {
-	Store     FrontStore
-	Alarms    AlarmStore
+	Store     Hints
+	Alarms    Alerts
 	Pager     Pager
 	Carrier   Poster
 	Posts     *SendActivities

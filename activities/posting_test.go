@@ -61,7 +61,7 @@ func newPhoneLine(t *testing.T) *phoneLine {
 	l.store, err = store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.store.Close()) })
-	_, err = l.store.Enroll(t.Context(), models.Participant{ID: ann, Phone: linePhone, Timezone: "UTC", EnrolledAt: now}, "operator")
+	_, err = l.store.People.Enroll(t.Context(), models.Participant{ID: ann, Phone: linePhone, Timezone: "UTC", EnrolledAt: now}, "operator")
 	require.NoError(t, err)
 	network, err := twilio.New(twilio.Config{AccountSID: lineAccount, AuthToken: lineToken, From: lineSender, Now: l.now})
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func newPhoneLine(t *testing.T) *phoneLine {
 		require.NoError(t, network.Close())
 	})
 	l.url = server.URL
-	l.posts = &activities.SendActivities{Store: l.store, Brake: l.store, Now: l.now}
+	l.posts = &activities.SendActivities{Store: l.store.Outbox, Now: l.now}
 	l.connect(&http.Transport{})
 	var suite testsuite.WorkflowTestSuite
 	l.env = suite.NewTestActivityEnvironment()
@@ -156,12 +156,12 @@ func (l *phoneLine) queue(kind models.EntryKind) string {
 	if kind == models.KindPrompt {
 		plan.PromptID, plan.ScheduleID, plan.Slot.Date = "prompt-"+turn, "s1", l.now().Format(time.DateOnly)
 	}
-	_, err := l.store.BeginTurn(l.t.Context(), models.PrepareTurnInput{
+	_, err := l.store.Turns.BeginTurn(l.t.Context(), models.PrepareTurnInput{
 		ParticipantID: ann, TurnID: turn, Number: l.turns, Mode: models.ModeIntake, Plan: plan, Now: l.now(),
 	})
 	require.NoError(l.t, err)
 	id := models.OutboxID(turn, 1)
-	_, err = l.store.FinishTurn(l.t.Context(), models.TurnOutcome{
+	_, err = l.store.Turns.FinishTurn(l.t.Context(), models.TurnOutcome{
 		TurnID: turn, ParticipantID: ann, Outcome: "step", At: l.now(),
 		Entries: []models.Message{{Key: turn, Role: models.RoleAssistant, Kind: kind, Text: "text of " + turn, OutboxID: id, At: l.now()}},
 		Outbox:  []models.Outbox{{ID: id, Part: 1, Kind: kind, PromptID: plan.PromptID, Body: "text of " + turn}},
@@ -235,7 +235,7 @@ func (l *phoneLine) taken() []string {
 
 func (l *phoneLine) report(id string, status models.OutboxStatus) {
 	l.t.Helper()
-	found, err := l.store.AcceptStatus(l.t.Context(), models.StatusCallback{OutboxID: id, ProviderSID: "SM-" + id, Status: status, At: l.now()})
+	found, err := l.store.Outbox.AcceptStatus(l.t.Context(), models.StatusCallback{OutboxID: id, ProviderSID: "SM-" + id, Status: status, At: l.now()})
 	require.NoError(l.t, err)
 	require.True(l.t, found)
 }
@@ -311,7 +311,7 @@ func (l *phoneLine) endTurn(decided time.Time) models.SendSMSResult {
 	library, err := prompts.Load("")
 	require.NoError(l.t, err)
 	closing := &activities.TurnEnd{
-		Turns: &activities.TurnLoader{Store: l.store, Archive: l.store, Prompts: library}, Posts: l.posts, Keeper: noMemory{}, After: &later{},
+		Turns: &activities.TurnLoader{Store: l.store.Turns, Outbox: l.store.Outbox, Prompts: library}, Posts: l.posts, Keeper: noMemory{}, After: &later{},
 	}
 	l.env.RegisterActivity(closing)
 	l.turns++
@@ -358,7 +358,7 @@ func TestStopDuringASlowConnect(t *testing.T) {
 	l := newPhoneLine(t)
 	id := l.queue(models.KindReply)
 	l.slowConnect(func() {
-		_, err := l.store.AcceptInbound(t.Context(), models.Inbound{
+		_, err := l.store.Inbound.AcceptInbound(t.Context(), models.Inbound{
 			ProviderSID: "SM-stop", From: linePhone, Body: "STOP", Intent: models.IntentStop,
 			IntentMethod: models.MethodKeyword, ReceivedAt: l.now(),
 		})

@@ -17,13 +17,13 @@ import (
 
 // countedEndings counts how often the end of a turn is read.
 type countedEndings struct {
-	*store.Store
+	*store.Turns
 	read int
 }
 
 func (e *countedEndings) EndingTurn(ctx context.Context, turnID string) (models.TurnContext, error) {
 	e.read++
-	return e.Store.EndingTurn(ctx, turnID)
+	return e.Turns.EndingTurn(ctx, turnID)
 }
 
 // hear has a participant's text answered by a worker: its next turn, up to the
@@ -32,7 +32,7 @@ func (w *storeFixture) hear(talk *activities.ModelActivities, text string) (turn
 	w.t.Helper()
 	w.number++
 	turn = models.TurnID(ann, w.number)
-	in, err := w.people.AcceptInbound(w.t.Context(), models.Inbound{ProviderSID: turn, From: "+12025550123", Body: text, ReceivedAt: now})
+	in, err := w.people.Inbound.AcceptInbound(w.t.Context(), models.Inbound{ProviderSID: turn, From: "+12025550123", Body: text, ReceivedAt: now})
 	require.NoError(w.t, err)
 	_, err = w.env.ExecuteActivity(talk.CallModel, models.CallModelInput{
 		ParticipantID: ann, TurnID: turn, Step: 1, Mode: models.ModeIntake, Kind: models.TurnReply,
@@ -51,9 +51,9 @@ func TestAnEndIsNotReadAgain(t *testing.T) {
 	require.NoError(t, err)
 	library, err := prompts.Load("")
 	require.NoError(t, err)
-	rows := &countedEndings{Store: w.people}
+	rows := &countedEndings{Turns: w.people.Turns}
 	w.closing.Turns.Store, w.closing.Turns.Recent = rows, activities.NewRecent()
-	talk := &activities.ModelActivities{Turns: w.closing.Turns, Store: w.people, Tools: registry, Replies: agent.New(agent.Config{
+	talk := &activities.ModelActivities{Turns: w.closing.Turns, Store: w.people.Turns, Attention: w.people.Attention, Tools: registry, Replies: agent.New(agent.Config{
 		Prompts: library, Model: w.model, Journal: nothingKept{}, Zones: time.LoadLocation, Now: fixed,
 		Settings: agent.Settings{ChatModel: "gpt-4.1", HistoryLimit: 30},
 	})}
@@ -65,7 +65,7 @@ func TestAnEndIsNotReadAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxQueued, out.First.Status)
 	require.Zero(t, rows.read, "the worker has just stored the round")
-	kept, err := w.people.EndingTurn(t.Context(), first)
+	kept, err := w.people.Turns.EndingTurn(t.Context(), first)
 	require.NoError(t, err)
 	require.Equal(t, "step", kept.Turn.Outcome)
 	require.Equal(t, []string{"I have a bad knee", "Well done."}, []string{kept.Window[0].Text, kept.Window[1].Text})
@@ -78,7 +78,7 @@ func TestAnEndIsNotReadAgain(t *testing.T) {
 
 	t.Run("a round by another worker", func(t *testing.T) {
 		second := w.hear(talk, "and a walk")
-		_, err := w.people.SaveStep(t.Context(), models.Step{TurnID: second, Number: 2, Text: "Great.", CreatedAt: now})
+		_, err := w.people.Turns.SaveStep(t.Context(), models.Step{TurnID: second, Number: 2, Text: "Great.", CreatedAt: now})
 		require.NoError(t, err)
 		_, err = w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{End: models.PersistTurnInput{
 			ParticipantID: ann, TurnID: second, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply},
@@ -86,7 +86,7 @@ func TestAnEndIsNotReadAgain(t *testing.T) {
 		}})
 		require.NoError(t, err)
 		require.Equal(t, 2, rows.read)
-		row, err := w.people.Outbox(t.Context(), models.OutboxID(second, 1))
+		row, err := w.people.Outbox.Row(t.Context(), models.OutboxID(second, 1))
 		require.NoError(t, err)
 		require.Equal(t, "Great.", row.Body)
 	})

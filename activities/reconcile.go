@@ -12,14 +12,6 @@ import (
 	"coachline/models"
 )
 
-// UnsettledStore finds and settles texts whose result was never reported.
-type UnsettledStore interface {
-	// Unsettled lists texts that the carrier took and has not finished with,
-	// ordered by id.
-	Unsettled(ctx context.Context, q models.UnsettledQuery) ([]models.Outbox, error)
-	AcceptStatus(ctx context.Context, cb models.StatusCallback) (bool, error)
-}
-
 // Reporter returns the status of a text that the carrier has taken.
 type Reporter interface {
 	Fetch(ctx context.Context, providerSID string) (models.StatusCallback, error)
@@ -28,7 +20,7 @@ type Reporter interface {
 // ReconcileActivities asks the carrier about texts whose status callbacks were
 // lost.
 type ReconcileActivities struct {
-	Store   UnsettledStore
+	Store   Outbox
 	Carrier Reporter
 	Now     func() time.Time
 	// Metrics may be nil; then nothing is counted.

@@ -16,6 +16,7 @@ import (
 
 // ledger lists unsettled rows page by page and keeps what was reported.
 type ledger struct {
+	activities.Outbox
 	rows    []models.Outbox
 	asked   []models.UnsettledQuery
 	reports map[string]models.StatusCallback

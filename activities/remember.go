@@ -31,21 +31,9 @@ type Background interface {
 	Remember(ctx context.Context, in models.RememberInput) error
 }
 
-// MemoryQueue holds the turns that are to be remembered.
-type MemoryQueue interface {
-	// QueuedMemory returns those of some turns that still are, oldest first.
-	QueuedMemory(ctx context.Context, turnIDs []string) ([]models.MemoryJob, error)
-	EndMemory(ctx context.Context, turnID string) error
-}
-
-// TurnReader loads a turn.
-type TurnReader interface {
-	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
-}
-
 // MemoryActivities remembers what was said once a reply is out.
 type MemoryActivities struct {
-	Store  TurnReader
+	Store  Turns
 	Queue  MemoryQueue
 	Keeper Keeper
 	// Budgets says for whom the model is stopped, and so nothing is remembered;

@@ -15,6 +15,7 @@ import (
 
 // memoryRows are turns that are to be remembered, and what becomes of each.
 type memoryRows struct {
+	activities.Turns
 	jobs  []models.MemoryJob
 	fails map[string]error
 	order []string

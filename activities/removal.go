@@ -3,18 +3,12 @@ package activities
 import (
 	"context"
 	"errors"
-	"time"
 
 	"coachline/models"
 )
 
-// RemovalStore takes participants out of the programme.
-type RemovalStore interface {
-	RemoveParticipant(ctx context.Context, id, actor string, now time.Time) error
-}
-
 // RemovalActivities removes participants whose workflow was asked to end.
-type RemovalActivities struct{ Store RemovalStore }
+type RemovalActivities struct{ Store People }
 
 // removalActor is who the audit names for a removal through Temporal, which does
 // not say who asked.

@@ -15,26 +15,6 @@ import (
 	"coachline/models"
 )
 
-// SendStore checks and records what leaves for the carrier. What an older claim
-// of a row asks for is answered with ErrStale.
-type SendStore interface {
-	ClaimSend(ctx context.Context, outboxID string, now time.Time) (models.SendClaim, error)
-	// StartPost repeats the send check; the text may be written when the row
-	// comes back as sending.
-	StartPost(ctx context.Context, claim models.SendClaim, now time.Time) (models.Outbox, error)
-	ReleaseSend(ctx context.Context, ref models.ClaimRef, now time.Time) error
-	NoteMissing(ctx context.Context, ref models.ClaimRef, listed time.Time) error
-	ReleaseMissing(ctx context.Context, ref models.ClaimRef, now time.Time) error
-	RecordAccepted(ctx context.Context, ref models.ClaimRef, r models.Receipt, now time.Time) error
-	RecordFailed(ctx context.Context, f models.SendFailure) error
-}
-
-// SendBrake does what a refusal asks for beyond giving the text back.
-type SendBrake interface {
-	HoldSender(ctx context.Context, r models.Refusal) error
-	PostponeSend(ctx context.Context, ref models.ClaimRef, now time.Time) error
-}
-
 // Carrier sends texts; its errors are *models.CarrierError, or that of
 // BeforeWrite.
 type Carrier interface {
@@ -45,8 +25,7 @@ type Carrier interface {
 
 // SendActivities sends outbox rows.
 type SendActivities struct {
-	Store   SendStore
-	Brake   SendBrake
+	Store   Outbox
 	Carrier Carrier
 	// Studies have senders of their own; nil: all texts come from the carrier
 	// client's.
@@ -309,7 +288,7 @@ func (p *SendActivities) recordFailed(ctx context.Context, row models.Outbox, ca
 // attempt that dies here has it looked up, and given back. With the account out
 // of order the text ends; otherwise nothing is wrong with it, and it waits.
 func (p *SendActivities) holdSender(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
-	err := p.Brake.HoldSender(ctx, models.Refusal{OutboxID: row.ID, Class: cause.Class, Code: cause.Code, Now: p.Now()})
+	err := p.Store.HoldSender(ctx, models.Refusal{OutboxID: row.ID, Class: cause.Class, Code: cause.Code, Now: p.Now()})
 	if err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("holding the sender for %s: %w", row.ID, err)
 	}
@@ -321,7 +300,7 @@ func (p *SendActivities) holdSender(ctx context.Context, row models.Outbox, caus
 
 // postponeRow gives the row back for its one later try.
 func (p *SendActivities) postponeRow(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
-	if err := p.Brake.PostponeSend(ctx, claimOf(row), p.Now()); err != nil {
+	if err := p.Store.PostponeSend(ctx, claimOf(row), p.Now()); err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("putting %s off: %w", row.ID, err)
 	}
 	p.Metrics.Sent(ctx, models.OutboxReady)

@@ -21,6 +21,7 @@ var now = time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
 
 // rows is the part of the store that sending needs, for one outbox row.
 type rows struct {
+	activities.Outbox
 	claim    models.SendClaim
 	released int
 	accepted []models.Receipt
@@ -111,7 +112,7 @@ func send(t *testing.T, r *rows, n *network) (models.SendSMSResult, error) {
 }
 
 func sendsOf(r *rows, n *network) *activities.SendActivities {
-	return &activities.SendActivities{Store: r, Brake: r, Carrier: n, Now: func() time.Time { return now }}
+	return &activities.SendActivities{Store: r, Carrier: n, Now: func() time.Time { return now }}
 }
 
 func runSend(t *testing.T, posts *activities.SendActivities) (models.SendSMSResult, error) {

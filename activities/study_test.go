@@ -22,11 +22,11 @@ func (w *storeFixture) changeStudy(settings models.StudySettings) *study.Resolve
 	text, err := json.Marshal(settings)
 	require.NoError(w.t, err)
 	body := string(text)
-	_, err = w.people.ChangeStudy(w.t.Context(), models.StudyUpdate{
+	_, err = w.people.Studies.ChangeStudy(w.t.Context(), models.StudyUpdate{
 		ID: models.DefaultStudy, Patch: models.StudyPatch{Settings: &body}, Actor: "eve", Now: now,
 	})
 	require.NoError(w.t, err)
-	return study.New(study.Config{Studies: w.people})
+	return study.New(study.Config{Studies: w.people.Studies})
 }
 
 // offered keeps what a round was offered.
@@ -48,7 +48,7 @@ func TestTurnOfAStudy(t *testing.T) {
 	})
 	w.closing.Turns.Studies, w.closing.Posts.Studies = studies, studies
 	heard := &offered{}
-	talk := &activities.ModelActivities{Turns: w.closing.Turns, Store: w.people, Tools: registry, Replies: heard}
+	talk := &activities.ModelActivities{Turns: w.closing.Turns, Store: w.people.Turns, Attention: w.people.Attention, Tools: registry, Replies: heard}
 	w.env.RegisterActivity(talk)
 	turn := w.hear(talk, "I have a bad knee")
 	for _, spec := range append(heard.last.Specs, heard.last.Controls...) {
@@ -60,10 +60,10 @@ func TestTurnOfAStudy(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, models.Sender{From: "+15017120000"}, w.carrier.last.Sender)
 	require.True(t, w.carrier.last.AnySender)
-	row, err := w.people.Outbox(t.Context(), w.carrier.last.OutboxID)
+	row, err := w.people.Outbox.Row(t.Context(), w.carrier.last.OutboxID)
 	require.NoError(t, err)
 	require.Equal(t, "+15017120000", row.SentFrom)
-	kept, err := w.people.TurnContext(t.Context(), turn, 10)
+	kept, err := w.people.Turns.TurnContext(t.Context(), turn, 10)
 	require.NoError(t, err)
 	require.Equal(t, int64(2), kept.Turn.StudyVersion)
 
@@ -79,7 +79,7 @@ func TestTurnOfAStudy(t *testing.T) {
 // Without settings a turn goes out as ever, and the record names the version.
 func TestTurnOfTheDefaultStudy(t *testing.T) {
 	w := newStoreFixture(t)
-	studies := study.New(study.Config{Studies: w.people})
+	studies := study.New(study.Config{Studies: w.people.Studies})
 	w.closing.Turns.Studies, w.closing.Posts.Studies = studies, studies
 	turn := w.turn(ann, "hello", models.Step{Text: "I see."})
 	_, err := w.send(ann, turn, models.SourceStep)

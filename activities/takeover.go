@@ -7,25 +7,22 @@ import (
 	"coachline/models"
 )
 
-// StandingStore keeps who writes to a person.
-type StandingStore interface {
-	ExpireTakeOver(ctx context.Context, in models.TakeOverEnd) (until time.Time, err error)
-	ExpirePause(ctx context.Context, in models.PauseEnd) (until time.Time, err error)
-}
-
 // StandingActivities change who writes to a person.
-type StandingActivities struct{ Store StandingStore }
+type StandingActivities struct {
+	TakeOvers TakeOvers
+	People    People
+}
 
 // EndTakeOver ends a take-over that no operator has ended, and returns when it is
 // to end instead where one has put that off. Safe to retry.
 func (s *StandingActivities) EndTakeOver(ctx context.Context, in models.TakeOverEnd) (time.Time, error) {
-	until, err := s.Store.ExpireTakeOver(ctx, in)
+	until, err := s.TakeOvers.ExpireTakeOver(ctx, in)
 	return until, toTemporalError(err)
 }
 
 // EndPause resumes a participant whose pause has come to its end, and returns when
 // it is to end instead where an operator has put that off. Safe to retry.
 func (s *StandingActivities) EndPause(ctx context.Context, in models.PauseEnd) (time.Time, error) {
-	until, err := s.Store.ExpirePause(ctx, in)
+	until, err := s.People.ExpirePause(ctx, in)
 	return until, toTemporalError(err)
 }

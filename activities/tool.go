@@ -18,21 +18,10 @@ import (
 	"coachline/prompts"
 )
 
-// ToolStore is what tool execution reads and writes.
-type ToolStore interface {
-	CallStore
-	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
-}
-
-// SentStore reads texts that were written to be sent.
-type SentStore interface {
-	Outbox(ctx context.Context, id string) (models.Outbox, error)
-}
-
 // ToolActivities runs the tools that reach outside the workflow.
 type ToolActivities struct {
-	Store    ToolStore
-	Sent     SentStore
+	Store    Turns
+	Outbox   Outbox
 	Tools    *tools.Registry
 	Model    Model
 	Embedder Embedder
@@ -171,7 +160,7 @@ func (t *ToolActivities) messageOutcome(in models.ToolInput, turn models.TurnCon
 // tools.
 func (t *ToolActivities) rowsToSend(ctx context.Context, run models.ToolRun) (models.ToolEffect, error) {
 	var out models.ToolEffect
-	rows, err := asideRows(ctx, t.Sent, run)
+	rows, err := asideRows(ctx, t.Outbox, run)
 	if err != nil {
 		return out, toTemporalError(err)
 	}

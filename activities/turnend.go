@@ -115,17 +115,9 @@ func (c *TurnEnd) startRemembering(ctx context.Context, end models.PersistTurnIn
 	return nil
 }
 
-// SubagentStore is what the end of a subagent reads and writes.
-type SubagentStore interface {
-	Step(ctx context.Context, turnID string, number int) (models.Step, error)
-	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
-	CommitTool(ctx context.Context, commit models.ToolCommit) error
-	FinishTurn(ctx context.Context, out models.TurnOutcome) (models.EndedTurn, error)
-}
-
 // SubagentActivities ends the turns of subagents.
 type SubagentActivities struct {
-	Store SubagentStore
+	Store Turns
 	Tools *tools.Registry
 	// Metrics may be nil; then nothing is counted.
 	Metrics *metrics.Metrics

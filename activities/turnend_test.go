@@ -62,10 +62,9 @@ func newStoreFixture(t *testing.T) *storeFixture {
 	people, err := store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, people.Close()) })
-	facts, err := memory.New(memory.Config{Database: people.Database()})
-	require.NoError(t, err)
+	facts := people.Memory
 	for id, phone := range map[string]string{ann: "+12025550123", ben: "+12025550124"} {
-		_, err := people.Enroll(t.Context(), models.Participant{ID: id, Phone: phone, Timezone: "UTC", EnrolledAt: now}, "operator")
+		_, err := people.People.Enroll(t.Context(), models.Participant{ID: id, Phone: phone, Timezone: "UTC", EnrolledAt: now}, "operator")
 		require.NoError(t, err)
 	}
 	library, err := prompts.Load("")
@@ -73,8 +72,8 @@ func newStoreFixture(t *testing.T) *storeFixture {
 	w := &storeFixture{t: t, people: people, facts: facts, carrier: &network{}, later: &later{}, model: &modelStub{}}
 	memoryStub := agent.New(agent.Config{Settings: agent.Settings{MemoryStep: agent.MemoryAfter}})
 	w.closing = &activities.TurnEnd{
-		Turns:  &activities.TurnLoader{Store: people, Archive: people, Prompts: library},
-		Posts:  &activities.SendActivities{Store: people, Brake: people, Carrier: w.carrier, Now: fixed},
+		Turns:  &activities.TurnLoader{Store: people.Turns, Outbox: people.Outbox, Prompts: library},
+		Posts:  &activities.SendActivities{Store: people.Outbox, Carrier: w.carrier, Now: fixed},
 		Keeper: memoryStub, After: w.later,
 	}
 	var suite testsuite.WorkflowTestSuite
@@ -89,18 +88,18 @@ func (w *storeFixture) turn(id, text string, round models.Step) string {
 	w.t.Helper()
 	w.number++
 	phone := map[string]string{ann: "+12025550123", ben: "+12025550124"}[id]
-	in, err := w.people.AcceptInbound(w.t.Context(), models.Inbound{
+	in, err := w.people.Inbound.AcceptInbound(w.t.Context(), models.Inbound{
 		ProviderSID: models.TurnID(id, w.number), From: phone, Body: text, ReceivedAt: now,
 	})
 	require.NoError(w.t, err)
 	turn := models.TurnID(id, w.number)
-	_, err = w.people.BeginTurn(w.t.Context(), models.PrepareTurnInput{
+	_, err = w.people.Turns.BeginTurn(w.t.Context(), models.PrepareTurnInput{
 		ParticipantID: id, TurnID: turn, Number: w.number, Mode: models.ModeIntake,
 		Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: now,
 	})
 	require.NoError(w.t, err)
 	round.TurnID, round.Number, round.CreatedAt = turn, 1, now
-	_, err = w.people.SaveStep(w.t.Context(), round)
+	_, err = w.people.Turns.SaveStep(w.t.Context(), round)
 	require.NoError(w.t, err)
 	return turn
 }
@@ -179,7 +178,7 @@ func TestSilentTurn(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, models.OutboxCanceled, out.First.Status)
 		require.Zero(t, w.carrier.sends, "nothing is said")
-		c, err := w.people.TurnContext(t.Context(), turn, 10)
+		c, err := w.people.Turns.TurnContext(t.Context(), turn, 10)
 		require.NoError(t, err)
 		require.Equal(t, string(models.SourceSilent), c.Turn.Outcome)
 	})
@@ -214,7 +213,7 @@ func TestRemember(t *testing.T) {
 			w := newStoreFixture(t)
 			require.Equal(t, "conv_ann-t1", w.turn(ann, "I have a bad knee", models.Step{Text: "I see."}))
 			kept := &memoryStub{err: tt.err}
-			after := &activities.MemoryActivities{Store: w.people, Keeper: kept}
+			after := &activities.MemoryActivities{Store: w.people.Turns, Keeper: kept}
 			w.env.RegisterActivityWithOptions(after.Remember, activityName(models.ActivityRemember))
 			_, err := w.env.ExecuteActivity(models.ActivityRemember, models.RememberInput{TurnID: tt.turn})
 			if tt.kind == "" {
@@ -247,7 +246,7 @@ func (w *storeFixture) runAfter(id, text string, call models.ToolCall) models.To
 	require.NoError(w.t, err)
 	turn := w.turn(id, text, models.Step{Calls: string(calls)})
 	runner := &activities.ToolActivities{
-		Store: w.people, Sent: w.people, Tools: registry, Model: w.model, Embedder: unreachableEmbedder{}, Facts: w.facts, Prompts: library,
+		Store: w.people.Turns, Outbox: w.people.Outbox, Tools: registry, Model: w.model, Embedder: unreachableEmbedder{}, Facts: w.facts, Prompts: library,
 		Zones: zones, ModelName: "gpt-4.1", Now: fixed,
 	}
 	in := models.ToolInput{ParticipantID: id, TurnID: turn, Step: 1, Call: 0, Mode: models.ModeIntake}
@@ -258,7 +257,7 @@ func (w *storeFixture) runAfter(id, text string, call models.ToolCall) models.To
 		_, err := env.ExecuteActivity(runner.RunTool, in)
 		require.NoError(w.t, err)
 	}
-	row, err := w.people.ToolRun(w.t.Context(), turn, 1, 0)
+	row, err := w.people.Turns.ToolRun(w.t.Context(), turn, 1, 0)
 	require.NoError(w.t, err)
 	out, err := row.ToolResult()
 	require.NoError(w.t, err)
@@ -272,19 +271,19 @@ func TestRememberReadsBeforeALongTurn(t *testing.T) {
 	w.turn(ann, "I have a bad knee", models.Step{Text: "I see."})
 	var ids []int64
 	for n := range 200 {
-		got, err := w.people.AcceptInbound(t.Context(), models.Inbound{
+		got, err := w.people.Inbound.AcceptInbound(t.Context(), models.Inbound{
 			ProviderSID: fmt.Sprintf("SMmany%d", n), From: "+12025550123", Body: fmt.Sprintf("text %d", n), ReceivedAt: now,
 		})
 		require.NoError(t, err)
 		ids = append(ids, got.Inbound.ID)
 	}
 	turn := models.TurnID(ann, 2)
-	_, err := w.people.BeginTurn(t.Context(), models.PrepareTurnInput{
+	_, err := w.people.Turns.BeginTurn(t.Context(), models.PrepareTurnInput{
 		ParticipantID: ann, TurnID: turn, Number: 2, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: ids, Now: now,
 	})
 	require.NoError(t, err)
 	kept := &memoryStub{}
-	after := &activities.MemoryActivities{Store: w.people, Keeper: kept}
+	after := &activities.MemoryActivities{Store: w.people.Turns, Keeper: kept}
 	w.env.RegisterActivityWithOptions(after.Remember, activityName(models.ActivityRemember))
 	_, err = w.env.ExecuteActivity(models.ActivityRemember, models.RememberInput{TurnID: turn})
 	require.NoError(t, err)

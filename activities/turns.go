@@ -17,34 +17,11 @@ import (
 // WindowEntries is how many entries of the conversation a turn can see.
 const WindowEntries = 50
 
-// TurnStore opens and closes turns.
-type TurnStore interface {
-	BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error)
-	// OpenTurn is BeginTurn that reads the turn as well.
-	OpenTurn(ctx context.Context, in models.PrepareTurnInput, window int) (models.PrepareTurnResult, models.TurnContext, error)
-	EndingTurn(ctx context.Context, turnID string) (models.TurnContext, error)
-	FinishTurn(ctx context.Context, out models.TurnOutcome) (models.EndedTurn, error)
-}
-
-// StateStore keeps the mirror of the workflow's state.
-type StateStore interface {
-	SaveState(ctx context.Context, in models.SaveStateInput) error
-}
-
-// Archive reads what other code wrote: a row that was queued, the history of a
-// terminated workflow, the turn of a subagent.
-type Archive interface {
-	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
-	Outbox(ctx context.Context, id string) (models.Outbox, error)
-	Past(ctx context.Context, participantID string) (models.Past, error)
-}
-
 // TurnLoader does the short database work around a turn; all of it is safe to
 // retry.
 type TurnLoader struct {
-	Store     TurnStore
-	States    StateStore
-	Archive   Archive
+	Store     Turns
+	Outbox    Outbox
 	Prompts   *prompts.Library
 	Programme string
 	// AlertsTeam is whether a person is paged for a crisis; the safety text says so only
@@ -176,7 +153,7 @@ func (t *TurnLoader) channelLimits(in models.PrepareTurnInput) models.Limits {
 
 // ReadPast returns what a new workflow needs from the terminated one before it.
 func (t *TurnLoader) ReadPast(ctx context.Context, participantID string) (models.Past, error) {
-	past, err := t.Archive.Past(ctx, participantID)
+	past, err := t.Store.Past(ctx, participantID)
 	if err != nil {
 		return past, toTemporalError(fmt.Errorf("reading what went before: %w", err))
 	}
@@ -185,7 +162,7 @@ func (t *TurnLoader) ReadPast(ctx context.Context, participantID string) (models
 
 // SaveState mirrors the workflow's state into tables for operators' queries.
 func (t *TurnLoader) SaveState(ctx context.Context, in models.SaveStateInput) error {
-	if err := t.States.SaveState(ctx, in); err != nil {
+	if err := t.Store.SaveState(ctx, in); err != nil {
 		return toTemporalError(fmt.Errorf("saving state: %w", err))
 	}
 	t.Metrics.Missed(in.Missed)

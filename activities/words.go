@@ -55,7 +55,7 @@ func (t *TurnLoader) findText(ctx context.Context, in models.PersistTurnInput, t
 	case models.SourceSilent, models.SourceFailed:
 	case models.SourceOutbox:
 		var row models.Outbox
-		row, err = t.Archive.Outbox(ctx, in.Plan.OutboxID)
+		row, err = t.Outbox.Row(ctx, in.Plan.OutboxID)
 		s = replyText{text: row.Body, outboxID: row.ID, queued: true}
 	}
 	return s, err
@@ -63,7 +63,7 @@ func (t *TurnLoader) findText(ctx context.Context, in models.PersistTurnInput, t
 
 // subagentText returns the result of a subagent, short enough for a text.
 func (t *TurnLoader) subagentText(ctx context.Context, subagentTurn string) (string, error) {
-	turn, err := t.Archive.TurnContext(ctx, subagentTurn, 0)
+	turn, err := t.Store.TurnContext(ctx, subagentTurn, 0)
 	if err != nil {
 		return "", fmt.Errorf("loading subagent: %w", err)
 	}
@@ -118,11 +118,11 @@ func (t *TurnLoader) closingFor(plan models.TurnPlan, turn models.TurnContext) (
 
 // asideRows returns the texts that a call has sent, in order; asking costs
 // nothing for calls that send none.
-func asideRows(ctx context.Context, store SentStore, run models.ToolRun) (rows []models.Outbox, err error) {
+func asideRows(ctx context.Context, store Outbox, run models.ToolRun) (rows []models.Outbox, err error) {
 	id, sends := models.InterimMessageOf(run)
 	for sends && err == nil {
 		var row models.Outbox
-		row, err = store.Outbox(ctx, models.OutboxID(id, len(rows)+1))
+		row, err = store.Row(ctx, models.OutboxID(id, len(rows)+1))
 		if sends, err = isFound(err); sends {
 			rows = append(rows, row)
 		}
@@ -143,7 +143,7 @@ type earlierTexts struct {
 
 func (t *TurnLoader) loadAsides(ctx context.Context, turn models.TurnContext) (out earlierTexts, err error) {
 	for _, run := range turn.Runs {
-		rows, err := asideRows(ctx, t.Archive, run)
+		rows, err := asideRows(ctx, t.Outbox, run)
 		if err != nil {
 			return out, fmt.Errorf("reading what was said: %w", err)
 		}

@@ -16,14 +16,14 @@ func TestFixedWordsInThePersonsLanguage(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newStoreFixture(t)
-			_, err := w.people.UpdateParticipant(t.Context(), models.ParticipantUpdate{
+			_, err := w.people.People.UpdateParticipant(t.Context(), models.ParticipantUpdate{
 				ID: ann, Patch: models.ParticipantPatch{Locale: &tt.locale}, Actor: "operator", Now: now,
 			})
 			require.NoError(t, err)
 			turn := w.turn(ann, "hola", models.Step{})
 			_, err = w.send(ann, turn, models.SourceFallback)
 			require.NoError(t, err)
-			row, err := w.people.Outbox(t.Context(), models.OutboxID(turn, 1))
+			row, err := w.people.Outbox.Row(t.Context(), models.OutboxID(turn, 1))
 			require.NoError(t, err)
 			require.Contains(t, row.Body, tt.want)
 		})

@@ -59,7 +59,7 @@ func (d *Driver) open(ctx context.Context, c cases.Case, begins time.Time) (*con
 	if p.store, err = store.Open(ctx, store.Config{URL: "sqlite::memory:", Sealer: ring}); err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
-	p.progress.broken.Store = p.store
+	p.progress.broken.Turns = p.store.Turns
 	if err := p.prepareTables(begins); err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
@@ -69,10 +69,7 @@ func (d *Driver) open(ctx context.Context, c cases.Case, begins time.Time) (*con
 
 // prepareTables puts in place what was there before the conversation.
 func (p *conversation) prepareTables(begins time.Time) error {
-	var err error
-	if p.memory, err = memory.New(memory.Config{Database: p.store.Database()}); err != nil {
-		return fmt.Errorf("opening memory: %w", err)
-	}
+	p.memory = p.store.Memory
 	for i, person := range append([]cases.Person{p.script.Person}, p.script.Others...) {
 		id := fmt.Sprintf("conv_%d", i+1)
 		number := phone[:len(phone)-1] + fmt.Sprint(3+i)
@@ -81,12 +78,12 @@ func (p *conversation) prepareTables(begins time.Time) error {
 		}
 	}
 	if protocol := p.driver.column.Protocol; protocol != "" {
-		err = p.memory.SaveCapability(p.ctx, models.Capability{
+		return p.memory.SaveCapability(p.ctx, models.Capability{
 			Model: p.driver.column.Model, Endpoint: p.driver.endpoint(), Protocol: protocol, Size: sizeFor(protocol),
 			Reason: "setting", LearntAt: begins,
 		})
 	}
-	return err
+	return nil
 }
 
 // sizeFor: tools as text are for small models, with all that the product does
@@ -112,7 +109,7 @@ func (p *conversation) enrolResident(r resident) error {
 	if r.New {
 		since = r.begins
 	}
-	_, err := p.store.Enroll(p.ctx, models.Participant{
+	_, err := p.store.People.Enroll(p.ctx, models.Participant{
 		ID: r.id, Phone: r.phone, PersonTexts: models.PersonTexts[string]{Name: r.Name, Background: r.Background}, Timezone: r.Zone, Locale: r.Locale,
 		Channel: models.ChannelSMS, Status: models.StatusActive, Mode: r.mode(), EnrolledAt: since,
 	}, actor)
@@ -134,7 +131,7 @@ func (p *conversation) enrolResident(r resident) error {
 	for i, times := range r.Schedules {
 		rows[i] = scheduleOf(fmt.Sprintf("sch-%d", i+1), times)
 	}
-	if err := p.store.SaveState(p.ctx, models.SaveStateInput{ParticipantID: r.id, Mode: r.mode(), Schedules: rows, Now: since}); err != nil {
+	if err := p.store.Turns.SaveState(p.ctx, models.SaveStateInput{ParticipantID: r.id, Mode: r.mode(), Schedules: rows, Now: since}); err != nil {
 		return fmt.Errorf("storing schedules: %w", err)
 	}
 	return nil
@@ -150,20 +147,20 @@ func (r resident) mode() models.Mode {
 // saveProfile is stored as a tool would have done in an earlier turn.
 func (p *conversation) saveProfile(r resident, at time.Time) error {
 	turn := models.TurnID(r.id, 1)
-	_, err := p.store.BeginTurn(p.ctx, models.PrepareTurnInput{
+	_, err := p.store.Turns.BeginTurn(p.ctx, models.PrepareTurnInput{
 		ParticipantID: r.id, TurnID: turn, Number: 1, Mode: r.mode(), Plan: models.TurnPlan{Kind: models.TurnMessage}, Now: at,
 	})
 	if err != nil {
 		return fmt.Errorf("storing profile: %w", err)
 	}
-	row, err := p.store.Profile(p.ctx, r.id)
+	row, err := p.store.People.Profile(p.ctx, r.id)
 	if err != nil {
 		return fmt.Errorf("storing profile: %w", err)
 	}
 	row.HabitDomain, row.MotivationalFrame = r.Profile.HabitDomain, r.Profile.MotivationalFrame
 	row.PreferredTime, row.PromptAnchor = r.Profile.PreferredTime, r.Profile.PromptAnchor
 	row.AdditionalInfo = r.Profile.AdditionalInfo
-	err = p.store.CommitTool(p.ctx, models.ToolCommit{
+	err = p.store.Turns.CommitTool(p.ctx, models.ToolCommit{
 		Run: models.ToolRun{TurnID: turn, Name: "save_user_profile", CreatedAt: at}, Profile: &row,
 	})
 	if err != nil {
@@ -216,18 +213,18 @@ func (p *conversation) register(begins time.Time) {
 		},
 	})
 	turns := &activities.TurnLoader{
-		Store: p.store, States: p.store, Archive: p.store, Prompts: d.library, Programme: settings.Coaching.Programme,
+		Store: p.store.Turns, Outbox: p.store.Outbox, Prompts: d.library, Programme: settings.Coaching.Programme,
 		Limits: models.Limits{Rounds: settings.Worker.MaxTurns, ToolCalls: settings.Worker.MaxToolCalls},
 	}
-	posts := &activities.SendActivities{Store: p.store, Brake: p.store, Carrier: p.carrier, Now: now}
-	p.keeping = &activities.MemoryActivities{Store: p.store, Keeper: replies}
-	decisions := &activities.DecisionActivities{Rules: d.rules, Zones: time.LoadLocation, Tools: d.registry, Calls: p.store}
+	posts := &activities.SendActivities{Store: p.store.Outbox, Carrier: p.carrier, Now: now}
+	p.keeping = &activities.MemoryActivities{Store: p.store.Turns, Keeper: replies}
+	decisions := &activities.DecisionActivities{Rules: d.rules, Zones: time.LoadLocation, Tools: d.registry, Calls: p.store.Turns}
 	for _, one := range []any{
 		decisions,
 		turns, posts,
-		&activities.ModelActivities{Turns: turns, Store: p.store, Replies: replies, Tools: d.registry, Rules: decisions},
+		&activities.ModelActivities{Turns: turns, Store: p.store.Turns, Attention: p.store.Attention, Replies: replies, Tools: d.registry, Rules: decisions},
 		&activities.ToolActivities{
-			Store: p.progress.broken, Sent: p.store, Tools: d.registry, Model: p.model, Embedder: d.model, Facts: p.memory,
+			Store: p.progress.broken, Outbox: p.store.Outbox, Tools: d.registry, Model: p.model, Embedder: d.model, Facts: p.memory,
 			Prompts: d.library, Zones: time.LoadLocation, ModelName: d.column.Model, Now: now,
 		},
 		&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: &p.progress, Rules: decisions},
@@ -239,7 +236,7 @@ func (p *conversation) register(begins time.Time) {
 
 // brokenTools is the store for tools, some of whose results cannot be kept.
 type brokenTools struct {
-	*store.Store
+	*store.Turns
 	names []string
 }
 
@@ -248,5 +245,5 @@ func (b *brokenTools) CommitTool(ctx context.Context, commit models.ToolCommit) 
 	if slices.Contains(b.names, commit.Run.Name) {
 		return errors.New("the store is away")
 	}
-	return b.Store.CommitTool(ctx, commit)
+	return b.Turns.CommitTool(ctx, commit)
 }

@@ -128,7 +128,7 @@ func (p *conversation) sendText(body string) error {
 	in := models.Inbound{
 		ProviderSID: fmt.Sprintf("SM%032d", p.progress.texts), From: phone, To: ourPhone, Body: body, ReceivedAt: p.env.Now().UTC(),
 	}
-	got, err := p.store.AcceptInbound(p.ctx, in)
+	got, err := p.store.Inbound.AcceptInbound(p.ctx, in)
 	if err != nil {
 		return fmt.Errorf("delivering a text: %w", err)
 	}

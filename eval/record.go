@@ -101,7 +101,7 @@ type carrier struct {
 
 // Send implements activities.Carrier.
 func (c *carrier) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
-	row, err := c.store.Outbox(ctx, sms.OutboxID)
+	row, err := c.store.Outbox.Row(ctx, sms.OutboxID)
 	if err := errors.Join(err, sms.MayWrite(ctx)); err != nil {
 		return models.Receipt{}, fmt.Errorf("reading what is sent: %w", err)
 	}
@@ -130,7 +130,7 @@ func (p *conversation) exchange(text string, last int) (Exchange, error) {
 	out := Exchange{Text: text, Before: p.progress.before, Secrets: p.driver.secrets, Sent: p.carrier.take()}
 	out.Requests, out.Cost = p.model.take()
 	for number := p.progress.turn + 1; number <= last; number++ {
-		turn, err := p.store.TurnContext(p.ctx, models.TurnID(personID, number), 0)
+		turn, err := p.store.Turns.TurnContext(p.ctx, models.TurnID(personID, number), 0)
 		if err != nil {
 			return out, fmt.Errorf("reading turn %d: %w", number, err)
 		}
@@ -183,7 +183,7 @@ func (p *conversation) readStored() (Stored, error) {
 	for _, fact := range facts {
 		out.Facts = append(out.Facts, fact.Text)
 	}
-	profile, err := p.store.Profile(p.ctx, personID)
+	profile, err := p.store.People.Profile(p.ctx, personID)
 	if err != nil {
 		return out, fmt.Errorf("reading profile: %w", err)
 	}

@@ -21,7 +21,7 @@ import (
 func startWithAccess(t *testing.T, change func(*Config)) *harness {
 	t.Helper()
 	h, rows := startWithStore(t, change)
-	_, err := rows.Enroll(t.Context(), models.Participant{
+	_, err := rows.People.Enroll(t.Context(), models.Participant{
 		ID: "conv_1", Phone: herNumber, PersonTexts: models.PersonTexts[string]{Name: "Ada"}, Timezone: "UTC", EnrolledAt: testNow,
 	}, auth.Operator)
 	require.NoError(t, err)

@@ -42,12 +42,12 @@ func (h *handlers) getAgenda(ctx context.Context, in *agendaRequest) (*answer[ap
 	if err != nil {
 		return nil, err
 	}
-	hours, err := h.store.CountAgenda(ctx, query)
+	hours, err := h.store.Reports.CountAgenda(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("reading the agenda", err)
 	}
 	query.Limit++ // one more says whether there is another page
-	rows, err := h.store.Agenda(ctx, query)
+	rows, err := h.store.Reports.Agenda(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("reading the agenda", err)
 	}
@@ -80,7 +80,7 @@ func (h *handlers) listResumptions(ctx context.Context, q models.AgendaQuery) ([
 	if q.After != (models.AgendaKey{}) {
 		return out, nil
 	}
-	rows, err := h.store.EndingPauses(ctx, q)
+	rows, err := h.store.People.EndingPauses(ctx, q)
 	for _, p := range rows {
 		one := api.PlannedResumption{ParticipantID: p.ID, At: p.PausedUntil.UTC(), Timezone: p.Timezone}
 		if canSeePersonal(ctx) {

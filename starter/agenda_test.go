@@ -18,7 +18,7 @@ func TestAgendaRoute(t *testing.T) {
 		at := testNow.Add(after)
 		return models.Schedule{ID: id, Type: models.ScheduleFixed, At: "08:00", Zone: "Europe/Berlin", Next: models.Slot{SendAt: at, TargetAt: at}}
 	}
-	require.NoError(t, rows.SaveState(t.Context(), models.SaveStateInput{ParticipantID: ann.ID, Now: testNow,
+	require.NoError(t, rows.Turns.SaveState(t.Context(), models.SaveStateInput{ParticipantID: ann.ID, Now: testNow,
 		Schedules: []models.Schedule{day("s1", time.Hour), day("s2", 2*time.Hour), day("s3", 48*time.Hour)}}))
 	h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-24T14:30:00Z","scope":"participant","scope_id":"` + ann.ID + `"}`})
 	first := h.do(call{method: "GET", path: agendaPath + "?limit=1"})

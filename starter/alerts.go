@@ -38,7 +38,7 @@ type alertsRequest struct {
 }
 
 func (h *handlers) listAlerts(ctx context.Context, in *alertsRequest) (*answer[api.AlertPage], error) {
-	rows, err := h.store.Alarms(ctx, models.AlertQuery{BeforeInbound: in.Cursor, Unmarked: in.Unmarked, Limit: in.Limit})
+	rows, err := h.store.Alerts.List(ctx, models.AlertQuery{BeforeInbound: in.Cursor, Unmarked: in.Unmarked, Limit: in.Limit})
 	if err != nil {
 		return nil, h.toFailure("list-alerts", err)
 	}
@@ -74,7 +74,7 @@ type alertRequest struct {
 // getAlertMessage shows an alert of a participant, or of a number that is not enrolled, with
 // the message that raised it.
 func (h *handlers) getAlertMessage(ctx context.Context, in *alertRequest) (*answer[api.AlertMessage], error) {
-	row, err := h.store.AlertText(ctx, in.ID)
+	row, err := h.store.Alerts.AlertText(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("get-alert-message", asMissing("alert", err))
 	}
@@ -83,7 +83,7 @@ func (h *handlers) getAlertMessage(ctx context.Context, in *alertRequest) (*answ
 
 // acknowledgeAlert records that the caller sees to an alert; the first one stays.
 func (h *handlers) acknowledgeAlert(ctx context.Context, in *alertRequest) (*answer[api.Alert], error) {
-	row, err := h.store.AcknowledgeAlert(ctx, models.AlertAcknowledgement{AlarmID: in.ID, Actor: actorOf(ctx), Now: h.now()})
+	row, err := h.store.Alerts.AcknowledgeAlert(ctx, models.AlertAcknowledgement{AlarmID: in.ID, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("acknowledge-alert", asMissing("alert", err))
 	}
@@ -98,7 +98,7 @@ type markAlertRequest struct {
 // markAlert records what an operator says of an alert; the newest mark counts.
 // It is safe to repeat.
 func (h *handlers) markAlert(ctx context.Context, in *markAlertRequest) (*answer[api.Alert], error) {
-	row, err := h.store.MarkAlarm(ctx, models.AlertMarking{AlarmID: in.ID, Mark: in.Body.Mark, Actor: actorOf(ctx), Now: h.now()})
+	row, err := h.store.Alerts.MarkAlarm(ctx, models.AlertMarking{AlarmID: in.ID, Mark: in.Body.Mark, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("mark-alert", asMissing("alert", err))
 	}
@@ -108,7 +108,7 @@ func (h *handlers) markAlert(ctx context.Context, in *markAlertRequest) (*answer
 // exportAlerts returns the messages that operators have judged. They are personal
 // data also when masked, and need a person to read them before they are shared.
 func (h *handlers) exportAlerts(ctx context.Context, _ *noInput) (*answer[api.Sheet], error) {
-	texts, err := h.store.MarkedTexts(ctx)
+	texts, err := h.store.Alerts.MarkedTexts(ctx)
 	if err != nil {
 		return nil, h.toFailure("export-alerts", err)
 	}

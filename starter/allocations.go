@@ -47,10 +47,10 @@ func (h *handlers) registerAllocations(router huma.API) {
 }
 
 func (h *handlers) listAllocations(ctx context.Context, in *allocationsRequest) (*answer[api.AllocationPage], error) {
-	if _, err := h.store.Study(ctx, in.ID); err != nil {
+	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
 		return nil, h.studyFailure("listing allocations", err)
 	}
-	rows, err := h.store.Allocations(ctx, in.ID, in.Cursor, in.Limit)
+	rows, err := h.store.Allocations.List(ctx, in.ID, in.Cursor, in.Limit)
 	if err != nil {
 		return nil, h.toFailure("listing allocations", err)
 	}
@@ -60,7 +60,7 @@ func (h *handlers) listAllocations(ctx context.Context, in *allocationsRequest) 
 		page.Allocations[i] = row
 	}
 	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Allocation) (string, []models.Allocation, error) {
-		more, err := h.store.Allocations(ctx, in.ID, last.Number, 1)
+		more, err := h.store.Allocations.List(ctx, in.ID, last.Number, 1)
 		return strconv.FormatInt(last.Number, 10), more, err
 	})
 	if err != nil {
@@ -70,7 +70,7 @@ func (h *handlers) listAllocations(ctx context.Context, in *allocationsRequest) 
 }
 
 func (h *handlers) allocate(ctx context.Context, in *newAllocationRequest) (*created[api.Allocated], error) {
-	row, err := h.store.Allocate(ctx, models.AllocationRequest{
+	row, err := h.store.Allocations.Allocate(ctx, models.AllocationRequest{
 		StudyID: in.ID, ParticipantID: in.Body.ParticipantID, Strata: in.Body.Strata, Actor: actorOf(ctx), Now: h.now(),
 	})
 	if errors.Is(err, models.ErrConflict) {
@@ -84,7 +84,7 @@ func (h *handlers) allocate(ctx context.Context, in *newAllocationRequest) (*cre
 }
 
 func (h *handlers) checkAllocations(ctx context.Context, in *studyRequest) (*answer[api.AllocationCheck], error) {
-	check, err := h.store.CheckAllocations(ctx, in.ID)
+	check, err := h.store.Allocations.CheckAllocations(ctx, in.ID)
 	if err != nil {
 		return nil, h.studyFailure("checking allocations", err)
 	}
@@ -99,7 +99,7 @@ func (h *handlers) checkAllocations(ctx context.Context, in *studyRequest) (*ans
 }
 
 func (h *handlers) readSeed(ctx context.Context, in *studyRequest) (*answer[api.StudySeed], error) {
-	seed, err := h.store.StudySeed(ctx, in.ID, actorOf(ctx), h.now())
+	seed, err := h.store.Allocations.StudySeed(ctx, in.ID, actorOf(ctx), h.now())
 	if err != nil {
 		return nil, h.studyFailure("reading the seed", err)
 	}

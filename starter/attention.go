@@ -28,7 +28,7 @@ type attentionRequest struct {
 
 func (h *handlers) listAttention(ctx context.Context, in *attentionRequest) (*answer[api.AttentionPage], error) {
 	query := models.AttentionQuery{Kind: in.Kind, AfterID: in.Cursor, Limit: in.Limit}
-	rows, err := h.store.OpenAttention(ctx, query)
+	rows, err := h.store.Attention.OpenAttention(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("list-attention", err)
 	}
@@ -38,7 +38,7 @@ func (h *handlers) listAttention(ctx context.Context, in *attentionRequest) (*an
 	}
 	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.OpenAttention) (string, []models.OpenAttention, error) {
 		query.AfterID, query.Limit = last.ID, 1
-		more, err := h.store.OpenAttention(ctx, query)
+		more, err := h.store.Attention.OpenAttention(ctx, query)
 		return strconv.FormatInt(last.ID, 10), more, err
 	})
 	if err != nil {
@@ -68,7 +68,7 @@ func (h *handlers) clearAttention(ctx context.Context, in *clearAttentionRequest
 	if !in.Body.Clear {
 		return nil, newFailure(http.StatusBadRequest, "clear: must be true")
 	}
-	p, err := h.store.ClearAttention(ctx, models.AttentionClearing{ParticipantID: in.ID, Note: in.Body.Note, Actor: actorOf(ctx), Now: h.now()})
+	p, err := h.store.Attention.ClearAttention(ctx, models.AttentionClearing{ParticipantID: in.ID, Note: in.Body.Note, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("clear-attention", err)
 	}

@@ -42,7 +42,7 @@ func TestCrisisIsEscalated(t *testing.T) {
 	h.stop()
 	require.Equal(t, []string{"activity:SendSafetyText", "activity:SendPage"}, h.engine.seen()[1:], "the workflow was started by the enrolment and hears of no text")
 	require.Empty(t, h.signalled(ann.ID))
-	kept, err := rows.Alarm(t.Context(), "alarm-1")
+	kept, err := rows.Alerts.Alarm(t.Context(), "alarm-1")
 	require.NoError(t, err)
 	require.NotNil(t, kept.ToldAt)
 	require.Equal(t, "called her sister", kept.Note)
@@ -58,7 +58,7 @@ func TestAttentionIsListed(t *testing.T) {
 	h, rows := withStore(t, store.InboundLimits{}, io.Discard)
 	ann := h.ann()
 	for n, kind := range models.Attentions() {
-		_, err := rows.RaiseAttention(t.Context(), models.AttentionEntry{ParticipantID: ann.ID, Kind: kind, Code: "c", RaisedAt: testNow.Add(time.Duration(n) * time.Minute)})
+		_, err := rows.Attention.RaiseAttention(t.Context(), models.AttentionEntry{ParticipantID: ann.ID, Kind: kind, Code: "c", RaisedAt: testNow.Add(time.Duration(n) * time.Minute)})
 		require.NoError(t, err)
 	}
 	var seen []models.Attention

@@ -56,7 +56,7 @@ func toAuditRow(ctx context.Context, a models.Audit) api.AuditRow {
 func (h *handlers) listAudit(ctx context.Context, in *auditRequest) (*answer[api.AuditPage], error) {
 	query := in.toQuery()
 	query.BeforeID, query.Limit = in.Cursor, in.Limit
-	rows, err := h.store.AuditRows(ctx, query)
+	rows, err := h.store.Audit.AuditRows(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("reading the audit", err)
 	}
@@ -66,7 +66,7 @@ func (h *handlers) listAudit(ctx context.Context, in *auditRequest) (*answer[api
 	}
 	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Audit) (string, []models.Audit, error) {
 		query.BeforeID, query.Limit = last.ID, 1
-		more, err := h.store.AuditRows(ctx, query)
+		more, err := h.store.Audit.AuditRows(ctx, query)
 		return strconv.FormatInt(last.ID, 10), more, err
 	})
 	if err != nil {
@@ -76,7 +76,7 @@ func (h *handlers) listAudit(ctx context.Context, in *auditRequest) (*answer[api
 }
 
 func (h *handlers) checkAudit(ctx context.Context, _ *noInput) (*answer[api.AuditChain], error) {
-	chain, err := h.store.CheckAudit(ctx)
+	chain, err := h.store.Audit.CheckAudit(ctx)
 	if err != nil {
 		return nil, h.toFailure("checking the audit", err)
 	}

@@ -55,7 +55,7 @@ func (h *handlers) registerAuditExport(router huma.API) {
 func (h *handlers) exportAudit(ctx context.Context, in *auditExportRequest) (*huma.StreamResponse, error) {
 	query := in.toQuery()
 	query.Limit = exportPage
-	rows, err := h.store.AuditRows(ctx, query)
+	rows, err := h.store.Audit.AuditRows(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("exporting the audit", err)
 	}
@@ -100,7 +100,7 @@ func (h *handlers) writeAudit(ctx context.Context, w http.ResponseWriter, e audi
 		_ = control.SetWriteDeadline(time.Now().Add(exportPause))
 		e.query.BeforeID = rows[len(rows)-1].ID
 		var err error
-		if rows, err = h.store.AuditRows(ctx, e.query); err != nil {
+		if rows, err = h.store.Audit.AuditRows(ctx, e.query); err != nil {
 			return err
 		}
 	}

@@ -72,7 +72,7 @@ func (h *handlers) identify(a access, r *http.Request) (auth.Identity, *failure)
 		return auth.AdminIdentity(auth.KindBootstrap), nil
 	}
 	if token != "" {
-		row, err := h.store.UseToken(r.Context(), auth.HashSecret(token), h.now())
+		row, err := h.store.Tokens.UseToken(r.Context(), auth.HashSecret(token), h.now())
 		switch {
 		case err == nil:
 			return auth.TokenIdentity(row), nil

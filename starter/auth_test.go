@@ -132,7 +132,7 @@ func TestWrongTokensAreThrottled(t *testing.T) {
 func TestShortTokenIsRefused(t *testing.T) {
 	cfg := Config{
 		HTTP: HTTPConfig{Addr: "127.0.0.1:0", APIToken: "12345"}, Store: openStore(t, &faults{}, store.InboundLimits{}), Temporal: &fakeTemporal{},
-		Carrier: CarrierConfig{Verifier: signed{}}, Turns: &fakeRecords{}, Memory: &fakeRecords{},
+		Carrier: CarrierConfig{Verifier: signed{}},
 	}
 	_, err := New(t.Context(), cfg)
 	require.ErrorContains(t, err, "COACH_API_TOKEN must have at least 32 characters")

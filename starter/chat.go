@@ -36,7 +36,7 @@ func (h *handlers) acceptChat(ctx context.Context, in *chatRequest) (*answer[api
 	if strings.TrimSpace(in.Body.Body) == "" {
 		return nil, newFailure(http.StatusBadRequest, "body: must not be blank")
 	}
-	p, err := h.store.Participant(ctx, in.ID)
+	p, err := h.store.People.Participant(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure(doing, err)
 	}

@@ -43,7 +43,7 @@ func (h *handlers) runCloseOuts(ctx context.Context) {
 // to go on. People in quiet hours are left for later: nothing is started for them
 // meanwhile.
 func (h *handlers) closeOutSome(ctx context.Context, after string) (string, error) {
-	rows, err := h.store.PeopleToCloseOut(ctx, after, closeOutPage)
+	rows, err := h.store.People.PeopleToCloseOut(ctx, after, closeOutPage)
 	if err != nil {
 		return after, err
 	}
@@ -56,7 +56,7 @@ func (h *handlers) closeOutSome(ctx context.Context, after string) (string, erro
 		after = p.ID
 		open, err := h.isOpen(ctx, p)
 		if err == nil && open {
-			if err = h.store.CloseOut(ctx, p.ID, h.now()); err == nil {
+			if err = h.store.People.CloseOut(ctx, p.ID, h.now()); err == nil {
 				h.deliverNotices(ctx, p.ID)
 				done++
 			}

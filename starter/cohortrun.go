@@ -63,10 +63,10 @@ func (h *handlers) runCohorts(ctx context.Context) {
 // up the others.
 func (h *handlers) sweepCohorts(ctx context.Context) error {
 	now := h.now()
-	if err := h.store.ExpireCohorts(ctx, now.Add(-cohortWait), now); err != nil {
+	if err := h.store.Cohorts.ExpireCohorts(ctx, now.Add(-cohortWait), now); err != nil {
 		return err
 	}
-	ids, err := h.store.CohortsToDo(ctx)
+	ids, err := h.store.Cohorts.CohortsToDo(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (h *handlers) sweepCohorts(ctx context.Context) error {
 }
 
 func (h *handlers) advanceCohort(ctx context.Context, id string) error {
-	job, err := h.store.Cohort(ctx, id)
+	job, err := h.store.Cohorts.Cohort(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (h *handlers) checkCohort(ctx context.Context, job models.CohortJob) (model
 	if err != nil {
 		return models.CohortJob{}, err
 	}
-	return h.store.SaveCohortCheck(ctx, check)
+	return h.store.Cohorts.SaveCohortCheck(ctx, check)
 }
 
 // checkFile reads a file and looks for its numbers among those that are known.
@@ -112,7 +112,7 @@ func (h *handlers) checkFile(ctx context.Context, job models.CohortJob) (models.
 	for i, p := range list.People {
 		phones[i] = p.Phone
 	}
-	known, err := h.store.KnownNumbers(ctx, phones)
+	known, err := h.store.Cohorts.KnownNumbers(ctx, phones)
 	if err != nil {
 		return models.CohortCheck{}, err
 	}
@@ -162,7 +162,7 @@ type studyRules struct {
 
 func (h *handlers) readStudyRules(ctx context.Context, studyID string) (studyRules, error) {
 	rules := studyRules{newest: map[string]int{}}
-	study, err := h.store.Study(ctx, studyID)
+	study, err := h.store.Studies.Study(ctx, studyID)
 	if err != nil {
 		return rules, err
 	}
@@ -170,7 +170,7 @@ func (h *handlers) readStudyRules(ctx context.Context, studyID string) (studyRul
 	if err != nil {
 		return rules, err
 	}
-	texts, err := h.store.ConsentTexts(ctx, studyID)
+	texts, err := h.store.Studies.ConsentTexts(ctx, studyID)
 	for _, text := range texts {
 		rules.newest[text.Locale] = max(rules.newest[text.Locale], text.Version)
 	}
@@ -232,7 +232,7 @@ func (h *handlers) enrolCohort(ctx context.Context, job models.CohortJob) error 
 		to := min(from+cohortBatch, len(list.People))
 		batch := h.newBatch(job, rules, list.People[from:to], plan[from:to])
 		batch.IsLast = to == len(list.People)
-		next, err := h.store.EnrolBatch(ctx, batch)
+		next, err := h.store.Cohorts.EnrolBatch(ctx, batch)
 		if err == nil {
 			job, tries = next, 0
 			continue
@@ -241,7 +241,7 @@ func (h *handlers) enrolCohort(ctx context.Context, job models.CohortJob) error 
 			return err
 		}
 		tries++
-		if job, err = h.store.Cohort(ctx, job.ID); err != nil {
+		if job, err = h.store.Cohorts.Cohort(ctx, job.ID); err != nil {
 			return err
 		}
 	}

@@ -104,7 +104,7 @@ func (h *handlers) importCohort(ctx context.Context, in *newCohortRequest) (*new
 	if in.DryRun {
 		return h.tryCohort(ctx, job)
 	}
-	if job, err = h.store.CreateCohort(ctx, job); err != nil {
+	if job, err = h.store.Cohorts.CreateCohort(ctx, job); err != nil {
 		return nil, h.toFailure("storing the file", err)
 	}
 	checked, err := h.checkCohort(ctx, job)
@@ -120,7 +120,7 @@ func (h *handlers) importCohort(ctx context.Context, in *newCohortRequest) (*new
 
 // checkRecruiting refuses a study that does not take people in.
 func (h *handlers) checkRecruiting(ctx context.Context, id string) error {
-	study, err := h.store.Study(ctx, id)
+	study, err := h.store.Studies.Study(ctx, id)
 	switch {
 	case errors.Is(err, models.ErrNotFound):
 		return newFailure(http.StatusBadRequest, "study: is not the id of a study")
@@ -141,7 +141,7 @@ func (h *handlers) tryCohort(ctx context.Context, job models.CohortJob) (*newCoh
 	job.ID, job.State = "", check.State
 	job.Rows, job.Good, job.Faults, job.Suggested = check.Rows, check.Good, check.Faults, check.Suggested
 	detail := strconv.Itoa(job.Rows) + " rows, " + strconv.Itoa(job.Faults) + " faults"
-	if err := h.store.RecordAudit(ctx, models.Audit{Actor: job.CreatedBy, Action: "cohort_dry_run", Detail: detail, At: job.CreatedAt}); err != nil {
+	if err := h.store.Audit.RecordAudit(ctx, models.Audit{Actor: job.CreatedBy, Action: "cohort_dry_run", Detail: detail, At: job.CreatedAt}); err != nil {
 		return nil, h.toFailure("checking the file", err)
 	}
 	body := newAnswer("Dry run: nothing was kept", showCohort(ctx, job, check.Report)).Body
@@ -183,13 +183,13 @@ func readUpload(in *newCohortRequest) (name string, file []byte, err error) {
 }
 
 func (h *handlers) getCohort(ctx context.Context, in *cohortRequest) (*answer[api.Cohort], error) {
-	job, err := h.store.Cohort(ctx, in.ID)
+	job, err := h.store.Cohorts.Cohort(ctx, in.ID)
 	return h.answerCohort(ctx, "", job, err)
 }
 
 // confirmCohort answers at once; the people are enrolled in the background.
 func (h *handlers) confirmCohort(ctx context.Context, in *cohortRequest) (*answer[api.Cohort], error) {
-	job, err := h.store.ConfirmCohort(ctx, models.CohortStep{ID: in.ID, Actor: actorOf(ctx), Now: h.now()})
+	job, err := h.store.Cohorts.ConfirmCohort(ctx, models.CohortStep{ID: in.ID, Actor: actorOf(ctx), Now: h.now()})
 	if errors.Is(err, models.ErrConflict) {
 		return nil, newFailure(http.StatusConflict, "the cohort is not ready; only a checked file that waits for its confirmation can be confirmed")
 	}
@@ -200,7 +200,7 @@ func (h *handlers) confirmCohort(ctx context.Context, in *cohortRequest) (*answe
 }
 
 func (h *handlers) cancelCohort(ctx context.Context, in *cohortRequest) (*answer[api.Cohort], error) {
-	job, err := h.store.CancelCohort(ctx, models.CohortStep{ID: in.ID, Actor: actorOf(ctx), Now: h.now()})
+	job, err := h.store.Cohorts.CancelCohort(ctx, models.CohortStep{ID: in.ID, Actor: actorOf(ctx), Now: h.now()})
 	if errors.Is(err, models.ErrConflict) {
 		return nil, newFailure(http.StatusConflict, "the cohort is over and cannot be canceled")
 	}

@@ -45,7 +45,7 @@ func TestCohortImport(t *testing.T) {
 	require.Equal(t, []int{3, 3, 0, 2, 15}, []int{job.Rows, job.Good, job.FaultCount, job.ZonesSuggested, job.PerMinute})
 	require.Equal(t, "spring.csv", job.FileName)
 	require.Equal(t, api.CohortPerson{Line: 3, Phone: "+14155550102", Name: "Bo", Timezone: "America/Los_Angeles", ZoneAssumed: true, ZoneSuggested: true}, job.First[1])
-	people, err := rows.Participants(t.Context(), models.ParticipantQuery{})
+	people, err := rows.People.Participants(t.Context(), models.ParticipantQuery{})
 	require.NoError(t, err)
 	require.Empty(t, people, "nobody is enrolled before the confirmation")
 
@@ -56,7 +56,7 @@ func TestCohortImport(t *testing.T) {
 	job = h.waitOver(job.ID)
 	require.Equal(t, []any{models.CohortDone, 3, 3, 0}, []any{job.State, job.Tried, job.Enrolled, job.Skipped})
 	require.Equal(t, auth.Operator, job.ConfirmedBy)
-	people, err = rows.Participants(t.Context(), models.ParticipantQuery{})
+	people, err = rows.People.Participants(t.Context(), models.ParticipantQuery{})
 	require.NoError(t, err)
 	require.Len(t, people, 3)
 	byName := map[string]models.Participant{}
@@ -68,7 +68,7 @@ func TestCohortImport(t *testing.T) {
 	require.False(t, byName["Ada"].ZoneAssumed)
 	require.Equal(t, testNow, byName["Ada"].GreetingAt.UTC())
 	require.Equal(t, testNow.Add(4*time.Second), byName["Bo"].GreetingAt.UTC(), "15 greetings a minute")
-	audit, err := rows.AuditRows(t.Context(), models.AuditQuery{Action: "cohort_confirm"})
+	audit, err := rows.Audit.AuditRows(t.Context(), models.AuditQuery{Action: "cohort_confirm"})
 	require.NoError(t, err)
 	require.Len(t, audit, 1)
 	require.Equal(t, "spring wave", audit[0].Reason)
@@ -80,9 +80,9 @@ func TestCohortImport(t *testing.T) {
 
 func TestCohortFaults(t *testing.T) {
 	h, rows := startWithStore(t, nil)
-	_, err := rows.Enroll(t.Context(), models.Participant{ID: "conv_1", Phone: "+12125550101", Timezone: "UTC", EnrolledAt: testNow}, auth.Operator)
+	_, err := rows.People.Enroll(t.Context(), models.Participant{ID: "conv_1", Phone: "+12125550101", Timezone: "UTC", EnrolledAt: testNow}, auth.Operator)
 	require.NoError(t, err)
-	_, err = rows.AcceptInbound(t.Context(), models.Inbound{ProviderSID: "SM1", From: "+14155550102", To: ourNumber, Body: "STOP", ReceivedAt: testNow})
+	_, err = rows.Inbound.AcceptInbound(t.Context(), models.Inbound{ProviderSID: "SM1", From: "+14155550102", To: ourNumber, Body: "STOP", ReceivedAt: testNow})
 	require.NoError(t, err)
 	body := cohortFile + ourNumber + ",Dee,\n+12125550103,Eve,EST\n"
 	for _, query := range []string{"?dry_run=true", ""} {
@@ -117,7 +117,7 @@ func TestCohortFaults(t *testing.T) {
 	// A file that was not read to its end is not imported in part.
 	job = result[api.Cohort](t, h.do(upload("?skip_faulty=true", "phone,name\n+12125550110,a\n+12125550111,\"b\n+12125550112,c\n")))
 	require.Equal(t, models.CohortFailed, job.State)
-	people, err := rows.Participants(t.Context(), models.ParticipantQuery{})
+	people, err := rows.People.Participants(t.Context(), models.ParticipantQuery{})
 	require.NoError(t, err)
 	require.Len(t, people, 2)
 }
@@ -229,10 +229,10 @@ func TestCohortGoesOnAfterACrash(t *testing.T) {
 				next := &handlers{cfg: kept, store: rows, cohorts: newCohortRunner(), log: kept.Logger}
 				next.cfg.Now = func() time.Time { return testNow.Add(time.Hour) }
 				require.NoError(t, next.sweepCohorts(t.Context()))
-				done, err := rows.Cohort(t.Context(), job.ID)
+				done, err := rows.Cohorts.Cohort(t.Context(), job.ID)
 				require.NoError(t, err)
 				require.Equal(t, []any{models.CohortDone, people, 0}, []any{done.State, done.Enrolled, done.Skipped})
-				found, err := rows.Participants(t.Context(), models.ParticipantQuery{})
+				found, err := rows.People.Participants(t.Context(), models.ParticipantQuery{})
 				require.NoError(t, err)
 				require.Len(t, found, people)
 				perMinute := map[time.Time]int{}
@@ -242,7 +242,7 @@ func TestCohortGoesOnAfterACrash(t *testing.T) {
 				for minute, n := range perMinute {
 					require.LessOrEqual(t, n, 15, "%s", minute)
 				}
-				enrolled, err := rows.AuditRows(t.Context(), models.AuditQuery{Action: "enroll"})
+				enrolled, err := rows.Audit.AuditRows(t.Context(), models.AuditQuery{Action: "enroll"})
 				require.NoError(t, err)
 				require.Len(t, enrolled, people)
 			})
@@ -254,7 +254,7 @@ func TestCohortGoesOnAfterACrash(t *testing.T) {
 // checking it.
 func TestCohortIsCheckedAfterACrash(t *testing.T) {
 	h, _ := startWithStore(t, func(cfg *Config) {
-		_, err := cfg.Store.CreateCohort(t.Context(), models.CohortJob{ID: "coh_1", File: []byte(cohortFile), Region: "US", Zone: "UTC", PerMinute: 1, CreatedAt: testNow})
+		_, err := cfg.Store.Cohorts.CreateCohort(t.Context(), models.CohortJob{ID: "coh_1", File: []byte(cohortFile), Region: "US", Zone: "UTC", PerMinute: 1, CreatedAt: testNow})
 		require.NoError(t, err)
 	})
 	require.Eventually(t, func() bool {

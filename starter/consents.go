@@ -17,7 +17,7 @@ func (h *handlers) registerConsents(router huma.API) {
 }
 
 func (h *handlers) getConsents(ctx context.Context, in *personRequest) (*answer[[]api.Consent], error) {
-	rows, err := h.cfg.Turns.Consents(ctx, in.ID)
+	rows, err := h.store.Records.Consents(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("get-consents", err)
 	}

@@ -61,7 +61,7 @@ func (h *handlers) listCosts(ctx context.Context, in *costsRequest) (*answer[api
 	if query.Until < query.From {
 		return nil, newFailure(http.StatusBadRequest, "until: must not be before from")
 	}
-	sums, err := h.store.Costs(ctx, query)
+	sums, err := h.store.Costs.Sum(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("adding up costs", err)
 	}
@@ -105,7 +105,7 @@ func toBudget(b models.Budget) api.Budget {
 }
 
 func (h *handlers) listBudgets(ctx context.Context, _ *noInput) (*answer[api.BudgetList], error) {
-	rows, err := h.store.Budgets(ctx)
+	rows, err := h.store.Budgets.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("listing budgets", err)
 	}
@@ -140,7 +140,7 @@ func (h *handlers) setBudget(ctx context.Context, in *newBudgetRequest) (*answer
 	if err := h.checkNewBudget(in.Body); err != nil {
 		return nil, err
 	}
-	saved, err := h.store.SetBudget(ctx, models.Budget{
+	saved, err := h.store.Budgets.SetBudget(ctx, models.Budget{
 		Scope: in.Body.Scope, ParticipantID: in.Body.ParticipantID, StudyID: in.Body.StudyID, Period: in.Body.Period, Micros: in.Body.Micros, WarnPercent: in.Body.WarnPercent,
 		Currency: h.cfg.Prices.Currency(), CreatedBy: actorOf(ctx), UpdatedAt: h.now(),
 	})
@@ -158,7 +158,7 @@ const defaultWarnPercent = 80
 
 // getBudget finds a budget among all, which are few.
 func (h *handlers) getBudget(ctx context.Context, in *budgetRequest) (*taggedAnswer[api.Budget], error) {
-	rows, err := h.store.Budgets(ctx)
+	rows, err := h.store.Budgets.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("reading the budget", err)
 	}
@@ -175,7 +175,7 @@ func (h *handlers) changeBudget(ctx context.Context, in *PatchInput, ifMatch str
 	if err != nil {
 		return nil, newFailure(http.StatusNotFound, "budget not found")
 	}
-	saved, err := h.store.ChangeBudget(ctx, models.BudgetChange{
+	saved, err := h.store.Budgets.ChangeBudget(ctx, models.BudgetChange{
 		ID: id, Micros: body.Micros, WarnPercent: body.WarnPercent, Actor: actorOf(ctx), Now: h.now(),
 		Check: func(row models.Budget) error { return checkTag(ifMatch, toBudget(row)) },
 	})
@@ -186,7 +186,7 @@ func (h *handlers) changeBudget(ctx context.Context, in *PatchInput, ifMatch str
 }
 
 func (h *handlers) deleteBudget(ctx context.Context, in *budgetRequest) (*answer[api.Empty], error) {
-	err := h.store.DeleteBudget(ctx, in.ID, actorOf(ctx), h.now())
+	err := h.store.Budgets.DeleteBudget(ctx, in.ID, actorOf(ctx), h.now())
 	if errors.Is(err, models.ErrNotFound) {
 		return nil, newFailure(http.StatusNotFound, "budget not found")
 	}

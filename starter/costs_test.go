@@ -14,9 +14,9 @@ func TestCostRoutes(t *testing.T) {
 	list := priceList(t)
 	h, rows := startWithStore(t, func(cfg *Config) { cfg.Prices = list })
 	ann := h.ann()
-	_, err := rows.AcceptInbound(t.Context(), models.Inbound{ProviderSID: "SM1", From: ann.Phone, To: ourNumber, Body: "hello", ReceivedAt: testNow})
+	_, err := rows.Inbound.AcceptInbound(t.Context(), models.Inbound{ProviderSID: "SM1", From: ann.Phone, To: ourNumber, Body: "hello", ReceivedAt: testNow})
 	require.NoError(t, err)
-	require.NoError(t, rows.RecordCosts(t.Context(), list))
+	require.NoError(t, rows.Costs.RecordCosts(t.Context(), list))
 
 	row := api.CostRow{Key: ann.ID, Name: ann.Name, Calls: 1, SegmentsIn: 1, Micros: 20_000}
 	costs := result[api.Costs](t, h.do(call{method: "GET", path: costsPath + "?by=person"}))

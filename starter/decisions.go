@@ -44,11 +44,11 @@ func toDecision(row models.DecisionOutcome) api.Decision {
 }
 
 func (h *handlers) listDecisions(ctx context.Context, in *decisionsRequest) (*answer[api.DecisionPage], error) {
-	if _, err := h.store.Study(ctx, in.ID); err != nil {
+	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
 		return nil, h.studyFailure("listing decisions", err)
 	}
 	query := models.DecisionQuery{StudyID: in.ID, After: in.Cursor, Limit: in.Limit, Now: h.now()}
-	rows, err := h.store.Decisions(ctx, query)
+	rows, err := h.store.Studies.Decisions(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("listing decisions", err)
 	}
@@ -58,7 +58,7 @@ func (h *handlers) listDecisions(ctx context.Context, in *decisionsRequest) (*an
 	}
 	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.DecisionOutcome) (string, []models.DecisionOutcome, error) {
 		query.After, query.Limit = last.ID, 1
-		more, err := h.store.Decisions(ctx, query)
+		more, err := h.store.Studies.Decisions(ctx, query)
 		return last.ID, more, err
 	})
 	if err != nil {

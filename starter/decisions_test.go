@@ -23,7 +23,7 @@ func TestDecisionRoute(t *testing.T) {
 	for day := range 3 {
 		at := person.EnrolledAt.AddDate(0, 0, day)
 		slot := models.Slot{Date: at.Format(time.DateOnly), TargetAt: at, SendAt: at}
-		require.NoError(t, rows.SaveState(t.Context(), models.SaveStateInput{
+		require.NoError(t, rows.Turns.SaveState(t.Context(), models.SaveStateInput{
 			ParticipantID: person.ID, Now: at.Add(-24 * time.Hour), Missed: []models.MissedPrompt{{ScheduleID: "s1", Slot: slot, Reason: "quiet_hours"}},
 		}))
 	}

@@ -34,7 +34,7 @@ func (h *handlers) registerDelivery(router huma.API) {
 func (h *handlers) getDelivery(ctx context.Context, in *deliveryRequest) (*answer[api.DeliveryReport], error) {
 	until := h.now().UTC()
 	from := until.Truncate(24*time.Hour).AddDate(0, 0, 1-in.Days)
-	rows, err := h.store.DeliveryReport(ctx, from, until, in.Sender)
+	rows, err := h.store.Reports.DeliveryReport(ctx, from, until, in.Sender)
 	if err != nil {
 		return nil, h.toFailure("reading the delivery of texts", err)
 	}

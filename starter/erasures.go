@@ -68,7 +68,7 @@ func (h *handlers) eraseParticipant(ctx context.Context, in *eraseRequest) (*ans
 	}
 	reason := cmp.Or(in.Body.Reason, models.OriginOf(ctx).Reason)
 	// The audit's own reason would be emptied again; the erasure keeps it.
-	saved, err := h.store.BeginErasure(ctx, models.ErasureRequest{ParticipantID: in.ID, Actor: actorOf(ctx), Reason: reason, Now: h.now()})
+	saved, err := h.store.Erasures.BeginErasure(ctx, models.ErasureRequest{ParticipantID: in.ID, Actor: actorOf(ctx), Reason: reason, Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("erasing the participant", err)
 	}
@@ -77,7 +77,7 @@ func (h *handlers) eraseParticipant(ctx context.Context, in *eraseRequest) (*ans
 }
 
 func (h *handlers) listErasures(ctx context.Context, in *erasuresRequest) (*answer[api.ErasurePage], error) {
-	rows, err := h.store.Erasures(ctx, models.ErasureQuery{Before: in.Cursor, Limit: in.Limit})
+	rows, err := h.store.Erasures.List(ctx, models.ErasureQuery{Before: in.Cursor, Limit: in.Limit})
 	if err != nil {
 		return nil, h.toFailure("listing erasures", err)
 	}
@@ -86,7 +86,7 @@ func (h *handlers) listErasures(ctx context.Context, in *erasuresRequest) (*answ
 		page.Erasures = append(page.Erasures, toErasure(row))
 	}
 	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Erasure) (string, []models.Erasure, error) {
-		more, err := h.store.Erasures(ctx, models.ErasureQuery{Before: last.ParticipantID, Limit: 1})
+		more, err := h.store.Erasures.List(ctx, models.ErasureQuery{Before: last.ParticipantID, Limit: 1})
 		return last.ParticipantID, more, err
 	})
 	if err != nil {
@@ -96,7 +96,7 @@ func (h *handlers) listErasures(ctx context.Context, in *erasuresRequest) (*answ
 }
 
 func (h *handlers) getErasure(ctx context.Context, in *personRequest) (*answer[api.Erasure], error) {
-	row, err := h.store.Erasure(ctx, in.ID)
+	row, err := h.store.Erasures.Erasure(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("reading the erasure", err)
 	}

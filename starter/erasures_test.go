@@ -37,9 +37,9 @@ func TestErasureRoutes(t *testing.T) {
 	require.Equal(t, http.StatusAccepted, again.status, again.raw)
 	require.Equal(t, receipt.RequestedAt, result[api.Erasure](t, again).RequestedAt)
 	step := models.ErasureStep{ParticipantID: ann.ID, From: models.ErasureEnding, To: models.ErasureRows, Now: testNow}
-	require.NoError(t, rows.EndErasureStep(t.Context(), step))
-	require.NoError(t, rows.EraseRows(t.Context(), ann.ID, testNow))
-	require.NoError(t, rows.FinishErasure(t.Context(), ann.ID, testNow))
+	require.NoError(t, rows.Erasures.EndErasureStep(t.Context(), step))
+	require.NoError(t, rows.Erasures.EraseRows(t.Context(), ann.ID, testNow))
+	require.NoError(t, rows.Erasures.FinishErasure(t.Context(), ann.ID, testNow))
 	receipt = result[api.Erasure](t, h.do(call{method: "GET", path: erasuresPath + "/" + ann.ID}))
 	require.Equal(t, models.ErasureDone, receipt.State)
 	require.Equal(t, int64(1), receipt.Rows["participants"])
@@ -56,9 +56,9 @@ func TestErasuresHavePages(t *testing.T) {
 	const people = 201
 	for i := range people {
 		id := fmt.Sprintf("conv_%03d", i)
-		_, err := rows.Enroll(t.Context(), models.Participant{ID: id, Phone: fmt.Sprintf("+1202555%04d", i), Timezone: "UTC", EnrolledAt: testNow}, auth.Operator)
+		_, err := rows.People.Enroll(t.Context(), models.Participant{ID: id, Phone: fmt.Sprintf("+1202555%04d", i), Timezone: "UTC", EnrolledAt: testNow}, auth.Operator)
 		require.NoError(t, err)
-		_, err = rows.BeginErasure(t.Context(), models.ErasureRequest{ParticipantID: id, Actor: auth.Operator, Now: testNow.Add(time.Duration(i) * time.Second)})
+		_, err = rows.Erasures.BeginErasure(t.Context(), models.ErasureRequest{ParticipantID: id, Actor: auth.Operator, Now: testNow.Add(time.Duration(i) * time.Second)})
 		require.NoError(t, err)
 	}
 	first := result[api.ErasurePage](t, h.do(call{method: "GET", path: erasuresPath + "?limit=200"}))

@@ -55,7 +55,7 @@ func (h *handlers) zipMemory(ctx context.Context, id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	profile, err := h.store.Profile(ctx, id)
+	profile, err := h.store.People.Profile(ctx, id)
 	if err != nil && !errors.Is(err, models.ErrNotFound) { // nothing learnt yet
 		return nil, fmt.Errorf("reading a profile: %w", err)
 	}

@@ -16,68 +16,55 @@ import (
 	"coachline/models"
 )
 
-// person is a memory of one person.
-type person struct {
-	models.Memory
-	profile models.Profile
-	err     error
-}
-
-func (p person) Recall(context.Context, string) (models.Memory, error) { return p.Memory, p.err }
-func (p person) Notes(context.Context, string, int) ([]models.Note, error) {
-	return p.Memory.Notes, nil
-}
-func (p person) Forget(context.Context, models.Forgetting) error           { return nil }
-func (p person) ForgetAll(context.Context, models.Forgetting) (int, error) { return 0, nil }
-func (p person) History(_ context.Context, _, id string) ([]models.FactVersion, error) {
-	return []models.FactVersion{
-		{FactID: id, Version: 2, Text: "newest", At: viewStart},
-		{FactID: id, Version: 1, Text: "One walk\n# a day", SourceID: 4, TurnID: "conv_1-t2", At: viewStart.AddDate(0, 0, -4)},
-	}, nil
-}
-
-func exported(t *testing.T, p person) []byte {
+// exported is the archive of conv_1, of whom something may be remembered.
+func exported(t *testing.T, isKnown bool) []byte {
 	t.Helper()
 	h := startWithAccess(t, nil)
-	p.profile.ParticipantID = "conv_1"
-	h.addRows(&p.profile)
-	raw, err := (&handlers{store: h.rows, cfg: Config{Memory: p}}).zipMemory(t.Context(), "conv_1")
+	if isKnown {
+		h.remember("conv_1")
+	}
+	raw, err := (&handlers{store: h.rows}).zipMemory(t.Context(), "conv_1")
 	require.NoError(t, err)
 	return raw
 }
 
-func TestExport(t *testing.T) {
-	known := person{
-		Memory: models.Memory{
-			Facts: []models.Fact{
-				{ID: "f3", Kind: models.FactEvent, Text: "Ran 5 km", Version: 1, SourceID: 20, TurnID: "conv_1-t9", UpdatedAt: viewStart},
-				{ID: "f2", Kind: models.FactGoal, Text: "Two walks\n\n## a day", Version: 2, SourceID: 12, TurnID: "conv_1-t9", UpdatedAt: viewStart},
-				{ID: "f1", Kind: models.FactIdentity, Text: "Has a dog", Version: 1, SourceID: 2, TurnID: "conv_1-t1", UpdatedAt: viewStart},
-			},
-			Notes: []models.Note{
-				{LocalDate: "2026-11-23", Text: "Walked twice.\nSlept well.\n", UpdatedAt: viewStart},
-				{LocalDate: "2026-11-22", UpdatedAt: viewStart}, // forgotten
-				{LocalDate: "2026-10-31", Text: "Began.", UpdatedAt: viewStart},
-			},
-			Summary: models.Summary{Text: "They settled on a walk.", UpdatedAt: viewStart},
-		},
-		profile: models.Profile{HabitDomain: "walking", LastBarrier: "rain\n- and snow", Tone: models.Tone{Tags: []string{"concise", "warm"}}},
+// remember stores facts, notes, a summary and the profile of a person.
+func (h *harness) remember(id string) {
+	h.t.Helper()
+	ctx, facts, vector := context.Background(), h.rows.Memory, []float32{1}
+	for _, fact := range []models.Fact{
+		{Kind: models.FactIdentity, Text: "Has a dog", SourceID: 2, TurnID: id + "-t1", CreatedAt: viewStart},
+		{Kind: models.FactGoal, Text: "One walk\n# a day", SourceID: 4, TurnID: id + "-t2", CreatedAt: viewStart.AddDate(0, 0, -4)},
+		{Kind: models.FactEvent, Text: "Ran 5 km", SourceID: 20, TurnID: id + "-t9", CreatedAt: viewStart},
+	} {
+		fact.ParticipantID = id
+		vector = append(vector, 1)
+		_, err := facts.SaveFact(ctx, fact, vector)
+		require.NoError(h.t, err)
 	}
-	for _, tt := range []struct {
-		name string
-		in   person
-	}{{"export", known}, {"export-empty", person{}}} {
-		t.Run("P3 "+tt.name, func(t *testing.T) {
-			raw := exported(t, tt.in)
-			require.Equal(t, raw, exported(t, tt.in), "the same bytes for the same rows")
-			goldenText(t, tt.name, unpacked(t, raw))
+	_, err := facts.UpdateFact(ctx, models.Fact{
+		ID: "f2", ParticipantID: id, Kind: models.FactGoal, Text: "Two walks\n\n## a day", Version: 1, SourceID: 12, TurnID: id + "-t9", UpdatedAt: viewStart,
+	}, vector)
+	require.NoError(h.t, err)
+	h.addRows(
+		&models.Note{ParticipantID: id, LocalDate: "2026-11-23", Text: "Walked twice.\nSlept well.\n", Version: 1, UpdatedAt: viewStart},
+		&models.Note{ParticipantID: id, LocalDate: "2026-11-22", Version: 1, UpdatedAt: viewStart}, // forgotten
+		&models.Note{ParticipantID: id, LocalDate: "2026-10-31", Text: "Began.", Version: 1, UpdatedAt: viewStart},
+		&models.Summary{ParticipantID: id, Text: "They settled on a walk.", Version: 1, UpdatedAt: viewStart},
+		&models.Profile{ParticipantID: id, HabitDomain: "walking", LastBarrier: "rain\n- and snow", Tone: models.Tone{Tags: []string{"concise", "warm"}}},
+	)
+}
+
+func TestExport(t *testing.T) {
+	for name, isKnown := range map[string]bool{"export": true, "export-empty": false} {
+		t.Run(name, func(t *testing.T) {
+			raw := exported(t, isKnown)
+			require.Equal(t, raw, exported(t, isKnown), "the same bytes for the same rows")
+			goldenText(t, name, unpacked(t, raw))
 		})
 	}
-	t.Run("P3 a person nobody knows", func(t *testing.T) {
-		h := &handlers{store: start(t, nil).rows, cfg: Config{Memory: person{err: models.ErrNotFound}}}
-		_, err := h.zipMemory(t.Context(), "conv_9")
-		require.ErrorIs(t, err, models.ErrNotFound)
-	})
+	_, err := (&handlers{store: start(t, nil).rows}).zipMemory(t.Context(), "conv_9")
+	require.ErrorIs(t, err, models.ErrNotFound)
 }
 
 // unpacked is an archive as a text: names, instants, contents.

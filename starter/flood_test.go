@@ -84,7 +84,7 @@ func TestFloodHoldsUpNobodyElse(t *testing.T) {
 	h.stop()
 	require.Len(t, h.signalled(ann.ID), limit)
 	require.Equal(t, 1, h.started(models.ActivitySendLimitNotice))
-	history, err := rows.History(context.Background(), ann.ID, 2*flood, time.Time{})
+	history, err := rows.People.History(context.Background(), ann.ID, 2*flood, time.Time{})
 	require.NoError(t, err)
 	require.Len(t, history, flood-limit, "what the workflow was not told of is in the history at once")
 }
@@ -149,7 +149,7 @@ func TestH17LongText(t *testing.T) {
 	require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(1, herNumber, "first")).status)
 	long := strings.Repeat("\U0001F600", 20_000)
 	require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(2, herNumber, long)).status)
-	history, err := rows.History(context.Background(), ann.ID, 10, time.Time{})
+	history, err := rows.People.History(context.Background(), ann.ID, 10, time.Time{})
 	require.NoError(t, err)
 	require.Contains(t, history[0].Text, "its last 16000 characters are left out here]")
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"coachline/internal/api"
 	"coachline/internal/database"
@@ -51,7 +52,6 @@ type harness struct {
 	rows   *store.Store
 	faults *faults
 	engine *fakeTemporal
-	past   *fakeRecords
 	server *Server
 	stop   func()
 }
@@ -64,12 +64,10 @@ func start(t *testing.T, change func(*Config)) *harness {
 // startLimited is start with limits of inbound texts.
 func startLimited(t *testing.T, limits store.InboundLimits, change func(*Config)) *harness {
 	t.Helper()
-	h := &harness{t: t, faults: &faults{}, engine: &fakeTemporal{}, past: &fakeRecords{}}
+	h := &harness{t: t, faults: &faults{}, engine: &fakeTemporal{}}
 	h.rows = openStore(t, h.faults, limits)
 	cfg := Config{
 		HTTP: HTTPConfig{Addr: "127.0.0.1:0", APIToken: testToken}, Store: h.rows, Temporal: h.engine,
-		Turns:    h.past,
-		Memory:   h.past,
 		Carrier:  CarrierConfig{Verifier: signed{}, AccountSID: testAccount, OurNumbers: []string{ourNumber}},
 		Defaults: Defaults{Zone: "America/New_York", Region: "US"},
 		Relay:    RelayConfig{Interval: time.Hour},
@@ -132,7 +130,7 @@ func (h *harness) addRows(rows ...any) {
 	h.t.Helper()
 	require.NoError(h.t, h.rows.Database().Write(context.Background(), func(tx *gorm.DB) error {
 		for _, row := range rows {
-			if err := tx.Save(row).Error; err != nil {
+			if err := tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(row).Error; err != nil {
 				return err
 			}
 		}
@@ -151,7 +149,7 @@ func (h *harness) change(id string, columns map[string]any) {
 // undelivered counts the notices that the workflow was not told of.
 func (h *harness) undelivered() int {
 	h.t.Helper()
-	rows, err := h.rows.PendingNotices(context.Background(), testNow.AddDate(100, 0, 0), 1000)
+	rows, err := h.rows.Notices.PendingNotices(context.Background(), testNow.AddDate(100, 0, 0), 1000)
 	require.NoError(h.t, err)
 	return len(rows)
 }
@@ -159,7 +157,7 @@ func (h *harness) undelivered() int {
 // audits are the rows of the audit with an action, oldest first.
 func (h *harness) audits(action string) []models.Audit {
 	h.t.Helper()
-	rows, err := h.rows.AuditRows(context.Background(), models.AuditQuery{Action: action})
+	rows, err := h.rows.Audit.AuditRows(context.Background(), models.AuditQuery{Action: action})
 	require.NoError(h.t, err)
 	slices.Reverse(rows)
 	return rows

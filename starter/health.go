@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"coachline/internal/api"
+	"coachline/internal/metrics"
 )
 
 // readyLimit is how long the dependencies have to answer.
@@ -52,6 +53,8 @@ func (h *handlers) getReadiness(ctx context.Context, _ *noInput) (*answer[api.Re
 }
 
 func (h *handlers) registerMetrics(mux *http.ServeMux, doc *huma.OpenAPI) {
-	mux.Handle("GET /metrics", h.cfg.Metrics.HandlerWith(h.store))
+	mux.Handle("GET /metrics", h.cfg.Metrics.HandlerWith(metrics.Backlog{
+		Notices: h.store.Notices.PendingNotices, SenderHolds: h.store.Outbox.SenderHolds, Attention: h.store.Attention.CountAttention,
+	}))
 	doc.AddOperation(plainRoute{http.MethodGet, "/metrics", "Prometheus metrics", "text/plain"}.newOperation(http.StatusBadRequest))
 }

@@ -41,15 +41,15 @@ func (h *handlers) getHistory(ctx context.Context, in *historyRequest) (*answer[
 
 func (h *handlers) readHistory(ctx context.Context, in *historyRequest) ([]models.HistoryEntry, error) {
 	if in.After.IsZero() {
-		return h.store.History(ctx, in.ID, in.Limit, in.Before)
+		return h.store.People.History(ctx, in.ID, in.Limit, in.Before)
 	}
 	if !in.Before.IsZero() {
 		return nil, models.BadField("after", "not together with before")
 	}
-	if _, err := h.store.Participant(ctx, in.ID); err != nil {
+	if _, err := h.store.People.Participant(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	return h.store.HistoryAfter(ctx, in.ID, in.Limit, in.After)
+	return h.store.People.HistoryAfter(ctx, in.ID, in.Limit, in.After)
 }
 
 func toHistoryEntry(entry models.HistoryEntry) api.HistoryEntry {

@@ -61,7 +61,7 @@ func (h *handlers) createHold(ctx context.Context, in *newHoldRequest) (*created
 	case until.After(now.Add(maxHold)):
 		return nil, newFailure(http.StatusBadRequest, "until: must be at most 366 days from now")
 	}
-	saved, err := h.store.CreateHold(ctx, models.Hold{
+	saved, err := h.store.Holds.CreateHold(ctx, models.Hold{
 		Scope: in.Body.Scope, ScopeID: in.Body.ScopeID, Reason: in.Body.Reason, CreatedBy: actorOf(ctx), CreatedAt: now, UntilAt: in.Body.Until,
 	})
 	if err != nil {
@@ -76,7 +76,7 @@ func (h *handlers) listHolds(ctx context.Context, in *holdsRequest) (*answer[api
 	if in.Active {
 		query.ActiveAt = now
 	}
-	rows, err := h.store.Holds(ctx, query)
+	rows, err := h.store.Holds.List(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("listing holds", err)
 	}
@@ -86,7 +86,7 @@ func (h *handlers) listHolds(ctx context.Context, in *holdsRequest) (*answer[api
 	}
 	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Hold) (string, []models.Hold, error) {
 		query.BeforeID, query.Limit = last.ID, 1
-		more, err := h.store.Holds(ctx, query)
+		more, err := h.store.Holds.List(ctx, query)
 		return strconv.FormatInt(last.ID, 10), more, err
 	})
 	if err != nil {
@@ -97,7 +97,7 @@ func (h *handlers) listHolds(ctx context.Context, in *holdsRequest) (*answer[api
 
 // getHold reads the page of one that begins with the hold.
 func (h *handlers) getHold(ctx context.Context, in *holdRequest) (*taggedAnswer[api.Hold], error) {
-	rows, err := h.store.Holds(ctx, models.HoldQuery{BeforeID: in.ID + 1, Limit: 1})
+	rows, err := h.store.Holds.List(ctx, models.HoldQuery{BeforeID: in.ID + 1, Limit: 1})
 	if err != nil {
 		return nil, h.toFailure("reading the hold", err)
 	}
@@ -109,7 +109,7 @@ func (h *handlers) getHold(ctx context.Context, in *holdRequest) (*taggedAnswer[
 
 func (h *handlers) releaseHold(ctx context.Context, in *holdRequest) (*answer[api.Hold], error) {
 	now := h.now()
-	saved, err := h.store.ReleaseHold(ctx, models.HoldRelease{ID: in.ID, Actor: actorOf(ctx), Now: now})
+	saved, err := h.store.Holds.ReleaseHold(ctx, models.HoldRelease{ID: in.ID, Actor: actorOf(ctx), Now: now})
 	if errors.Is(err, models.ErrNotFound) {
 		return nil, newFailure(http.StatusNotFound, "hold not found, or already over")
 	}
@@ -122,7 +122,7 @@ func (h *handlers) releaseHold(ctx context.Context, in *holdRequest) (*answer[ap
 // findActiveHold returns the hold that stops a participant's prompts for longest;
 // nil when there is none.
 func (h *handlers) findActiveHold(ctx context.Context, participantID string) (*models.Hold, error) {
-	rows, err := h.store.Holds(ctx, models.HoldQuery{ActiveAt: h.now(), ParticipantID: participantID})
+	rows, err := h.store.Holds.List(ctx, models.HoldQuery{ActiveAt: h.now(), ParticipantID: participantID})
 	var longest *models.Hold
 	for i := range rows {
 		if longest == nil || rows[i].UntilAt.After(longest.UntilAt) {

@@ -33,7 +33,7 @@ func TestHoldRoutes(t *testing.T) {
 	require.Equal(t, http.StatusOK, released.status, released.raw)
 	require.False(t, result[api.Hold](t, released).Active)
 	h.refused(call{method: "DELETE", path: holdsPath + "/2"}, http.StatusNotFound, "hold not found, or already over")
-	active, err := rows.Holds(t.Context(), models.HoldQuery{ActiveAt: testNow})
+	active, err := rows.Holds.List(t.Context(), models.HoldQuery{ActiveAt: testNow})
 	require.NoError(t, err)
 	require.Len(t, active, 1)
 

@@ -42,7 +42,7 @@ func (h *handlers) requestJoin(ctx context.Context, in *newJoinRequest) (*answer
 	if err != nil {
 		return nil, h.toFailure("asking for a join", err)
 	}
-	hint, err := h.store.RequestJoin(ctx, models.JoinRequest{
+	hint, err := h.store.Joins.RequestJoin(ctx, models.JoinRequest{
 		ID: id, StudyID: in.ID, Phone: phone, Locale: in.Body.Locale, Timezone: in.Body.Timezone, Actor: actorOf(ctx), Now: h.now(),
 	})
 	if err != nil {
@@ -55,10 +55,10 @@ func (h *handlers) requestJoin(ctx context.Context, in *newJoinRequest) (*answer
 }
 
 func (h *handlers) listJoins(ctx context.Context, in *studyRequest) (*answer[api.JoinList], error) {
-	if _, err := h.store.Study(ctx, in.ID); err != nil {
+	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
 		return nil, h.studyFailure("listing joins", err)
 	}
-	rows, counts, err := h.store.Joins(ctx, in.ID, 0)
+	rows, counts, err := h.store.Joins.List(ctx, in.ID, 0)
 	if err != nil {
 		return nil, h.toFailure("listing joins", err)
 	}

@@ -43,7 +43,7 @@ func TestJoinRoutes(t *testing.T) {
 	require.GreaterOrEqual(t, enrolled, 0)
 	require.Equal(t, models.JoinEnrolled, list.Joins[enrolled].State)
 	h.stop()
-	_, notices, err := rows.Untold(t.Context(), list.Joins[enrolled].ParticipantID)
+	_, notices, err := rows.Notices.Untold(t.Context(), list.Joins[enrolled].ParticipantID)
 	require.NoError(t, err)
 	require.Empty(t, notices, "the workflow was started")
 }

@@ -39,11 +39,11 @@ func (h *handlers) getMemories(ctx context.Context, in *personRequest) (*answer[
 // readMemory reads all facts with their versions, at most so many notes, and the
 // summary.
 func (h *handlers) readMemory(ctx context.Context, id string, notes int) (models.Memory, map[string][]models.FactVersion, error) {
-	known, err := h.cfg.Memory.Recall(ctx, id)
+	known, err := h.store.Memory.Recall(ctx, id)
 	if err != nil {
 		return models.Memory{}, nil, fmt.Errorf("reading memories: %w", err)
 	}
-	if known.Notes, err = h.cfg.Memory.Notes(ctx, id, notes); err != nil {
+	if known.Notes, err = h.store.Memory.Notes(ctx, id, notes); err != nil {
 		return models.Memory{}, nil, fmt.Errorf("reading notes: %w", err)
 	}
 	histories := map[string][]models.FactVersion{}
@@ -51,7 +51,7 @@ func (h *handlers) readMemory(ctx context.Context, id string, notes int) (models
 		if fact.Version == 1 {
 			continue
 		}
-		versions, err := h.cfg.Memory.History(ctx, id, fact.ID)
+		versions, err := h.store.Memory.History(ctx, id, fact.ID)
 		if err != nil && !errors.Is(err, models.ErrNotFound) { // forgotten a moment ago
 			return models.Memory{}, nil, fmt.Errorf("reading the history of a fact: %w", err)
 		}
@@ -68,7 +68,7 @@ type factRequest struct {
 // forgetMemory erases one fact in all its versions, for people who were removed
 // too; audited. A repeat changes nothing.
 func (h *handlers) forgetMemory(ctx context.Context, in *factRequest) (*answer[api.Forgotten], error) {
-	err := h.cfg.Memory.Forget(ctx, models.Forgetting{ParticipantID: in.ID, FactID: in.Fact, Actor: actorOf(ctx), At: h.now()})
+	err := h.store.Memory.Forget(ctx, models.Forgetting{ParticipantID: in.ID, FactID: in.Fact, Actor: actorOf(ctx), At: h.now()})
 	if err != nil {
 		return nil, h.toFailure("forget-memory", asMissing("participant or fact", err))
 	}
@@ -78,7 +78,7 @@ func (h *handlers) forgetMemory(ctx context.Context, in *factRequest) (*answer[a
 // forgetMemories erases all facts, notes and the summary of a person, removed or
 // not; audited. A repeat changes nothing.
 func (h *handlers) forgetMemories(ctx context.Context, in *personRequest) (*answer[api.Forgotten], error) {
-	facts, err := h.cfg.Memory.ForgetAll(ctx, models.Forgetting{ParticipantID: in.ID, Actor: actorOf(ctx), At: h.now()})
+	facts, err := h.store.Memory.ForgetAll(ctx, models.Forgetting{ParticipantID: in.ID, Actor: actorOf(ctx), At: h.now()})
 	if err != nil {
 		return nil, h.toFailure("forget-memories", err)
 	}

@@ -51,7 +51,7 @@ func (h *handlers) sendMessage(ctx context.Context, in *messageRequest) (*messag
 	if strings.TrimSpace(body) == "" {
 		return nil, newFailure(http.StatusBadRequest, "body: must not be blank")
 	}
-	p, err := h.store.Participant(ctx, in.ID)
+	p, err := h.store.People.Participant(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("queueing the message", err)
 	}
@@ -64,7 +64,7 @@ func (h *handlers) sendMessage(ctx context.Context, in *messageRequest) (*messag
 			return nil, h.toFailure("queueing the message", err)
 		}
 	}
-	out, created, err := h.store.QueueOperatorMessage(ctx, models.OperatorMessage{
+	out, created, err := h.store.Outbox.QueueOperatorMessage(ctx, models.OperatorMessage{
 		ParticipantID: in.ID, Body: body, Key: key, Actor: actorOf(ctx), Now: h.now(),
 	})
 	if errors.Is(err, models.ErrConflict) || (err == nil && !created && out.Body != body) {

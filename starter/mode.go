@@ -35,7 +35,7 @@ func (h *handlers) registerMode(router huma.API) {
 // forceMode audits a change before it asks for it, so that no change can happen
 // without a row; a refusal leaves a second row.
 func (h *handlers) forceMode(ctx context.Context, in *modeRequest) (*answer[api.ModeChanged], error) {
-	p, err := h.store.Participant(ctx, in.ID)
+	p, err := h.store.People.Participant(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("setting the mode", err)
 	}
@@ -43,7 +43,7 @@ func (h *handlers) forceMode(ctx context.Context, in *modeRequest) (*answer[api.
 		return nil, newFailure(http.StatusConflict, "target_state: the participant is %s; a mode can be set only while they are active or paused", p.Status)
 	}
 	audit := models.Audit{ParticipantID: in.ID, Actor: actorOf(ctx), Action: "set_mode", Detail: string(in.Body.Target), Reason: in.Body.Reason, At: h.now()}
-	if err := h.store.RecordAudit(ctx, audit); err != nil {
+	if err := h.store.Audit.RecordAudit(ctx, audit); err != nil {
 		return nil, h.toFailure("setting the mode", err)
 	}
 	view, err := h.requestUpdate(ctx, in.ID, models.UpdateSetMode, models.SetModeRequest{Mode: in.Body.Target})
@@ -56,7 +56,7 @@ func (h *handlers) forceMode(ctx context.Context, in *modeRequest) (*answer[api.
 		return newAnswer("Mode set", out), nil
 	}
 	audit.Action, audit.At = "set_mode_failed", h.now()
-	if auditErr := h.store.RecordAudit(context.WithoutCancel(ctx), audit); auditErr != nil {
+	if auditErr := h.store.Audit.RecordAudit(context.WithoutCancel(ctx), audit); auditErr != nil {
 		h.log.Error("recording a refused mode failed", "participant", in.ID, "error", auditErr)
 	}
 	var rejected *temporal.ApplicationError

@@ -136,7 +136,7 @@ func (h *handlers) createWebhook(ctx context.Context, in *newWebhookRequest) (*c
 		return nil, h.toFailure(doing, err)
 	}
 	secret := webhooks.NewSecret()
-	saved, err := h.store.AddWebhook(ctx, models.Webhook{
+	saved, err := h.store.Webhooks.AddWebhook(ctx, models.Webhook{
 		ID: id, URL: in.Body.URL, StudyID: in.Body.StudyID, Events: models.JoinEventTypes(in.Body.Events), Secret: secret,
 		State: models.WebhookActive, CreatedBy: actorOf(ctx), CreatedAt: h.now(),
 	})
@@ -149,7 +149,7 @@ func (h *handlers) createWebhook(ctx context.Context, in *newWebhookRequest) (*c
 }
 
 func (h *handlers) listWebhooks(ctx context.Context, _ *struct{}) (*answer[api.WebhookList], error) {
-	rows, err := h.store.Webhooks(ctx)
+	rows, err := h.store.Webhooks.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("listing webhooks", err)
 	}
@@ -161,7 +161,7 @@ func (h *handlers) listWebhooks(ctx context.Context, _ *struct{}) (*answer[api.W
 }
 
 func (h *handlers) showWebhook(ctx context.Context, in *webhookRequest) (*webhookAnswer, error) {
-	row, err := h.store.Webhook(ctx, in.ID)
+	row, err := h.store.Webhooks.Webhook(ctx, in.ID)
 	if err != nil {
 		return nil, h.webhookFailure("reading the webhook", err)
 	}
@@ -186,7 +186,7 @@ func (h *handlers) changeWebhook(ctx context.Context, in *webhookChangeRequest) 
 		secret = webhooks.NewSecret()
 		change.Secret = &secret
 	}
-	saved, err := h.store.ChangeWebhook(ctx, change)
+	saved, err := h.store.Webhooks.ChangeWebhook(ctx, change)
 	if err != nil {
 		return nil, h.webhookFailure(doing, err)
 	}
@@ -194,9 +194,9 @@ func (h *handlers) changeWebhook(ctx context.Context, in *webhookChangeRequest) 
 }
 
 func (h *handlers) deleteWebhook(ctx context.Context, in *webhookRequest) (*answer[api.Webhook], error) {
-	row, err := h.store.Webhook(ctx, in.ID)
+	row, err := h.store.Webhooks.Webhook(ctx, in.ID)
 	if err == nil {
-		err = h.store.RemoveWebhook(ctx, in.ID, actorOf(ctx), h.now())
+		err = h.store.Webhooks.RemoveWebhook(ctx, in.ID, actorOf(ctx), h.now())
 	}
 	if err != nil {
 		return nil, h.webhookFailure("removing the webhook", err)
@@ -205,7 +205,7 @@ func (h *handlers) deleteWebhook(ctx context.Context, in *webhookRequest) (*answ
 }
 
 func (h *handlers) testWebhook(ctx context.Context, in *webhookRequest) (*answer[api.WebhookDelivery], error) {
-	row, err := h.store.AddTestDelivery(ctx, in.ID, actorOf(ctx), h.now())
+	row, err := h.store.Webhooks.AddTestDelivery(ctx, in.ID, actorOf(ctx), h.now())
 	if err != nil {
 		return nil, h.webhookFailure("testing the webhook", err)
 	}
@@ -214,11 +214,11 @@ func (h *handlers) testWebhook(ctx context.Context, in *webhookRequest) (*answer
 
 func (h *handlers) listDeliveries(ctx context.Context, in *deliveriesRequest) (*answer[api.WebhookDeliveryPage], error) {
 	const doing = "listing webhook deliveries"
-	if _, err := h.store.Webhook(ctx, in.ID); err != nil {
+	if _, err := h.store.Webhooks.Webhook(ctx, in.ID); err != nil {
 		return nil, h.webhookFailure(doing, err)
 	}
 	query := models.DeliveryQuery{WebhookID: in.ID, OnlyOpen: in.Open, BeforeID: in.Cursor, Limit: in.Limit}
-	rows, err := h.store.Deliveries(ctx, query)
+	rows, err := h.store.Webhooks.Deliveries(ctx, query)
 	if err != nil {
 		return nil, h.toFailure(doing, err)
 	}
@@ -228,7 +228,7 @@ func (h *handlers) listDeliveries(ctx context.Context, in *deliveriesRequest) (*
 	}
 	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.WebhookDelivery) (string, []models.WebhookDelivery, error) {
 		query.BeforeID, query.Limit = last.ID, 1
-		more, err := h.store.Deliveries(ctx, query)
+		more, err := h.store.Webhooks.Deliveries(ctx, query)
 		return strconv.FormatInt(last.ID, 10), more, err
 	})
 	if err != nil {
@@ -242,7 +242,7 @@ func (h *handlers) replayWebhook(ctx context.Context, in *replayRequest) (*answe
 	if in.Body.Since.After(now) {
 		return nil, h.toFailure("replaying the webhook", models.BadField("since", "must not be in the future"))
 	}
-	count, err := h.store.ReplayDeliveries(ctx, in.ID, actorOf(ctx), in.Body.Since.Truncate(time.Microsecond), now)
+	count, err := h.store.Webhooks.ReplayDeliveries(ctx, in.ID, actorOf(ctx), in.Body.Since.Truncate(time.Microsecond), now)
 	if err != nil {
 		return nil, h.webhookFailure("replaying the webhook", err)
 	}

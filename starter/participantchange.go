@@ -54,7 +54,7 @@ func describeChange(in *changeRequest, saved models.Participant) string {
 }
 
 func (h *handlers) tryChangeParticipant(ctx context.Context, in *changeRequest, want *int64) (models.Participant, error) {
-	row, err := h.store.Participant(ctx, in.ID)
+	row, err := h.store.People.Participant(ctx, in.ID)
 	if err != nil {
 		return models.Participant{}, err
 	}
@@ -78,7 +78,7 @@ func (h *handlers) tryChangeParticipant(ctx context.Context, in *changeRequest, 
 	if patch == (models.ParticipantPatch{}) && in.Body.Waiting == "" {
 		return row, nil
 	}
-	return h.store.UpdateParticipant(ctx, models.ParticipantUpdate{
+	return h.store.People.UpdateParticipant(ctx, models.ParticipantUpdate{
 		ID: in.ID, Patch: patch, Waiting: in.Body.Waiting, IfMatch: &row.Version, Actor: actorOf(ctx), Now: h.now(),
 	})
 }

@@ -115,7 +115,7 @@ func (h *handlers) enrolParticipant(ctx context.Context, in *enrolRequest) (*par
 	if err != nil {
 		return nil, h.toFailure("enrolling", err)
 	}
-	saved, err := h.store.EnrollOnce(ctx, p, models.Enrolment{
+	saved, err := h.store.People.EnrollOnce(ctx, p, models.Enrolment{
 		Actor: actorOf(ctx), Key: in.Key, Body: string(request), Consent: toConsenting(in.Body.Consent), Strata: in.Body.Strata,
 	})
 	if errors.Is(err, models.ErrKeyUsed) {
@@ -244,7 +244,7 @@ func newRandomID(prefix string) (string, error) {
 
 func (h *handlers) listParticipants(ctx context.Context, in *participantsRequest) (*answer[api.ParticipantPage], error) {
 	query := models.ParticipantQuery{Status: in.Status, Attention: in.Attention, Waiting: in.Waiting, TakenOver: in.TakenOver, After: in.Cursor, Limit: in.Limit}
-	rows, err := h.store.Participants(ctx, query)
+	rows, err := h.store.People.Participants(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("listing participants", err)
 	}
@@ -257,7 +257,7 @@ func (h *handlers) listParticipants(ctx context.Context, in *participantsRequest
 	}
 	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Participant) (string, []models.Participant, error) {
 		query.After, query.Limit = last.ID, 1
-		more, err := h.store.Participants(ctx, query)
+		more, err := h.store.People.Participants(ctx, query)
 		return last.ID, more, err
 	})
 	if err != nil {
@@ -267,7 +267,7 @@ func (h *handlers) listParticipants(ctx context.Context, in *participantsRequest
 }
 
 func (h *handlers) getParticipant(ctx context.Context, in *participantRequest) (*participantAnswer, error) {
-	p, err := h.store.Participant(ctx, in.ID)
+	p, err := h.store.People.Participant(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("reading the participant", err)
 	}
@@ -284,7 +284,7 @@ func (h *handlers) removeParticipant(ctx context.Context, in *removeRequest) (*a
 	if err != nil {
 		return nil, h.toFailure("removing the participant", err)
 	}
-	if err := h.store.RemoveParticipantIf(ctx, models.Removal{ID: in.ID, IfMatch: want, Actor: actorOf(ctx), Now: h.now()}); err != nil {
+	if err := h.store.People.RemoveParticipantIf(ctx, models.Removal{ID: in.ID, IfMatch: want, Actor: actorOf(ctx), Now: h.now()}); err != nil {
 		return nil, h.toFailure("removing the participant", err)
 	}
 	h.deliverNotices(ctx, in.ID)

@@ -81,7 +81,7 @@ func (h *handlers) listPeople(ctx context.Context, in *peopleRequest) (*answer[a
 	if err != nil {
 		return nil, h.toFailure("listing people", err)
 	}
-	found, err := h.store.People(ctx, query)
+	found, err := h.store.People.List(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("listing people", err)
 	}
@@ -118,16 +118,16 @@ func (h *handlers) readToday(ctx context.Context) (out todayRows, err error) {
 	ctx, cancel := context.WithTimeout(ctx, todayLimit)
 	defer cancel()
 	now := h.now()
-	if out.counts, err = h.store.Today(ctx, now, now.Add(-silentDays*day)); err != nil {
+	if out.counts, err = h.store.Reports.Today(ctx, now, now.Add(-silentDays*day)); err != nil {
 		return out, err
 	}
-	if out.crises, err = h.store.OpenAttention(ctx, models.AttentionQuery{Kind: models.AttentionCrisis, Limit: maxCrises}); err != nil {
+	if out.crises, err = h.store.Attention.OpenAttention(ctx, models.AttentionQuery{Kind: models.AttentionCrisis, Limit: maxCrises}); err != nil {
 		return out, err
 	}
-	if out.strangers, err = h.store.StrangerAlerts(ctx, maxCrises); err != nil {
+	if out.strangers, err = h.store.Alerts.StrangerAlerts(ctx, maxCrises); err != nil {
 		return out, err
 	}
-	out.holds, err = h.store.SenderHolds(ctx)
+	out.holds, err = h.store.Outbox.SenderHolds(ctx)
 	return out, err
 }
 

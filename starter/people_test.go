@@ -21,10 +21,10 @@ func startWithPeople(t *testing.T) *harness {
 		"conv_2": {Phone: "+15558675311", PersonTexts: models.PersonTexts[string]{Name: "Ben Adams"}}, "conv_3": {Phone: "+15558675312", PersonTexts: models.PersonTexts[string]{Name: "Cleo"}},
 	} {
 		p.ID, p.Timezone, p.EnrolledAt = id, "UTC", testNow.Add(-4*day)
-		_, err := rows.Enroll(t.Context(), p, auth.Operator)
+		_, err := rows.People.Enroll(t.Context(), p, auth.Operator)
 		require.NoError(t, err)
 	}
-	_, err := rows.RaiseAttention(t.Context(), models.AttentionEntry{ParticipantID: "conv_1", Kind: models.AttentionCrisis, RaisedAt: testNow})
+	_, err := rows.Attention.RaiseAttention(t.Context(), models.AttentionEntry{ParticipantID: "conv_1", Kind: models.AttentionCrisis, RaisedAt: testNow})
 	require.NoError(t, err)
 	return h
 }

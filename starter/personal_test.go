@@ -21,7 +21,7 @@ const herCanary = "Wobbegong"
 // canaries puts a word of its own into every sealed text of conv_1, by reflection.
 func canaries(t *testing.T, rows *store.Store) (words []string) {
 	t.Helper()
-	p, err := rows.Participant(t.Context(), "conv_1")
+	p, err := rows.People.Participant(t.Context(), "conv_1")
 	require.NoError(t, err)
 	value := reflect.ValueOf(&p).Elem()
 	patch := models.ParticipantPatch{}
@@ -38,7 +38,7 @@ func canaries(t *testing.T, rows *store.Store) (words []string) {
 		require.True(t, change.IsValid(), "%s cannot be changed", field.Name)
 		change.Set(reflect.ValueOf(&word))
 	}
-	_, err = rows.UpdateParticipant(t.Context(), models.ParticipantUpdate{ID: "conv_1", Patch: patch, Actor: "eve", Now: testNow})
+	_, err = rows.People.UpdateParticipant(t.Context(), models.ParticipantUpdate{ID: "conv_1", Patch: patch, Actor: "eve", Now: testNow})
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(words), 5)
 	return words
@@ -50,7 +50,7 @@ func TestPersonalFieldsAreHidden(t *testing.T) {
 	var rows *store.Store
 	h := startWithAccess(t, func(cfg *Config) { rows = cfg.Store })
 	words := canaries(t, rows)
-	_, err := rows.RaiseAttention(t.Context(), models.AttentionEntry{ParticipantID: "conv_1", Kind: models.AttentionCrisis, RaisedAt: testNow})
+	_, err := rows.Attention.RaiseAttention(t.Context(), models.AttentionEntry{ParticipantID: "conv_1", Kind: models.AttentionCrisis, RaisedAt: testNow})
 	require.NoError(t, err)
 	others := slices.DeleteFunc(auth.Permissions(), func(p auth.Permission) bool { return p == auth.PersonalRead })
 	_, secret := h.token(others...)

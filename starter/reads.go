@@ -120,7 +120,7 @@ func (h *handlers) recordReading(ctx context.Context, one reading, follows bool)
 		return
 	}
 	entry := models.Audit{Actor: one.actor, Action: one.action, ParticipantID: one.participant, Object: one.object, At: now}
-	if err := h.store.RecordAudit(context.WithoutCancel(ctx), entry); err != nil {
+	if err := h.store.Audit.RecordAudit(context.WithoutCancel(ctx), entry); err != nil {
 		h.readings.forget(one)
 		h.log.Error("recording a reading in the audit failed", "actor", one.actor, "action", one.action, "participant", one.participant, "object", one.object, "error", err)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
-	"coachline/internal/memory"
 )
 
 // auditOf lists the audit's rows of the actions, newest first, as actor, action and
@@ -36,9 +35,6 @@ func TestReadingsAreAudited(t *testing.T) {
 	now := testNow
 	h := startWithAccess(t, func(cfg *Config) {
 		cfg.Now = func() time.Time { return now }
-		facts, err := memory.New(memory.Config{Database: cfg.Store.Database()})
-		require.NoError(t, err)
-		cfg.Memory = facts
 		cfg.Codec = CodecConfig{Codec: converter.NewZlibCodec(converter.ZlibCodecOptions{AlwaysEncode: true})}
 	})
 	read := func(path string, follows bool) int {

@@ -78,7 +78,7 @@ func (h *handlers) answerOnce(router huma.API) func(huma.Context, func(huma.Cont
 		var row models.RequestKey
 		isNew := false
 		if err == nil {
-			row, isNew, err = h.store.OpenRequestKey(ctx.Context(), asked)
+			row, isNew, err = h.store.RequestKeys.OpenRequestKey(ctx.Context(), asked)
 		}
 		if err == nil && isNew {
 			h.carryOut(router, ctx, next, row, asked)
@@ -133,7 +133,7 @@ func (h *handlers) carryOut(router huma.API, ctx huma.Context, next func(huma.Co
 	next(held)
 	if held.status >= http.StatusBadRequest {
 		// An equal request may have been faster.
-		if other, isNew, err := h.store.OpenRequestKey(ctx.Context(), asked); err == nil && !isNew && other.RequestID != row.RequestID {
+		if other, isNew, err := h.store.RequestKeys.OpenRequestKey(ctx.Context(), asked); err == nil && !isNew && other.RequestID != row.RequestID {
 			if err := h.repeatAnswer(ctx, other); err != nil {
 				writeRefusal(router, ctx, h.toFailure("repeating an answer", err))
 			}
@@ -157,7 +157,7 @@ func (h *handlers) keepAnswer(ctx context.Context, row models.RequestKey, held *
 		}
 		row.Answer = string(kept)
 	}
-	return h.store.KeepAnswer(ctx, row)
+	return h.store.RequestKeys.KeepAnswer(ctx, row)
 }
 
 // repeatAnswer answers as the request of a row was answered.

@@ -11,7 +11,6 @@ import (
 	"coachline/internal/config"
 	"coachline/internal/connect"
 	"coachline/internal/console"
-	"coachline/internal/memory"
 	"coachline/internal/metrics"
 	"coachline/internal/sms"
 	"coachline/internal/store"
@@ -49,14 +48,6 @@ func runServer(ctx context.Context, cfg config.Config, conns *connect.Connection
 	if err != nil {
 		return fmt.Errorf("COACH_HTTP_ADDR: opening the address: %w", err)
 	}
-	turns, err := store.NewArchive(store.ArchiveConfig{Database: conns.Store.Database()})
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	facts, err := memory.New(memory.Config{Database: conns.Store.Database()})
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
 	rules, err := cfg.Coaching.Rules()
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -70,7 +61,7 @@ func runServer(ctx context.Context, cfg config.Config, conns *connect.Connection
 			Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal(), TemporalURL: temporalURL(cfg), PhonesURL: cfg.HTTP.PhonesURL,
 			Provider: console.Provider{Issuer: cfg.HTTP.OIDC.Issuer, ClientID: cfg.HTTP.OIDC.ClientID, ClientSecret: cfg.HTTP.OIDC.ClientSecret.Reveal()},
 		},
-		Store: conns.Store, Turns: turns, Memory: facts, Changes: store.NewChanges(conns.Store, time.Now), Temporal: conns.Temporal, Namespace: cfg.Temporal.Namespace, Retention: cfg.Coaching.Retention, Logger: conns.Logger,
+		Store: conns.Store, Changes: store.NewChanges(conns.Store, time.Now), Temporal: conns.Temporal, Namespace: cfg.Temporal.Namespace, Retention: cfg.Coaching.Retention, Logger: conns.Logger,
 		Carrier:  newCarrier(cfg, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion, Rules: rules, GreetingsPerMinute: greetingsPerMinute(cfg.Carrier.SendRate)},
 		Codec:    CodecConfig{Codec: conns.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},

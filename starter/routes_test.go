@@ -57,7 +57,7 @@ func TestGuardWithoutToken(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	cfg := Config{HTTP: HTTPConfig{Addr: "0.0.0.0:0"}, Store: openStore(t, &faults{}, store.InboundLimits{}), Turns: &fakeRecords{}, Memory: &fakeRecords{}, Temporal: &fakeTemporal{}, Carrier: CarrierConfig{Verifier: signed{}}}
+	cfg := Config{HTTP: HTTPConfig{Addr: "0.0.0.0:0"}, Store: openStore(t, &faults{}, store.InboundLimits{}), Temporal: &fakeTemporal{}, Carrier: CarrierConfig{Verifier: signed{}}}
 	_, err := New(context.Background(), cfg)
 	require.ErrorContains(t, err, "COACH_API_TOKEN")
 	cfg.Carrier.Verifier = nil

@@ -93,7 +93,7 @@ type planned struct {
 
 // readSchedules asks the workflow what is planned.
 func (h *handlers) readSchedules(ctx context.Context, id string) (planned, error) {
-	p, err := h.store.Participant(ctx, id)
+	p, err := h.store.People.Participant(ctx, id)
 	if err != nil {
 		return planned{}, h.toFailure("reading schedules", err)
 	}
@@ -270,7 +270,7 @@ func (h *handlers) changeSchedules(ctx context.Context, id string, ask models.Sc
 	if ask.Action == models.ScheduleDelete {
 		audit.After = auditSchedule(models.Schedule{})
 	}
-	if err := h.store.RecordAudit(ctx, audit); err != nil {
+	if err := h.store.Audit.RecordAudit(ctx, audit); err != nil {
 		return api.Schedule{}, h.toFailure("changing schedules", err)
 	}
 	if _, err := h.requestUpdate(ctx, id, models.UpdateChangeSchedules, ask); err != nil {
@@ -283,7 +283,7 @@ func (h *handlers) changeSchedules(ctx context.Context, id string, ask models.Sc
 // the answer.
 func (h *handlers) refuseUpdate(ctx context.Context, audit models.Audit, err error) error {
 	audit.Action, audit.At = audit.Action+"_failed", h.now()
-	if auditErr := h.store.RecordAudit(context.WithoutCancel(ctx), audit); auditErr != nil {
+	if auditErr := h.store.Audit.RecordAudit(context.WithoutCancel(ctx), audit); auditErr != nil {
 		h.log.Error("recording a refused change failed", "participant", audit.ParticipantID, "error", auditErr)
 	}
 	var rejected *temporal.ApplicationError

@@ -128,10 +128,8 @@ type RelayConfig struct {
 
 // Config is what a Server is made of.
 type Config struct {
-	HTTP   HTTPConfig
-	Store  *store.Store
-	Turns  Turns
-	Memory Memory
+	HTTP  HTTPConfig
+	Store *store.Store
 	// Changes tells the console's pages what has changed; nil: they do not follow.
 	Changes  console.Changes
 	Temporal client.Client
@@ -187,8 +185,8 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 // newHandlers puts together what answers requests. It opens nothing.
 func newHandlers(cfg Config) (*handlers, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Store == nil || cfg.Turns == nil || cfg.Memory == nil || cfg.Temporal == nil || cfg.Carrier.Verifier == nil {
-		return nil, errors.New("starter needs a store, turns, a memory, a Temporal client and a signature verifier")
+	if cfg.Store == nil || cfg.Temporal == nil || cfg.Carrier.Verifier == nil {
+		return nil, errors.New("starter needs a store, a Temporal client and a signature verifier")
 	}
 	if cfg.Metrics == nil {
 		var err error
@@ -197,14 +195,14 @@ func newHandlers(cfg Config) (*handlers, error) {
 		}
 	}
 	r := relay.New(relay.Config{
-		Store: cfg.Store, Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
-		Costs: cfg.Store, Prices: cfg.Prices,
+		Store: relay.StoreOf(cfg.Store), Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
+		Costs: cfg.Store.Costs, Budgets: cfg.Store.Budgets, Prices: cfg.Prices,
 		Histories: relay.NewHistories(cfg.Temporal, cfg.Namespace), Retention: cfg.Retention,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge, Escalation: cfg.Relay.Escalation,
 	})
 	h := &handlers{
 		cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, closing: make(chan struct{}), readings: newReadings(), cohorts: newCohortRunner(),
-		studies:     study.New(study.Config{Studies: cfg.Store, KnownTools: tools.Names(), Logger: cfg.Logger}),
+		studies:     study.New(study.Config{Studies: cfg.Store.Studies, KnownTools: tools.Names(), Logger: cfg.Logger}),
 		wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery),
 	}
 	h.today = &joined[todayRows]{read: h.readToday}
@@ -226,8 +224,8 @@ func (h *handlers) newServer(ctx context.Context) (*Server, error) {
 	server.RegisterOnShutdown(func() { close(h.closing) })
 	return &Server{
 		listener: listener, http: server, relay: h.relay, runCohorts: h.runCohorts, followStudies: h.studies.Follow, runCloseOuts: h.runCloseOuts,
-		runWebhooks: webhooks.New(webhooks.Config{Store: cfg.Store, Allow: cfg.WebAllow, Counter: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now}).Run,
-		upkeep:      dailyChecks{checkNew: cfg.Store.CheckNewAudit, expireSessions: cfg.Store.DeleteExpiredSessions, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now},
+		runWebhooks: webhooks.New(webhooks.Config{Store: cfg.Store.Webhooks, Study: cfg.Store.Studies.Study, Allow: cfg.WebAllow, Counter: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now}).Run,
+		upkeep:      dailyChecks{checkNew: cfg.Store.Audit.CheckNewAudit, expireSessions: cfg.Store.Sessions.DeleteExpiredSessions, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now},
 	}, nil
 }
 

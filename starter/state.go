@@ -23,15 +23,15 @@ func (h *handlers) registerState(router huma.API) {
 }
 
 func (h *handlers) getState(ctx context.Context, in *participantRequest) (*answer[api.State], error) {
-	p, err := h.store.Participant(ctx, in.ID)
+	p, err := h.store.People.Participant(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("reading the state", err)
 	}
-	profile, err := h.store.Profile(ctx, in.ID)
+	profile, err := h.store.People.Profile(ctx, in.ID)
 	if err != nil && !errors.Is(err, models.ErrNotFound) {
 		return nil, h.toFailure("reading the state", err)
 	}
-	muted, err := h.store.MutedUntil(ctx, in.ID, h.now())
+	muted, err := h.store.Inbound.MutedUntil(ctx, in.ID, h.now())
 	if err != nil {
 		return nil, h.toFailure("reading the state", err)
 	}
@@ -39,7 +39,7 @@ func (h *handlers) getState(ctx context.Context, in *participantRequest) (*answe
 	if err != nil {
 		return nil, h.toFailure("reading the state", err)
 	}
-	waiting, err := h.store.WaitingMessages(ctx, in.ID)
+	waiting, err := h.store.People.WaitingMessages(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("reading the state", err)
 	}

@@ -104,7 +104,7 @@ func (h *handlers) answerStudy(message string, row models.Study) (*studyAnswer, 
 }
 
 func (h *handlers) listStudies(ctx context.Context, _ *noInput) (*answer[api.StudyList], error) {
-	rows, err := h.store.Studies(ctx)
+	rows, err := h.store.Studies.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("listing studies", err)
 	}
@@ -123,7 +123,7 @@ func (h *handlers) addStudy(ctx context.Context, in *newStudyRequest) (*studyAns
 	if err != nil {
 		return nil, h.toFailure("adding the study", err)
 	}
-	saved, err := h.store.AddStudy(ctx, models.Study{
+	saved, err := h.store.Studies.AddStudy(ctx, models.Study{
 		ID: body.ID, Name: strings.TrimSpace(body.Name), Settings: settings, Planned: body.Planned, StartsAt: body.StartsAt, EndsAt: body.EndsAt,
 		CreatedBy: actorOf(ctx), CreatedAt: h.now(),
 	})
@@ -164,7 +164,7 @@ func (h *handlers) encodeSettings(settings models.StudySettings) (string, error)
 }
 
 func (h *handlers) getStudy(ctx context.Context, in *studyRequest) (*studyAnswer, error) {
-	row, err := h.store.Study(ctx, in.ID)
+	row, err := h.store.Studies.Study(ctx, in.ID)
 	if err != nil {
 		return nil, h.studyFailure("reading the study", err)
 	}
@@ -194,7 +194,7 @@ func (h *handlers) changeStudy(ctx context.Context, in *studyChangeRequest) (*st
 		}
 		patch.Settings = &settings
 	}
-	saved, err := h.store.ChangeStudy(ctx, models.StudyUpdate{ID: in.ID, Patch: patch, IfMatch: want, Actor: actorOf(ctx), Now: h.now()})
+	saved, err := h.store.Studies.ChangeStudy(ctx, models.StudyUpdate{ID: in.ID, Patch: patch, IfMatch: want, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
 		return nil, h.studyFailure("changing the study", err)
 	}
@@ -204,7 +204,7 @@ func (h *handlers) changeStudy(ctx context.Context, in *studyChangeRequest) (*st
 
 // readStudySettings returns what a patch is merged with, and the study's version.
 func (h *handlers) readStudySettings(ctx context.Context, in *PatchInput) (api.StudyChange, string, error) {
-	row, err := h.store.Study(ctx, in.ID)
+	row, err := h.store.Studies.Study(ctx, in.ID)
 	if err != nil {
 		return api.StudyChange{}, "", h.studyFailure("reading the study", err)
 	}
@@ -228,10 +228,10 @@ func toConsentText(row models.ConsentText) api.ConsentText {
 }
 
 func (h *handlers) listConsentTexts(ctx context.Context, in *studyRequest) (*answer[api.ConsentTextList], error) {
-	if _, err := h.store.Study(ctx, in.ID); err != nil {
+	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
 		return nil, h.studyFailure("listing consent texts", err)
 	}
-	rows, err := h.store.ConsentTexts(ctx, in.ID)
+	rows, err := h.store.Studies.ConsentTexts(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("listing consent texts", err)
 	}
@@ -246,7 +246,7 @@ func (h *handlers) addConsentText(ctx context.Context, in *newConsentTextRequest
 	if err := checkLocale(in.Body.Locale); err != nil {
 		return nil, h.toFailure("adding the consent text", err)
 	}
-	saved, err := h.store.AddConsentText(ctx, models.ConsentText{
+	saved, err := h.store.Studies.AddConsentText(ctx, models.ConsentText{
 		StudyID: in.ID, Locale: in.Body.Locale, Body: strings.TrimSpace(in.Body.Body), CreatedBy: actorOf(ctx), CreatedAt: h.now(),
 	})
 	if err != nil {
@@ -262,7 +262,7 @@ func toStudyConsent(row models.StudyConsent) api.StudyConsent {
 }
 
 func (h *handlers) listStudyConsents(ctx context.Context, in *participantRequest) (*answer[api.StudyConsentList], error) {
-	rows, err := h.store.StudyConsents(ctx, in.ID)
+	rows, err := h.store.Studies.StudyConsents(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("listing consents to the study", err)
 	}
@@ -285,7 +285,7 @@ func (h *handlers) recordStudyConsent(ctx context.Context, in *newStudyConsentRe
 	case !body.Given && (body.Version != 0 || body.Locale != ""):
 		return nil, newFailure(http.StatusBadRequest, "version: must be left out for a withdrawal, and locale too")
 	}
-	saved, err := h.store.RecordStudyConsent(ctx, row, now)
+	saved, err := h.store.Studies.RecordStudyConsent(ctx, row, now)
 	if err != nil {
 		return nil, h.toFailure("recording the consent", err)
 	}

@@ -66,7 +66,7 @@ func TestStudyConsentRoutes(t *testing.T) {
 	require.Len(t, given, 2)
 	require.Equal(t, models.MethodForm, given[0].Method)
 	require.False(t, given[1].Given)
-	_, err := rows.Participant(t.Context(), person.ID)
+	_, err := rows.People.Participant(t.Context(), person.ID)
 	require.ErrorIs(t, err, models.ErrNotFound)
 }
 
@@ -94,7 +94,7 @@ func TestCohortJoinsItsStudy(t *testing.T) {
 		return job.State == models.CohortDone
 	}, 10*time.Second, 10*time.Millisecond)
 	require.Equal(t, 2, job.Enrolled)
-	people, err := rows.Participants(t.Context(), models.ParticipantQuery{})
+	people, err := rows.People.Participants(t.Context(), models.ParticipantQuery{})
 	require.NoError(t, err)
 	require.Len(t, people, 2)
 	for _, p := range people {
@@ -102,7 +102,7 @@ func TestCohortJoinsItsStudy(t *testing.T) {
 		zone, err := time.LoadLocation(p.Timezone)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, p.GreetingAt.In(zone).Hour(), 20, "outside the quiet hours of the study")
-		consents, err := rows.StudyConsents(t.Context(), p.ID)
+		consents, err := rows.Studies.StudyConsents(t.Context(), p.ID)
 		require.NoError(t, err)
 		require.Len(t, consents, 1)
 		require.Equal(t, models.MethodForm, consents[0].Method)
@@ -128,10 +128,10 @@ func TestCohortIsAllocated(t *testing.T) {
 		return job.State == models.CohortDone
 	}, 10*time.Second, 10*time.Millisecond)
 	require.Equal(t, 3, job.Enrolled)
-	drawn, err := rows.Allocations(t.Context(), "sleep-1", 0, 10)
+	drawn, err := rows.Allocations.List(t.Context(), "sleep-1", 0, 10)
 	require.NoError(t, err)
 	require.Len(t, drawn, 2, "the third waits for their site")
-	check, err := rows.CheckAllocations(t.Context(), "sleep-1")
+	check, err := rows.Allocations.CheckAllocations(t.Context(), "sleep-1")
 	require.NoError(t, err)
 	require.Empty(t, check.Problem)
 }

@@ -40,7 +40,7 @@ func (h *handlers) exportStudy(ctx context.Context, in *studyExportRequest) (*hu
 	if in.Texts && !canSeePersonal(ctx) {
 		return nil, newFailure(http.StatusForbidden, "texts: permission %s is needed", auth.PersonalRead)
 	}
-	if _, err := h.store.Study(ctx, in.ID); err != nil {
+	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
 		return nil, h.studyFailure("exporting the study", err)
 	}
 	who, _ := auth.IdentityOf(ctx)
@@ -55,7 +55,7 @@ func (h *handlers) exportStudy(ctx context.Context, in *studyExportRequest) (*hu
 		answer.SetStatus(http.StatusOK)
 		_, w := humago.Unwrap(answer)
 		out := bufio.NewWriterSize(&patientWriter{w: w, control: http.NewResponseController(w)}, exportBuffer)
-		err := h.store.ReadStudy(ctx, models.StudyReading{ID: in.ID, Now: h.now(), Texts: in.Texts}, func(study models.Study, rows models.StudyRows) error {
+		err := h.store.Studies.ReadStudy(ctx, models.StudyReading{ID: in.ID, Now: h.now(), Texts: in.Texts}, func(study models.Study, rows models.StudyRows) error {
 			input.Study, input.Rows = study, rows
 			return export.Write(out, input)
 		})

@@ -61,12 +61,12 @@ func (h *handlers) readProgress(ctx context.Context, id string) (progressRows, e
 	ctx, cancel := context.WithTimeout(ctx, progressLimit)
 	defer cancel()
 	at := h.now().UTC()
-	study, counts, err := h.store.StudyProgress(ctx, id, at)
+	study, counts, err := h.store.Reports.StudyProgress(ctx, id, at)
 	return progressRows{study: study, counts: counts, at: at}, err
 }
 
 func (h *handlers) getStudyProgress(ctx context.Context, in *studyRequest) (*answer[api.StudyProgress], error) {
-	if _, err := h.store.Study(ctx, in.ID); err != nil {
+	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
 		return nil, h.studyFailure("counting how the study goes", err)
 	}
 	read := func(ctx context.Context) (progressRows, error) { return h.readProgress(ctx, in.ID) }

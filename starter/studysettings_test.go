@@ -40,7 +40,7 @@ func TestGreetingKeepsToTheHoursOfTheStudy(t *testing.T) {
 	at := func(phone string) time.Time {
 		added := h.do(call{method: "POST", path: participantsPath, body: `{"phone_number":"` + phone + `","timezone":"UTC"}`})
 		require.Equal(t, http.StatusCreated, added.status, added.raw)
-		p, err := rows.Participant(t.Context(), result[api.Participant](t, added).ID)
+		p, err := rows.People.Participant(t.Context(), result[api.Participant](t, added).ID)
 		require.NoError(t, err)
 		return p.GreetingAt.UTC()
 	}
@@ -70,7 +70,7 @@ func TestTextsToTheNumberOfAStudy(t *testing.T) {
 	h.do(call{method: "PUT", path: studiesPath + "/default", body: `{"settings":{"from":"` + theirs + `"}}`})
 	require.Equal(t, http.StatusOK, send(2, theirs, ""))
 	require.Equal(t, http.StatusOK, send(3, ourNumber, ""), "the installation's stays")
-	p, err := rows.Participant(t.Context(), result[api.Participant](t, enrolled).ID)
+	p, err := rows.People.Participant(t.Context(), result[api.Participant](t, enrolled).ID)
 	require.NoError(t, err)
 	require.Equal(t, int64(3), p.NextSeq, "both have reached the person")
 	h.refused(call{method: "POST", path: participantsPath, body: `{"phone_number":"` + theirs + `"}`}, http.StatusBadRequest, "own number")
@@ -100,17 +100,17 @@ func TestClosingAStudyClosesItsPeopleOut(t *testing.T) {
 	counted, err := metrics.New(metrics.Config{Logger: used.Logger})
 	require.NoError(t, err)
 	worker := &handlers{
-		cfg: used, store: rows, studies: study.New(study.Config{Studies: rows}), log: used.Logger,
-		relay: relay.New(relay.Config{Store: rows, Engine: h.engine, Logger: used.Logger, Now: used.Now, Costs: rows, Metrics: counted}),
+		cfg: used, store: rows, studies: study.New(study.Config{Studies: rows.Studies}), log: used.Logger,
+		relay: relay.New(relay.Config{Store: relay.StoreOf(rows), Engine: h.engine, Logger: used.Logger, Now: used.Now, Costs: rows.Costs, Metrics: counted}),
 	}
 	_, err = worker.closeOutSome(t.Context(), "")
 	require.NoError(t, err)
 	for id, status := range map[string]models.Status{asleep: models.StatusActive, awake: models.StatusCompleted} {
-		p, err := rows.Participant(t.Context(), id)
+		p, err := rows.People.Participant(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, status, p.Status)
 	}
-	row, err := rows.Outbox(t.Context(), awake+"-closeout")
+	row, err := rows.Outbox.Row(t.Context(), awake+"-closeout")
 	require.NoError(t, err)
 	require.Equal(t, "Thank you.", row.Body)
 }

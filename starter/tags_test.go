@@ -24,15 +24,15 @@ func TestTagOutlivesWhatChangesByItself(t *testing.T) {
 		path, change string
 		occur        func() error
 	}{
-		{usersPath + "/" + user.ID, `{"name":"Ida B"}`, func() error { return rows.NoteLogin(t.Context(), user.ID, testNow) }},
+		{usersPath + "/" + user.ID, `{"name":"Ida B"}`, func() error { return rows.Users.NoteLogin(t.Context(), user.ID, testNow) }},
 		{fmt.Sprint(budgetsPath, "/", budget.ID), `{"micros":30000000}`, func() error {
-			if _, err := rows.AcceptInbound(t.Context(), models.Inbound{ProviderSID: "SM1", From: ann.Phone, To: ourNumber, Body: "hello", ReceivedAt: testNow}); err != nil {
+			if _, err := rows.Inbound.AcceptInbound(t.Context(), models.Inbound{ProviderSID: "SM1", From: ann.Phone, To: ourNumber, Body: "hello", ReceivedAt: testNow}); err != nil {
 				return err
 			}
-			if err := rows.RecordCosts(t.Context(), list); err != nil {
+			if err := rows.Costs.RecordCosts(t.Context(), list); err != nil {
 				return err
 			}
-			_, err := rows.CheckBudgets(t.Context(), testNow)
+			_, err := rows.Budgets.CheckBudgets(t.Context(), testNow)
 			return err
 		}},
 	} {

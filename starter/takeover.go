@@ -46,14 +46,14 @@ func (h *handlers) takeOver(ctx context.Context, in *takeOverRequest) (*particip
 	if !until.After(now) || until.After(now.Add(models.TakeOverMost)) {
 		return nil, newFailure(http.StatusBadRequest, "until: must be in the future and at most 7 days away")
 	}
-	p, err := h.store.Participant(ctx, in.ID)
+	p, err := h.store.People.Participant(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("taking over", err)
 	}
 	if !p.Status.Coached() {
 		return nil, newFailure(http.StatusConflict, "the participant is %s; there is nothing to take over", p.Status)
 	}
-	p, err = h.store.TakeOver(ctx, models.TakeOver{
+	p, err = h.store.TakeOvers.TakeOver(ctx, models.TakeOver{
 		ParticipantID: in.ID, Until: until, Force: in.Body.Force, Note: in.Body.Note, Reason: in.Body.Reason, Actor: actorOf(ctx), Now: now,
 	})
 	if err != nil {
@@ -74,10 +74,10 @@ func (h *handlers) handBack(ctx context.Context, in *handBackRequest) (*particip
 	if in.Body != nil {
 		body = *in.Body
 	}
-	if _, err := h.store.Participant(ctx, in.ID); err != nil {
+	if _, err := h.store.People.Participant(ctx, in.ID); err != nil {
 		return nil, h.toFailure("handing back", err)
 	}
-	p, err := h.store.HandBack(ctx, models.HandBack{
+	p, err := h.store.TakeOvers.HandBack(ctx, models.HandBack{
 		ParticipantID: in.ID, Waiting: body.Waiting, Note: body.Note, Actor: actorOf(ctx), Now: h.now(),
 	})
 	if err != nil {

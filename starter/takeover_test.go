@@ -34,7 +34,7 @@ func TestTakeOverRoutes(t *testing.T) {
 	page := result[api.ParticipantPage](t, h.do(call{method: "GET", path: participantsPath + "?taken_over=true"}))
 	require.Len(t, page.Participants, 1)
 
-	_, err := rows.TakeOver(t.Context(), models.TakeOver{ParticipantID: id, Until: testNow.Add(time.Hour), Force: true, Actor: "user:bo", Now: testNow})
+	_, err := rows.TakeOvers.TakeOver(t.Context(), models.TakeOver{ParticipantID: id, Until: testNow.Add(time.Hour), Force: true, Actor: "user:bo", Now: testNow})
 	require.NoError(t, err)
 	h.refused(call{method: "POST", path: path, body: `{}`}, http.StatusConflict, "the conversation is taken over by user:bo")
 	forced := h.do(call{method: "POST", path: path, body: `{"force":true}`})

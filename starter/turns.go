@@ -26,7 +26,7 @@ type turnsRequest struct {
 }
 
 func (h *handlers) listTurns(ctx context.Context, in *turnsRequest) (*answer[api.TurnPage], error) {
-	rows, err := h.cfg.Turns.Turns(ctx, models.TurnQuery{ParticipantID: in.ID, Before: in.Before, Limit: in.Limit + 1})
+	rows, err := h.store.Records.Turns(ctx, models.TurnQuery{ParticipantID: in.ID, Before: in.Before, Limit: in.Limit + 1})
 	if err != nil {
 		return nil, h.toFailure("list-turns", err)
 	}
@@ -49,7 +49,7 @@ type turnRequest struct {
 // getTurn shows everything that is known of a turn, redacted as it was stored.
 // There is nothing to show after a participant was removed.
 func (h *handlers) getTurn(ctx context.Context, in *turnRequest) (*answer[api.Turn], error) {
-	record, err := h.cfg.Turns.Turn(ctx, in.ID, in.Number)
+	record, err := h.store.Records.Turn(ctx, in.ID, in.Number)
 	if err != nil {
 		return nil, h.toFailure("get-turn", asMissing("participant or turn", err))
 	}

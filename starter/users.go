@@ -74,7 +74,7 @@ func toUser(u models.User) api.User {
 }
 
 func (h *handlers) listUsers(ctx context.Context, _ *noInput) (*answer[api.UserList], error) {
-	rows, err := h.store.Users(ctx)
+	rows, err := h.store.Users.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("listing users", err)
 	}
@@ -86,7 +86,7 @@ func (h *handlers) listUsers(ctx context.Context, _ *noInput) (*answer[api.UserL
 }
 
 func (h *handlers) getUser(ctx context.Context, in *accessRequest) (*taggedAnswer[api.User], error) {
-	u, err := h.store.User(ctx, in.ID)
+	u, err := h.store.Users.User(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("reading the user", asMissing("user", err))
 	}
@@ -118,7 +118,7 @@ func (h *handlers) createUser(ctx context.Context, in *newUserRequest) (*created
 		}
 		u.PasswordHash = hash
 	}
-	saved, err := h.store.CreateUser(ctx, u)
+	saved, err := h.store.Users.CreateUser(ctx, u)
 	if err != nil {
 		return nil, h.toFailure("creating the user", err)
 	}
@@ -146,7 +146,7 @@ func (h *handlers) updateUser(ctx context.Context, in *userRequest) (*answer[api
 		patch.PasswordHash = &hash
 	}
 	check := func(row models.User) error { return checkTag(in.IfMatch, toUser(row)) }
-	saved, err := h.store.UpdateUser(ctx, models.UserUpdate{ID: in.ID, Patch: patch, Check: check, Actor: actorOf(ctx), Now: h.now()})
+	saved, err := h.store.Users.UpdateUser(ctx, models.UserUpdate{ID: in.ID, Patch: patch, Check: check, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("changing the user", asMissing("user", err))
 	}
@@ -154,11 +154,11 @@ func (h *handlers) updateUser(ctx context.Context, in *userRequest) (*answer[api
 }
 
 func (h *handlers) listSessions(ctx context.Context, _ *noInput) (*answer[api.SessionList], error) {
-	rows, err := h.store.Sessions(ctx, h.now())
+	rows, err := h.store.Sessions.List(ctx, h.now())
 	if err != nil {
 		return nil, h.toFailure("listing sessions", err)
 	}
-	users, err := h.store.Users(ctx)
+	users, err := h.store.Users.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("listing sessions", err)
 	}
@@ -182,7 +182,7 @@ type accessRequest struct {
 }
 
 func (h *handlers) revokeSession(ctx context.Context, in *accessRequest) (*answer[api.Removal], error) {
-	if err := h.store.RevokeSession(ctx, in.ID, actorOf(ctx), h.now()); err != nil {
+	if err := h.store.Sessions.RevokeSession(ctx, in.ID, actorOf(ctx), h.now()); err != nil {
 		return nil, h.toFailure("ending the session", asMissing("session", err))
 	}
 	return newAnswer("Signed out", api.Removal(*in)), nil
@@ -196,7 +196,7 @@ func (h *handlers) toToken(t models.APIToken) api.Token {
 }
 
 func (h *handlers) listTokens(ctx context.Context, _ *noInput) (*answer[api.TokenList], error) {
-	rows, err := h.store.Tokens(ctx)
+	rows, err := h.store.Tokens.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("listing tokens", err)
 	}
@@ -209,7 +209,7 @@ func (h *handlers) listTokens(ctx context.Context, _ *noInput) (*answer[api.Toke
 
 // getToken finds a token among all, which are few.
 func (h *handlers) getToken(ctx context.Context, in *accessRequest) (*taggedAnswer[api.Token], error) {
-	rows, err := h.store.Tokens(ctx)
+	rows, err := h.store.Tokens.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("reading the token", err)
 	}
@@ -238,7 +238,7 @@ func (h *handlers) createToken(ctx context.Context, in *newTokenRequest) (*creat
 		return nil, newFailure(http.StatusBadRequest, "expires_at: must be at most 366 days from now")
 	}
 	secret := auth.NewToken()
-	saved, err := h.store.CreateToken(ctx, models.APIToken{
+	saved, err := h.store.Tokens.CreateToken(ctx, models.APIToken{
 		ID: auth.NewID("tok"), Name: in.Body.Name, TokenHash: auth.HashSecret(secret), Scopes: auth.JoinScopes(scopes),
 		CreatedBy: actorOf(ctx), CreatedAt: now, ExpiresAt: in.Body.ExpiresAt,
 	})
@@ -249,7 +249,7 @@ func (h *handlers) createToken(ctx context.Context, in *newTokenRequest) (*creat
 }
 
 func (h *handlers) revokeToken(ctx context.Context, in *accessRequest) (*answer[api.Token], error) {
-	saved, err := h.store.RevokeToken(ctx, in.ID, actorOf(ctx), h.now())
+	saved, err := h.store.Tokens.RevokeToken(ctx, in.ID, actorOf(ctx), h.now())
 	if err != nil {
 		return nil, h.toFailure("revoking the token", asMissing("token", err))
 	}

@@ -108,7 +108,7 @@ func startReplying(tb testing.TB, url string) *replying {
 		url += "?_pragma=cache_size(1000)"
 	}
 	r.worker = open(url, &r.replied)
-	_, err = rows.Enroll(context.Background(), models.Participant{ID: "conv_1", Phone: herNumber, PersonTexts: models.PersonTexts[string]{Name: "Ada"}, Timezone: "UTC", EnrolledAt: time.Now()}, auth.Operator)
+	_, err = rows.People.Enroll(context.Background(), models.Participant{ID: "conv_1", Phone: herNumber, PersonTexts: models.PersonTexts[string]{Name: "Ada"}, Timezone: "UTC", EnrolledAt: time.Now()}, auth.Operator)
 	require.NoError(tb, err)
 	r.address = serveReplying(tb, rows)
 	return r
@@ -127,26 +127,26 @@ func (r *replying) reply() (committed []time.Time) {
 	}
 	r.replies++
 	n := strconv.Itoa(r.replies)
-	accepted, err := s.AcceptInbound(ctx, models.Inbound{ProviderSID: "SM" + n, From: herNumber, Body: "I walked for half an hour", ReceivedAt: time.Now()})
+	accepted, err := s.Inbound.AcceptInbound(ctx, models.Inbound{ProviderSID: "SM" + n, From: herNumber, Body: "I walked for half an hour", ReceivedAt: time.Now()})
 	done(err)
 	turn := models.TurnID("conv_1", r.replies)
-	_, _, err = s.OpenTurn(ctx, models.PrepareTurnInput{
+	_, _, err = s.Turns.OpenTurn(ctx, models.PrepareTurnInput{
 		ParticipantID: "conv_1", TurnID: turn, Number: r.replies, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply},
 		InboundIDs: []int64{accepted.Inbound.ID}, Now: time.Now(),
 	}, 50)
 	done(err)
-	_, err = s.SaveStep(ctx, models.Step{TurnID: turn, Number: 1, Text: "Well done.", FinishReason: "stop", Model: "bench", Trace: "{}", CreatedAt: time.Now()})
+	_, err = s.Turns.SaveStep(ctx, models.Step{TurnID: turn, Number: 1, Text: "Well done.", FinishReason: "stop", Model: "bench", Trace: "{}", CreatedAt: time.Now()})
 	done(err)
 	row := models.Outbox{ID: models.OutboxID(turn, 1), Part: 1, Kind: models.KindReply, Body: "Well done."}
-	ended, err := s.FinishTurn(ctx, models.TurnOutcome{
+	ended, err := s.Turns.FinishTurn(ctx, models.TurnOutcome{
 		TurnID: turn, ParticipantID: "conv_1", Outcome: "step", Claim: true, At: time.Now(), Outbox: []models.Outbox{row},
 		Entries: []models.Message{{Key: turn + "-text", Role: models.RoleAssistant, Kind: models.KindReply, Text: "Well done.", OutboxID: row.ID, At: time.Now()}},
 	})
 	done(err)
 	require.True(r.tb, ended.First.Post)
-	_, err = s.StartPost(ctx, ended.First, time.Now())
+	_, err = s.Outbox.StartPost(ctx, ended.First, time.Now())
 	done(err)
-	done(s.RecordAccepted(ctx, ended.First.Ref(), models.Receipt{ProviderSID: "SMout" + n, Status: models.OutboxQueued}, time.Now()))
+	done(s.Outbox.RecordAccepted(ctx, ended.First.Ref(), models.Receipt{ProviderSID: "SMout" + n, Status: models.OutboxQueued}, time.Now()))
 	return committed
 }
 
@@ -295,7 +295,7 @@ func serveReplying(tb testing.TB, rows *store.Store) string {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	server, err := New(ctx, Config{
-		HTTP: HTTPConfig{Addr: "127.0.0.1:0"}, Store: rows, Changes: store.NewChanges(rows, time.Now), Temporal: &fakeTemporal{}, Turns: &fakeRecords{}, Memory: &fakeRecords{},
+		HTTP: HTTPConfig{Addr: "127.0.0.1:0"}, Store: rows, Changes: store.NewChanges(rows, time.Now), Temporal: &fakeTemporal{},
 		Carrier:  CarrierConfig{Verifier: signed{}, AccountSID: testAccount, OurNumbers: []string{ourNumber}},
 		Defaults: Defaults{Zone: "America/New_York", Region: "US"}, Relay: RelayConfig{Interval: time.Hour}, Now: time.Now,
 	})

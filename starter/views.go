@@ -41,7 +41,7 @@ func toView(v models.PeopleView) api.PeopleView {
 }
 
 func (h *handlers) listViews(ctx context.Context, _ *noInput) (*answer[api.PeopleViewList], error) {
-	rows, err := h.store.Views(ctx, actorOf(ctx))
+	rows, err := h.store.Views.List(ctx, actorOf(ctx))
 	if err != nil {
 		return nil, h.toFailure("listing views", err)
 	}
@@ -54,7 +54,7 @@ func (h *handlers) listViews(ctx context.Context, _ *noInput) (*answer[api.Peopl
 
 // getView finds a view among those that the caller sees, which are few.
 func (h *handlers) getView(ctx context.Context, in *viewRequest) (*taggedAnswer[api.PeopleView], error) {
-	rows, err := h.store.Views(ctx, actorOf(ctx))
+	rows, err := h.store.Views.List(ctx, actorOf(ctx))
 	if err != nil {
 		return nil, h.toFailure("reading the view", err)
 	}
@@ -77,7 +77,7 @@ func (h *handlers) addView(ctx context.Context, in *newViewRequest) (*created[ap
 	if err != nil {
 		return nil, h.toFailure("saving the view", err)
 	}
-	saved, err := h.store.AddView(ctx, models.PeopleView{Owner: actorOf(ctx), Name: name, Query: query, Shared: in.Body.Shared, CreatedAt: h.now()})
+	saved, err := h.store.Views.AddView(ctx, models.PeopleView{Owner: actorOf(ctx), Name: name, Query: query, Shared: in.Body.Shared, CreatedAt: h.now()})
 	if errors.Is(err, models.ErrConflict) {
 		return nil, newFailure(http.StatusConflict, "name: is taken by another view of yours")
 	}
@@ -89,7 +89,7 @@ func (h *handlers) addView(ctx context.Context, in *newViewRequest) (*created[ap
 
 func (h *handlers) deleteView(ctx context.Context, in *viewRequest) (*answer[api.Empty], error) {
 	who, _ := auth.IdentityOf(ctx)
-	err := h.store.DeleteView(ctx, models.ViewRemoval{ID: in.ID, Actor: actorOf(ctx), Any: who.Can(auth.UserChange), Now: h.now()})
+	err := h.store.Views.DeleteView(ctx, models.ViewRemoval{ID: in.ID, Actor: actorOf(ctx), Any: who.Can(auth.UserChange), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("deleting the view", asMissing("a view of yours", err))
 	}

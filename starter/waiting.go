@@ -19,7 +19,7 @@ func (h *handlers) registerWaiting(router huma.API) {
 // operator has them answered or marks them as read with waiting_messages of an
 // update.
 func (h *handlers) listWaiting(ctx context.Context, in *participantRequest) (*answer[[]api.WaitingMessage], error) {
-	rows, err := h.store.WaitingMessages(ctx, in.ID)
+	rows, err := h.store.People.WaitingMessages(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("listing waiting messages", err)
 	}

@@ -127,7 +127,7 @@ func (h *handlers) acceptInbound(ctx context.Context, in models.Inbound) (models
 	}
 	defer unlock()
 	in.ReceivedAt = h.now()
-	accepted, err := h.store.AcceptInbound(ctx, in)
+	accepted, err := h.store.Inbound.AcceptInbound(ctx, in)
 	if err != nil {
 		return accepted, err
 	}
@@ -176,7 +176,7 @@ func (h *handlers) receiveStatus(r *http.Request, form url.Values) error {
 		h.log.Warn("delivery report with an unknown status", "provider_sid", report.ProviderSID, "status", form.Get("MessageStatus"))
 		return nil
 	}
-	found, err := h.store.AcceptStatus(r.Context(), report)
+	found, err := h.store.Outbox.AcceptStatus(r.Context(), report)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,6 @@ import (
 	"coachline/internal/config"
 	"coachline/internal/connect"
 	"coachline/internal/llm"
-	"coachline/internal/memory"
 	"coachline/internal/metrics"
 	"coachline/internal/screening"
 	"coachline/internal/sms"
@@ -113,7 +112,7 @@ type Parts struct {
 
 // NewParts loads texts, tools and rules for the activities on a store.
 func NewParts(cfg config.Config, rows *store.Store, m *metrics.Metrics) (*Parts, error) {
-	library, registry, err := loadWords(cfg, toolParts{ledger: rows, events: m})
+	library, registry, err := loadWords(cfg, toolParts{ledger: rows.Turns, events: m})
 	if err != nil {
 		return nil, err
 	}
@@ -130,46 +129,43 @@ func NewParts(cfg config.Config, rows *store.Store, m *metrics.Metrics) (*Parts,
 func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 	cfg, rows, library, registry, m := p.cfg, p.rows, p.library, p.registry, p.metrics
 	model, carrier := m.Model(o.Model), m.Carrier(o.Carrier)
-	memories, err := memory.New(memory.Config{Database: rows.Database()})
-	if err != nil {
-		return nil, fmt.Errorf("opening memory: %w", err)
-	}
+	memories := rows.Memory
 	replies := agent.New(agent.Config{
 		Prompts: library, Model: model, Embedder: o.Model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
 		Zones: zones.Load, Now: o.Now, Settings: replySettings(cfg),
 	})
 	agents := newStudyAgents(replies, p.studies)
-	listening := transcriber{notes: rows, carrier: o.Carrier, model: o.Model, metrics: m, log: p.logger, now: o.Now}
+	listening := transcriber{notes: rows.Inbound, carrier: o.Carrier, model: o.Model, metrics: m, log: p.logger, now: o.Now}
 	turns := &activities.TurnLoader{
-		Store: withTranscriber(cfg, rows, listening), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(),
+		Store: withTranscriber(cfg, rows.Turns, listening), Outbox: rows.Outbox, Prompts: library, Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(),
 		Studies: p.studies, Recent: activities.NewRecent(), Metrics: m,
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
 		},
 	}
-	posts := &activities.SendActivities{Store: rows, Brake: rows, Carrier: carrier, Studies: p.studies, Now: o.Now, Metrics: m}
-	decisions := &activities.DecisionActivities{Rules: p.rules, Studies: p.studies, Zones: zones.Load, Tools: registry, Calls: rows, Metrics: m}
+	posts := &activities.SendActivities{Store: rows.Outbox, Carrier: carrier, Studies: p.studies, Now: o.Now, Metrics: m}
+	decisions := &activities.DecisionActivities{Rules: p.rules, Studies: p.studies, Zones: zones.Load, Tools: registry, Calls: rows.Turns, Metrics: m}
 	return &acts{
 		decisions: decisions,
 		turns:     turns,
-		talk:      &activities.ModelActivities{Turns: turns, Store: rows, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Now: o.Now, Costs: memories, ModelName: cfg.Model.Name},
+		talk:      &activities.ModelActivities{Turns: turns, Store: rows.Turns, Attention: rows.Attention, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Now: o.Now, Costs: memories, ModelName: cfg.Model.Name},
 		tools: &activities.ToolActivities{
-			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: o.Model, Facts: memories, Prompts: library, Zones: zones.Load,
+			Store: rows.Turns, Outbox: rows.Outbox, Tools: registry, Model: model, Embedder: o.Model, Facts: memories, Prompts: library, Zones: zones.Load,
 			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Studies: p.studies, Now: o.Now, Costs: memories, Metrics: m,
 		},
-		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: agents, After: memoryQueue{store: rows, now: o.Now}, Rules: decisions, Metrics: m},
-		subagents:   &activities.SubagentActivities{Store: rows, Tools: registry, Metrics: m},
-		removals:    &activities.RemovalActivities{Store: rows},
-		remembering: &activities.MemoryActivities{Store: rows, Queue: rows, Keeper: agents, Now: o.Now, Budgets: stops, Costs: memories, ModelName: cmp.Or(cfg.Model.Small, cfg.Model.Name)},
-		standing:    &activities.StandingActivities{Store: rows},
+		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: agents, After: memoryQueue{rows: rows.MemoryQueue, now: o.Now}, Rules: decisions, Metrics: m},
+		subagents:   &activities.SubagentActivities{Store: rows.Turns, Tools: registry, Metrics: m},
+		removals:    &activities.RemovalActivities{Store: rows.People},
+		remembering: &activities.MemoryActivities{Store: rows.Turns, Queue: rows.MemoryQueue, Keeper: agents, Now: o.Now, Budgets: stops, Costs: memories, ModelName: cmp.Or(cfg.Model.Small, cfg.Model.Name)},
+		standing:    &activities.StandingActivities{TakeOvers: rows.TakeOvers, People: rows.People},
 		front: &activities.NoticeActivities{
-			Store: rows, Alarms: rows, Pager: o.Pager,
+			Store: rows.Hints, Alarms: rows.Alerts, Pager: o.Pager,
 			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme, Studies: p.studies,
 			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: o.Now,
 		},
-		posts: posts, erasures: &activities.ErasureActivities{Store: rows, Carrier: o.Carrier, Now: o.Now},
-		checks: &activities.ReconcileActivities{Store: rows, Carrier: carrier, Now: o.Now, Metrics: m},
-		late:   &activities.LaterRetries{Store: rows, Posts: posts, Rules: p.rules, Studies: p.studies, Zones: zones.Load, Now: o.Now},
+		posts: posts, erasures: &activities.ErasureActivities{Store: rows.Erasures, Carrier: o.Carrier, Now: o.Now},
+		checks: &activities.ReconcileActivities{Store: rows.Outbox, Carrier: carrier, Now: o.Now, Metrics: m},
+		late:   &activities.LaterRetries{Store: rows.Outbox, Posts: posts, Rules: p.rules, Studies: p.studies, Zones: zones.Load, Now: o.Now},
 	}, nil
 }
 

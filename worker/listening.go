@@ -49,17 +49,17 @@ type transcriber struct {
 // hearingRows begins a turn by listening to the voice notes of its texts, once
 // each: what was heard is stored with the text before the turn reads it.
 type hearingRows struct {
-	activities.TurnStore
+	activities.Turns
 	transcriber transcriber
 }
 
 // withTranscriber returns rows that transcribe voice notes, or rows as they are
 // where no model for speech is set.
-func withTranscriber(cfg config.Config, rows activities.TurnStore, e transcriber) activities.TurnStore {
+func withTranscriber(cfg config.Config, rows activities.Turns, e transcriber) activities.Turns {
 	if cfg.Model.Transcribe == "" {
 		return rows
 	}
-	return hearingRows{TurnStore: rows, transcriber: e}
+	return hearingRows{Turns: rows, transcriber: e}
 }
 
 // BeginTurn listens first. A note that cannot be heard is told to the model as
@@ -68,7 +68,7 @@ func (r hearingRows) BeginTurn(ctx context.Context, in models.PrepareTurnInput) 
 	if err := r.transcribeTurn(ctx, in); err != nil {
 		return models.PrepareTurnResult{}, err
 	}
-	return r.TurnStore.BeginTurn(ctx, in)
+	return r.Turns.BeginTurn(ctx, in)
 }
 
 // OpenTurn does so too.
@@ -76,7 +76,7 @@ func (r hearingRows) OpenTurn(ctx context.Context, in models.PrepareTurnInput, w
 	if err := r.transcribeTurn(ctx, in); err != nil {
 		return models.PrepareTurnResult{}, models.TurnContext{}, err
 	}
-	return r.TurnStore.OpenTurn(ctx, in, window)
+	return r.Turns.OpenTurn(ctx, in, window)
 }
 
 func (r hearingRows) transcribeTurn(ctx context.Context, in models.PrepareTurnInput) error {

@@ -67,7 +67,7 @@ func newStudio(t *testing.T) *studio {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, rows.Close()) })
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	_, err = rows.Enroll(t.Context(), models.Participant{ID: "ann", Phone: "+12025550123", Timezone: "UTC", EnrolledAt: now}, "operator")
+	_, err = rows.People.Enroll(t.Context(), models.Participant{ID: "ann", Phone: "+12025550123", Timezone: "UTC", EnrolledAt: now}, "operator")
 	require.NoError(t, err)
 	phones, err := twilio.New(twilio.Config{AccountSID: account, AuthToken: "secret1", From: "+15017122661"})
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func newStudio(t *testing.T) *studio {
 // text stores a text with a voice note.
 func (s *studio) text(sid, body string) int64 {
 	s.t.Helper()
-	in, err := s.rows.AcceptInbound(s.t.Context(), models.Inbound{
+	in, err := s.rows.Inbound.AcceptInbound(s.t.Context(), models.Inbound{
 		ProviderSID: sid, From: "+12025550123", Body: body, MediaCount: 1, ReceivedAt: s.now,
 		Voice: fmt.Sprintf(`[{"index":0,"type":"audio/wav","url":%q}]`, noteURL),
 	})
@@ -95,8 +95,8 @@ func (s *studio) text(sid, body string) int64 {
 func (s *studio) begin(model string, id int64) string {
 	s.t.Helper()
 	cfg := config.Config{Model: config.Model{Transcribe: model}}
-	rows := withTranscriber(cfg, s.rows, transcriber{
-		notes: s.rows, carrier: s.spy, model: s.spy, log: slog.New(slog.DiscardHandler), now: func() time.Time { return s.now },
+	rows := withTranscriber(cfg, s.rows.Turns, transcriber{
+		notes: s.rows.Inbound, carrier: s.spy, model: s.spy, log: slog.New(slog.DiscardHandler), now: func() time.Time { return s.now },
 	})
 	for range 2 {
 		_, err := rows.BeginTurn(s.t.Context(), models.PrepareTurnInput{
@@ -105,7 +105,7 @@ func (s *studio) begin(model string, id int64) string {
 		})
 		require.NoError(s.t, err)
 	}
-	turn, err := s.rows.TurnContext(s.t.Context(), "ann-t1", 10)
+	turn, err := s.rows.Turns.TurnContext(s.t.Context(), "ann-t1", 10)
 	require.NoError(s.t, err)
 	return turn.Window[len(turn.Window)-1].Text
 }

@@ -11,11 +11,11 @@ import (
 // memoryQueue queues finished turns; the starters' sweep has them remembered in
 // batches.
 type memoryQueue struct {
-	store *store.Store
-	now   func() time.Time
+	rows *store.MemoryQueue
+	now  func() time.Time
 }
 
 // Remember implements activities.Background.
 func (q memoryQueue) Remember(ctx context.Context, in models.RememberInput) error {
-	return q.store.QueueMemory(ctx, models.MemoryJob{TurnID: in.TurnID, ParticipantID: in.ParticipantID, QueuedAt: q.now()})
+	return q.rows.QueueMemory(ctx, models.MemoryJob{TurnID: in.TurnID, ParticipantID: in.ParticipantID, QueuedAt: q.now()})
 }

@@ -25,7 +25,6 @@ import (
 	"coachline/internal/alert"
 	"coachline/internal/config"
 	"coachline/internal/dbtest"
-	"coachline/internal/memory"
 	"coachline/internal/seal"
 	"coachline/internal/sim/twilio"
 	"coachline/internal/sms"
@@ -46,7 +45,7 @@ const (
 type bothRoles struct {
 	t     *testing.T
 	rows  *store.Store
-	turns activities.TurnStore
+	turns activities.Turns
 	url   string
 	said  string
 
@@ -120,23 +119,17 @@ func startBothRoles(t *testing.T) *bothRoles {
 	require.NoError(t, err)
 	b.rows, err = store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring})
 	require.NoError(t, err)
-	_, err = b.rows.Enroll(t.Context(), models.Participant{ID: "ann", Phone: annsPhone, Timezone: "UTC", Locale: "en-US", EnrolledAt: time.Now()}, "operator")
+	_, err = b.rows.People.Enroll(t.Context(), models.Participant{ID: "ann", Phone: annsPhone, Timezone: "UTC", Locale: "en-US", EnrolledAt: time.Now()}, "operator")
 	require.NoError(t, err)
 
 	carrier := b.carrier()
 	front := b.front(carrier)
-	b.turns = withTranscriber(config.Config{Model: config.Model{Transcribe: "whisper"}}, b.rows, transcriber{
-		notes: b.rows, carrier: carrier, model: hears{b}, log: slog.New(slog.DiscardHandler), now: time.Now,
+	b.turns = withTranscriber(config.Config{Model: config.Model{Transcribe: "whisper"}}, b.rows.Turns, transcriber{
+		notes: b.rows.Inbound, carrier: carrier, model: hears{b}, log: slog.New(slog.DiscardHandler), now: time.Now,
 	})
-	past, err := store.NewArchive(store.ArchiveConfig{Database: b.rows.Database()})
-	require.NoError(t, err)
-	facts, err := memory.New(memory.Config{Database: b.rows.Database()})
-	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	server, err := starter.New(ctx, starter.Config{
 		HTTP: starter.HTTPConfig{Addr: "127.0.0.1:0"}, Store: b.rows, Temporal: &inProcess{front: front, ran: map[string]bool{}},
-		Turns:    past,
-		Memory:   facts,
 		Carrier:  starter.CarrierConfig{Verifier: anyRequest{}, AccountSID: account, OurNumbers: []string{oursPhone}, Listens: true},
 		Defaults: starter.Defaults{Zone: "UTC", Region: "US"},
 		Relay:    starter.RelayConfig{Interval: 5 * time.Millisecond, MinAge: time.Nanosecond},
@@ -186,8 +179,8 @@ func (b *bothRoles) front(carrier *sms.Client) *activities.NoticeActivities {
 	library, err := prompts.Load("")
 	require.NoError(b.t, err)
 	return &activities.NoticeActivities{
-		Store: b.rows, Alarms: b.rows, Pager: alert.New(alert.Config{URL: receiver.URL, Timeout: time.Minute}), AlertsTeam: true,
-		Carrier: carrier, Posts: &activities.SendActivities{Store: b.rows, Brake: b.rows, Carrier: carrier, Now: time.Now},
+		Store: b.rows.Hints, Alarms: b.rows.Alerts, Pager: alert.New(alert.Config{URL: receiver.URL, Timeout: time.Minute}), AlertsTeam: true,
+		Carrier: carrier, Posts: &activities.SendActivities{Store: b.rows.Outbox, Carrier: carrier, Now: time.Now},
 		Prompts: library, Programme: "Steps", Locale: "en-US", Now: time.Now,
 	}
 }
@@ -243,13 +236,13 @@ func TestEveryWayInAlerts(t *testing.T) {
 			b := startBothRoles(t)
 			say(b, "I want to kill myself")
 			require.Eventually(t, func() bool {
-				row, err := b.rows.Alarm(t.Context(), "alarm-1")
+				row, err := b.rows.Alerts.Alarm(t.Context(), "alarm-1")
 				return err == nil && row.ToldAt != nil && row.PagedAt != nil
 			}, 20*time.Second, 5*time.Millisecond)
-			ann, err := b.rows.Participant(t.Context(), "ann")
+			ann, err := b.rows.People.Participant(t.Context(), "ann")
 			require.NoError(t, err)
 			require.Equal(t, models.AttentionCrisis, ann.Attention)
-			history, err := b.rows.History(t.Context(), "ann", 10, time.Time{})
+			history, err := b.rows.People.History(t.Context(), "ann", 10, time.Time{})
 			require.NoError(t, err)
 			require.Len(t, history, 2)
 			require.Contains(t, history[0].Text, "I want to kill myself")
@@ -277,10 +270,10 @@ func TestEveryWayInAlerts(t *testing.T) {
 // can be read by an operator, although strangers are not answered here.
 func TestStrangerInCrisisPages(t *testing.T) {
 	b := startBothRoles(t)
-	require.NoError(t, b.rows.RemoveParticipant(t.Context(), "ann", "operator", time.Now()))
+	require.NoError(t, b.rows.People.RemoveParticipant(t.Context(), "ann", "operator", time.Now()))
 	b.webhook("I want to kill myself", false)
 	require.Eventually(t, func() bool {
-		row, err := b.rows.Alarm(t.Context(), "alarm-1")
+		row, err := b.rows.Alerts.Alarm(t.Context(), "alarm-1")
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		return err == nil && row.PagedAt != nil && len(b.texts) == 1
@@ -308,7 +301,7 @@ func TestEveryWayInAsks(t *testing.T) {
 			var history []models.HistoryEntry
 			require.Eventually(t, func() bool {
 				var err error
-				history, err = b.rows.History(t.Context(), "ann", 10, time.Time{})
+				history, err = b.rows.People.History(t.Context(), "ann", 10, time.Time{})
 				return err == nil && len(history) == 2 && history[1].Delivery != models.OutboxReady && history[1].Delivery != models.OutboxSending
 			}, 20*time.Second, 5*time.Millisecond)
 			require.Equal(t, models.KindHelp, history[1].Kind)
@@ -332,11 +325,10 @@ func TestEveryWayInOptsOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := startBothRoles(t)
 			say(b, "Stop.")
-			ann, err := b.rows.Participant(t.Context(), "ann")
+			ann, err := b.rows.People.Participant(t.Context(), "ann")
 			require.NoError(t, err)
 			require.Equal(t, models.StatusOptedOut, ann.Status)
-			past, err := store.NewArchive(store.ArchiveConfig{Database: b.rows.Database()})
-			require.NoError(t, err)
+			past := b.rows.Records
 			entries, err := past.Consents(t.Context(), "ann")
 			require.NoError(t, err)
 			require.Len(t, entries, 1)

@@ -21,7 +21,7 @@ import (
 // checked as those of COACH_PROMPTS_DIR are, against the same tools.
 func newStudies(cfg config.Config, rows *store.Store, m *metrics.Metrics, registry *tools.Registry, logger *slog.Logger) *study.Resolver {
 	return study.New(study.Config{
-		Studies: rows, Logger: logger, Report: m.StudyFaults, KnownTools: tools.Names(),
+		Studies: rows.Studies, Logger: logger, Report: m.StudyFaults, KnownTools: tools.Names(),
 		LoadTexts: func(dir, programme string) (*prompts.Library, error) {
 			library, _, err := loadLibrary(dir, cmp.Or(programme, cfg.Coaching.Programme))
 			if err == nil {

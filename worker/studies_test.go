@@ -16,7 +16,6 @@ import (
 	"coachline/internal/agent"
 	"coachline/internal/config"
 	"coachline/internal/dbtest"
-	"coachline/internal/memory"
 	"coachline/internal/metrics"
 	"coachline/internal/seal"
 	"coachline/internal/store"
@@ -33,7 +32,7 @@ func TestToolNamesAreThoseOfTheRegistry(t *testing.T) {
 		Web:     config.Web{SearchURL: "http://searx:8080/search", Fetch: config.SwitchOn},
 		Replies: config.Replies{MessageTool: config.SwitchOn, Subagents: config.SwitchOn},
 	}
-	registry, err := newTools(cfg, toolParts{ledger: &store.Store{}, playbooks: library})
+	registry, err := newTools(cfg, toolParts{ledger: &store.Turns{}, playbooks: library})
 	require.NoError(t, err)
 	var have []string
 	ordinary := registry.For(models.ModeIntake)
@@ -69,8 +68,7 @@ func TestPeopleAreAnsweredAsTheirArmSays(t *testing.T) {
 	rows, err := store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, rows.Close()) })
-	memories, err := memory.New(memory.Config{Database: rows.Database()})
-	require.NoError(t, err)
+	memories := rows.Memory
 
 	folder, bad := t.TempDir(), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "persona.md"), []byte("You are the walking coach of {{.Programme}}.\n"), 0o600))
@@ -86,12 +84,12 @@ func TestPeopleAreAnsweredAsTheirArmSays(t *testing.T) {
 	}
 	text, err := json.Marshal(settings)
 	require.NoError(t, err)
-	_, err = rows.AddStudy(t.Context(), models.Study{ID: "walk", Name: "Walk", Settings: string(text), CreatedBy: "eve", CreatedAt: time.Now()})
+	_, err = rows.Studies.AddStudy(t.Context(), models.Study{ID: "walk", Name: "Walk", Settings: string(text), CreatedBy: "eve", CreatedAt: time.Now()})
 	require.NoError(t, err)
 
 	m, err := metrics.New(metrics.Config{})
 	require.NoError(t, err)
-	library, registry, err := loadWords(config.Config{}, toolParts{ledger: rows, events: m})
+	library, registry, err := loadWords(config.Config{}, toolParts{ledger: rows.Turns, events: m})
 	require.NoError(t, err)
 	var logged strings.Builder
 	studies := newStudies(config.Config{}, rows, m, registry, slog.New(slog.NewTextHandler(&logged, nil)))

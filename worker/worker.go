@@ -81,7 +81,7 @@ type role struct {
 }
 
 func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) (*role, error) {
-	stops := &budgets{rows: conns.Store, now: time.Now, logger: conns.Logger}
+	stops := &budgets{rows: conns.Store.Budgets, now: time.Now, logger: conns.Logger}
 	acts, err := newActs(cfg, conns, m, stops)
 	if err != nil {
 		return nil, err

@@ -63,8 +63,8 @@ func TestWorkersClockAhead(t *testing.T) {
 	ahead := func() time.Time { return w.env.Now().Add(10 * time.Minute) }
 	library, err := prompts.Load("")
 	require.NoError(t, err)
-	posts := &activities.SendActivities{Store: w.store, Brake: w.store, Carrier: w.carrier, Now: ahead}
-	turns := &activities.TurnLoader{Store: w.store, States: w.store, Recent: activities.NewRecent(), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
+	posts := &activities.SendActivities{Store: w.store.Outbox, Carrier: w.carrier, Now: ahead}
+	turns := &activities.TurnLoader{Store: w.store.Turns, Outbox: w.store.Outbox, Recent: activities.NewRecent(), Prompts: library, Programme: "Test", Limits: w.limits}
 	again := activity.RegisterOptions{DisableAlreadyRegisteredCheck: true}
 	w.env.RegisterActivityWithOptions(posts, again)
 	w.env.RegisterActivityWithOptions(&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: keepsNothing{}, After: w, Rules: w.rules}, again)
@@ -185,7 +185,7 @@ func TestARunIsContinuedBetweenTurns(t *testing.T) {
 	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
 	var rows []string
 	for i := range 3 {
-		row, _, err := w.store.QueueOperatorMessage(context.Background(), models.OperatorMessage{
+		row, _, err := w.store.Outbox.QueueOperatorMessage(context.Background(), models.OperatorMessage{
 			ParticipantID: "conv_1", Body: fmt.Sprint("letter ", i), Key: fmt.Sprint("k", i), Actor: "op", Now: monday})
 		require.NoError(t, err)
 		rows = append(rows, row.ID)

@@ -23,7 +23,7 @@ func requireUnenrolled(t *testing.T, w *world) {
 	require.True(t, w.status().Ended)
 	require.Empty(t, w.status().Due)
 	require.Equal(t, models.StatusWithdrawn, w.status().Status)
-	_, err := w.store.Participant(context.Background(), "conv_1")
+	_, err := w.store.People.Participant(context.Background(), "conv_1")
 	require.ErrorIs(t, err, models.ErrNotFound)
 }
 
@@ -62,7 +62,7 @@ func TestCancellationRequestUnenrolls(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
 		w.at(time.Minute, func() {
-			require.NoError(t, w.store.RemoveParticipant(context.Background(), "conv_1", "test", w.env.Now()))
+			require.NoError(t, w.store.People.RemoveParticipant(context.Background(), "conv_1", "test", w.env.Now()))
 			w.env.CancelWorkflow()
 		})
 		w.run(time.Hour)
@@ -73,7 +73,7 @@ func TestCancellationRequestUnenrolls(t *testing.T) {
 		w := newWorld(t)
 		bye := w.update(time.Minute, models.UpdateUnenroll)
 		w.at(time.Minute, func() {
-			require.NoError(t, w.store.RemoveParticipant(context.Background(), "conv_1", "test", w.env.Now()))
+			require.NoError(t, w.store.People.RemoveParticipant(context.Background(), "conv_1", "test", w.env.Now()))
 			w.env.CancelWorkflow()
 			w.env.CancelWorkflow()
 		})

@@ -23,7 +23,7 @@ func (w *world) acceptChat(body string) models.MessageReceived {
 	in := models.Inbound{
 		ProviderSID: fmt.Sprintf("chat-%d", w.texts), From: phone, Body: body, Channel: models.ChannelChat, ReceivedAt: w.env.Now().UTC(),
 	}
-	got, err := w.store.AcceptInbound(context.Background(), in)
+	got, err := w.store.Inbound.AcceptInbound(context.Background(), in)
 	require.NoError(w.t, err)
 	return models.MessageReceived{
 		MessageID: got.Inbound.ID, Seq: got.Inbound.Seq, ReceivedAt: got.Inbound.ReceivedAt, Channel: models.ChannelChat,
@@ -33,7 +33,7 @@ func (w *world) acceptChat(body string) models.MessageReceived {
 // said lists the conversation as "channel role: text".
 func (w *world) said() []string {
 	w.t.Helper()
-	history, err := w.store.History(context.Background(), "conv_1", 50, time.Time{})
+	history, err := w.store.People.History(context.Background(), "conv_1", 50, time.Time{})
 	require.NoError(w.t, err)
 	lines := []string{}
 	for _, e := range history {
@@ -51,7 +51,7 @@ func TestChatIsAnsweredWhereItWasWritten(t *testing.T) {
 		w.run(time.Minute)
 		require.Empty(t, w.carrier.sent)
 		require.Equal(t, []string{"chat user: hello — there", "chat assistant: ok: hello — there"}, w.said())
-		row, err := w.store.Outbox(context.Background(), models.OutboxID("conv_1-t1", 1))
+		row, err := w.store.Outbox.Row(context.Background(), models.OutboxID("conv_1-t1", 1))
 		require.NoError(t, err)
 		require.Equal(t, models.OutboxDelivered, row.Status)
 		require.NotNil(t, row.AcceptedAt)
@@ -99,14 +99,14 @@ func TestChatIsAnsweredWhereItWasWritten(t *testing.T) {
 		w := newWorld(t)
 		w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
 			paused := models.StatusPaused
-			_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{
+			_, err := w.store.People.UpdateParticipant(context.Background(), models.ParticipantUpdate{
 				ID: "conv_1", Patch: models.ParticipantPatch{Status: &paused}, Actor: "test", Now: w.env.Now(),
 			})
 			return say("hi"), err
 		}
 		w.chats(0, "hello")
 		w.run(time.Minute)
-		row, err := w.store.Outbox(context.Background(), models.OutboxID("conv_1-t1", 1))
+		row, err := w.store.Outbox.Row(context.Background(), models.OutboxID("conv_1-t1", 1))
 		require.NoError(t, err)
 		require.Equal(t, models.OutboxCanceled, row.Status)
 	})
@@ -163,7 +163,7 @@ func TestChannelRights(t *testing.T) {
 			look(1), look(2), look(3), look(4))
 		w.chats(0, "please remember that I walk every morning at seven")
 		w.run(time.Minute)
-		turn, err := w.store.TurnContext(context.Background(), "conv_1-t1", 50)
+		turn, err := w.store.Turns.TurnContext(context.Background(), "conv_1-t1", 50)
 		require.NoError(t, err)
 		require.Len(t, turn.Runs, 6)
 		var failed []bool
@@ -188,7 +188,7 @@ func TestChannelRights(t *testing.T) {
 		w.chats(0, "hello")
 		w.text(30*time.Second, "please remember that I walk every morning at seven")
 		w.run(time.Minute)
-		turn, err := w.store.TurnContext(context.Background(), "conv_1-t2", 50)
+		turn, err := w.store.Turns.TurnContext(context.Background(), "conv_1-t2", 50)
 		require.NoError(t, err)
 		require.Len(t, turn.Runs, 6)
 		require.False(t, turn.Runs[4].Failed, "five by SMS, whatever the turn before was allowed")
@@ -202,7 +202,7 @@ func TestLastChannel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	last := func() models.Channel {
-		p, err := w.store.Participant(context.Background(), "conv_1")
+		p, err := w.store.People.Participant(context.Background(), "conv_1")
 		require.NoError(t, err)
 		return p.LastChannel
 	}

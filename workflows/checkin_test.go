@@ -55,7 +55,7 @@ func (w *world) looks() []models.ChatRequest {
 
 func (w *world) turnContext(number int) models.TurnContext {
 	w.t.Helper()
-	got, err := w.store.TurnContext(context.Background(), models.TurnID("conv_1", number), -1)
+	got, err := w.store.Turns.TurnContext(context.Background(), models.TurnID("conv_1", number), -1)
 	require.NoError(w.t, err)
 	return got
 }
@@ -184,7 +184,7 @@ func TestCheckInsInTime(t *testing.T) {
 		}
 		w.run(12 * time.Hour)
 		require.Equal(t, 1, tries)
-		row, err := w.store.Outbox(context.Background(), "conv_1-t1-p1")
+		row, err := w.store.Outbox.Row(context.Background(), "conv_1-t1-p1")
 		require.NoError(t, err)
 		require.Equal(t, []any{models.OutboxFailed, "quiet_hours"}, []any{row.Status, row.ErrorCode})
 	})

@@ -22,7 +22,7 @@ func (w *world) says(offset time.Duration, body, carrierType string) {
 func (w *world) deliver(body, carrierType string) {
 	w.texts++
 	in := models.Inbound{ProviderSID: fmt.Sprintf("SM%032d", w.texts), From: phone, To: "+15017122661", Body: body, OptOutType: carrierType, ReceivedAt: w.env.Now().UTC()}
-	got, err := w.store.AcceptInbound(context.Background(), in)
+	got, err := w.store.Inbound.AcceptInbound(context.Background(), in)
 	require.NoError(w.t, err)
 	if got.NoticeID != 0 {
 		w.tell(got.NoticeID, got.Inbound)
@@ -31,9 +31,9 @@ func (w *world) deliver(body, carrierType string) {
 
 // tell delivers a notice as the relay does.
 func (w *world) tell(id int64, in models.Inbound) {
-	_, notices, err := w.store.Untold(context.Background(), "conv_1")
+	_, notices, err := w.store.Notices.Untold(context.Background(), "conv_1")
 	require.NoError(w.t, err)
-	p, err := w.store.Participant(context.Background(), "conv_1")
+	p, err := w.store.People.Participant(context.Background(), "conv_1")
 	require.NoError(w.t, err)
 	for _, n := range notices {
 		if n.ID != id {
@@ -77,7 +77,7 @@ func TestStopWithEverythingPending(t *testing.T) {
 	require.Equal(t, models.StatusOptedOut, w.status().Status)
 	require.Empty(t, w.status().Due)
 	require.Nil(t, w.status().Pending)
-	history, err := w.store.History(context.Background(), "conv_1", 10, time.Time{})
+	history, err := w.store.People.History(context.Background(), "conv_1", 10, time.Time{})
 	require.NoError(t, err)
 	require.Len(t, history, 6, "five texts and the confirmation")
 }
@@ -144,7 +144,7 @@ func TestStopBetweenPersistAndSend(t *testing.T) {
 	w.run(time.Hour)
 	require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds(), "the retry meets the gate")
 	require.Equal(t, 2, tries)
-	row, err := w.store.Outbox(context.Background(), "conv_1-t1-p1")
+	row, err := w.store.Outbox.Row(context.Background(), "conv_1-t1-p1")
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxCanceled, row.Status)
 	require.Equal(t, "opted_out", row.ErrorCode)
@@ -156,7 +156,7 @@ func TestStopThatTheWorkflowHasNotHeardOf(t *testing.T) {
 	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven))
 	w.text(0, "hello")
 	w.at(time.Second, func() {
-		_, err := w.store.AcceptInbound(context.Background(), models.Inbound{ProviderSID: "SMx", From: phone, Body: "STOP", ReceivedAt: w.env.Now()})
+		_, err := w.store.Inbound.AcceptInbound(context.Background(), models.Inbound{ProviderSID: "SMx", From: phone, Body: "STOP", ReceivedAt: w.env.Now()})
 		require.NoError(t, err)
 	})
 	w.run(3 * time.Hour)
@@ -189,7 +189,7 @@ func TestComingBackTakesTheNextSlot(t *testing.T) {
 			require.Contains(t, w.carrier.sent[1].Body, "you are back")
 			require.WithinDuration(t, eleven.Add(24*time.Hour-10*time.Minute), w.carrier.sent[3].At, time.Second)
 			require.Equal(t, "hello again", lastUser(w.model.requests[0]), "no model answers the START")
-			p, err := w.store.Participant(context.Background(), "conv_1")
+			p, err := w.store.People.Participant(context.Background(), "conv_1")
 			require.NoError(t, err)
 			require.Equal(t, models.StatusActive, p.Status)
 		})
@@ -202,7 +202,7 @@ func TestBothToldLate(t *testing.T) {
 	w := newWorld(t)
 	w.at(time.Minute, func() {
 		for i, body := range []string{"STOP", "START"} {
-			_, err := w.store.AcceptInbound(context.Background(), models.Inbound{
+			_, err := w.store.Inbound.AcceptInbound(context.Background(), models.Inbound{
 				ProviderSID: fmt.Sprint("SMx", i), From: phone, Body: body, ReceivedAt: w.env.Now(),
 			})
 			require.NoError(t, err)
@@ -244,7 +244,7 @@ func TestTheCarriersRefusalStopsTheTimers(t *testing.T) {
 	}
 	w.text(0, "hello")
 	w.at(time.Minute, func() {
-		_, notices, err := w.store.Untold(context.Background(), "conv_1")
+		_, notices, err := w.store.Notices.Untold(context.Background(), "conv_1")
 		require.NoError(t, err)
 		last := notices[len(notices)-1]
 		require.Equal(t, models.NoticeConsent, last.Kind)
@@ -271,7 +271,7 @@ func TestStopDropsPlans(t *testing.T) {
 	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
 	w.text(0, "hello")
 	w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
-		row, _, err := w.store.QueueOperatorMessage(context.Background(), models.OperatorMessage{
+		row, _, err := w.store.Outbox.QueueOperatorMessage(context.Background(), models.OperatorMessage{
 			ParticipantID: "conv_1", Body: "We moved.", Key: "k1", Actor: "op", Now: monday})
 		require.NoError(t, err)
 		w.env.UpdateWorkflow(models.UpdateSendMessage, "op", &updated{}, models.SendMessageRequest{OutboxID: row.ID})

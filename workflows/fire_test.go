@@ -125,7 +125,7 @@ func TestUnderConstantFire(t *testing.T) {
 	require.GreaterOrEqual(t, len(runs), events/600, "a run ends soon after its 200 events")
 	for i := range n.status("conv_ann").Turns {
 		turn := models.TurnID("conv_ann", i+1)
-		if got, err := n.store.TurnContext(n.ctx, turn, 1); err == nil && got.Turn.Kind == models.TurnReply {
+		if got, err := n.store.Turns.TurnContext(n.ctx, turn, 1); err == nil && got.Turn.Kind == models.TurnReply {
 			require.Equal(t, 1, n.post.times(models.OutboxID(turn, 1)), "%s was not answered", turn)
 		}
 	}
@@ -146,7 +146,7 @@ func (n *serverFixture) command(id string, who, round int) {
 	options.UpdateName, options.Args = models.UpdateSetMode, []any{models.SetModeRequest{Mode: mode}}
 	letter := round%4 == 3
 	if letter {
-		row, _, err := n.store.QueueOperatorMessage(n.ctx, models.OperatorMessage{ParticipantID: "conv_ann", Body: "letter " + id, Key: id, Actor: "op", Now: time.Now()})
+		row, _, err := n.store.Outbox.QueueOperatorMessage(n.ctx, models.OperatorMessage{ParticipantID: "conv_ann", Body: "letter " + id, Key: id, Actor: "op", Now: time.Now()})
 		if err != nil {
 			n.t.Errorf("letter %s: %v", id, err)
 			return

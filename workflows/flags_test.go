@@ -34,9 +34,9 @@ func (w *world) upserts() *[]string {
 // relay does.
 func (w *world) tellFlags(offset time.Duration) {
 	w.at(offset, func() {
-		p, err := w.store.Participant(w.t.Context(), "conv_1")
+		p, err := w.store.People.Participant(w.t.Context(), "conv_1")
 		require.NoError(w.t, err)
-		flags, err := w.store.ParticipantFlags(w.t.Context(), p)
+		flags, err := w.store.Attention.ParticipantFlags(w.t.Context(), p)
 		require.NoError(w.t, err)
 		w.env.UpdateWorkflow(models.UpdateParticipant, models.NoticeUpdateID(int64(offset)), &updated{}, models.ParticipantChanged{Flags: &flags})
 	})
@@ -44,14 +44,14 @@ func (w *world) tellFlags(offset time.Duration) {
 
 func (w *world) attend(offset time.Duration) {
 	w.at(offset, func() {
-		_, err := w.store.ClearAttention(w.t.Context(), models.AttentionClearing{ParticipantID: "conv_1", Actor: "operator", Now: w.env.Now()})
+		_, err := w.store.Attention.ClearAttention(w.t.Context(), models.AttentionClearing{ParticipantID: "conv_1", Actor: "operator", Now: w.env.Now()})
 		require.NoError(w.t, err)
 	})
 }
 
 func (w *world) openAttention() []models.Attention {
 	w.t.Helper()
-	rows, err := w.store.OpenAttention(w.t.Context(), models.AttentionQuery{})
+	rows, err := w.store.Attention.OpenAttention(w.t.Context(), models.AttentionQuery{})
 	require.NoError(w.t, err)
 	kinds := []models.Attention{}
 	for _, row := range rows {
@@ -118,7 +118,7 @@ func TestFlagsOutliveTheRun(t *testing.T) {
 	t.Parallel()
 	raise := func(w *world) {
 		for _, kind := range []models.Attention{models.AttentionFlood, models.AttentionCrisis} {
-			_, err := w.store.RaiseAttention(w.t.Context(), models.AttentionEntry{ParticipantID: "conv_1", Kind: kind, RaisedAt: monday})
+			_, err := w.store.Attention.RaiseAttention(w.t.Context(), models.AttentionEntry{ParticipantID: "conv_1", Kind: kind, RaisedAt: monday})
 			require.NoError(w.t, err)
 		}
 	}

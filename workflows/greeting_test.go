@@ -90,7 +90,7 @@ func TestPausedBeforeTheGreeting(t *testing.T) {
 	w.at(3*time.Hour, func() { require.Empty(t, w.carrier.sent) })
 	w.at(4*time.Hour, func() {
 		active := models.StatusActive
-		_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{
+		_, err := w.store.People.UpdateParticipant(context.Background(), models.ParticipantUpdate{
 			ID: "conv_1", Patch: models.ParticipantPatch{Status: &active}, Now: w.env.Now().UTC()})
 		require.NoError(t, err)
 		w.env.UpdateWorkflow(models.UpdateResume, "n9", &updated{}, models.ResumeRequest{})

@@ -22,7 +22,7 @@ func TestUnenrollWithEverythingPending(t *testing.T) {
 			models.Due{Kind: models.DueFeedbackTimeout, At: monday.Add(4 * time.Hour)})
 	})
 	w.at(10*time.Minute, func() {
-		require.NoError(t, w.store.RemoveParticipant(context.Background(), "conv_1", "test", w.env.Now()))
+		require.NoError(t, w.store.People.RemoveParticipant(context.Background(), "conv_1", "test", w.env.Now()))
 	})
 	u := w.update(10*time.Minute, models.UpdateUnenroll)
 	w.run(48 * time.Hour)
@@ -66,7 +66,7 @@ func TestPauseHoldsAndResumeTakesTheNextSlotOnly(t *testing.T) {
 	prompts := w.carrier.of(models.KindPrompt)
 	require.Len(t, prompts, 1)
 	require.WithinDuration(t, eleven.Add(48*time.Hour-10*time.Minute), prompts[0].At, time.Second)
-	history, err := w.store.History(context.Background(), "conv_1", 10, time.Time{})
+	history, err := w.store.People.History(context.Background(), "conv_1", 10, time.Time{})
 	require.NoError(t, err)
 	require.Equal(t, "are you there?", history[0].Text)
 }
@@ -80,7 +80,7 @@ func TestPauseTwiceChangesOnce(t *testing.T) {
 	require.True(t, first.done)
 	require.True(t, second.done)
 	require.Equal(t, models.StatusPaused, w.status().Status)
-	p, err := w.store.Participant(context.Background(), "conv_1")
+	p, err := w.store.People.Participant(context.Background(), "conv_1")
 	require.NoError(t, err)
 	require.Equal(t, models.StatusPaused, p.Status, "the row follows")
 }
@@ -100,7 +100,7 @@ func TestOperatorCommands(t *testing.T) {
 	t.Run("message", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
-		row, created, err := w.store.QueueOperatorMessage(context.Background(), models.OperatorMessage{
+		row, created, err := w.store.Outbox.QueueOperatorMessage(context.Background(), models.OperatorMessage{
 			ParticipantID: "conv_1", Body: "We moved to Tuesday.", Key: "k1", Actor: "op", Now: monday,
 		})
 		require.NoError(t, err)
@@ -119,7 +119,7 @@ func TestUnknownModeIsIntakeAndStored(t *testing.T) {
 	w := newWorld(t, func(w *world, _ *coach.Rules) { w.state.Mode = "COORDINATOR" })
 	w.run(time.Minute)
 	require.Equal(t, models.ModeIntake, w.status().Mode)
-	p, err := w.store.Participant(context.Background(), "conv_1")
+	p, err := w.store.People.Participant(context.Background(), "conv_1")
 	require.NoError(t, err)
 	require.Equal(t, models.ModeIntake, p.Mode)
 }
@@ -192,15 +192,15 @@ func TestRestoredLife(t *testing.T) {
 	w := newWorld(t)
 	ctx := context.Background()
 	open := w.accept("are you there?")
-	_, err := w.store.BeginTurn(ctx, models.PrepareTurnInput{ParticipantID: "conv_1", TurnID: "conv_1-t7", Number: 7,
+	_, err := w.store.Turns.BeginTurn(ctx, models.PrepareTurnInput{ParticipantID: "conv_1", TurnID: "conv_1-t7", Number: 7,
 		Mode: models.ModeFeedback, Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{open.MessageID}, Now: monday})
 	require.NoError(t, err)
-	require.NoError(t, w.store.SaveState(ctx, models.SaveStateInput{ParticipantID: "conv_1", Mode: models.ModeFeedback, Now: monday,
+	require.NoError(t, w.store.Turns.SaveState(ctx, models.SaveStateInput{ParticipantID: "conv_1", Mode: models.ModeFeedback, Now: monday,
 		Schedules: []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: "12:00"}}}))
-	_, notices, err := w.store.Untold(ctx, "conv_1")
+	_, notices, err := w.store.Notices.Untold(ctx, "conv_1")
 	require.NoError(t, err)
 	for _, n := range notices {
-		require.NoError(t, w.store.NoticesDelivered(ctx, []int64{n.ID}, monday))
+		require.NoError(t, w.store.Notices.NoticesDelivered(ctx, []int64{n.ID}, monday))
 	}
 	w.state.Restore, w.state.Mode = true, models.ModeFeedback
 	w.text(time.Hour, "and now?")

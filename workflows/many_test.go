@@ -36,7 +36,7 @@ func TestEveryTextOfATurnIsRead(t *testing.T) {
 		}
 		require.Contains(t, read[where], word, "%s was not read by %s", word, where)
 	}
-	trace, err := w.store.TurnContext(t.Context(), "conv_1-t1", 0)
+	trace, err := w.store.Turns.TurnContext(t.Context(), "conv_1-t1", 0)
 	require.NoError(t, err)
 	require.Len(t, trace.Steps, 1)
 	kept, ok := trace.Steps[0].StepTrace()

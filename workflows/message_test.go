@@ -12,7 +12,6 @@ import (
 
 	"coachline/activities"
 	"coachline/internal/coach"
-	"coachline/internal/store"
 	"coachline/internal/tools"
 	"coachline/internal/tools/message"
 	"coachline/models"
@@ -26,7 +25,7 @@ func (e *events) Security(event string) { e.list = append(e.list, event) }
 func withMessages(w *world, _ *coach.Rules) { w.features = append(w.features, w.messages(&events{})) }
 
 func (w *world) messages(e *events) tools.Tool {
-	return message.New(message.Config{Ledger: w.store, Events: e}).Tool()
+	return message.New(message.Config{Ledger: w.store.Turns, Events: e}).Tool()
 }
 
 func texted(words string) models.ToolCall { return call("message", map[string]any{"content": words}) }
@@ -50,8 +49,7 @@ func asks(calls ...models.ToolCall) models.ChatResponse {
 
 func (w *world) outcome(n int) string {
 	w.t.Helper()
-	past, err := store.NewArchive(store.ArchiveConfig{Database: w.store.Database()})
-	require.NoError(w.t, err)
+	past := w.store.Records
 	record, err := past.Turn(context.Background(), "conv_1", n)
 	require.NoError(w.t, err)
 	return record.Totals.Turn.Outcome
@@ -153,7 +151,7 @@ func TestMessageToolReachesNobodyElse(t *testing.T) {
 func (w *world) runner() *activities.ToolActivities {
 	registry, err := tools.New(w.messages(&events{}))
 	require.NoError(w.t, err)
-	return &activities.ToolActivities{Store: w.store, Sent: w.store, Tools: registry, Zones: time.LoadLocation, Now: w.env.Now}
+	return &activities.ToolActivities{Store: w.store.Turns, Outbox: w.store.Outbox, Tools: registry, Zones: time.LoadLocation, Now: w.env.Now}
 }
 
 func TestMessageToolOnAWorkerThatDies(t *testing.T) {
@@ -214,7 +212,7 @@ func TestMessageToolAndStop(t *testing.T) {
 		w.text(0, "how does my week look")
 		w.run(time.Hour)
 		require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds())
-		_, err := w.store.Outbox(context.Background(), models.OutboxID(models.InterimMessageID("conv_1-t1", 1, 0), 1))
+		_, err := w.store.Outbox.Row(context.Background(), models.OutboxID(models.InterimMessageID("conv_1-t1", 1, 0), 1))
 		require.ErrorIs(t, err, models.ErrNotFound)
 	})
 }
@@ -275,7 +273,7 @@ func TestMessageToolInParts(t *testing.T) {
 	w.run(time.Hour)
 	require.Len(t, w.carrier.bodies(), 3)
 	require.Equal(t, strings.Fields(first), strings.Fields(strings.Join(w.carrier.bodies(), " ")))
-	row, err := w.store.Outbox(context.Background(), "conv_1-t1-p2")
+	row, err := w.store.Outbox.Row(context.Background(), "conv_1-t1-p2")
 	require.NoError(t, err)
 	require.Equal(t, "earlier_part", row.ErrorCode)
 }

@@ -56,7 +56,7 @@ func TestLongReplyArrivesInParts(t *testing.T) {
 		require.Equal(t, segments.GSM7, size.Encoding)
 		require.LessOrEqual(t, size.Segments, 2)
 	}
-	history, err := w.store.History(context.Background(), "conv_1", 10, time.Time{})
+	history, err := w.store.People.History(context.Background(), "conv_1", 10, time.Time{})
 	require.NoError(t, err)
 	require.Len(t, history, 2, "a text and one reply")
 	require.Equal(t, plain, history[1].Text)
@@ -80,7 +80,7 @@ func TestPartThatFailsStopsTheRest(t *testing.T) {
 		"conv_1-t1-p2": {Status: models.OutboxFailed, ErrorCode: "30007"},
 		"conv_1-t1-p3": {Status: models.OutboxCanceled, ErrorCode: "earlier_part"},
 	} {
-		row, err := w.store.Outbox(context.Background(), id)
+		row, err := w.store.Outbox.Row(context.Background(), id)
 		require.NoError(t, err)
 		require.Equal(t, want.Status, row.Status, id)
 		require.Equal(t, want.ErrorCode, row.ErrorCode, id)
@@ -109,7 +109,7 @@ func TestTooLongReplyIsCutOnce(t *testing.T) {
 	w.run(time.Minute)
 	require.Len(t, w.carrier.sent, 3)
 	require.True(t, strings.HasSuffix(w.carrier.sent[2].Body, "every day. ..."))
-	history, err := w.store.History(context.Background(), "conv_1", 10, time.Time{})
+	history, err := w.store.People.History(context.Background(), "conv_1", 10, time.Time{})
 	require.NoError(t, err)
 	require.Equal(t, strings.Join(w.carrier.bodies(), "\n"), history[1].Text, "the transcript says what was sent")
 }
@@ -129,14 +129,14 @@ func TestPromptInPartsCountsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven), answering(long))
 	yes := true
-	_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{
+	_, err := w.store.People.UpdateParticipant(context.Background(), models.ParticipantUpdate{
 		ID: "conv_1", Patch: models.ParticipantPatch{Tester: &yes, Debug: &yes}, Actor: "test", Now: monday,
 	})
 	require.NoError(t, err)
 	w.run(time.Hour)
 	require.Equal(t, []models.EntryKind{models.KindPrompt, models.KindPrompt, models.KindPrompt, models.KindDebug}, w.carrier.kinds()[:4],
 		"the debug text comes behind the parts")
-	profile, err := w.store.Profile(context.Background(), "conv_1")
+	profile, err := w.store.People.Profile(context.Background(), "conv_1")
 	require.NoError(t, err)
 	require.Equal(t, 1, profile.TotalPrompts)
 	require.Equal(t, plain, profile.LastHabitPrompt)

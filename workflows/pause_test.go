@@ -22,7 +22,7 @@ func (w *world) setPause(span time.Duration) {
 		until := now.Add(span)
 		patch.PausedUntil = &until
 	}
-	_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{ID: "conv_1", Patch: patch, Actor: "user:ada", Now: now})
+	_, err := w.store.People.UpdateParticipant(context.Background(), models.ParticipantUpdate{ID: "conv_1", Patch: patch, Actor: "user:ada", Now: now})
 	require.NoError(w.t, err)
 }
 
@@ -79,20 +79,20 @@ func TestSlotsGoOnWithoutPrompts(t *testing.T) {
 	const day = 24 * time.Hour
 	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven), func(w *world, _ *coach.Rules) { w.state.Study = "walk" })
 	settings := `{"decision_points":{"policy":"even","options":[{"name":"warm","probability":0.5,"send":true},{"name":"plain","probability":0.5,"send":true}]}}`
-	_, err := w.store.AddStudy(t.Context(), models.Study{ID: "walk", Name: "Walk", Settings: settings, CreatedBy: "eve", CreatedAt: monday})
+	_, err := w.store.Studies.AddStudy(t.Context(), models.Study{ID: "walk", Name: "Walk", Settings: settings, CreatedBy: "eve", CreatedAt: monday})
 	require.NoError(t, err)
 	running := models.StudyRecruiting
-	_, err = w.store.ChangeStudy(t.Context(), models.StudyUpdate{ID: "walk", Patch: models.StudyPatch{State: &running}, Actor: "eve", Now: monday})
+	_, err = w.store.Studies.ChangeStudy(t.Context(), models.StudyUpdate{ID: "walk", Patch: models.StudyPatch{State: &running}, Actor: "eve", Now: monday})
 	require.NoError(t, err)
 	require.NoError(t, w.store.Database().Write(t.Context(), func(tx *gorm.DB) error { return tx.Exec("UPDATE participants SET study_id = 'walk'").Error }))
-	w.rules.Studies = study.New(study.Config{Studies: w.store})
+	w.rules.Studies = study.New(study.Config{Studies: w.store.Studies})
 	w.pause(10*time.Minute, 0)
 	w.resume(2 * day)
 	w.says(3*day, "STOP", "")
 	after := w.statusAt(4 * day)
 	w.run(5*day + 12*time.Hour)
 	reasons := map[string]string{}
-	points, err := w.store.Decisions(t.Context(), models.DecisionQuery{StudyID: "walk", Now: monday})
+	points, err := w.store.Studies.Decisions(t.Context(), models.DecisionQuery{StudyID: "walk", Now: monday})
 	require.NoError(t, err)
 	for i, point := range points {
 		require.Equal(t, int64(i+1), point.Number)

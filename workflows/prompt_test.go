@@ -111,7 +111,7 @@ func TestDuePromptThatRulesPutOff(t *testing.T) {
 	require.Equal(t, []string{"CallModel", "CallModel", "SendTurn"}, withoutSaves(ran()))
 	require.Len(t, w.model.requests, 1)
 	require.Equal(t, 2, w.status().Turns)
-	_, err := w.store.TurnContext(context.Background(), "conv_1-t1", 0)
+	_, err := w.store.Turns.TurnContext(context.Background(), "conv_1-t1", 0)
 	require.ErrorIs(t, err, models.ErrNotFound)
 }
 

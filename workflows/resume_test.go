@@ -17,12 +17,12 @@ func (w *world) resume(offset time.Duration) *updated {
 	u := &updated{}
 	w.at(offset, func() {
 		ctx, active := context.Background(), models.StatusActive
-		_, err := w.store.UpdateParticipant(ctx, models.ParticipantUpdate{
+		_, err := w.store.People.UpdateParticipant(ctx, models.ParticipantUpdate{
 			ID: "conv_1", Patch: models.ParticipantPatch{Status: &active}, Waiting: models.WaitingAnswer, Now: w.env.Now().UTC()})
 		require.NoError(w.t, err)
-		_, notices, err := w.store.Untold(ctx, "conv_1")
+		_, notices, err := w.store.Notices.Untold(ctx, "conv_1")
 		require.NoError(w.t, err)
-		items, err := w.store.ResumedMessages(ctx, notices[len(notices)-1].ID)
+		items, err := w.store.Notices.ResumedMessages(ctx, notices[len(notices)-1].ID)
 		require.NoError(w.t, err)
 		w.env.UpdateWorkflow(models.UpdateResume, "n9", u, models.ResumeRequest{Items: items})
 	})
@@ -46,7 +46,7 @@ func TestResumeAnswersTheTextsOfThePause(t *testing.T) {
 	asked := w.model.requests[0].Messages
 	require.Equal(t, "are you there?", asked[len(asked)-2].Content)
 	require.Equal(t, "hello?", asked[len(asked)-1].Content)
-	history, err := w.store.History(context.Background(), "conv_1", 10, time.Time{})
+	history, err := w.store.People.History(context.Background(), "conv_1", 10, time.Time{})
 	require.NoError(t, err)
 	require.Len(t, history, 5, "two texts, reply, text, reply")
 }

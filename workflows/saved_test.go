@@ -26,7 +26,7 @@ func (w *world) saves() *int {
 // nextAt is when the tables say that the only schedule is due.
 func (w *world) nextAt(turnID string) time.Time {
 	w.t.Helper()
-	turn, err := w.store.TurnContext(context.Background(), turnID, 0)
+	turn, err := w.store.Turns.TurnContext(context.Background(), turnID, 0)
 	require.NoError(w.t, err)
 	require.Len(w.t, turn.Schedules, 1)
 	return *turn.Schedules[0].NextAt
@@ -83,7 +83,7 @@ func TestStateIsSavedWithTheTurn(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withRules(quiet), withSchedule("11:00", "2026-03-02", eleven))
 		w.at(time.Minute, func() {
-			require.NoError(t, w.store.SaveState(context.Background(), models.SaveStateInput{
+			require.NoError(t, w.store.Turns.SaveState(context.Background(), models.SaveStateInput{
 				ParticipantID: "conv_1", Now: w.env.Now(),
 				Missed: []models.MissedPrompt{{ScheduleID: "sch-1", Slot: models.Slot{Date: "2026-03-02", TargetAt: eleven}, Reason: coach.MissedOutage}},
 			}))

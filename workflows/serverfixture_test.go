@@ -23,7 +23,6 @@ import (
 	"coachline/internal/agent"
 	"coachline/internal/coach"
 	"coachline/internal/dbtest"
-	"coachline/internal/memory"
 	"coachline/internal/metrics"
 	"coachline/internal/seal"
 	"coachline/internal/store"
@@ -87,7 +86,7 @@ func newServerFixture(t *testing.T, change func(*serverFixture)) *serverFixture 
 	n.client = n.dial(n.address, n.ring)
 	counted, err := metrics.New(metrics.Config{Logger: n.quiet})
 	require.NoError(t, err)
-	n.relay = relay.New(relay.Config{Store: n.store, Engine: n.client, Logger: n.quiet, Now: time.Now, Metrics: counted})
+	n.relay = relay.New(relay.Config{Store: relay.StoreOf(n.store), Engine: n.client, Logger: n.quiet, Now: time.Now, Metrics: counted})
 	t.Cleanup(func() { n.relay.Stop(context.Background()) })
 	return n
 }
@@ -110,24 +109,23 @@ func (n *serverFixture) work(c client.Client, options worker.Options) (stop func
 	require.NoError(n.t, err)
 	library, err := prompts.Load("")
 	require.NoError(n.t, err)
-	memories, err := memory.New(memory.Config{Database: n.store.Database()})
-	require.NoError(n.t, err)
+	memories := n.store.Memory
 	replies := agent.New(agent.Config{
 		Prompts: library, Model: n.model, Embedder: n.model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
 		Zones: time.LoadLocation, Now: time.Now, Settings: agent.Settings{ChatModel: "gpt-4.1", SmallModel: "small", HistoryLimit: 30,
 			Hot: 30 * time.Minute, MemoryStep: agent.MemoryOff},
 	})
-	turns := &activities.TurnLoader{Store: n.store, States: n.store, Recent: activities.NewRecent(), Archive: n.store, Prompts: library, Programme: "Test", Limits: n.limits}
-	posts := &activities.SendActivities{Store: n.store, Brake: n.store, Carrier: n.post, Now: time.Now}
+	turns := &activities.TurnLoader{Store: n.store.Turns, Outbox: n.store.Outbox, Recent: activities.NewRecent(), Prompts: library, Programme: "Test", Limits: n.limits}
+	posts := &activities.SendActivities{Store: n.store.Outbox, Carrier: n.post, Now: time.Now}
 	options.DisableRegistrationAliasing = true
 	coachWorker := worker.New(c, models.QueueCoach, options)
 	coachWorker.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
-	decisions := &activities.DecisionActivities{Rules: n.rules, Zones: time.LoadLocation, Tools: registry, Calls: n.store}
+	decisions := &activities.DecisionActivities{Rules: n.rules, Zones: time.LoadLocation, Tools: registry, Calls: n.store.Turns}
 	coachWorker.RegisterActivity(decisions)
 	coachWorker.RegisterActivity(turns)
-	coachWorker.RegisterActivity(&activities.ToolActivities{Store: n.store, Sent: n.store, Tools: registry, Model: n.model, Embedder: n.model, Facts: memories,
+	coachWorker.RegisterActivity(&activities.ToolActivities{Store: n.store.Turns, Outbox: n.store.Outbox, Tools: registry, Model: n.model, Embedder: n.model, Facts: memories,
 		Prompts: library, Zones: time.LoadLocation, ModelName: "test", Now: time.Now})
-	coachWorker.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: n.store, Replies: replies, Tools: registry, Rules: decisions})
+	coachWorker.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: n.store.Turns, Attention: n.store.Attention, Replies: replies, Tools: registry, Rules: decisions})
 	coachWorker.RegisterActivity(&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: noMemory{}, Rules: decisions})
 	coachWorker.RegisterActivity(posts)
 	require.NoError(n.t, coachWorker.Start())
@@ -141,16 +139,16 @@ func (n *serverFixture) work(c client.Client, options worker.Options) (stop func
 func (n *serverFixture) enrol(id, number string) {
 	n.t.Helper()
 	now := time.Now().UTC()
-	p, err := n.store.Enroll(n.ctx, models.Participant{ID: id, Phone: number, Timezone: "UTC", Channel: models.ChannelSMS,
+	p, err := n.store.People.Enroll(n.ctx, models.Participant{ID: id, Phone: number, Timezone: "UTC", Channel: models.ChannelSMS,
 		Status: models.StatusActive, Mode: models.ModeIntake, EnrolledAt: now, CreatedAt: now, UpdatedAt: now}, "test")
 	require.NoError(n.t, err)
 	_, err = n.client.ExecuteWorkflow(n.ctx, client.StartWorkflowOptions{ID: models.WorkflowID(id), TaskQueue: models.QueueCoach},
 		models.WorkflowType, models.ParticipantState{ParticipantID: id, Zone: p.Timezone, Status: p.Status, Mode: p.Mode, Greeted: true})
 	require.NoError(n.t, err)
-	_, notices, err := n.store.Untold(n.ctx, id)
+	_, notices, err := n.store.Notices.Untold(n.ctx, id)
 	require.NoError(n.t, err)
 	for _, notice := range notices {
-		require.NoError(n.t, n.store.NoticesDelivered(n.ctx, []int64{notice.ID}, now))
+		require.NoError(n.t, n.store.Notices.NoticesDelivered(n.ctx, []int64{notice.ID}, now))
 	}
 }
 
@@ -165,7 +163,7 @@ func (n *serverFixture) accept(number, body string) models.AcceptedInbound {
 
 // repeat is a webhook of the carrier, perhaps one that came before.
 func (n *serverFixture) repeat(sid, number, body string) models.AcceptedInbound {
-	got, err := n.store.AcceptInbound(n.ctx, models.Inbound{ProviderSID: sid, From: number, To: "+15017122661", Body: body, ReceivedAt: time.Now().UTC()})
+	got, err := n.store.Inbound.AcceptInbound(n.ctx, models.Inbound{ProviderSID: sid, From: number, To: "+15017122661", Body: body, ReceivedAt: time.Now().UTC()})
 	require.NoError(n.t, err)
 	return got
 }
@@ -184,7 +182,7 @@ func (n *serverFixture) text(id, number, body string) models.AcceptedInbound {
 	}
 	n.relay.LaterText(*in.Alone)
 	require.Eventually(n.t, func() bool {
-		_, waiting, err := n.store.Untold(n.ctx, id)
+		_, waiting, err := n.store.Notices.Untold(n.ctx, id)
 		return err == nil && len(waiting) == 0
 	}, patience, time.Millisecond)
 	return in
@@ -239,7 +237,7 @@ func (n *serverFixture) runs(id string) [][]*history.HistoryEvent {
 // said counts how often each text of a person is in the conversation.
 func (n *serverFixture) said(id string, most int) map[string]int {
 	n.t.Helper()
-	entries, err := n.store.History(n.ctx, id, most, time.Time{})
+	entries, err := n.store.People.History(n.ctx, id, most, time.Time{})
 	require.NoError(n.t, err)
 	counts := map[string]int{}
 	for _, e := range entries {

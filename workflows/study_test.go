@@ -37,12 +37,12 @@ func TestArmDecidesAboutReminders(t *testing.T) {
 				*r = coach.Rules{PromptGrace: 2 * time.Hour, ReminderDelay: time.Hour}
 				w.state.Study, w.state.Arm = "walk", tt.begins
 			}, withSchedule("11:00", "2026-03-02", eleven))
-			_, err := w.store.AddStudy(t.Context(), models.Study{ID: "walk", Name: "Walk", Settings: string(settings), CreatedBy: "eve", CreatedAt: monday})
+			_, err := w.store.Studies.AddStudy(t.Context(), models.Study{ID: "walk", Name: "Walk", Settings: string(settings), CreatedBy: "eve", CreatedAt: monday})
 			require.NoError(t, err)
 			running := models.StudyRecruiting
-			_, err = w.store.ChangeStudy(t.Context(), models.StudyUpdate{ID: "walk", Patch: models.StudyPatch{State: &running}, Actor: "eve", Now: monday})
+			_, err = w.store.Studies.ChangeStudy(t.Context(), models.StudyUpdate{ID: "walk", Patch: models.StudyPatch{State: &running}, Actor: "eve", Now: monday})
 			require.NoError(t, err)
-			w.rules.Studies = study.New(study.Config{Studies: w.store})
+			w.rules.Studies = study.New(study.Config{Studies: w.store.Studies})
 			w.update(time.Minute, models.UpdateParticipant, models.ParticipantChanged{Zone: "America/New_York", Arm: tt.learns})
 			w.run(20 * time.Hour)
 			require.Len(t, w.carrier.of(models.KindPrompt), 1)

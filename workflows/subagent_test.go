@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/coach"
-	"coachline/internal/store"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/workflows"
@@ -52,7 +51,7 @@ func found(models.ChatRequest) (models.ChatResponse, error) { return say("Walks 
 
 func (w *world) child(id string) models.TurnContext {
 	w.t.Helper()
-	turn, err := w.store.TurnContext(context.Background(), id, 0)
+	turn, err := w.store.Turns.TurnContext(context.Background(), id, 0)
 	require.NoError(w.t, err)
 	return turn
 }
@@ -89,8 +88,7 @@ func TestSpawn(t *testing.T) {
 		answered := slices.IndexFunc(w.model.requests, func(req models.ChatRequest) bool { return len(toolMessages(req)) > 0 })
 		require.Contains(t, toolMessages(w.model.requests[answered])[0], firstChild)
 		require.Empty(t, w.status().Commands)
-		past, err := store.NewArchive(store.ArchiveConfig{Database: w.store.Database()})
-		require.NoError(t, err)
+		past := w.store.Records
 		record, err := past.Turn(context.Background(), "conv_1", 1)
 		require.NoError(t, err)
 		require.Equal(t, models.TurnReply, record.Totals.Turn.Kind)
@@ -127,7 +125,7 @@ func TestSpawn(t *testing.T) {
 		require.Contains(t, results[0], `"ok":true`)
 		require.Contains(t, results[1], `"ok":false`)
 		require.Contains(t, results[2], `"ok":false`)
-		profile, err := w.store.Profile(context.Background(), "conv_1")
+		profile, err := w.store.People.Profile(context.Background(), "conv_1")
 		require.NoError(t, err)
 		require.Empty(t, profile.HabitDomain)
 	})
@@ -190,7 +188,7 @@ func TestSpawnForTheUser(t *testing.T) {
 		require.LessOrEqual(t, len(text), 500)
 		require.Greater(t, len(text), 450)
 		require.Equal(t, 3, w.model.count(), "nobody rewords it")
-		history, err := w.store.History(context.Background(), "conv_1", 10, time.Time{})
+		history, err := w.store.People.History(context.Background(), "conv_1", 10, time.Time{})
 		require.NoError(t, err)
 		require.Equal(t, models.KindResult, history[len(history)-1].Kind)
 	})
@@ -246,7 +244,7 @@ func TestResultReachesTheNextRun(t *testing.T) {
 	w.run(time.Hour)
 	next := w.continued()
 	require.Equal(t, 1, next.Turn, "the run ended between turns")
-	_, err := w.store.SaveStep(context.Background(), models.Step{TurnID: firstChild, Number: 1, Text: "Walks at seven."})
+	_, err := w.store.Turns.SaveStep(context.Background(), models.Step{TurnID: firstChild, Number: 1, Text: "Walks at seven."})
 	require.NoError(t, err)
 	again := newWorld(t, withSubagents, func(a *world, _ *coach.Rules) {
 		a.store, a.state, a.carrier.sent = w.store, next, w.carrier.sent
@@ -321,7 +319,7 @@ func TestSubagentOfSomebodyWhoIsGone(t *testing.T) {
 	w := newWorld(t)
 	w.env.OnSignalExternalWorkflow(mock.Anything, models.WorkflowID("conv_1"), "", models.SignalSubagentDone, mock.Anything).
 		Return(errors.New("no such workflow"))
-	require.NoError(t, w.store.RemoveParticipant(context.Background(), "conv_1", "test", monday))
+	require.NoError(t, w.store.People.RemoveParticipant(context.Background(), "conv_1", "test", monday))
 	w.env.ExecuteWorkflow(workflows.Subagent, models.SubagentInput{
 		ParticipantID: "conv_1", Mode: models.ModeIntake, Subagent: models.Subagent{TurnID: firstChild, Tell: true},
 	})

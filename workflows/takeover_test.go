@@ -17,7 +17,7 @@ import (
 func (w *world) relayNotice() *updated {
 	w.t.Helper()
 	u := &updated{}
-	_, notices, err := w.store.Untold(context.Background(), "conv_1")
+	_, notices, err := w.store.Notices.Untold(context.Background(), "conv_1")
 	require.NoError(w.t, err)
 	notices = slices.DeleteFunc(notices, func(n models.Notice) bool { return n.Kind == models.NoticeMessage })
 	last := notices[len(notices)-1]
@@ -27,7 +27,7 @@ func (w *world) relayNotice() *updated {
 		require.NoError(w.t, err)
 		w.env.UpdateWorkflow(models.UpdateTakeOver, id, u, models.TakeOverRequest{Until: until})
 	case models.NoticeHandBack:
-		items, err := w.store.ResumedMessages(context.Background(), last.ID)
+		items, err := w.store.Notices.ResumedMessages(context.Background(), last.ID)
 		require.NoError(w.t, err)
 		w.env.UpdateWorkflow(models.UpdateHandBack, id, u, models.HandBackRequest{Answer: last.Ref == string(models.WaitingAnswer), Items: items})
 	case models.NoticePause:
@@ -38,7 +38,7 @@ func (w *world) relayNotice() *updated {
 		}
 		w.env.UpdateWorkflow(models.UpdatePause, id, u, request)
 	case models.NoticeResume:
-		items, err := w.store.ResumedMessages(context.Background(), last.ID)
+		items, err := w.store.Notices.ResumedMessages(context.Background(), last.ID)
 		require.NoError(w.t, err)
 		w.env.UpdateWorkflow(models.UpdateResume, id, u, models.ResumeRequest{Items: items})
 	default:
@@ -50,7 +50,7 @@ func (w *world) relayNotice() *updated {
 func (w *world) takeOverNow(span time.Duration) {
 	w.t.Helper()
 	now := w.env.Now().UTC()
-	_, err := w.store.TakeOver(context.Background(), models.TakeOver{ParticipantID: "conv_1", Until: now.Add(span), Actor: "user:ada", Now: now})
+	_, err := w.store.TakeOvers.TakeOver(context.Background(), models.TakeOver{ParticipantID: "conv_1", Until: now.Add(span), Actor: "user:ada", Now: now})
 	require.NoError(w.t, err)
 	w.relayNotice()
 }
@@ -61,7 +61,7 @@ func (w *world) takeOver(offset, span time.Duration) {
 
 func (w *world) handBack(offset time.Duration, choice models.WaitingAction) {
 	w.at(offset, func() {
-		_, err := w.store.HandBack(context.Background(), models.HandBack{
+		_, err := w.store.TakeOvers.HandBack(context.Background(), models.HandBack{
 			ParticipantID: "conv_1", Waiting: choice, Note: "her mother is ill", Actor: "user:ada", Now: w.env.Now().UTC()})
 		require.NoError(w.t, err)
 		w.relayNotice()
@@ -111,7 +111,7 @@ func TestTakeOverDuringAModelCall(t *testing.T) {
 	w.model.answer = func(req models.ChatRequest) (models.ChatResponse, error) {
 		if len(w.model.requests) == 1 {
 			now := w.env.Now().UTC()
-			_, err := w.store.TakeOver(context.Background(), models.TakeOver{ParticipantID: "conv_1", Until: now.Add(time.Hour), Actor: "user:ada", Now: now})
+			_, err := w.store.TakeOvers.TakeOver(context.Background(), models.TakeOver{ParticipantID: "conv_1", Until: now.Add(time.Hour), Actor: "user:ada", Now: now})
 			require.NoError(t, err)
 		}
 		return say("ok: " + lastUser(req)), nil
@@ -128,7 +128,7 @@ func TestTakeOverDuringAModelCall(t *testing.T) {
 func (w *world) takeOverUntold(offset, span time.Duration) {
 	w.at(offset, func() {
 		now := w.env.Now().UTC()
-		_, err := w.store.TakeOver(context.Background(), models.TakeOver{ParticipantID: "conv_1", Until: now.Add(span), Actor: "user:ada", Now: now})
+		_, err := w.store.TakeOvers.TakeOver(context.Background(), models.TakeOver{ParticipantID: "conv_1", Until: now.Add(span), Actor: "user:ada", Now: now})
 		require.NoError(w.t, err)
 	})
 }
@@ -137,7 +137,7 @@ func (w *world) takeOverUntold(offset, span time.Duration) {
 func (w *world) waitingAt(offset time.Duration) *[]string {
 	texts := &[]string{}
 	w.at(offset, func() {
-		waiting, err := w.store.WaitingMessages(context.Background(), "conv_1")
+		waiting, err := w.store.People.WaitingMessages(context.Background(), "conv_1")
 		require.NoError(w.t, err)
 		for _, message := range waiting {
 			*texts = append(*texts, message.Text)
@@ -211,7 +211,7 @@ func TestTakeOverExpiresByItself(t *testing.T) {
 	w.text(20*time.Minute, "are you there?")
 	w.at(30*time.Minute, func() {
 		now := w.env.Now().UTC()
-		_, err := w.store.TakeOver(context.Background(), models.TakeOver{ParticipantID: "conv_1", Until: now.Add(time.Hour), Actor: "user:ada", Now: now})
+		_, err := w.store.TakeOvers.TakeOver(context.Background(), models.TakeOver{ParticipantID: "conv_1", Until: now.Add(time.Hour), Actor: "user:ada", Now: now})
 		require.NoError(t, err, "the workflow does not hear of it in time")
 	})
 	put := w.statusAt(80 * time.Minute)
@@ -259,7 +259,7 @@ func TestTakeOverSurvivesContinueAsNew(t *testing.T) {
 func TestTakeOverSurvivesTermination(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, err := w.store.TakeOver(context.Background(), models.TakeOver{ParticipantID: "conv_1", Until: monday.Add(time.Hour), Actor: "user:ada", Now: monday})
+	_, err := w.store.TakeOvers.TakeOver(context.Background(), models.TakeOver{ParticipantID: "conv_1", Until: monday.Add(time.Hour), Actor: "user:ada", Now: monday})
 	require.NoError(t, err)
 	w.state.Restore, w.state.TakenOverUntil = true, monday.Add(time.Hour)
 	w.text(20*time.Minute, "hello")

@@ -67,7 +67,7 @@ func TestLateTextJoinsTheTurn(t *testing.T) {
 	w.run(time.Minute)
 	require.Len(t, w.carrier.sent, 1)
 	require.Equal(t, "answer to second", w.carrier.sent[0].Body)
-	history, err := w.store.History(context.Background(), "conv_1", 10, time.Time{})
+	history, err := w.store.People.History(context.Background(), "conv_1", 10, time.Time{})
 	require.NoError(t, err)
 	require.Len(t, history, 3, "two texts and one reply")
 }
@@ -103,7 +103,7 @@ func TestEveryCallOfAMessageRunsInOrderBeforeTheReply(t *testing.T) {
 	require.Len(t, results, 2)
 	require.Contains(t, results[0], "walking")
 	require.Contains(t, results[1], "11:00")
-	profile, err := w.store.Profile(context.Background(), "conv_1")
+	profile, err := w.store.People.Profile(context.Background(), "conv_1")
 	require.NoError(t, err)
 	require.Equal(t, "walking", profile.HabitDomain)
 	require.Equal(t, models.DueDailyPrompt, w.status().Due[0].Kind)
@@ -133,7 +133,7 @@ func TestInvalidArgumentsAreAnErrorAndChangeNothing(t *testing.T) {
 			require.Contains(t, results[0], tt.want)
 			require.Contains(t, results[0], `"ok":false`)
 			require.Empty(t, w.status().Due)
-			profile, err := w.store.Profile(context.Background(), "conv_1")
+			profile, err := w.store.People.Profile(context.Background(), "conv_1")
 			require.NoError(t, err)
 			require.EqualValues(t, 1, profile.Version, "as enrolled")
 		})
@@ -275,7 +275,7 @@ func TestGreetingIsATurnWithoutWordsOfThePerson(t *testing.T) {
 	w.run(time.Minute)
 	require.Equal(t, []models.EntryKind{models.KindGreeting}, w.carrier.kinds())
 	require.True(t, strings.HasPrefix(lastUser(w.model.requests[0]), "[hint] "))
-	history, err := w.store.History(context.Background(), "conv_1", 10, time.Time{})
+	history, err := w.store.People.History(context.Background(), "conv_1", 10, time.Time{})
 	require.NoError(t, err)
 	require.Len(t, history, 1)
 	require.Equal(t, models.RoleAssistant, history[0].Role)
@@ -290,7 +290,7 @@ func TestDoneTwiceCountsOnce(t *testing.T) {
 	w.text(55*time.Minute, "done")
 	w.text(57*time.Minute, "done again")
 	w.run(3 * time.Hour)
-	profile, err := w.store.Profile(context.Background(), "conv_1")
+	profile, err := w.store.People.Profile(context.Background(), "conv_1")
 	require.NoError(t, err)
 	require.Equal(t, 1, profile.SuccessCount)
 	require.Equal(t, 1, profile.TotalPrompts)
@@ -300,7 +300,7 @@ func TestDebugIsForTestersAndNoPartOfTheConversation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	yes := true
-	_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{
+	_, err := w.store.People.UpdateParticipant(context.Background(), models.ParticipantUpdate{
 		ID: "conv_1", Patch: models.ParticipantPatch{Tester: &yes, Debug: &yes}, Actor: "test", Now: monday,
 	})
 	require.NoError(t, err)
@@ -320,7 +320,7 @@ func TestWhatIsKnownOfThePersonReachesTheModel(t *testing.T) {
 	w.text(0, "hello")
 	w.at(time.Minute, func() {
 		name, background, zone := "Grace", "nurse on night shifts", "Asia/Kathmandu"
-		_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{
+		_, err := w.store.People.UpdateParticipant(context.Background(), models.ParticipantUpdate{
 			ID: "conv_1", Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: &name, Background: &background}, Timezone: &zone}, Actor: "test", Now: w.env.Now(),
 		})
 		require.NoError(t, err)
@@ -386,7 +386,7 @@ func TestOptOutDuringASendInBackOff(t *testing.T) {
 	w.run(time.Hour)
 	require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds())
 	require.Less(t, w.carrier.sent[0].At.Sub(monday), 15*time.Second)
-	row, err := w.store.Outbox(context.Background(), models.OutboxID("conv_1-t1", 1))
+	row, err := w.store.Outbox.Row(context.Background(), models.OutboxID("conv_1-t1", 1))
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxCanceled, row.Status)
 	require.Equal(t, string(models.StatusOptedOut), row.ErrorCode)
@@ -405,14 +405,14 @@ func TestLeavingDuringASendInBackOff(t *testing.T) {
 	}
 	w.text(0, "hello")
 	w.at(2*time.Second, func() {
-		require.NoError(t, w.store.RemoveParticipant(context.Background(), "conv_1", "test", w.env.Now()))
+		require.NoError(t, w.store.People.RemoveParticipant(context.Background(), "conv_1", "test", w.env.Now()))
 	})
 	w.update(3*time.Second, models.UpdateUnenroll)
 	w.run(time.Hour)
 	require.NoError(t, w.env.GetWorkflowError(), "it ended by itself")
 	require.Equal(t, []models.EntryKind{models.KindNotice}, w.carrier.kinds())
 	require.Less(t, w.carrier.sent[0].At.Sub(monday), 8*time.Second)
-	row, err := w.store.Outbox(context.Background(), models.OutboxID("conv_1-t1", 1))
+	row, err := w.store.Outbox.Row(context.Background(), models.OutboxID("conv_1-t1", 1))
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxUnknown, row.Status)
 }

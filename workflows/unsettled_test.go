@@ -45,7 +45,7 @@ func TestUnsettledReplyDoesNotHoldUpTheNext(t *testing.T) {
 	for _, at := range posts {
 		require.True(t, at.Before(replies[0].At), "posted at %s, after the newer reply of %s", at, replies[0].At)
 	}
-	row, err := w.store.Outbox(context.Background(), "conv_1-t1-p1")
+	row, err := w.store.Outbox.Row(context.Background(), "conv_1-t1-p1")
 	require.NoError(t, err)
 	require.Equal(t, []any{models.OutboxCanceled, "newer_reply"}, []any{row.Status, row.ErrorCode})
 
@@ -122,7 +122,7 @@ func TestUnsettledPromptIsTakenUpLater(t *testing.T) {
 	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven), withRules(func(r *coach.Rules) { r.Debounce = 0 }))
 	var posts []time.Time
 	w.carrier.refuse = func(sms models.SMS) error {
-		if row, err := w.store.Outbox(context.Background(), sms.OutboxID); err != nil || row.Kind != models.KindPrompt {
+		if row, err := w.store.Outbox.Row(context.Background(), sms.OutboxID); err != nil || row.Kind != models.KindPrompt {
 			return err
 		}
 		posts = append(posts, w.env.Now().UTC())
@@ -134,7 +134,7 @@ func TestUnsettledPromptIsTakenUpLater(t *testing.T) {
 	w.text(prompted+5*time.Second, "hello")
 	w.at(prompted+90*time.Second, look)
 	w.at(prompted+95*time.Second, func() {
-		found, err := w.store.AcceptStatus(context.Background(), models.StatusCallback{
+		found, err := w.store.Outbox.AcceptStatus(context.Background(), models.StatusCallback{
 			OutboxID: "conv_1-t1-p1", ProviderSID: "SM-late", Status: models.OutboxDelivered, At: w.env.Now().UTC()})
 		require.NoError(t, err)
 		require.True(t, found)
@@ -160,7 +160,7 @@ func TestStopDuringAnUnsettledSend(t *testing.T) {
 	w.run(2 * time.Hour)
 	require.Len(t, posts, 1)
 	require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds())
-	row, err := w.store.Outbox(context.Background(), "conv_1-t1-p1")
+	row, err := w.store.Outbox.Row(context.Background(), "conv_1-t1-p1")
 	require.NoError(t, err)
 	require.Equal(t, []any{models.OutboxUnknown, "opted_out"}, []any{row.Status, row.ErrorCode})
 }

@@ -21,7 +21,6 @@ import (
 	"coachline/internal/agent"
 	"coachline/internal/coach"
 	"coachline/internal/dbtest"
-	"coachline/internal/memory"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/internal/tools"
@@ -92,7 +91,7 @@ func (w *world) openStore() {
 }
 
 func (w *world) enroll() {
-	p, err := w.store.Enroll(context.Background(), models.Participant{
+	p, err := w.store.People.Enroll(context.Background(), models.Participant{
 		ID: "conv_1", Phone: phone, PersonTexts: models.PersonTexts[string]{Name: "Ada"}, Timezone: "America/New_York", Channel: models.ChannelSMS,
 		Status: models.StatusActive, Mode: models.ModeIntake, EnrolledAt: monday, CreatedAt: monday, UpdatedAt: monday,
 	}, "test")
@@ -109,26 +108,25 @@ func (w *world) register(rules coach.Rules) {
 	require.NoError(w.t, err)
 	zones := func(name string) (*time.Location, error) { return time.LoadLocation(name) }
 	now := w.env.Now
-	w.rules = &activities.DecisionActivities{Rules: rules, Zones: zones, Tools: registry, Calls: w.store}
+	w.rules = &activities.DecisionActivities{Rules: rules, Zones: zones, Tools: registry, Calls: w.store.Turns}
 	w.env.RegisterActivity(w.rules)
-	turns := &activities.TurnLoader{Store: w.store, States: w.store, Recent: activities.NewRecent(), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
-	posts := &activities.SendActivities{Store: w.store, Brake: w.store, Carrier: w.carrier, Now: now}
+	turns := &activities.TurnLoader{Store: w.store.Turns, Outbox: w.store.Outbox, Recent: activities.NewRecent(), Prompts: library, Programme: "Test", Limits: w.limits}
+	posts := &activities.SendActivities{Store: w.store.Outbox, Carrier: w.carrier, Now: now}
 	w.env.RegisterActivity(turns)
-	memories, err := memory.New(memory.Config{Database: w.store.Database()})
-	require.NoError(w.t, err)
+	memories := w.store.Memory
 	replies := agent.New(agent.Config{
 		Prompts: library, Model: w.model, Embedder: w.model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
 		Zones: zones, Now: now, Settings: agent.Settings{ChatModel: "test", SmallModel: "small", HistoryLimit: 30,
 			Hot: 30 * time.Minute, MemoryStep: agent.MemoryAfter},
 	})
-	w.env.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: w.store, Replies: replies, Tools: registry, Rules: w.rules})
-	w.env.RegisterActivity(&activities.ToolActivities{Store: w.store, Sent: w.store, Tools: registry, Model: w.model, Embedder: w.model, Facts: memories,
+	w.env.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: w.store.Turns, Attention: w.store.Attention, Replies: replies, Tools: registry, Rules: w.rules})
+	w.env.RegisterActivity(&activities.ToolActivities{Store: w.store.Turns, Outbox: w.store.Outbox, Tools: registry, Model: w.model, Embedder: w.model, Facts: memories,
 		Prompts: library, Zones: zones, ModelName: "test", Now: now})
 	w.env.RegisterActivity(&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: w, Rules: w.rules})
 	w.env.RegisterActivity(posts)
-	w.env.RegisterActivity(&activities.RemovalActivities{Store: w.store})
-	w.env.RegisterActivity(&activities.StandingActivities{Store: w.store})
-	w.env.RegisterActivity(&activities.SubagentActivities{Store: w.store, Tools: registry})
+	w.env.RegisterActivity(&activities.RemovalActivities{Store: w.store.People})
+	w.env.RegisterActivity(&activities.StandingActivities{TakeOvers: w.store.TakeOvers, People: w.store.People})
+	w.env.RegisterActivity(&activities.SubagentActivities{Store: w.store.Turns, Tools: registry})
 	w.env.RegisterWorkflow(workflows.Participant)
 	w.env.RegisterWorkflow(workflows.Subagent)
 }
@@ -160,7 +158,7 @@ func (w *world) text(offset time.Duration, body string) {
 // accept stores an inbound text now and returns its signal.
 func (w *world) accept(body string) models.MessageReceived {
 	w.texts++
-	got, err := w.store.AcceptInbound(context.Background(), models.Inbound{
+	got, err := w.store.Inbound.AcceptInbound(context.Background(), models.Inbound{
 		ProviderSID: fmt.Sprintf("SM%032d", w.texts), From: phone, To: "+15017122661", Body: body, ReceivedAt: w.env.Now().UTC(),
 	})
 	require.NoError(w.t, err)
@@ -240,7 +238,7 @@ type carrier struct {
 func (c *carrier) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	row, err := c.world.store.Outbox(ctx, sms.OutboxID)
+	row, err := c.world.store.Outbox.Row(ctx, sms.OutboxID)
 	if err := errors.Join(err, sms.MayWrite(ctx)); err != nil {
 		return models.Receipt{}, err
 	}

@@ -234,7 +234,7 @@ func (s *stretch) play() {
 		w.env.SetTestTimeout(5 * time.Minute)
 		*rules = rulesOfTheYear(s.t)
 		w.state.Zone = s.zone
-		_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{
+		_, err := w.store.People.UpdateParticipant(context.Background(), models.ParticipantUpdate{
 			ID: "conv_1", Patch: models.ParticipantPatch{Timezone: &s.zone}, Actor: "test", Now: s.from,
 		})
 		require.NoError(w.t, err)
@@ -247,7 +247,7 @@ func (s *stretch) play() {
 		"done": {call("transition_state", map[string]any{"target_state": "INTAKE"})},
 	})
 	w.carrier.refuse = func(sms models.SMS) error {
-		row, err := w.store.Outbox(context.Background(), sms.OutboxID)
+		row, err := w.store.Outbox.Row(context.Background(), sms.OutboxID)
 		if err != nil {
 			return fmt.Errorf("reading what is sent: %w", err)
 		}

@@ -74,11 +74,11 @@ func (s *Seeder) Sleep(ctx context.Context, phone string, n int, wake time.Time)
 	if _, err := s.conns.Temporal.ExecuteWorkflow(ctx, options, models.WorkflowType, state); err != nil {
 		return fmt.Errorf("starting a sleeper: %w", err)
 	}
-	if _, err := s.conns.Store.Enroll(ctx, who, "bench"); err != nil {
+	if _, err := s.conns.Store.People.Enroll(ctx, who, "bench"); err != nil {
 		return fmt.Errorf("adding a sleeper's rows: %w", err)
 	}
 	saved := models.SaveStateInput{ParticipantID: who.ID, Mode: who.Mode, Schedules: state.Schedules, Now: now}
-	if err := s.conns.Store.SaveState(ctx, saved); err != nil {
+	if err := s.conns.Store.Turns.SaveState(ctx, saved); err != nil {
 		return fmt.Errorf("adding a sleeper's schedule: %w", err)
 	}
 	s.product.people.set(phone, who.ID)
@@ -88,7 +88,7 @@ func (s *Seeder) Sleep(ctx context.Context, phone string, n int, wake time.Time)
 // Settle waits until the relay has delivered every notice.
 func (s *Seeder) Settle(ctx context.Context) error {
 	for {
-		waiting, err := s.conns.Store.PendingNotices(ctx, time.Now(), 1)
+		waiting, err := s.conns.Store.Notices.PendingNotices(ctx, time.Now(), 1)
 		if err != nil {
 			return fmt.Errorf("waiting for the relay: %w", err)
 		}

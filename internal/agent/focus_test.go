@@ -43,7 +43,7 @@ func (w *world) loadFocuses(texts ...string) *world {
 func (w *world) storeStep(step models.Step) models.Step {
 	w.t.Helper()
 	step.CreatedAt = w.now
-	_, err := w.people.SaveStep(w.t.Context(), step)
+	_, err := w.people.Turns.SaveStep(w.t.Context(), step)
 	require.NoError(w.t, err)
 	return step
 }

@@ -298,8 +298,7 @@ func newWorld(t testing.TB) *world {
 	people, err := store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, people.Close()) })
-	facts, err := memory.New(memory.Config{Database: people.Database()})
-	require.NoError(t, err)
+	facts := people.Memory
 	w := &world{
 		t: t, people: people, now: start, mode: models.ModeIntake, kind: models.TurnReply, zones: time.LoadLocation,
 		rows:  &rows{Store: facts, calls: map[string]int{}, fails: map[string]error{}},
@@ -343,7 +342,7 @@ func (w *world) openAgent() {
 }
 
 func (w *world) enrol(id, phone string) {
-	_, err := w.people.Enroll(w.t.Context(), models.Participant{
+	_, err := w.people.People.Enroll(w.t.Context(), models.Participant{
 		ID: id, Phone: phone, Timezone: "Europe/Berlin", Locale: "en", Channel: models.ChannelSMS, EnrolledAt: start,
 	}, "operator")
 	require.NoError(w.t, err)
@@ -353,7 +352,7 @@ func (w *world) enrol(id, phone string) {
 func (w *world) beginTurn(id string) string {
 	w.number++
 	turn := models.TurnID(id, w.number)
-	_, err := w.people.BeginTurn(w.t.Context(), models.PrepareTurnInput{
+	_, err := w.people.Turns.BeginTurn(w.t.Context(), models.PrepareTurnInput{
 		ParticipantID: id, TurnID: turn, Number: w.number, Mode: w.mode, Plan: models.TurnPlan{Kind: w.kind}, Now: w.now,
 	})
 	require.NoError(w.t, err)
@@ -392,7 +391,7 @@ func (w *world) turnID() string { return models.TurnID(ann, w.number) }
 
 func (w *world) turnContext() models.TurnContext {
 	w.t.Helper()
-	c, err := w.people.TurnContext(w.t.Context(), w.turnID(), 0)
+	c, err := w.people.Turns.TurnContext(w.t.Context(), w.turnID(), 0)
 	require.NoError(w.t, err)
 	c.Window, c.Steps, c.Runs = slices.Clone(w.window), slices.Clone(w.steps), slices.Clone(w.runs)
 	if w.alter != nil {

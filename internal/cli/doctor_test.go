@@ -21,7 +21,7 @@ func TestDoctorFindsABrokenAudit(t *testing.T) {
 	rows, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + path, Sealer: ring})
 	require.NoError(t, err)
 	for range 3 {
-		require.NoError(t, rows.RecordAudit(t.Context(), models.Audit{Actor: "eve", Action: "update", At: time.Unix(0, 0)}))
+		require.NoError(t, rows.Audit.RecordAudit(t.Context(), models.Audit{Actor: "eve", Action: "update", At: time.Unix(0, 0)}))
 	}
 	require.NoError(t, rows.Close())
 	environ := []string{"DATABASE_URL=sqlite:" + path, "COACH_PAYLOAD_KEYS=" + doctorKey}
@@ -60,7 +60,7 @@ func TestDoctorTellsOfWebhooksThatFail(t *testing.T) {
 	rows, environ := doctorStore(t)
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	for _, id := range []string{"whk_down", "whk_gone", "whk_well"} {
-		_, err := rows.AddWebhook(t.Context(), models.Webhook{
+		_, err := rows.Webhooks.AddWebhook(t.Context(), models.Webhook{
 			ID: id, URL: "https://example.org/?token=hunter2", Secret: "whsec_c2VjcmV0", State: models.WebhookActive, CreatedBy: "user:kim", CreatedAt: at,
 		})
 		require.NoError(t, err)
@@ -69,13 +69,13 @@ func TestDoctorTellsOfWebhooksThatFail(t *testing.T) {
 	require.Regexp(t, `webhooks +ok`, out)
 
 	attempt := func(id string, answer models.WebhookAttempt) {
-		_, err := rows.AddTestDelivery(t.Context(), id, "user:kim", at)
+		_, err := rows.Webhooks.AddTestDelivery(t.Context(), id, "user:kim", at)
 		require.NoError(t, err)
-		due, err := rows.ClaimDeliveries(t.Context(), id, at, at.Add(time.Minute), 5)
+		due, err := rows.Webhooks.ClaimDeliveries(t.Context(), id, at, at.Add(time.Minute), 5)
 		require.NoError(t, err)
 		require.Len(t, due, 1)
 		answer.Delivery, answer.Next, answer.Now = due[0], at.Add(24*time.Hour), at
-		require.NoError(t, rows.RecordDelivery(t.Context(), answer))
+		require.NoError(t, rows.Webhooks.RecordDelivery(t.Context(), answer))
 	}
 	attempt("whk_down", models.WebhookAttempt{Answer: 503, Error: "the receiver answered 503 Service Unavailable"})
 	attempt("whk_gone", models.WebhookAttempt{Answer: 410, Error: "the receiver answered 410 Gone", Gone: true})
@@ -88,7 +88,7 @@ func TestDoctorTellsOfWebhooksThatFail(t *testing.T) {
 	require.NotContains(t, out, "hunter2")
 	at = at.Add(25 * time.Hour) // the first event, which the other one waits for, is due again
 	attempt("whk_down", models.WebhookAttempt{Answer: 200})
-	require.NoError(t, rows.RemoveWebhook(t.Context(), "whk_gone", "user:kim", at))
+	require.NoError(t, rows.Webhooks.RemoveWebhook(t.Context(), "whk_gone", "user:kim", at))
 	_, out, _ = call(t, environ, "doctor")
 	require.Regexp(t, `webhooks +ok`, out)
 }

@@ -73,7 +73,7 @@ func (p *program) studyRehearse() *cobra.Command {
 // exportRehearsed writes the export that the real study would give, arms and audit
 // included.
 func exportRehearsed(ctx context.Context, tables *store.Store, end time.Time, what StudyExport) error {
-	return tables.ReadStudy(ctx, models.StudyReading{ID: what.Study, Now: end}, func(row models.Study, rows models.StudyRows) error {
+	return tables.Studies.ReadStudy(ctx, models.StudyReading{ID: what.Study, Now: end}, func(row models.Study, rows models.StudyRows) error {
 		_, err := export.WriteFolder(what.Folder, export.Input{Study: row, Rows: rows, Arms: true, Audit: true, Format: what.Format})
 		return err
 	})

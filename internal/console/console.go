@@ -9,6 +9,7 @@
 package console
 
 import (
+	"context"
 	"embed"
 	"errors"
 	"io/fs"
@@ -22,6 +23,7 @@ import (
 
 	"coachline/internal/metrics"
 	"coachline/internal/throttle"
+	"coachline/models"
 )
 
 // Path is where the console begins.
@@ -35,8 +37,10 @@ type Config struct {
 	// API answers the routes of the HTTP API; it is called in this process with
 	// the caller's identity in the context.
 	API http.Handler
-	// Access keeps users and sessions.
-	Access Access
+	// Users, Sessions and RecordAudit keep who may sign in, who has, and what was tried.
+	Users       Users
+	Sessions    Sessions
+	RecordAudit func(ctx context.Context, a models.Audit) error
 	// Changes tells of what has changed while pages are open; nil: pages do not
 	// follow by themselves.
 	Changes Changes
@@ -73,7 +77,7 @@ type Console struct {
 
 // New builds the console's handler for the routes under Path.
 func New(cfg Config) (http.Handler, error) {
-	if cfg.API == nil || cfg.Access == nil || cfg.IsOpen == nil || cfg.Now == nil || cfg.Logger == nil || cfg.Metrics == nil {
+	if cfg.API == nil || cfg.Users == nil || cfg.Sessions == nil || cfg.RecordAudit == nil || cfg.IsOpen == nil || cfg.Now == nil || cfg.Logger == nil || cfg.Metrics == nil {
 		return nil, errors.New("console needs an API, users and sessions, a clock, metrics and a logger")
 	}
 	assets, err := loadAssets()

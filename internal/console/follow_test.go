@@ -31,7 +31,8 @@ var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 // things is what the pages are drawn from: things that come, go and change places. Each
 // thing is named by a person, so that a text beside the address of another shows.
 type things struct {
-	console.Access
+	console.Users
+	console.Sessions
 	mu    sync.Mutex
 	names []string
 	asked []string
@@ -286,7 +287,7 @@ func serveThings(t *testing.T, names ...string) (*things, string) {
 	require.NoError(t, err)
 	closing := make(chan struct{})
 	pages, err := console.New(console.Config{
-		API: w, Access: w, Changes: w, IsOpen: func(*http.Request) bool { return true }, Closing: closing,
+		API: w, Users: w, Sessions: w, RecordAudit: func(context.Context, models.Audit) error { return nil }, Changes: w, IsOpen: func(*http.Request) bool { return true }, Closing: closing,
 		Metrics: m, Logger: log, Now: func() time.Time { return noon },
 	})
 	require.NoError(t, err)

@@ -116,7 +116,7 @@ func (c *Console) isSignedIn(r *http.Request, who auth.Identity) (bool, error) {
 	if who.Kind != auth.KindUser {
 		return true, nil
 	}
-	return c.cfg.Access.HasSession(r.Context(), who.SessionID, c.cfg.Now())
+	return c.cfg.Sessions.HasSession(r.Context(), who.SessionID, c.cfg.Now())
 }
 
 // stream writes server-sent events.

@@ -79,7 +79,7 @@ func startWorld(t *testing.T, change func(*starter.Config)) *world {
 	w := &world{t: t, rows: rows, log: &lockedBuffer{lock: make(chan struct{}, 1)}}
 	cfg := starter.Config{
 		HTTP:  starter.HTTPConfig{Addr: "127.0.0.1:0", APIToken: "token-of-the-tests-0123456789abcdef"},
-		Store: rows, Turns: noTurns{}, Memory: noMemory{}, Temporal: noTemporal{},
+		Store: rows, Temporal: noTemporal{},
 		Carrier: starter.CarrierConfig{Verifier: noSignatures{}}, Relay: starter.RelayConfig{Interval: time.Hour},
 		Version: "v0-test", Logger: slog.New(slog.NewTextHandler(w.log, nil)), Now: w.now,
 	}
@@ -101,13 +101,6 @@ func startWorld(t *testing.T, change func(*starter.Config)) *world {
 	return w
 }
 
-// turns and noMemory stand for parts that these tests do not reach.
-type (
-	turns    = starter.Turns
-	noTurns  struct{ turns }
-	noMemory struct{ starter.Memory }
-)
-
 var began = time.Now()
 
 func (w *world) now() time.Time { return began.Add(time.Duration(w.late.Load())) }
@@ -118,7 +111,7 @@ func (w *world) addUser(login string, role auth.Role) models.User {
 	w.t.Helper()
 	hash, err := auth.HashPassword(password)
 	require.NoError(w.t, err)
-	u, err := w.rows.CreateUser(w.t.Context(), models.User{
+	u, err := w.rows.Users.CreateUser(w.t.Context(), models.User{
 		ID: "usr_" + login, Login: login, Name: login, Role: string(role), PasswordHash: hash, CreatedAt: w.now(),
 	})
 	require.NoError(w.t, err)
@@ -215,14 +208,14 @@ func TestLogin(t *testing.T) {
 	require.Equal(t, "/console/login", out.location)
 	require.False(t, b.isIn())
 
-	chain, err := w.rows.CheckAudit(t.Context())
+	chain, err := w.rows.Audit.CheckAudit(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, chain.BrokenAt)
-	logins, err := w.rows.AuditRows(t.Context(), models.AuditQuery{Action: "login"})
+	logins, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{Action: "login"})
 	require.NoError(t, err)
 	require.Len(t, logins, 1)
 	require.Equal(t, []string{"user:ada", "127.0.0.1"}, []string{logins[0].Actor, logins[0].Address})
-	failed, err := w.rows.AuditRows(t.Context(), models.AuditQuery{Action: "login_refused"})
+	failed, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{Action: "login_refused"})
 	require.NoError(t, err)
 	require.Len(t, failed, 2)
 }
@@ -299,7 +292,7 @@ func TestEndedSessionsStayEnded(t *testing.T) {
 	w := startWorld(t, nil)
 	b := w.open("127.0.0.1")
 	b.login("ada", password)
-	sessions, err := w.rows.Sessions(t.Context(), w.now())
+	sessions, err := w.rows.Sessions.List(t.Context(), w.now())
 	require.NoError(t, err)
 	require.Len(t, sessions, 1)
 	// The session ends itself: the end of the same request must not write it anew.
@@ -311,7 +304,7 @@ func TestEndedSessionsStayEnded(t *testing.T) {
 	hers := w.open("127.0.0.1")
 	hers.login("ida", password)
 	require.Equal(t, http.StatusOK, hers.get("/console/").status)
-	_, err = w.rows.UpdateUser(t.Context(), models.UserUpdate{ID: ida.ID, Patch: models.UserPatch{Disabled: new(true)}, Now: w.now()})
+	_, err = w.rows.Users.UpdateUser(t.Context(), models.UserUpdate{ID: ida.ID, Patch: models.UserPatch{Disabled: new(true)}, Now: w.now()})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusSeeOther, hers.get("/console/").status)
 	require.Equal(t, http.StatusUnauthorized, hers.login("ida", password).status)
@@ -325,7 +318,7 @@ func TestForeignPagesCannotAct(t *testing.T) {
 	for _, header := range []map[string]string{{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}} {
 		require.Equal(t, http.StatusForbidden, b.do(http.MethodPost, "/console/access/users", form, header).status)
 	}
-	_, err := w.rows.UserByLogin(t.Context(), "eve")
+	_, err := w.rows.Users.UserByLogin(t.Context(), "eve")
 	require.ErrorIs(t, err, models.ErrNotFound)
 	require.Equal(t, http.StatusSeeOther, b.do(http.MethodPost, "/console/access/users", form, map[string]string{"Sec-Fetch-Site": "same-origin"}).status)
 }

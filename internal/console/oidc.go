@@ -216,11 +216,11 @@ func (c *Console) finishOIDC(w http.ResponseWriter, r *http.Request) {
 // first sign-in by a verified e-mail address that is the login. That user is
 // bound to the subject. ErrNotFound for strangers.
 func (c *Console) userOf(ctx context.Context, p subjectClaims, address string) (models.User, error) {
-	user, err := c.cfg.Access.UserBySubject(ctx, p.subject)
+	user, err := c.cfg.Users.UserBySubject(ctx, p.subject)
 	if !errors.Is(err, models.ErrNotFound) || p.email == "" {
 		return user, err
 	}
-	user, err = c.cfg.Access.UserByLogin(ctx, p.email)
+	user, err = c.cfg.Users.UserByLogin(ctx, p.email)
 	if err != nil {
 		return user, err
 	}
@@ -229,7 +229,7 @@ func (c *Console) userOf(ctx context.Context, p subjectClaims, address string) (
 	}
 	actor := "user:" + user.Login
 	ctx = models.WithOrigin(ctx, models.Origin{Actor: actor, Address: address, Reason: "first sign-in at the provider"})
-	return c.cfg.Access.UpdateUser(ctx, models.UserUpdate{ID: user.ID, Patch: models.UserPatch{Subject: &p.subject}, Actor: actor, Now: c.cfg.Now()})
+	return c.cfg.Users.UpdateUser(ctx, models.UserUpdate{ID: user.ID, Patch: models.UserPatch{Subject: &p.subject}, Actor: actor, Now: c.cfg.Now()})
 }
 
 // refuseStranger answers a person whom the provider knows and we do not.
@@ -238,7 +238,7 @@ func (c *Console) refuseStranger(w http.ResponseWriter, r *http.Request, p subje
 	c.cfg.Logger.Warn("console login refused: the provider's user has no account here", "address", address)
 	ctx := models.WithOrigin(r.Context(), models.Origin{Address: address})
 	entry := models.Audit{Actor: "visitor", Action: "login_refused", Object: "subject:" + p.subject[:min(len(p.subject), 100)], At: c.cfg.Now()}
-	if err := c.cfg.Access.RecordAudit(ctx, entry); err != nil {
+	if err := c.cfg.RecordAudit(ctx, entry); err != nil {
 		c.fail(w, r, err)
 		return
 	}

@@ -26,15 +26,17 @@ const (
 	sessionAge  = 12 * time.Hour
 )
 
-// Access keeps users and sessions; package store provides it.
-type Access interface {
+// Users keeps who may sign in; package store provides it.
+type Users interface {
 	User(ctx context.Context, id string) (models.User, error)
 	UserByLogin(ctx context.Context, login string) (models.User, error)
 	UserBySubject(ctx context.Context, subject string) (models.User, error)
 	UpdateUser(ctx context.Context, u models.UserUpdate) (models.User, error)
-	Users(ctx context.Context) ([]models.User, error)
 	NoteLogin(ctx context.Context, userID string, at time.Time) error
-	RecordAudit(ctx context.Context, a models.Audit) error
+}
+
+// Sessions keeps the browsers that are signed in; package store provides it.
+type Sessions interface {
 	SaveSession(ctx context.Context, row models.Session) error
 	KeepSession(ctx context.Context, row models.Session) error
 	FindSession(ctx context.Context, tokenHash string, at time.Time) (models.Session, error)
@@ -60,7 +62,7 @@ func newSessionManager(cfg Config) *scs.SessionManager {
 	m := scs.New()
 	m.Lifetime, m.IdleTimeout, m.HashTokenInStore = sessionAge, sessionIdle, true
 	m.Codec = jsonCodec{}
-	m.Store = sessionStore{access: cfg.Access, now: cfg.Now}
+	m.Store = sessionStore{sessions: cfg.Sessions, now: cfg.Now}
 	m.Cookie.Name, m.Cookie.Path = "coach_session", Path
 	m.Cookie.HttpOnly, m.Cookie.SameSite, m.Cookie.Persist = true, http.SameSiteLaxMode, false
 	m.Cookie.Secure = strings.HasPrefix(cfg.PublicURL, "https://")
@@ -116,10 +118,10 @@ func isPassive(ctx context.Context) bool {
 	return passive
 }
 
-// sessionStore fits Access to the session library.
+// sessionStore fits Sessions to the session library.
 type sessionStore struct {
-	access Access
-	now    func() time.Time
+	sessions Sessions
+	now      func() time.Time
 }
 
 // Find is for a library that has no context; the manager calls FindCtx.
@@ -137,7 +139,7 @@ func (s sessionStore) Delete(token string) error { return s.DeleteCtx(context.Ba
 
 // FindCtx reads a session that has not expired.
 func (s sessionStore) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
-	row, err := s.access.FindSession(ctx, token, s.now())
+	row, err := s.sessions.FindSession(ctx, token, s.now())
 	if errors.Is(err, models.ErrNotFound) {
 		return nil, false, nil
 	}
@@ -173,21 +175,21 @@ func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, 
 		CreatedAt: now, LastSeenAt: now, ExpiresAt: expiry,
 	}
 	if stored, _ := decoded.Values[keyStored].(bool); stored {
-		return s.access.KeepSession(ctx, row)
+		return s.sessions.KeepSession(ctx, row)
 	}
-	return s.access.SaveSession(ctx, row)
+	return s.sessions.SaveSession(ctx, row)
 }
 
 // DeleteCtx ends a session.
 func (s sessionStore) DeleteCtx(ctx context.Context, token string) error {
-	return s.access.DeleteSession(ctx, token)
+	return s.sessions.DeleteSession(ctx, token)
 }
 
 // identify returns who makes a request; ok is false for people who have to sign
 // in first.
 func (c *Console) identify(r *http.Request) (who auth.Identity, ok bool, err error) {
 	if id := c.sessions.GetString(r.Context(), keyUser); id != "" {
-		user, err := c.cfg.Access.User(r.Context(), id)
+		user, err := c.cfg.Users.User(r.Context(), id)
 		switch {
 		case err == nil && user.DisabledAt == nil:
 			return auth.UserIdentity(user, c.sessions.GetString(r.Context(), keySession)), true, nil
@@ -215,7 +217,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		c.renderLogin(w, r, http.StatusTooManyRequests, "Too many attempts. Wait a minute and try again.")
 		return
 	}
-	user, err := c.cfg.Access.UserByLogin(r.Context(), name)
+	user, err := c.cfg.Users.UserByLogin(r.Context(), name)
 	if err != nil && !errors.Is(err, models.ErrNotFound) {
 		c.fail(w, r, err)
 		return
@@ -240,7 +242,7 @@ func (c *Console) refuseLogin(w http.ResponseWriter, r *http.Request, name, addr
 	c.cfg.Logger.Warn("console login refused", "address", address)
 	ctx := models.WithOrigin(r.Context(), models.Origin{Address: address})
 	entry := models.Audit{Actor: "visitor", Action: "login_refused", Object: "login:" + name[:min(len(name), 100)], At: now}
-	if err := c.cfg.Access.RecordAudit(ctx, entry); err != nil {
+	if err := c.cfg.RecordAudit(ctx, entry); err != nil {
 		c.fail(w, r, err)
 		return
 	}
@@ -262,7 +264,7 @@ func (c *Console) beginSession(r *http.Request, user models.User, address string
 	c.sessions.Put(ctx, keyAddress, address)
 	c.sessions.Put(ctx, keyAgent, strings.ToValidUTF8(agent[:min(len(agent), maxAgent)], ""))
 	who := auth.UserIdentity(user, "")
-	return c.cfg.Access.NoteLogin(models.WithOrigin(ctx, models.Origin{Actor: who.Actor, Address: address}), user.ID, c.cfg.Now())
+	return c.cfg.Users.NoteLogin(models.WithOrigin(ctx, models.Origin{Actor: who.Actor, Address: address}), user.ID, c.cfg.Now())
 }
 
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {

@@ -9,7 +9,6 @@ package memory
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -25,24 +24,13 @@ const (
 	recentNotes = 3
 )
 
-// Config says where the rows live.
-type Config struct {
-	// Database is required; store.Store gives the one of the process.
-	Database *database.Database
-}
-
 // Store is safe for concurrent use, by several processes too.
 type Store struct {
 	db *database.Database
 }
 
 // New builds a store on an open database, which stays the caller's to close.
-func New(cfg Config) (*Store, error) {
-	if cfg.Database == nil {
-		return nil, errors.New("opening memory: a database is required")
-	}
-	return &Store{db: cfg.Database}, nil
-}
+func New(db *database.Database) *Store { return &Store{db: db} }
 
 // Recall returns everything that is known of an enrolled participant, as of one
 // instant: all facts, the last three notes, the summary. Notes and summary may

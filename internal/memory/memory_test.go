@@ -58,8 +58,7 @@ func newWorld(t testing.TB, url string) *world {
 	rows, err := store.Open(t.Context(), store.Config{URL: url, Sealer: ring})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, rows.Close()) })
-	facts, err := memory.New(memory.Config{Database: rows.Database()})
-	require.NoError(t, err)
+	facts := rows.Memory
 	w := &world{Store: facts, rows: rows, t: t, ctx: t.Context(), url: url}
 	w.enrol("ann")
 	w.enrol("ben")
@@ -70,20 +69,20 @@ func (w *world) enrol(id string) {
 	w.t.Helper()
 	w.n++
 	p := models.Participant{ID: id, Phone: fmt.Sprintf("+1555%07d", w.n), Timezone: "UTC", EnrolledAt: start}
-	_, err := w.rows.Enroll(w.ctx, p, "operator")
+	_, err := w.rows.People.Enroll(w.ctx, p, "operator")
 	require.NoError(w.t, err)
 }
 
 func (w *world) remove(id string) {
 	w.t.Helper()
-	require.NoError(w.t, w.rows.RemoveParticipant(w.ctx, id, "operator", at(500)))
+	require.NoError(w.t, w.rows.People.RemoveParticipant(w.ctx, id, "operator", at(500)))
 }
 
 // turn begins turn n of a participant.
 func (w *world) turn(id string, n int) string {
 	w.t.Helper()
 	turn := models.TurnID(id, n)
-	_, err := w.rows.BeginTurn(w.ctx, models.PrepareTurnInput{
+	_, err := w.rows.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{
 		ParticipantID: id, TurnID: turn, Number: n, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply}, Now: at(n),
 	})
 	require.NoError(w.t, err)
@@ -145,11 +144,6 @@ func together(n int, fn func(i int)) {
 	}
 	close(gate)
 	wg.Wait()
-}
-
-func TestNewRefuses(t *testing.T) {
-	_, err := memory.New(memory.Config{})
-	require.ErrorContains(t, err, "a database is required")
 }
 
 // Every field of a row has its column and every column its field, on both

@@ -79,14 +79,14 @@ func TestCapability(t *testing.T) {
 func TestLastRound(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		save := func(turn string, number, minutes int, trace string) {
-			_, err := w.rows.SaveStep(w.ctx, models.Step{TurnID: turn, Number: number, Text: "words", Trace: trace, CreatedAt: at(minutes)})
+			_, err := w.rows.Turns.SaveStep(w.ctx, models.Step{TurnID: turn, Number: number, Text: "words", Trace: trace, CreatedAt: at(minutes)})
 			require.NoError(t, err)
 		}
 		save(w.turn("ann", 1), 1, 1, "one")
 		save(w.turn("ann", 2), 1, 2, "two, first round")
 		save(models.TurnID("ann", 2), 2, 3, "two")
 		prompt := models.TurnID("ann", 3)
-		_, err := w.rows.BeginTurn(w.ctx, models.PrepareTurnInput{
+		_, err := w.rows.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{
 			ParticipantID: "ann", TurnID: prompt, Number: 3, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnPrompt}, Now: at(4),
 		})
 		require.NoError(t, err)

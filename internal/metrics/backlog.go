@@ -12,13 +12,14 @@ import (
 	"coachline/models"
 )
 
-// Notices are what has been committed and not yet told to Temporal, oldest
-// first, and the brake that holds the sender; package store keeps them.
-type Notices interface {
-	PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error)
-	SenderHolds(ctx context.Context) ([]models.SenderHold, error)
-	// CountAttention counts what operators should look at, of each kind.
-	CountAttention(ctx context.Context) ([]models.AttentionCount, error)
+// Backlog reads what waits; package store does.
+type Backlog struct {
+	// Notices lists what has been committed and not yet told to Temporal, oldest first.
+	Notices func(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error)
+	// SenderHolds lists what holds the senders.
+	SenderHolds func(ctx context.Context) ([]models.SenderHold, error)
+	// Attention counts what operators should look at, of each kind.
+	Attention func(ctx context.Context) ([]models.AttentionCount, error)
 }
 
 const (
@@ -34,7 +35,7 @@ func (m *Metrics) Handler() http.Handler { return m.handler(m.registry) }
 // and for how long, and whether the sender is stopped. They are read at each
 // scrape; when the database does not answer within 2 s these are left out and
 // the rest is shown.
-func (m *Metrics) HandlerWith(waiting Notices) http.Handler {
+func (m *Metrics) HandlerWith(waiting Backlog) http.Handler {
 	own := prometheus.NewRegistry()
 	own.MustRegister(backlog{waiting: waiting})
 	return m.handler(prometheus.Gatherers{m.registry, own})
@@ -47,7 +48,7 @@ func (m *Metrics) handler(from prometheus.Gatherer) http.Handler {
 }
 
 // backlog reads the notices when it is asked.
-type backlog struct{ waiting Notices }
+type backlog struct{ waiting Backlog }
 
 var (
 	noticesWaiting = prometheus.NewDesc(namespace+"_notices_waiting",
@@ -79,7 +80,7 @@ func (b backlog) Collect(to chan<- prometheus.Metric) {
 	b.brakes(ctx, to)
 	b.attention(ctx, to)
 	now := time.Now()
-	rows, err := b.waiting.PendingNotices(ctx, now, backlogLimit)
+	rows, err := b.waiting.Notices(ctx, now, backlogLimit)
 	if err != nil {
 		to <- prometheus.NewInvalidMetric(noticesWaiting, err)
 		return
@@ -93,7 +94,7 @@ func (b backlog) Collect(to chan<- prometheus.Metric) {
 }
 
 func (b backlog) attention(ctx context.Context, to chan<- prometheus.Metric) {
-	counts, err := b.waiting.CountAttention(ctx)
+	counts, err := b.waiting.Attention(ctx)
 	if err != nil {
 		to <- prometheus.NewInvalidMetric(attentionOpen, err)
 		return

@@ -29,6 +29,10 @@ type pending struct {
 	err  error
 }
 
+func (p pending) backlog() metrics.Backlog {
+	return metrics.Backlog{Notices: p.PendingNotices, SenderHolds: p.SenderHolds, Attention: p.CountAttention}
+}
+
 func (p pending) SenderHolds(context.Context) ([]models.SenderHold, error) {
 	if p.held == nil {
 		return nil, p.err
@@ -286,27 +290,27 @@ func TestTurns(t *testing.T) {
 func TestBacklog(t *testing.T) {
 	m := newMetrics(t)
 	t.Run("nothing waits", func(t *testing.T) {
-		holds(t, scrape(t, m.HandlerWith(pending{})), "coachline_notices_waiting 0", "coachline_notices_oldest_seconds 0")
+		holds(t, scrape(t, m.HandlerWith(pending{}.backlog())), "coachline_notices_waiting 0", "coachline_notices_oldest_seconds 0")
 	})
 	t.Run("the oldest counts", func(t *testing.T) {
 		now := time.Now()
-		text := scrape(t, m.HandlerWith(pending{rows: []models.Notice{{CreatedAt: now.Add(-time.Hour)}, {CreatedAt: now.Add(-2 * time.Hour)}}}))
+		text := scrape(t, m.HandlerWith(pending{rows: []models.Notice{{CreatedAt: now.Add(-time.Hour)}, {CreatedAt: now.Add(-2 * time.Hour)}}}.backlog()))
 		holds(t, text, "coachline_notices_waiting 2")
 		require.Regexp(t, `(?m)^coachline_notices_oldest_seconds 720\d`, text)
 	})
 	t.Run("people to look after", func(t *testing.T) {
 		counts := []models.AttentionCount{{Kind: models.AttentionCrisis, Raised: 3, Open: 2}, {Kind: models.AttentionFlood}}
-		holds(t, scrape(t, m.HandlerWith(pending{open: counts})), `coachline_attention_open{kind="crisis"} 2`,
+		holds(t, scrape(t, m.HandlerWith(pending{open: counts}.backlog())), `coachline_attention_open{kind="crisis"} 2`,
 			`coachline_attention_raised_total{kind="crisis"} 3`, `coachline_attention_open{kind="flood"} 0`)
 	})
 	t.Run("a stopped sender", func(t *testing.T) {
-		holds(t, scrape(t, m.HandlerWith(pending{})), `coachline_sender_brakes{class="registration"} 0`)
+		holds(t, scrape(t, m.HandlerWith(pending{}.backlog())), `coachline_sender_brakes{class="registration"} 0`)
 		held := &models.SenderHold{Class: models.CarrierRegistration}
-		holds(t, scrape(t, m.HandlerWith(pending{held: held})),
+		holds(t, scrape(t, m.HandlerWith(pending{held: held}.backlog())),
 			`coachline_sender_brakes{class="registration"} 1`, `coachline_sender_brakes{class="window"} 0`)
 	})
 	t.Run("a database that is away takes nothing else along", func(t *testing.T) {
-		text := scrape(t, m.HandlerWith(pending{err: errors.New("away")}))
+		text := scrape(t, m.HandlerWith(pending{err: errors.New("away")}.backlog()))
 		require.NotContains(t, text, "coachline_notices_waiting ")
 		require.NotContains(t, text, "coachline_sender_brakes{")
 		require.Contains(t, text, "go_goroutines")
@@ -377,7 +381,7 @@ func TestNoLabelIsPersonal(t *testing.T) {
 		m.Webhooks(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/twilio/inbound", nil))
 	}
 	seen := map[string]bool{}
-	for line := range strings.SplitSeq(scrape(t, m.HandlerWith(pending{})), "\n") {
+	for line := range strings.SplitSeq(scrape(t, m.HandlerWith(pending{}.backlog())), "\n") {
 		if !strings.HasPrefix(line, "coachline_") {
 			continue
 		}

@@ -135,7 +135,7 @@ func (p *person) report(ctx context.Context, one sent) {
 		p.r.count(func(t *tally) { t.Undelivered++ })
 	}
 	status.Class = sms.Class(status.ErrorCode)
-	if _, err := p.r.store.AcceptStatus(ctx, status); err != nil {
+	if _, err := p.r.store.Outbox.AcceptStatus(ctx, status); err != nil {
 		p.r.broke("delivery report", p.id, err)
 		return
 	}

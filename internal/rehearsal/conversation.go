@@ -134,7 +134,7 @@ func (p *person) write(ctx context.Context, text string) {
 	p.heard.inbound++
 	at := p.now()
 	p.heard.texts = append(p.heard.texts, personText{at: at, body: text})
-	accepted, err := p.r.store.AcceptInbound(database.WithRowID(ctx, "inbound", p.numberText(at)), models.Inbound{
+	accepted, err := p.r.store.Inbound.AcceptInbound(database.WithRowID(ctx, "inbound", p.numberText(at)), models.Inbound{
 		ProviderSID: fmt.Sprintf("SI%08x%024x", p.number, p.heard.inbound), From: p.phone, To: sender, Body: text,
 		Channel: models.ChannelSMS, ReceivedAt: at,
 	})
@@ -200,7 +200,7 @@ func (p *person) act(ctx context.Context, e event) {
 
 // change changes the person's row, as an operator does.
 func (p *person) change(ctx context.Context, patch models.ParticipantPatch) {
-	_, err := p.r.store.UpdateParticipant(ctx, models.ParticipantUpdate{ID: p.id, Patch: patch, Actor: actor, Now: p.now()})
+	_, err := p.r.store.People.UpdateParticipant(ctx, models.ParticipantUpdate{ID: p.id, Patch: patch, Actor: actor, Now: p.now()})
 	if err != nil {
 		p.r.broke("change of the participant", p.id, err)
 		return

@@ -31,8 +31,8 @@ func (r *run) newOperators() (*operators, error) {
 	j.now = now
 	j.fault = func(where string, err error) { r.broke(where, "", err) }
 	s.relay = relay.New(relay.Config{
-		Store: r.store, Engine: &engine{run: r, jobs: j}, Metrics: r.metrics, Logger: slog.New(slog.DiscardHandler), Now: now,
-		Costs: r.store, Prices: r.cfg.Settings.Costs.Prices, Escalation: r.cfg.Settings.Worker.AlertEscalation,
+		Store: relay.StoreOf(r.store), Engine: &engine{run: r, jobs: j}, Metrics: r.metrics, Logger: slog.New(slog.DiscardHandler), Now: now,
+		Costs: r.store.Costs, Budgets: r.store.Budgets, Prices: r.cfg.Settings.Costs.Prices, Escalation: r.cfg.Settings.Worker.AlertEscalation,
 	})
 	return s, nil
 }
@@ -47,7 +47,7 @@ func (s *operators) endDay(day int) {
 
 // attend has an operator look at a person, if something calls for it.
 func (p *person) attend() {
-	_, err := p.r.store.ClearAttention(p.r.ctx, models.AttentionClearing{ParticipantID: p.id, Note: "seen in the rehearsal", Actor: actor, Now: p.now()})
+	_, err := p.r.store.Attention.ClearAttention(p.r.ctx, models.AttentionClearing{ParticipantID: p.id, Note: "seen in the rehearsal", Actor: actor, Now: p.now()})
 	if err != nil {
 		p.r.broke("attention", p.id, err)
 		return

@@ -256,7 +256,7 @@ func (r *run) newPerson(number int) error {
 	p.jobs.now, p.jobs.later = p.now, p.after
 	p.jobs.fault = func(where string, err error) { r.broke(where, p.id, err) }
 	p.relay = relay.New(relay.Config{
-		Store: r.store, Engine: &engine{run: r, jobs: p.jobs}, Metrics: r.metrics, Logger: slog.New(slog.DiscardHandler), Now: p.now,
+		Store: relay.StoreOf(r.store), Engine: &engine{run: r, jobs: p.jobs}, Metrics: r.metrics, Logger: slog.New(slog.DiscardHandler), Now: p.now,
 	})
 	r.people, r.byID[p.id] = append(r.people, p), p
 	return nil

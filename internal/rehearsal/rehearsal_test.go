@@ -110,7 +110,7 @@ func TestExportIsReproducible(t *testing.T) {
 				Arms: []models.StudyArm{{Name: "usual", Weight: 1}, {Name: "more", Weight: 1}},
 			},
 			Export: func(ctx context.Context, rows *store.Store, end time.Time) error {
-				return rows.ReadStudy(ctx, models.StudyReading{ID: "walking", Now: end}, func(study models.Study, of models.StudyRows) error {
+				return rows.Studies.ReadStudy(ctx, models.StudyReading{ID: "walking", Now: end}, func(study models.Study, of models.StudyRows) error {
 					_, err := export.WriteFolder(folder, export.Input{Study: study, Rows: of, Arms: true})
 					return err
 				})
@@ -143,7 +143,7 @@ func TestStudyOfItsOwn(t *testing.T) {
 	report := rehearse(t, Config{
 		People: 8, Days: 2, Seed: 7, Study: "walking", StudySettings: models.StudySettings{RequireConsent: true, Locales: []string{"en-GB"}},
 		Export: func(ctx context.Context, rows *store.Store, _ time.Time) (err error) {
-			people, err = rows.Participants(ctx, models.ParticipantQuery{})
+			people, err = rows.People.Participants(ctx, models.ParticipantQuery{})
 			return err
 		},
 	})
@@ -167,7 +167,7 @@ func TestStudyWithArms(t *testing.T) {
 				Randomisation: models.Randomisation{Method: models.RandomBlocks, Strata: []models.Stratum{{Name: "age", Levels: []string{"young", "old"}}}},
 			},
 			Export: func(ctx context.Context, rows *store.Store, _ time.Time) error {
-				people, err := rows.Participants(ctx, models.ParticipantQuery{})
+				people, err := rows.People.Participants(ctx, models.ParticipantQuery{})
 				for _, p := range people {
 					arms[p.ID] = p.Arm
 				}
@@ -230,7 +230,7 @@ func TestEverySlotIsADecisionPoint(t *testing.T) {
 			}},
 		},
 		Export: func(_ context.Context, s *store.Store, _ time.Time) error {
-			check, err := s.CheckAllocations(t.Context(), "walking")
+			check, err := s.Allocations.CheckAllocations(t.Context(), "walking")
 			require.NoError(t, err)
 			require.Equal(t, int64(11), check.Decisions.People)
 			require.Empty(t, check.Decisions.Problem)
@@ -278,7 +278,7 @@ func TestThompsonFindsTheInjectedEffect(t *testing.T) {
 				}},
 			},
 			Export: func(_ context.Context, s *store.Store, _ time.Time) error {
-				check, err := s.CheckAllocations(t.Context(), "walking")
+				check, err := s.Allocations.CheckAllocations(t.Context(), "walking")
 				require.NoError(t, err)
 				require.Empty(t, check.Decisions.Problem)
 				return s.Database().Reader(t.Context()).Order("participant_id, number").Find(&rows).Error

@@ -166,7 +166,7 @@ func (r *run) readTables(ctx context.Context) (*tables, error) {
 		return nil, fmt.Errorf("reading decision points: %w", err)
 	}
 	if len(r.study.settings.Arms) > 0 {
-		check, err := r.store.CheckAllocations(ctx, r.study.id)
+		check, err := r.store.Allocations.CheckAllocations(ctx, r.study.id)
 		if err != nil {
 			return nil, err
 		}
@@ -196,7 +196,7 @@ func (r *run) newReport(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	query := models.CostQuery{From: r.from.Format(time.DateOnly), Until: r.until.Format(time.DateOnly), By: models.CostByKind}
-	if out.Cost, err = r.store.Costs(ctx, query); err != nil {
+	if out.Cost, err = r.store.Costs.Sum(ctx, query); err != nil {
 		return Report{}, fmt.Errorf("reading costs: %w", err)
 	}
 	if list := r.cfg.Settings.Costs.Prices; list != nil {

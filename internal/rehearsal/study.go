@@ -36,12 +36,12 @@ func (r *run) addStudy(ctx context.Context) error {
 	patch := models.StudyPatch{Settings: new(string(text))} // the study default is there, and recruits
 	if r.study.id != models.DefaultStudy {
 		row := models.Study{ID: r.study.id, Name: r.study.id, Planned: r.cfg.People, CreatedBy: actor, CreatedAt: r.from}
-		if _, err := r.store.AddStudy(ctx, row); err != nil {
+		if _, err := r.store.Studies.AddStudy(ctx, row); err != nil {
 			return err
 		}
 		patch.State = new(models.StudyRecruiting)
 	}
-	if _, err := r.store.ChangeStudy(ctx, models.StudyUpdate{ID: r.study.id, Patch: patch, Actor: actor, Now: r.from}); err != nil {
+	if _, err := r.store.Studies.ChangeStudy(ctx, models.StudyUpdate{ID: r.study.id, Patch: patch, Actor: actor, Now: r.from}); err != nil {
 		return err
 	}
 	if err := r.setSeed(ctx); err != nil {
@@ -50,7 +50,7 @@ func (r *run) addStudy(ctx context.Context) error {
 	if !r.study.settings.RequireConsent {
 		return nil
 	}
-	consent, err := r.store.AddConsentText(ctx, models.ConsentText{StudyID: r.study.id, Locale: "en", Body: "I take part in this rehearsal.", CreatedBy: actor, CreatedAt: r.from})
+	consent, err := r.store.Studies.AddConsentText(ctx, models.ConsentText{StudyID: r.study.id, Locale: "en", Body: "I take part in this rehearsal.", CreatedBy: actor, CreatedAt: r.from})
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (p *person) enrol() error {
 	}
 	at = at.UTC().Truncate(time.Microsecond)
 	row.GreetingAt = &at
-	_, err = p.r.store.EnrollOnce(p.r.ctx, row, by)
+	_, err = p.r.store.People.EnrollOnce(p.r.ctx, row, by)
 	return err
 }
 
@@ -152,7 +152,7 @@ func (r *run) readArms() error {
 		return nil
 	}
 	for after := int64(0); ; {
-		rows, err := r.store.Allocations(r.ctx, r.study.id, after, 0)
+		rows, err := r.store.Allocations.List(r.ctx, r.study.id, after, 0)
 		if err != nil || len(rows) == 0 {
 			return err
 		}

@@ -32,7 +32,7 @@ func BenchmarkStudyProgress(b *testing.B) {
 				b.Cleanup(func() { require.NoError(b, s.Close()) })
 				require.NoError(b, sample.Store(b.Context(), s.Database(), sample.Config{People: 10_000, Seed: 5, Now: now, Days: days}, func(int) {}))
 				for b.Loop() {
-					_, progress, err := s.StudyProgress(b.Context(), models.DefaultStudy, now)
+					_, progress, err := s.Reports.StudyProgress(b.Context(), models.DefaultStudy, now)
 					require.NoError(b, err)
 					require.NotEmpty(b, progress.Response)
 				}

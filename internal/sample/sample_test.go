@@ -44,7 +44,7 @@ func TestSamplesAreEqual(t *testing.T) {
 // check reads a sample as the product does, and returns its first people.
 func check(t *testing.T, s *store.Store, cfg sample.Config) []models.Person {
 	t.Helper()
-	today, err := s.Today(t.Context(), cfg.Now, cfg.Now.Add(-72*time.Hour))
+	today, err := s.Reports.Today(t.Context(), cfg.Now, cfg.Now.Add(-72*time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, cfg.People, today.People)
 	require.Equal(t, 1, today.Attention[models.AttentionCrisis])
@@ -54,19 +54,19 @@ func check(t *testing.T, s *store.Store, cfg sample.Config) []models.Person {
 		planned += hour.People
 	}
 	require.Greater(t, planned, cfg.People*8/10)
-	costs, err := s.Costs(t.Context(), models.CostQuery{From: "2026-01-01", Until: "2026-12-31", By: models.CostByKind})
+	costs, err := s.Costs.Sum(t.Context(), models.CostQuery{From: "2026-01-01", Until: "2026-12-31", By: models.CostByKind})
 	require.NoError(t, err)
 	require.Len(t, costs, 3)
 	before := costs
-	require.NoError(t, s.RecordCosts(t.Context(), nil))
-	costs, err = s.Costs(t.Context(), models.CostQuery{From: "2026-01-01", Until: "2026-12-31", By: models.CostByKind})
+	require.NoError(t, s.Costs.RecordCosts(t.Context(), nil))
+	costs, err = s.Costs.Sum(t.Context(), models.CostQuery{From: "2026-01-01", Until: "2026-12-31", By: models.CostByKind})
 	require.NoError(t, err)
 	require.Equal(t, before, costs, "nothing is counted twice")
 	var first []models.Person
 	for _, id := range []string{"000001", "000100", "000599"} {
-		p, err := s.Participant(t.Context(), sample.Prefix+id)
+		p, err := s.People.Participant(t.Context(), sample.Prefix+id)
 		require.NoError(t, err)
-		page, err := s.People(t.Context(), models.PeopleQuery{PeopleFilter: models.PeopleFilter{Phone: p.Phone}, Now: cfg.Now})
+		page, err := s.People.List(t.Context(), models.PeopleQuery{PeopleFilter: models.PeopleFilter{Phone: p.Phone}, Now: cfg.Now})
 		require.NoError(t, err)
 		require.Len(t, page.People, 1)
 		p.EnrolledAt, page.People[0].Participant = p.EnrolledAt.UTC(), models.Participant{ID: p.ID, PersonTexts: models.PersonTexts[string]{Name: p.Name}, Timezone: p.Timezone, Status: p.Status, NextSeq: p.NextSeq}

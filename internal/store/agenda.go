@@ -17,13 +17,19 @@ var plannedPrompts = database.Join[models.ScheduleRow, models.Participant]("part
 	"AND (? = '' OR schedules.participant_id = ?) AND (? = '' OR participants.study_id = ?) AND (schedules.next_at, schedules.participant_id, schedules.id) > (?, ?, ?) " +
 	"ORDER BY schedules.next_at, schedules.participant_id, schedules.id LIMIT ?")
 
+// Reports counts and lists over many people: what is planned, what was delivered, what the day brought.
+type Reports struct {
+	db     *database.Database
+	people *People
+}
+
 // Agenda returns a page of the prompts that are planned, the earliest first. A
 // name that cannot be opened with the payload keys is left empty.
-func (s *Store) Agenda(ctx context.Context, q models.AgendaQuery) (list []models.AgendaEntry, err error) {
+func (s *Reports) Agenda(ctx context.Context, q models.AgendaQuery) (list []models.AgendaEntry, err error) {
 	if q.After.At.IsZero() {
 		q.After.At = q.From
 	}
-	err = s.snapshot(database.AllowUnreadable(ctx), func(tx *gorm.DB) error {
+	err = s.db.Snapshot(database.AllowUnreadable(ctx), func(tx *gorm.DB) error {
 		list = nil
 		err := plannedPrompts.Find(tx, func(row models.ScheduleRow, p models.Participant) {
 			zone := row.Zone
@@ -67,8 +73,8 @@ func markHeld(tx *gorm.DB, list []models.AgendaEntry, now time.Time) error {
 
 // CountAgenda counts the planned prompts of each hour in a span of time, the
 // earliest first; hours without one are left out.
-func (s *Store) CountAgenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaCount, error) {
-	find := s.reader(ctx).Model(&models.ScheduleRow{}).
+func (s *Reports) CountAgenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaCount, error) {
+	find := s.db.Reader(ctx).Model(&models.ScheduleRow{}).
 		Joins("JOIN participants ON participants.id = schedules.participant_id AND participants.removed_at IS NULL").
 		Where("schedules.next_at >= ? AND schedules.next_at < ?", instant(q.From), instant(q.Until))
 	if q.ParticipantID != "" {

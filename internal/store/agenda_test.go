@@ -14,7 +14,7 @@ import (
 func (w *world) plan(id, schedule string, next time.Time) {
 	w.t.Helper()
 	sc := models.Schedule{ID: schedule, Type: models.ScheduleFixed, At: "08:00", Next: models.Slot{SendAt: next, TargetAt: next}}
-	require.NoError(w.t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: id, Schedules: []models.Schedule{sc}, Now: at(0)}))
+	require.NoError(w.t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: id, Schedules: []models.Schedule{sc}, Now: at(0)}))
 }
 
 // The agenda lists what is planned by its time, page by page, says what a hold
@@ -23,16 +23,16 @@ func TestAgenda(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		for i := range 4 {
 			id := fmt.Sprintf("p%d", i+1)
-			_, err := w.Enroll(w.ctx, person(id, fmt.Sprintf("+1555867531%d", i)), "operator")
+			_, err := w.People.Enroll(w.ctx, person(id, fmt.Sprintf("+1555867531%d", i)), "operator")
 			require.NoError(t, err)
 			w.plan(id, "s1", at(60+30*(i/2)))
 		}
-		_, err := w.CreateHold(w.ctx, models.Hold{Scope: models.HoldParticipant, ScopeID: "p2", CreatedBy: "grace", CreatedAt: at(0), UntilAt: at(61)})
+		_, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldParticipant, ScopeID: "p2", CreatedBy: "grace", CreatedAt: at(0), UntilAt: at(61)})
 		require.NoError(t, err)
-		_, err = w.CreateHold(w.ctx, models.Hold{Scope: models.HoldParticipant, ScopeID: "p3", CreatedBy: "grace", CreatedAt: at(0), UntilAt: at(90)})
+		_, err = w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldParticipant, ScopeID: "p3", CreatedBy: "grace", CreatedAt: at(0), UntilAt: at(90)})
 		require.NoError(t, err)
 		q := models.AgendaQuery{From: at(0), Until: at(600), Now: at(1), Limit: 3}
-		page, err := w.Agenda(w.ctx, q)
+		page, err := w.Reports.Agenda(w.ctx, q)
 		require.NoError(t, err)
 		var seen []string
 		for _, e := range page {
@@ -42,19 +42,19 @@ func TestAgenda(t *testing.T) {
 			"p1 Ada Quill America/New_York false", "p2 Ada Quill America/New_York true", "p3 Ada Quill America/New_York false",
 		}, seen, "p3's hold ends before its prompt")
 		q.After = page[2].Key
-		page, err = w.Agenda(w.ctx, q)
+		page, err = w.Reports.Agenda(w.ctx, q)
 		require.NoError(t, err)
 		require.Len(t, page, 1)
 		require.Equal(t, models.AgendaKey{At: at(90), ParticipantID: "p4", ScheduleID: "s1"}, page[0].Key)
 
 		q = models.AgendaQuery{From: at(0), Until: at(90), Now: at(1), Limit: 3, ParticipantID: "p2"}
-		page, err = w.Agenda(w.ctx, q)
+		page, err = w.Reports.Agenda(w.ctx, q)
 		require.NoError(t, err)
 		require.Len(t, page, 1)
-		counts, err := w.CountAgenda(w.ctx, q)
+		counts, err := w.Reports.CountAgenda(w.ctx, q)
 		require.NoError(t, err)
 		require.Equal(t, []models.AgendaCount{{At: at(60).Truncate(time.Hour), Prompts: 1}}, counts)
-		counts, err = w.CountAgenda(w.ctx, models.AgendaQuery{From: at(0), Until: at(91)})
+		counts, err = w.Reports.CountAgenda(w.ctx, models.AgendaQuery{From: at(0), Until: at(91)})
 		require.NoError(t, err)
 		total := 0
 		for _, c := range counts {
@@ -62,9 +62,9 @@ func TestAgenda(t *testing.T) {
 		}
 		require.Equal(t, 4, total)
 
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(2)))
+		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(2)))
 		q = models.AgendaQuery{From: at(0), Until: at(600), Now: at(2), Limit: 9}
-		page, err = w.Agenda(w.ctx, q)
+		page, err = w.Reports.Agenda(w.ctx, q)
 		require.NoError(t, err)
 		require.Len(t, page, 3)
 	})

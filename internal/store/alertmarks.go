@@ -12,13 +12,13 @@ import (
 
 const maxAlarmPage = 200
 
-// Alarms returns a page of alarms, newest first. A limit outside 1..200 counts as
+// List returns a page of alarms, newest first. A limit outside 1..200 counts as
 // 200.
-func (s *Store) Alarms(ctx context.Context, q models.AlertQuery) ([]models.Alert, error) {
+func (s *Alerts) List(ctx context.Context, q models.AlertQuery) ([]models.Alert, error) {
 	if q.Limit < 1 || q.Limit > maxAlarmPage {
 		q.Limit = maxAlarmPage
 	}
-	find := s.reader(database.AllowUnreadable(ctx)).Order("inbound_id DESC").Limit(q.Limit)
+	find := s.db.Reader(database.AllowUnreadable(ctx)).Order("inbound_id DESC").Limit(q.Limit)
 	if q.BeforeInbound > 0 {
 		find = find.Where("inbound_id < ?", q.BeforeInbound)
 	}
@@ -34,10 +34,10 @@ func (s *Store) Alarms(ctx context.Context, q models.AlertQuery) ([]models.Alert
 
 // MarkAlarm keeps what an operator says of an alarm and returns the alarm; the
 // newest mark counts. Safe to repeat. models.ErrNotFound for an unknown alarm.
-func (s *Store) MarkAlarm(ctx context.Context, m models.AlertMarking) (models.Alert, error) {
+func (s *Alerts) MarkAlarm(ctx context.Context, m models.AlertMarking) (models.Alert, error) {
 	var row models.Alert
 	now := database.Instant(m.Now)
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		row = models.Alert{}
 		if err := forUpdate(tx).Where("id = ?", m.AlarmID).Take(&row).Error; err != nil {
 			return err
@@ -61,8 +61,8 @@ func (s *Store) MarkAlarm(ctx context.Context, m models.AlertMarking) (models.Al
 
 // MarkedTexts returns the texts of all alarms that operators have judged, oldest
 // first. Texts that are erased or cannot be read are left out.
-func (s *Store) MarkedTexts(ctx context.Context) ([]models.MarkedText, error) {
-	tx := s.reader(database.AllowUnreadable(ctx))
+func (s *Alerts) MarkedTexts(ctx context.Context) ([]models.MarkedText, error) {
+	tx := s.db.Reader(database.AllowUnreadable(ctx))
 	var rows []models.Alert
 	if err := tx.Where("mark <> ''").Order("inbound_id").Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("reading marked alarms: %w", err)

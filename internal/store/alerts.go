@@ -136,11 +136,14 @@ func alertStranger(tx *gorm.DB, in models.Inbound) (string, error) {
 	return row.ID, database.AddAudit(tx, models.Audit{Actor: "screen", Action: "attention", Detail: row.ID, At: now})
 }
 
+// Alerts keeps texts that may be a crisis, and who was told of them.
+type Alerts struct{ db *database.Database }
+
 // StrangerAlerts lists alarms of numbers that are not enrolled which no operator has
 // acknowledged, oldest first, at most limit of them.
-func (s *Store) StrangerAlerts(ctx context.Context, limit int) ([]models.Alert, error) {
+func (s *Alerts) StrangerAlerts(ctx context.Context, limit int) ([]models.Alert, error) {
 	var rows []models.Alert
-	err := s.reader(database.AllowUnreadable(ctx)).Where("participant_id = '' AND acknowledged_at IS NULL").
+	err := s.db.Reader(database.AllowUnreadable(ctx)).Where("participant_id = '' AND acknowledged_at IS NULL").
 		Order("created_at").Limit(limit).Find(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading the alarms of unknown numbers: %w", classify(err))
@@ -150,9 +153,9 @@ func (s *Store) StrangerAlerts(ctx context.Context, limit int) ([]models.Alert, 
 
 // AlertText returns an alarm and the text that raised it. models.ErrNotFound for an
 // unknown alarm.
-func (s *Store) AlertText(ctx context.Context, id string) (models.AlertText, error) {
+func (s *Alerts) AlertText(ctx context.Context, id string) (models.AlertText, error) {
 	var out models.AlertText
-	err := s.snapshot(database.AllowUnreadable(ctx), func(tx *gorm.DB) error {
+	err := s.db.Snapshot(database.AllowUnreadable(ctx), func(tx *gorm.DB) error {
 		out = models.AlertText{}
 		if err := tx.Where("id = ?", id).Take(&out.Alert).Error; err != nil {
 			return err
@@ -224,9 +227,9 @@ func saveTranscript(tx *gorm.DB, in models.Inbound) error {
 
 // PendingAlarms lists alarms that Temporal was not told of and that were
 // written before createdBefore, oldest first, at most limit of them.
-func (s *Store) PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]models.Alert, error) {
+func (s *Alerts) PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]models.Alert, error) {
 	var rows []models.Alert
-	err := s.reader(ctx).Where("told_at IS NULL AND created_at < ?", createdBefore).
+	err := s.db.Reader(ctx).Where("told_at IS NULL AND created_at < ?", createdBefore).
 		Order("created_at").Limit(limit).Find(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading alarms: %w", err)
@@ -237,17 +240,17 @@ func (s *Store) PendingAlarms(ctx context.Context, createdBefore time.Time, limi
 // AlarmTold records that Temporal was told of an alarm. Safe to repeat: the first
 // instant stays. An alarm that has become grave since it was read stays to be
 // told.
-func (s *Store) AlarmTold(ctx context.Context, told models.Alert, at time.Time) error {
+func (s *Alerts) AlarmTold(ctx context.Context, told models.Alert, at time.Time) error {
 	return s.markAlarm(ctx, "told_at", at, "id = ? AND pages = ? AND told_at IS NULL", told.ID, told.Pages)
 }
 
 // AlarmPaged records that the page was taken. Safe to repeat.
-func (s *Store) AlarmPaged(ctx context.Context, id string, at time.Time) error {
+func (s *Alerts) AlarmPaged(ctx context.Context, id string, at time.Time) error {
 	return s.markAlarm(ctx, "paged_at", at, "id = ? AND paged_at IS NULL", id)
 }
 
-func (s *Store) markAlarm(ctx context.Context, column string, at time.Time, where string, args ...any) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Alerts) markAlarm(ctx context.Context, column string, at time.Time, where string, args ...any) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Model(&models.Alert{}).Where(where, args...).UpdateColumn(column, database.Instant(at)).Error
 	})
 	if err != nil {
@@ -257,9 +260,9 @@ func (s *Store) markAlarm(ctx context.Context, column string, at time.Time, wher
 }
 
 // Alarm reads an alarm. models.ErrNotFound for an unknown id.
-func (s *Store) Alarm(ctx context.Context, id string) (models.Alert, error) {
+func (s *Alerts) Alarm(ctx context.Context, id string) (models.Alert, error) {
 	var row models.Alert
-	if err := s.reader(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
+	if err := s.db.Reader(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
 		return row, fmt.Errorf("reading the alarm: %w", database.Classify(err))
 	}
 	return row, nil
@@ -270,9 +273,9 @@ func (s *Store) Alarm(ctx context.Context, id string) (models.Alert, error) {
 // id; "" when the text is answered
 // otherwise, or it comes too late to be of use. Safe to retry: the first row
 // stays. Whether it may be sent is for the gates of sending.
-func (s *Store) QueueSafetyText(ctx context.Context, text models.SafetyText) (string, error) {
+func (s *Alerts) QueueSafetyText(ctx context.Context, text models.SafetyText) (string, error) {
 	var id string
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		id = ""
 		var raised models.Alert
 		if err := tx.Where("id = ?", text.AlarmID).Take(&raised).Error; err != nil || !raised.Answer {
@@ -312,10 +315,10 @@ func (s *Store) QueueSafetyText(ctx context.Context, text models.SafetyText) (st
 // behind it, and returns the row afterwards; what we start ourselves goes on with
 // its next slot. Safe to repeat: without attention nothing is written.
 // ErrNotFound also after removal.
-func (s *Store) ClearAttention(ctx context.Context, c models.AttentionClearing) (models.Participant, error) {
+func (s *Attention) ClearAttention(ctx context.Context, c models.AttentionClearing) (models.Participant, error) {
 	var p models.Participant
 	now := database.Instant(c.Now)
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var err error
 		if p, err = database.LockEnrolled(tx, c.ParticipantID); err != nil {
 			return err

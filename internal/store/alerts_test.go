@@ -18,14 +18,14 @@ func (w *inboundWorld) crisis(seconds int) models.AcceptedInbound {
 
 func (w *inboundWorld) ann() models.Participant {
 	w.t.Helper()
-	p, err := w.Participant(w.ctx, "ann")
+	p, err := w.People.Participant(w.ctx, "ann")
 	require.NoError(w.t, err)
 	return p
 }
 
 func (w *inboundWorld) safetyText(id string, seconds int) string {
 	w.t.Helper()
-	row, err := w.QueueSafetyText(w.ctx, models.SafetyText{AlarmID: id, Body: "call 988", Now: inboundAt(seconds)})
+	row, err := w.Alerts.QueueSafetyText(w.ctx, models.SafetyText{AlarmID: id, Body: "call 988", Now: inboundAt(seconds)})
 	require.NoError(w.t, err)
 	return row
 }
@@ -48,12 +48,12 @@ func TestCrisisIsAnsweredAndMarked(t *testing.T) {
 
 		id := w.safetyText(out.AlarmID, 2)
 		require.Equal(w.t, id, w.safetyText(out.AlarmID, 3), "a retry finds its row")
-		history, err := w.History(w.ctx, "ann", 10, inboundAt(100))
+		history, err := w.People.History(w.ctx, "ann", 10, inboundAt(100))
 		require.NoError(w.t, err)
 		require.Len(w.t, history, 2)
 		require.Equal(w.t, []any{crisis, models.DangerSelfHarm}, []any{history[0].Text, history[0].Danger})
 		require.Equal(w.t, []any{"call 988", models.KindSafety, models.OutboxReady}, []any{history[1].Text, history[1].Kind, history[1].Delivery})
-		claim, err := w.ClaimSend(w.ctx, id, inboundAt(3))
+		claim, err := w.Outbox.ClaimSend(w.ctx, id, inboundAt(3))
 		require.NoError(w.t, err)
 		require.True(w.t, claim.Post)
 	})
@@ -127,7 +127,7 @@ func TestSafetyTextIsGatedByConsent(t *testing.T) {
 		out := w.crisis(0)
 		id := w.safetyText(out.AlarmID, 1)
 		w.take(models.Inbound{From: phone, Body: "STOP", ReceivedAt: inboundAt(2)})
-		claim, err := w.ClaimSend(w.ctx, id, inboundAt(3))
+		claim, err := w.Outbox.ClaimSend(w.ctx, id, inboundAt(3))
 		require.NoError(w.t, err)
 		require.False(w.t, claim.Post)
 	})
@@ -147,28 +147,28 @@ func TestCrisisAboveTheLimit(t *testing.T) {
 func TestClearAttention(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		w.crisis(0)
-		listed, err := w.Participants(w.ctx, models.ParticipantQuery{Attention: models.AttentionCrisis})
+		listed, err := w.People.Participants(w.ctx, models.ParticipantQuery{Attention: models.AttentionCrisis})
 		require.NoError(w.t, err)
 		require.Len(w.t, listed, 1)
-		open, err := w.OpenAttention(w.ctx, models.AttentionQuery{})
+		open, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{})
 		require.NoError(w.t, err)
 		require.Len(w.t, open, 1)
 		for range 2 {
-			p, err := w.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "ann", Note: "called her", Actor: "operator", Now: inboundAt(60)})
+			p, err := w.Attention.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "ann", Note: "called her", Actor: "operator", Now: inboundAt(60)})
 			require.NoError(w.t, err)
 			require.Empty(w.t, p.Attention)
 			require.Equal(w.t, w.ann().Version, p.Version)
 		}
-		row, err := w.Alarm(w.ctx, "alarm-1")
+		row, err := w.Alerts.Alarm(w.ctx, "alarm-1")
 		require.NoError(w.t, err)
 		require.Equal(w.t, "called her", row.Note)
 		require.Equal(w.t, inboundAt(60), row.ClearedAt.UTC())
-		open, err = w.OpenAttention(w.ctx, models.AttentionQuery{})
+		open, err = w.Attention.OpenAttention(w.ctx, models.AttentionQuery{})
 		require.NoError(w.t, err)
 		require.Empty(w.t, open)
-		_, err = w.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "nobody", Now: inboundAt(60)})
+		_, err = w.Attention.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "nobody", Now: inboundAt(60)})
 		require.ErrorIs(w.t, err, models.ErrNotFound)
-		_, err = w.Alarm(w.ctx, "alarm-99")
+		_, err = w.Alerts.Alarm(w.ctx, "alarm-99")
 		require.ErrorIs(w.t, err, models.ErrNotFound)
 	})
 }
@@ -177,17 +177,17 @@ func TestPendingAlarms(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		id := w.crisis(0).AlarmID
 		for seconds, want := range map[int]int{0: 0, 5: 1} {
-			rows, err := w.PendingAlarms(w.ctx, inboundAt(seconds), 10)
+			rows, err := w.Alerts.PendingAlarms(w.ctx, inboundAt(seconds), 10)
 			require.NoError(w.t, err)
 			require.Len(w.t, rows, want)
 		}
-		require.NoError(w.t, w.AlarmTold(w.ctx, w.alarm(id), inboundAt(6)))
-		require.NoError(w.t, w.AlarmPaged(w.ctx, id, inboundAt(7)))
-		require.NoError(w.t, w.AlarmPaged(w.ctx, id, inboundAt(8)))
-		rows, err := w.PendingAlarms(w.ctx, inboundAt(60), 10)
+		require.NoError(w.t, w.Alerts.AlarmTold(w.ctx, w.alarm(id), inboundAt(6)))
+		require.NoError(w.t, w.Alerts.AlarmPaged(w.ctx, id, inboundAt(7)))
+		require.NoError(w.t, w.Alerts.AlarmPaged(w.ctx, id, inboundAt(8)))
+		rows, err := w.Alerts.PendingAlarms(w.ctx, inboundAt(60), 10)
 		require.NoError(w.t, err)
 		require.Empty(w.t, rows)
-		row, err := w.Alarm(w.ctx, id)
+		row, err := w.Alerts.Alarm(w.ctx, id)
 		require.NoError(w.t, err)
 		require.Equal(w.t, inboundAt(7), row.PagedAt.UTC())
 	})
@@ -198,7 +198,7 @@ func TestNothingIsStartedWhileAttentionIsOpen(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		w.crisis(0)
 		begin := func(n int, kind models.TurnKind) models.PrepareTurnResult {
-			out, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: models.TurnID("ann", n), Number: n, Mode: models.ModeIntake,
+			out, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: models.TurnID("ann", n), Number: n, Mode: models.ModeIntake,
 				Plan: models.TurnPlan{Kind: kind, PromptID: "ann-s1-2026-03-02", ScheduleID: "s1", Slot: models.Slot{Date: "2026-03-02", TargetAt: inboundAt(60)}}, Now: inboundAt(60)})
 			require.NoError(w.t, err)
 			return out
@@ -212,7 +212,7 @@ func TestNothingIsStartedWhileAttentionIsOpen(t *testing.T) {
 		require.Len(w.t, rows, 1)
 		require.Equal(w.t, []any{models.PromptMissed, "attention"}, []any{rows[0].State, rows[0].Reason})
 
-		_, err := w.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "ann", Actor: "operator", Now: inboundAt(90)})
+		_, err := w.Attention.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "ann", Actor: "operator", Now: inboundAt(90)})
 		require.NoError(w.t, err)
 		require.False(w.t, begin(10, models.TurnReminder).Skip)
 	})
@@ -222,11 +222,11 @@ func TestNothingIsStartedWhileAttentionIsOpen(t *testing.T) {
 func TestPromptUnderWayIsHeld(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		turn, prompt := models.TurnID("ann", 1), "ann-s1-2026-03-02"
-		_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: 1, Mode: models.ModeIntake,
+		_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: 1, Mode: models.ModeIntake,
 			Plan: models.TurnPlan{Kind: models.TurnPrompt, PromptID: prompt}, Now: inboundAt(0)})
 		require.NoError(w.t, err)
 		w.crisis(1)
-		out, err := w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "step", At: inboundAt(2), Claim: true,
+		out, err := w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "step", At: inboundAt(2), Claim: true,
 			Outbox: []models.Outbox{{ID: models.OutboxID(turn, 1), Part: 1, Kind: models.KindPrompt, PromptID: prompt, Body: "walk"}}})
 		require.NoError(w.t, err)
 		require.Equal(w.t, []any{models.OutboxCanceled, "attention"}, []any{out.First.Outbox.Status, out.First.Outbox.ErrorCode})

@@ -134,13 +134,16 @@ func newestBlock(tx *gorm.DB, studyID, stratum string) (trial.Block, error) {
 	return block, nil
 }
 
+// Allocations draws the arms of a study.
+type Allocations struct{ db *database.Database }
+
 // Allocate draws the arm of an enrolled person who has none, now that all strata are
 // known, and returns the row. ErrNotFound when unknown, removed or in another study,
 // ErrConflict for one who has an arm, *FieldError for strata that are unknown or
 // missing and for a study without arms.
-func (s *Store) Allocate(ctx context.Context, in models.AllocationRequest) (models.Allocation, error) {
+func (s *Allocations) Allocate(ctx context.Context, in models.AllocationRequest) (models.Allocation, error) {
 	var row models.Allocation
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		design, found, err := lockArms(tx, in.StudyID)
 		if err != nil {
 			return err
@@ -181,11 +184,11 @@ func (s *Store) Allocate(ctx context.Context, in models.AllocationRequest) (mode
 	return row, nil
 }
 
-// Allocations returns a page of a study's allocations with numbers above after, in
+// List returns a page of a study's allocations with numbers above after, in
 // order. A limit outside 1..200 counts as 200.
-func (s *Store) Allocations(ctx context.Context, studyID string, after int64, limit int) ([]models.Allocation, error) {
+func (s *Allocations) List(ctx context.Context, studyID string, after int64, limit int) ([]models.Allocation, error) {
 	var rows []models.Allocation
-	err := s.reader(ctx).Where("study_id = ? AND number > ?", studyID, after).Order("number").Limit(pageLimit(limit)).Find(&rows).Error
+	err := s.db.Reader(ctx).Where("study_id = ? AND number > ?", studyID, after).Order("number").Limit(pageLimit(limit)).Find(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading allocations: %w", classify(err))
 	}
@@ -194,8 +197,8 @@ func (s *Store) Allocations(ctx context.Context, studyID string, after int64, li
 
 // CheckAllocations draws every allocation of a study again, compares the arms of
 // its people with the record, and checks the decision points. ErrNotFound for an unknown study.
-func (s *Store) CheckAllocations(ctx context.Context, studyID string) (models.AllocationCheck, error) {
-	return checkAllocations(ctx, s.base, studyID)
+func (s *Allocations) CheckAllocations(ctx context.Context, studyID string) (models.AllocationCheck, error) {
+	return checkAllocations(ctx, s.db, studyID)
 }
 
 // CheckEveryAllocation checks the allocations and decision points of all studies of a
@@ -292,9 +295,9 @@ func checkArms(tx *gorm.DB, studyID string, out *models.AllocationCheck) error {
 
 // StudySeed returns a study's seed, for a check of its allocations elsewhere, and
 // records who read it: with the seed the next arms can be foretold. ErrNotFound.
-func (s *Store) StudySeed(ctx context.Context, studyID, actor string, now time.Time) ([]byte, error) {
+func (s *Allocations) StudySeed(ctx context.Context, studyID, actor string, now time.Time) ([]byte, error) {
 	var seed []byte
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		study, err := studyByID.Take(tx, studyID)
 		if err != nil {
 			return err

@@ -26,19 +26,19 @@ const (
 func (w *world) enrolIn(study string, n int, strata map[string]string) (models.Participant, error) {
 	p := person(fmt.Sprintf("p%03d", n), fmt.Sprintf("+1212555%04d", n))
 	p.StudyID = study
-	return w.EnrollOnce(w.ctx, p, models.Enrolment{Actor: "user:kim", Strata: strata})
+	return w.People.EnrollOnce(w.ctx, p, models.Enrolment{Actor: "user:kim", Strata: strata})
 }
 
 func (w *world) allocations() []models.Allocation {
 	w.t.Helper()
-	rows, err := w.Allocations(w.ctx, walkStudy, 0, 200)
+	rows, err := w.Allocations.List(w.ctx, walkStudy, 0, 200)
 	require.NoError(w.t, err)
 	return rows
 }
 
 func (w *world) checkAllocations() models.AllocationCheck {
 	w.t.Helper()
-	check, err := w.CheckAllocations(w.ctx, walkStudy)
+	check, err := w.Allocations.CheckAllocations(w.ctx, walkStudy)
 	require.NoError(w.t, err)
 	return check
 }
@@ -89,21 +89,21 @@ func TestAllocationWaitsForStrata(t *testing.T) {
 		require.ErrorAs(t, err, &field)
 		require.Equal(t, "strata.site", field.Field)
 		in := models.AllocationRequest{StudyID: walkStudy, ParticipantID: p.ID, Actor: "user:kim", Now: at(9), Strata: map[string]string{"site": "north"}}
-		_, err = w.Allocate(w.ctx, in)
+		_, err = w.Allocations.Allocate(w.ctx, in)
 		require.ErrorAs(t, err, &field)
 		require.Equal(t, "strata", field.Field)
 		in.Strata["gender"] = "f"
-		row, err := w.Allocate(w.ctx, in)
+		row, err := w.Allocations.Allocate(w.ctx, in)
 		require.NoError(t, err)
 		require.JSONEq(t, `{"gender":"f","site":"north"}`, row.Stratum)
-		stored, err := w.Participant(w.ctx, p.ID)
+		stored, err := w.People.Participant(w.ctx, p.ID)
 		require.NoError(t, err)
 		require.Equal(t, row.Arm, stored.Arm)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM notices WHERE kind = 'update'"), "the workflow is told of the arm")
-		_, err = w.Allocate(w.ctx, in)
+		_, err = w.Allocations.Allocate(w.ctx, in)
 		require.ErrorIs(t, err, models.ErrConflict, "a person is never in two arms")
 		in.StudyID = models.DefaultStudy
-		_, err = w.Allocate(w.ctx, in)
+		_, err = w.Allocations.Allocate(w.ctx, in)
 		require.ErrorAs(t, err, &field, "a study without arms")
 		require.Len(t, w.allocations(), 1)
 		require.Empty(t, w.checkAllocations().Problem)
@@ -116,7 +116,7 @@ func TestFieldsOfThePersonAreStrata(t *testing.T) {
 		w.newStudy(walkStudy, fmt.Sprintf(stratified, "simple"))
 		p := person("p1", "+12125550100")
 		p.StudyID, p.Gender = walkStudy, "m"
-		p, err := w.EnrollOnce(w.ctx, p, models.Enrolment{Actor: "user:kim", Strata: map[string]string{"site": "south"}})
+		p, err := w.People.EnrollOnce(w.ctx, p, models.Enrolment{Actor: "user:kim", Strata: map[string]string{"site": "south"}})
 		require.NoError(t, err)
 		require.NotEmpty(t, p.Arm)
 		require.JSONEq(t, `{"gender":"m","site":"south"}`, w.allocations()[0].Stratum)
@@ -164,7 +164,7 @@ func TestFailedEnrolmentLeavesNoAllocation(t *testing.T) {
 		require.NoError(t, err)
 		again := person("p002", first.Phone)
 		again.StudyID = walkStudy
-		_, err = w.EnrollOnce(w.ctx, again, models.Enrolment{Actor: "user:kim", Strata: bothStrata(2)})
+		_, err = w.People.EnrollOnce(w.ctx, again, models.Enrolment{Actor: "user:kim", Strata: bothStrata(2)})
 		require.ErrorIs(t, err, models.ErrConflict)
 		require.Len(t, w.allocations(), 1)
 		_, err = w.enrolIn(walkStudy, 3, bothStrata(3))
@@ -242,13 +242,13 @@ func TestTamperedAllocationsAreFound(t *testing.T) {
 func TestSeedIsReadWithARecord(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		study := w.newStudy(walkStudy, twoArms)
-		seed, err := w.StudySeed(w.ctx, walkStudy, "user:kim", at(5))
+		seed, err := w.Allocations.StudySeed(w.ctx, walkStudy, "user:kim", at(5))
 		require.NoError(t, err)
 		require.Equal(t, study.Seed, seed)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE action = 'study_seed_read' AND actor = 'user:kim'"))
-		_, err = w.StudySeed(w.ctx, "none", "user:kim", at(5))
+		_, err = w.Allocations.StudySeed(w.ctx, "none", "user:kim", at(5))
 		require.ErrorIs(t, err, models.ErrNotFound)
-		_, err = w.CheckAllocations(w.ctx, "none")
+		_, err = w.Allocations.CheckAllocations(w.ctx, "none")
 		require.ErrorIs(t, err, models.ErrNotFound)
 	})
 }
@@ -263,9 +263,9 @@ func TestErasureKeepsTheAllocation(t *testing.T) {
 			require.NoError(t, err)
 		}
 		before := w.allocations()
-		_, err := w.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p001", Actor: "user:kim", Now: at(9)})
+		_, err := w.Erasures.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p001", Actor: "user:kim", Now: at(9)})
 		require.NoError(t, err)
-		require.NoError(t, w.EraseRows(w.ctx, "p001", at(9)))
+		require.NoError(t, w.Erasures.EraseRows(w.ctx, "p001", at(9)))
 		require.Empty(t, w.text("SELECT phone FROM participants WHERE id = 'p001'"))
 		require.Equal(t, before, w.allocations())
 		require.Equal(t, models.AllocationCheck{Rows: 4, Head: before[3].Hash}, w.checkAllocations())

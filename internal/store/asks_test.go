@@ -17,7 +17,7 @@ const (
 
 func (w *inboundWorld) entries() int {
 	w.t.Helper()
-	history, err := w.History(w.ctx, "ann", 50, inboundAt(400*hours))
+	history, err := w.People.History(w.ctx, "ann", 50, inboundAt(400*hours))
 	require.NoError(w.t, err)
 	return len(history)
 }
@@ -35,17 +35,17 @@ func TestUnclearRequestIsAskedAboutOnce(t *testing.T) {
 		require.Equal(w.t, models.IntentUnclear, first.Inbound.Intent)
 		require.Zero(w.t, first.Inbound.Seq, "no turn")
 		require.Equal(w.t, []models.NoticeKind{models.NoticeAsk}, w.newNotices())
-		intent, err := w.AskedIntent(w.ctx, first.Inbound.ID)
+		intent, err := w.Hints.AskedIntent(w.ctx, first.Inbound.ID)
 		require.NoError(w.t, err)
 		require.Equal(w.t, models.IntentUnclear, intent)
 		ask := func(seconds int) string {
-			id, err := w.QueueAsk(w.ctx, models.Ask{InboundID: first.Inbound.ID, Body: "stop?", Now: inboundAt(seconds)})
+			id, err := w.Hints.QueueAsk(w.ctx, models.Ask{InboundID: first.Inbound.ID, Body: "stop?", Now: inboundAt(seconds)})
 			require.NoError(w.t, err)
 			return id
 		}
 		id := ask(1)
 		require.Equal(w.t, id, ask(2), "a retry finds its row")
-		claim, err := w.ClaimSend(w.ctx, id, inboundAt(3))
+		claim, err := w.Outbox.ClaimSend(w.ctx, id, inboundAt(3))
 		require.NoError(w.t, err)
 		require.True(w.t, claim.Post)
 		require.Equal(w.t, 2, w.entries(), "the text and the question")
@@ -53,7 +53,7 @@ func TestUnclearRequestIsAskedAboutOnce(t *testing.T) {
 		second := w.text(10, unclear)
 		require.Empty(w.t, second.Inbound.Intent)
 		require.Equal(w.t, int64(1), second.Inbound.Seq, "a turn of the coach")
-		_, coach, err := w.OpenTurn(w.ctx, models.PrepareTurnInput{
+		_, coach, err := w.Turns.OpenTurn(w.ctx, models.PrepareTurnInput{
 			ParticipantID: "ann", TurnID: "ann-t1", Number: 1, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply},
 			InboundIDs: []int64{second.Inbound.ID}, Now: inboundAt(12),
 		}, 10)
@@ -70,7 +70,7 @@ func TestUnclearRequestIsAskedAboutOnce(t *testing.T) {
 func TestQuestionThatComesTooLateIsNotAsked(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		out := w.text(0, unclear)
-		id, err := w.QueueAsk(w.ctx, models.Ask{InboundID: out.Inbound.ID, Body: "stop?", Now: inboundAt(0).Add(models.AnswerValidity + time.Second)})
+		id, err := w.Hints.QueueAsk(w.ctx, models.Ask{InboundID: out.Inbound.ID, Body: "stop?", Now: inboundAt(0).Add(models.AnswerValidity + time.Second)})
 		require.NoError(w.t, err)
 		require.Empty(w.t, id)
 	})
@@ -95,7 +95,7 @@ func TestWrongNumberPausesAndIsAsked(t *testing.T) {
 
 func (w *inboundWorld) ask(out models.AcceptedInbound, seconds int) string {
 	w.t.Helper()
-	id, err := w.QueueAsk(w.ctx, models.Ask{InboundID: out.Inbound.ID, Body: "stop?", Now: inboundAt(seconds)})
+	id, err := w.Hints.QueueAsk(w.ctx, models.Ask{InboundID: out.Inbound.ID, Body: "stop?", Now: inboundAt(seconds)})
 	require.NoError(w.t, err)
 	return id
 }
@@ -103,7 +103,7 @@ func (w *inboundWorld) ask(out models.AcceptedInbound, seconds int) string {
 // set is an operator who pauses ann, or has her go on.
 func (w *inboundWorld) set(seconds int, status models.Status) {
 	w.t.Helper()
-	_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{
+	_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{
 		ID: "ann", Patch: models.ParticipantPatch{Status: &status}, Actor: "operator", Now: inboundAt(seconds),
 	})
 	require.NoError(w.t, err)
@@ -115,15 +115,15 @@ func (w *inboundWorld) set(seconds int, status models.Status) {
 func TestWrongNumberAfterResume(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		first := w.text(0, wrong)
-		claim, err := w.ClaimSend(w.ctx, w.ask(first, 1), inboundAt(2))
+		claim, err := w.Outbox.ClaimSend(w.ctx, w.ask(first, 1), inboundAt(2))
 		require.NoError(w.t, err)
 		require.True(w.t, claim.Post)
 		reply := w.text(10, "no wait it is me, I joined on monday")
 		require.True(w.t, reply.Inbound.Waiting)
 		w.set(20, models.StatusActive)
-		_, notices, err := w.Untold(w.ctx, "ann")
+		_, notices, err := w.Notices.Untold(w.ctx, "ann")
 		require.NoError(w.t, err)
-		resumed, err := w.ResumedMessages(w.ctx, notices[len(notices)-1].ID)
+		resumed, err := w.Notices.ResumedMessages(w.ctx, notices[len(notices)-1].ID)
 		require.NoError(w.t, err)
 		require.Len(w.t, resumed, 1)
 		require.Equal(w.t, reply.Inbound.ID, resumed[0].MessageID)
@@ -155,7 +155,7 @@ func TestQuestionAfterStop(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		out := w.text(0, unclear)
 		w.text(1, "STOP")
-		claim, err := w.ClaimSend(w.ctx, w.ask(out, 2), inboundAt(3))
+		claim, err := w.Outbox.ClaimSend(w.ctx, w.ask(out, 2), inboundAt(3))
 		require.NoError(w.t, err)
 		require.False(w.t, claim.Post)
 	})
@@ -168,7 +168,7 @@ func TestUnclearRequestDuringAPause(t *testing.T) {
 		out := w.text(10, unclear)
 		require.Equal(w.t, models.IntentUnclear, out.Inbound.Intent)
 		require.False(w.t, out.Inbound.Waiting, "the question answers it")
-		claim, err := w.ClaimSend(w.ctx, w.ask(out, 11), inboundAt(12))
+		claim, err := w.Outbox.ClaimSend(w.ctx, w.ask(out, 11), inboundAt(12))
 		require.NoError(w.t, err)
 		require.True(w.t, claim.Post)
 		require.Equal(w.t, models.StatusPaused, w.ann().Status)
@@ -196,7 +196,7 @@ func TestQuestionFollowsTheChannel(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		chat := w.take(models.Inbound{From: phone, Body: unclear, Channel: models.ChannelChat, ReceivedAt: inboundAt(0)})
 		w.ask(chat, 1)
-		history, err := w.History(w.ctx, "ann", 10, inboundAt(100))
+		history, err := w.People.History(w.ctx, "ann", 10, inboundAt(100))
 		require.NoError(w.t, err)
 		require.Equal(w.t, []any{models.ChannelChat, models.OutboxDelivered}, []any{history[1].Channel, history[1].Delivery})
 
@@ -206,7 +206,7 @@ func TestQuestionFollowsTheChannel(t *testing.T) {
 		require.Equal(w.t, models.IntentWrongNumber, heard.Inbound.Intent)
 		require.NotZero(w.t, heard.NoticeID)
 		require.Zero(w.t, w.hear(out, 66, 1, wrong).NoticeID, "the second note of the message asks nothing more")
-		turn, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{
+		turn, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{
 			ParticipantID: "ann", TurnID: "ann-t1", InboundIDs: []int64{out.Inbound.ID}, Plan: models.TurnPlan{Kind: models.TurnReply}, Now: inboundAt(70),
 		})
 		require.NoError(w.t, err)
@@ -219,11 +219,11 @@ func TestRepeatedWebhookRaisesNothing(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		for _, body := range []string{weak, unclear, wrong} {
 			in := models.Inbound{ProviderSID: "again " + body, From: phone, To: ours, Body: body, ReceivedAt: inboundAt(0)}
-			first, err := w.AcceptInbound(w.ctx, in)
+			first, err := w.Inbound.AcceptInbound(w.ctx, in)
 			require.NoError(w.t, err)
 			notices, p := w.notices(), w.ann()
 			in.ReceivedAt = inboundAt(60)
-			again, err := w.AcceptInbound(w.ctx, in)
+			again, err := w.Inbound.AcceptInbound(w.ctx, in)
 			require.NoError(w.t, err)
 			require.True(w.t, again.Duplicate)
 			require.Empty(w.t, again.AlarmID)

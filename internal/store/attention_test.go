@@ -14,7 +14,7 @@ import (
 // open lists what operators should review of p1, as kind, reference and code.
 func (w *world) open() []string {
 	w.t.Helper()
-	rows, err := w.OpenAttention(w.ctx, models.AttentionQuery{})
+	rows, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{})
 	require.NoError(w.t, err)
 	out := []string{}
 	for _, row := range rows {
@@ -44,7 +44,7 @@ func exec(t *testing.T, statements ...string) func(db *sql.DB) {
 
 func (w *world) p1() models.Participant {
 	w.t.Helper()
-	p, err := w.Participant(w.ctx, "p1")
+	p, err := w.People.Participant(w.ctx, "p1")
 	require.NoError(w.t, err)
 	return p
 }
@@ -57,7 +57,7 @@ func (w *world) flagNotices() int {
 
 func (w *world) attend(minutes int) {
 	w.t.Helper()
-	p, err := w.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "p1", Actor: "operator", Now: at(minutes)})
+	p, err := w.Attention.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "p1", Actor: "operator", Now: at(minutes)})
 	require.NoError(w.t, err)
 	require.Empty(w.t, p.Attention)
 	require.Equal(w.t, w.p1().Version, p.Version)
@@ -82,8 +82,8 @@ func TestGivenUpRepliesRaiseAttention(t *testing.T) {
 				for n, id := range []string{w.turn(1, replyPlan, 1), w.turn(2, replyPlan, 2)} {
 					w.post(id, 3+n)
 					tc.fail.OutboxID, tc.fail.Token, tc.fail.Now = id, w.ref(id).Token, at(3+n)
-					require.NoError(t, w.RecordFailed(w.ctx, tc.fail))
-					require.NoError(t, w.RecordFailed(w.ctx, tc.fail), "a retry")
+					require.NoError(t, w.Outbox.RecordFailed(w.ctx, tc.fail))
+					require.NoError(t, w.Outbox.RecordFailed(w.ctx, tc.fail), "a retry")
 				}
 				require.Equal(t, []string{tc.want}, w.open(), "the second reply adds nothing")
 				require.Equal(t, 1, w.flagNotices())
@@ -107,12 +107,12 @@ func TestNoAttentionForOtherEnds(t *testing.T) {
 		prompt := w.turn(1, promptPlan("2026-03-02"), 1)
 		w.post(prompt, 2)
 		fail := models.SendFailure{OutboxID: prompt, Token: w.ref(prompt).Token, Status: models.OutboxFailed, Code: models.CodeStale, Now: at(2)}
-		require.NoError(t, w.RecordFailed(w.ctx, fail))
+		require.NoError(t, w.Outbox.RecordFailed(w.ctx, fail))
 		require.Empty(t, w.open(), "the prompt says that it failed")
 		reply := w.turn(2, replyPlan, 3)
 		w.post(reply, 3)
 		fail = models.SendFailure{OutboxID: reply, Token: w.ref(reply).Token, Status: models.OutboxFailed, Code: "21610", Class: models.CarrierConsent, Now: at(3)}
-		require.NoError(t, w.RecordFailed(w.ctx, fail))
+		require.NoError(t, w.Outbox.RecordFailed(w.ctx, fail))
 		require.Equal(t, models.StatusOptedOut, w.p1().Status)
 		require.Empty(t, w.open(), "the opt-out is recorded")
 	})
@@ -126,7 +126,7 @@ func TestReportedFailuresRaiseAttention(t *testing.T) {
 		w.sent(reply, 2)
 		report := models.StatusCallback{OutboxID: reply, Status: models.OutboxUndelivered, ErrorCode: "30003", Class: models.CarrierRetryOnce, At: at(3)}
 		for range 2 {
-			found, err := w.AcceptStatus(w.ctx, report)
+			found, err := w.Outbox.AcceptStatus(w.ctx, report)
 			require.NoError(t, err)
 			require.True(t, found)
 		}
@@ -140,12 +140,12 @@ func TestUnreachableEndsWithAText(t *testing.T) {
 		reply := w.turn(n, replyPlan, 10*n)
 		w.post(reply, 10*n)
 		fail := models.SendFailure{OutboxID: reply, Token: w.ref(reply).Token, Status: models.OutboxFailed, Code: "30005", Class: models.CarrierBadNumber, Now: at(10 * n)}
-		require.NoError(t, w.RecordFailed(w.ctx, fail))
+		require.NoError(t, w.Outbox.RecordFailed(w.ctx, fail))
 	}
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		mark(t, w, 1)
-		flags, err := w.ParticipantFlags(w.ctx, w.p1())
+		flags, err := w.Attention.ParticipantFlags(w.ctx, w.p1())
 		require.NoError(t, err)
 		require.Equal(t, models.ParticipantFlags{Attention: []models.Attention{models.AttentionUnreachable}, Unreachable: true}, flags)
 
@@ -157,14 +157,14 @@ func TestUnreachableEndsWithAText(t *testing.T) {
 		mark(t, w, 2)
 		w.attend(25)
 		require.NotNil(t, w.p1().UnreachableAt, "an operator has looked, and the number is as it was")
-		flags, err = w.ParticipantFlags(w.ctx, w.p1())
+		flags, err = w.Attention.ParticipantFlags(w.ctx, w.p1())
 		require.NoError(t, err)
 		require.Equal(t, models.ParticipantFlags{Unreachable: true}, flags)
 		mark(t, w, 3)
 		require.Equal(t, []string{"unreachable p1-t3-p1 30005"}, w.open(), "a later reply that does not arrive is news")
 
 		name := "Ada Quill "
-		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: &name}}, Actor: "operator", Now: at(40)})
+		_, err = w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: &name}}, Actor: "operator", Now: at(40)})
 		require.NoError(t, err)
 		require.Zero(t, w.count("SELECT count(*) FROM attention WHERE ended_at IS NULL"), "an operator has the number tried again")
 		before := w.flagNotices()
@@ -180,15 +180,15 @@ func TestFloodsRaiseAttention(t *testing.T) {
 		w.enrolled()
 		s := w.limited(store.InboundLimits{PerMinute: 2})
 		for n := range 6 {
-			_, err := s.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", n), From: phone, Body: fmt.Sprintf("text %d", n), ReceivedAt: at(0)})
+			_, err := s.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", n), From: phone, Body: fmt.Sprintf("text %d", n), ReceivedAt: at(0)})
 			require.NoError(t, err)
 		}
 		require.Equal(t, []string{"flood 3 rate_limited"}, w.open())
 		require.Equal(t, 1, w.flagNotices())
-		p, err := w.Participants(w.ctx, models.ParticipantQuery{Attention: models.AttentionFlood})
+		p, err := w.People.Participants(w.ctx, models.ParticipantQuery{Attention: models.AttentionFlood})
 		require.NoError(t, err)
 		require.Len(t, p, 1)
-		p, err = w.Participants(w.ctx, models.ParticipantQuery{Attention: models.AttentionCrisis})
+		p, err = w.People.Participants(w.ctx, models.ParticipantQuery{Attention: models.AttentionCrisis})
 		require.NoError(t, err)
 		require.Empty(t, p)
 	})
@@ -200,7 +200,7 @@ func TestMutesRaiseAttention(t *testing.T) {
 		w.enrolled()
 		s := w.limited(store.InboundLimits{Mute: 60e9})
 		for n := range 7 {
-			_, err := s.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", n), From: phone, Body: "this is an automatic reply", ReceivedAt: at(0)})
+			_, err := s.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", n), From: phone, Body: "this is an automatic reply", ReceivedAt: at(0)})
 			require.NoError(t, err)
 		}
 		require.Equal(t, []string{"flood 5 loop"}, w.open())
@@ -214,26 +214,26 @@ func TestRefusalsRaiseAttention(t *testing.T) {
 		w.enrolled()
 		entry := models.AttentionEntry{ParticipantID: "p1", Kind: models.AttentionRefusal, Ref: "p1-t1", Code: "400", RaisedAt: at(1)}
 		for _, want := range []bool{true, false} {
-			raised, err := w.RaiseAttention(w.ctx, entry)
+			raised, err := w.Attention.RaiseAttention(w.ctx, entry)
 			require.NoError(t, err)
 			require.Equal(t, want, raised)
 		}
 		require.Equal(t, []string{"refusal p1-t1 400"}, w.open())
-		counts, err := w.CountAttention(w.ctx)
+		counts, err := w.Attention.CountAttention(w.ctx)
 		require.NoError(t, err)
 		require.Contains(t, counts, models.AttentionCount{Kind: models.AttentionRefusal, Raised: 1, Open: 1})
 		require.Contains(t, counts, models.AttentionCount{Kind: models.AttentionCrisis})
 		w.attend(5)
-		raised, err := w.RaiseAttention(w.ctx, entry)
+		raised, err := w.Attention.RaiseAttention(w.ctx, entry)
 		require.NoError(t, err)
 		require.True(t, raised)
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(9)))
+		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(9)))
 		require.Empty(t, w.open())
-		counts, err = w.CountAttention(w.ctx)
+		counts, err = w.Attention.CountAttention(w.ctx)
 		require.NoError(t, err)
 		require.Contains(t, counts, models.AttentionCount{Kind: models.AttentionRefusal, Raised: 2})
 		entry.Kind = models.AttentionFlood
-		raised, err = w.RaiseAttention(w.ctx, entry)
+		raised, err = w.Attention.RaiseAttention(w.ctx, entry)
 		require.NoError(t, err)
 		require.False(t, raised, "removed")
 	})
@@ -245,7 +245,7 @@ func TestOnlyACrisisHoldsPrompts(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		for n, kind := range []models.Attention{models.AttentionErasure, models.AttentionWrongNumber, models.AttentionFlood, models.AttentionRefusal, models.AttentionSend, models.AttentionUnreachable} {
-			_, err := w.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p1", Kind: kind, RaisedAt: at(n)})
+			_, err := w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p1", Kind: kind, RaisedAt: at(n)})
 			require.NoError(t, err)
 			require.Equal(t, kind, w.p1().Attention, "the list goes from the least urgent kind upwards")
 			require.Equal(t, at(n), w.p1().AttentionAt.UTC())
@@ -253,13 +253,13 @@ func TestOnlyACrisisHoldsPrompts(t *testing.T) {
 		w.sent(w.turn(1, promptPlan("2026-03-02"), 5), 6)
 		w.inbound("SM1", 7, "I want to die")
 		require.Equal(t, models.AttentionCrisis, w.p1().Attention)
-		out, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t2", Number: 2, Mode: models.ModeIntake, Plan: promptPlan("2026-03-03"), Now: at(8)})
+		out, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t2", Number: 2, Mode: models.ModeIntake, Plan: promptPlan("2026-03-03"), Now: at(8)})
 		require.NoError(t, err)
 		require.True(t, out.Skip)
-		flags, err := w.ParticipantFlags(w.ctx, w.p1())
+		flags, err := w.Attention.ParticipantFlags(w.ctx, w.p1())
 		require.NoError(t, err)
 		require.Equal(t, models.ParticipantFlags{Attention: models.Attentions()}, flags)
-		past, err := w.Past(w.ctx, "p1")
+		past, err := w.Turns.Past(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, flags, past.Flags, "a workflow that is started again shows them")
 	})
@@ -270,7 +270,7 @@ func TestOnlyACrisisHoldsPrompts(t *testing.T) {
 func TestAttentionOfOlderDatabases(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		_, err := w.Enroll(w.ctx, person("p2", "+15558675311"), "operator")
+		_, err := w.People.Enroll(w.ctx, person("p2", "+15558675311"), "operator")
 		require.NoError(t, err)
 		w.raw(exec(t, w.undoMigrations()...))
 		w.raw(exec(t, "DROP TABLE attention", "DELETE FROM goose_db_version WHERE version_id >= 20",
@@ -278,7 +278,7 @@ func TestAttentionOfOlderDatabases(t *testing.T) {
 			"UPDATE participants SET unreachable_at = created_at WHERE id = 'p2'"))
 		require.NoError(t, w.Close())
 		w.Store = openStore(t, w.url)
-		rows, err := w.OpenAttention(w.ctx, models.AttentionQuery{})
+		rows, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{})
 		require.NoError(t, err)
 		require.Len(t, rows, 1)
 		require.Equal(t, models.AttentionCrisis, rows[0].Kind)
@@ -292,13 +292,13 @@ func TestAttentionPages(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		for _, kind := range models.Attentions() {
-			_, err := w.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p1", Kind: kind, RaisedAt: at(1)})
+			_, err := w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p1", Kind: kind, RaisedAt: at(1)})
 			require.NoError(t, err)
 		}
 		var seen []models.Attention
 		query := models.AttentionQuery{Limit: 2}
 		for {
-			rows, err := w.OpenAttention(w.ctx, query)
+			rows, err := w.Attention.OpenAttention(w.ctx, query)
 			require.NoError(t, err)
 			if len(rows) == 0 {
 				break
@@ -309,7 +309,7 @@ func TestAttentionPages(t *testing.T) {
 			query.AfterID = rows[len(rows)-1].ID
 		}
 		require.Equal(t, models.Attentions(), seen)
-		rows, err := w.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionSend})
+		rows, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionSend})
 		require.NoError(t, err)
 		require.Len(t, rows, 1)
 	})

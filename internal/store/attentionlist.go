@@ -12,11 +12,14 @@ import (
 	"coachline/models"
 )
 
+// Attention keeps what operators should look at.
+type Attention struct{ db *database.Database }
+
 // RaiseAttention opens attention of the entry's kind, and reports whether it did:
 // it writes nothing while attention of the kind is open, or the participant is
 // unknown or removed. Safe to retry.
-func (s *Store) RaiseAttention(ctx context.Context, entry models.AttentionEntry) (raised bool, err error) {
-	err = s.write(ctx, func(tx *gorm.DB) error {
+func (s *Attention) RaiseAttention(ctx context.Context, entry models.AttentionEntry) (raised bool, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		raised = false
 		_, err := database.LockEnrolled(tx, entry.ParticipantID)
 		if errors.Is(err, gorm.ErrRecordNotFound) || errors.Is(err, models.ErrNotFound) {
@@ -39,12 +42,12 @@ const maxAttentionPage = 200
 // OpenAttention returns a page of the open entries of enrolled participants,
 // and of erased ones where the erasure needs an operator, oldest first. A limit outside 1..200 counts as 200. A name that cannot be
 // opened with the payload keys is left empty.
-func (s *Store) OpenAttention(ctx context.Context, q models.AttentionQuery) ([]models.OpenAttention, error) {
+func (s *Attention) OpenAttention(ctx context.Context, q models.AttentionQuery) ([]models.OpenAttention, error) {
 	limit := q.Limit
 	if limit < 1 || limit > maxAttentionPage {
 		limit = maxAttentionPage
 	}
-	tx := s.reader(database.AllowUnreadable(ctx))
+	tx := s.db.Reader(database.AllowUnreadable(ctx))
 	find := tx.Joins("JOIN participants ON participants.id = attention.participant_id AND (participants.removed_at IS NULL OR attention.kind = ?)", models.AttentionErasure).
 		Where("attention.ended_at IS NULL AND attention.id > ?", q.AfterID)
 	if q.Kind != "" {
@@ -58,20 +61,20 @@ func (s *Store) OpenAttention(ctx context.Context, q models.AttentionQuery) ([]m
 	if err != nil {
 		return nil, fmt.Errorf("reading who needs attention: %w", err)
 	}
-	if err := addAcknowledged(s.reader(ctx), out); err != nil {
+	if err := addAcknowledged(s.db.Reader(ctx), out); err != nil {
 		return nil, fmt.Errorf("reading who acknowledged alerts: %w", err)
 	}
 	return out, nil
 }
 
 // addPeople adds to each entry whom it is about.
-func (s *Store) addPeople(ctx context.Context, rows []models.AttentionEntry) ([]models.OpenAttention, error) {
+func (s *Attention) addPeople(ctx context.Context, rows []models.AttentionEntry) ([]models.OpenAttention, error) {
 	var ids []string
 	for _, row := range rows {
 		ids = append(ids, row.ParticipantID)
 	}
 	var people []models.Participant
-	err := s.reader(database.AllowUnreadable(ctx)).Select("id", "name", "taken_over_by", "taken_over_at", "taken_over_until").
+	err := s.db.Reader(database.AllowUnreadable(ctx)).Select("id", "name", "taken_over_by", "taken_over_at", "taken_over_until").
 		Where("id IN ?", ids).Find(&people).Error
 	if err != nil {
 		return nil, err
@@ -125,9 +128,9 @@ func addAcknowledged(tx *gorm.DB, rows []models.OpenAttention) error {
 
 // CountAttention counts the entries of each kind, the most urgent kind first.
 // Open ones are of enrolled participants.
-func (s *Store) CountAttention(ctx context.Context) ([]models.AttentionCount, error) {
+func (s *Attention) CountAttention(ctx context.Context) ([]models.AttentionCount, error) {
 	var rows []models.AttentionCount
-	err := s.reader(ctx).Model(&models.AttentionEntry{}).
+	err := s.db.Reader(ctx).Model(&models.AttentionEntry{}).
 		Select("attention.kind, count(*) AS raised, " +
 			"sum(CASE WHEN attention.ended_at IS NULL AND (participants.removed_at IS NULL OR attention.kind = 'erasure') THEN 1 ELSE 0 END) AS open").
 		Joins("JOIN participants ON participants.id = attention.participant_id").Group("attention.kind").Scan(&rows).Error
@@ -146,8 +149,8 @@ func (s *Store) CountAttention(ctx context.Context) ([]models.AttentionCount, er
 }
 
 // ParticipantFlags reads what the search attributes are to show of a participant.
-func (s *Store) ParticipantFlags(ctx context.Context, p models.Participant) (models.ParticipantFlags, error) {
-	flags, err := flagsOf(s.reader(ctx), p)
+func (s *Attention) ParticipantFlags(ctx context.Context, p models.Participant) (models.ParticipantFlags, error) {
+	flags, err := flagsOf(s.db.Reader(ctx), p)
 	if err != nil {
 		return flags, fmt.Errorf("reading the participant's flags: %w", err)
 	}

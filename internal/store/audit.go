@@ -10,11 +10,14 @@ import (
 	"coachline/models"
 )
 
+// Audit keeps who did what, in a chain of which no row can be taken out.
+type Audit struct{ db *database.Database }
+
 // AuditRows returns a page of the audit, newest first, with what each row
 // changed. A limit outside 1..200 counts as 200. Texts that cannot be opened are
 // left out.
-func (s *Store) AuditRows(ctx context.Context, q models.AuditQuery) ([]models.Audit, error) {
-	find := s.reader(database.AllowUnreadable(ctx)).Order("id DESC").Limit(pageLimit(q.Limit))
+func (s *Audit) AuditRows(ctx context.Context, q models.AuditQuery) ([]models.Audit, error) {
+	find := s.db.Reader(database.AllowUnreadable(ctx)).Order("id DESC").Limit(pageLimit(q.Limit))
 	if q.ParticipantID != "" {
 		find = find.Where("participant_id = ?", q.ParticipantID)
 	}
@@ -52,11 +55,11 @@ func (s *Store) AuditRows(ctx context.Context, q models.AuditQuery) ([]models.Au
 
 // CheckNewAudit checks what is new in the audit since the last check of any
 // process, and once a day, in one process, the whole chain.
-func (s *Store) CheckNewAudit(ctx context.Context, now time.Time) (models.AuditChain, error) {
-	return s.base.CheckNewAudit(ctx, now)
+func (s *Audit) CheckNewAudit(ctx context.Context, now time.Time) (models.AuditChain, error) {
+	return s.db.CheckNewAudit(ctx, now)
 }
 
 // CheckAudit reads the whole chain of the audit and says whether it is unbroken.
-func (s *Store) CheckAudit(ctx context.Context) (models.AuditChain, error) {
-	return s.base.CheckAudit(ctx)
+func (s *Audit) CheckAudit(ctx context.Context) (models.AuditChain, error) {
+	return s.db.CheckAudit(ctx)
 }

@@ -16,7 +16,7 @@ import (
 func (w *world) record(rows ...models.Audit) {
 	w.t.Helper()
 	for _, row := range rows {
-		require.NoError(w.t, w.RecordAudit(w.ctx, row))
+		require.NoError(w.t, w.Audit.RecordAudit(w.ctx, row))
 	}
 }
 
@@ -24,17 +24,17 @@ func TestAuditChain(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled() // row 1
 		ctx := models.WithOrigin(w.ctx, models.Origin{Actor: "user:eve", RequestID: "req1", Address: "192.0.2.7", Reason: "she asked"})
-		require.NoError(t, w.RecordAudit(ctx, models.Audit{
+		require.NoError(t, w.Audit.RecordAudit(ctx, models.Audit{
 			ParticipantID: "p1", Action: "update", Detail: "name", At: at(1),
 			Before: map[string]string{"name": "Ada"}, After: map[string]string{"name": "Ida"},
 		}))
 		w.record(models.Audit{Actor: "eve", Action: "user_create", Object: "user:usr_1", At: at(2)})
 
-		chain, err := w.CheckAudit(w.ctx)
+		chain, err := w.Audit.CheckAudit(w.ctx)
 		require.NoError(t, err)
 		require.Zero(t, chain.BrokenAt, chain.Problem)
 		require.Equal(t, int64(3), chain.Rows)
-		rows, err := w.AuditRows(w.ctx, models.AuditQuery{})
+		rows, err := w.Audit.AuditRows(w.ctx, models.AuditQuery{})
 		require.NoError(t, err)
 		require.Len(t, rows, 3)
 		require.Equal(t, chain.Head, rows[0].Hash)
@@ -80,7 +80,7 @@ func TestAuditChainFindsTampering(t *testing.T) {
 				w.raw(exec(t, w.dropAuditTriggers()...))
 			}
 			w.raw(exec(t, c.statement))
-			chain, err := w.CheckAudit(w.ctx)
+			chain, err := w.Audit.CheckAudit(w.ctx)
 			require.NoError(t, err)
 			require.Equal(t, c.problem, chain.Problem, c.statement)
 			require.GreaterOrEqual(t, chain.BrokenAt, int64(2), c.statement)
@@ -98,7 +98,7 @@ func TestAuditChainOfManyWriters(t *testing.T) {
 		for n := range writers {
 			group.Go(func() {
 				for i := range each {
-					failed <- w.RecordAudit(context.Background(), models.Audit{
+					failed <- w.Audit.RecordAudit(context.Background(), models.Audit{
 						ParticipantID: fmt.Sprint("p", n), Actor: "eve", Action: "update", At: at(i),
 					})
 				}
@@ -109,7 +109,7 @@ func TestAuditChainOfManyWriters(t *testing.T) {
 		for err := range failed {
 			require.NoError(t, err)
 		}
-		chain, err := w.CheckAudit(w.ctx)
+		chain, err := w.Audit.CheckAudit(w.ctx)
 		require.NoError(t, err)
 		require.Zero(t, chain.BrokenAt, chain.Problem)
 		require.Equal(t, int64(writers*each), chain.Rows)

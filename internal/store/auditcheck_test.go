@@ -20,7 +20,7 @@ func TestAuditIsCheckedOnce(t *testing.T) {
 		}
 		check := func(now time.Time, whole bool) {
 			t.Helper()
-			chain, err := w.CheckNewAudit(w.ctx, now)
+			chain, err := w.Audit.CheckNewAudit(w.ctx, now)
 			require.NoError(t, err)
 			require.Empty(t, chain.Problem)
 			require.Equal(t, whole, chain.Whole)
@@ -55,7 +55,7 @@ func TestAuditCheckTrustsNoRow(t *testing.T) {
 		}
 		check := func(now time.Time) models.AuditChain {
 			t.Helper()
-			chain, err := w.CheckNewAudit(w.ctx, now)
+			chain, err := w.Audit.CheckNewAudit(w.ctx, now)
 			require.NoError(t, err)
 			return chain
 		}
@@ -87,7 +87,7 @@ func TestAuditCheckTrustsNoRow(t *testing.T) {
 		require.Equal(t, "the row is not the one that the last check ended at", check(at(5)).Problem)
 		w.record(models.Audit{Actor: "eve", Action: "other", At: at(5)})
 		require.Equal(t, int64(4), check(at(6)).BrokenAt)
-		whole, err := w.CheckAudit(w.ctx)
+		whole, err := w.Audit.CheckAudit(w.ctx)
 		require.NoError(t, err)
 		require.Empty(t, whole.Problem, "the hashes alone do not tell")
 	})

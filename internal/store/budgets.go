@@ -12,13 +12,16 @@ import (
 	"coachline/models"
 )
 
+// Budgets keeps what may be spent.
+type Budgets struct{ db *database.Database }
+
 // SetBudget stores a budget in the place of the one of the same scope and period,
 // with its audit row, and returns it as it stands. ErrNotFound for an unknown
 // participant or study.
-func (s *Store) SetBudget(ctx context.Context, b models.Budget) (models.Budget, error) {
+func (s *Budgets) SetBudget(ctx context.Context, b models.Budget) (models.Budget, error) {
 	b.UpdatedAt = instant(b.UpdatedAt)
 	var out models.Budget
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		out = b
 		if err := checkBudgetScope(tx, b); err != nil {
 			return err
@@ -65,9 +68,9 @@ func saveBudget(tx *gorm.DB, b models.Budget, before map[string]string) (models.
 
 // ChangeBudget changes some fields of a budget. ErrNotFound for an unknown id, and
 // what the check of the change refuses.
-func (s *Store) ChangeBudget(ctx context.Context, c models.BudgetChange) (models.Budget, error) {
+func (s *Budgets) ChangeBudget(ctx context.Context, c models.BudgetChange) (models.Budget, error) {
 	var out models.Budget
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var old models.Budget
 		if err := forUpdate(tx).Where("id = ?", c.ID).Take(&old).Error; err != nil {
 			return err
@@ -120,8 +123,8 @@ func describeBudget(b models.Budget) string {
 func budgetObject(id int64) string { return "budget/" + strconv.FormatInt(id, 10) }
 
 // DeleteBudget removes a budget. ErrNotFound for an unknown id.
-func (s *Store) DeleteBudget(ctx context.Context, id int64, actor string, now time.Time) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Budgets) DeleteBudget(ctx context.Context, id int64, actor string, now time.Time) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var row models.Budget
 		if err := forUpdate(tx).Where("id = ?", id).Take(&row).Error; err != nil {
 			return err
@@ -140,10 +143,10 @@ func (s *Store) DeleteBudget(ctx context.Context, id int64, actor string, now ti
 	return nil
 }
 
-// Budgets returns all budgets, the programme's first, then those of studies.
-func (s *Store) Budgets(ctx context.Context) ([]models.Budget, error) {
+// List returns all budgets, the programme's first, then those of studies.
+func (s *Budgets) List(ctx context.Context) ([]models.Budget, error) {
 	var rows []models.Budget
-	if err := s.reader(ctx).Order("CASE scope WHEN 'programme' THEN 1 WHEN 'study' THEN 2 ELSE 3 END, study_id, participant_id, period").Find(&rows).Error; err != nil {
+	if err := s.db.Reader(ctx).Order("CASE scope WHEN 'programme' THEN 1 WHEN 'study' THEN 2 ELSE 3 END, study_id, participant_id, period").Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("reading budgets: %w", classify(err))
 	}
 	return rows, nil
@@ -167,8 +170,8 @@ func spentOf(tx *gorm.DB, b models.Budget) (int64, error) {
 // CheckBudgets brings every budget up to date and returns those that have crossed
 // their warning or are spent since the last time, each crossing once for all
 // processes.
-func (s *Store) CheckBudgets(ctx context.Context, now time.Time) ([]models.Budget, error) {
-	rows, err := s.Budgets(ctx)
+func (s *Budgets) CheckBudgets(ctx context.Context, now time.Time) ([]models.Budget, error) {
+	rows, err := s.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +183,7 @@ func (s *Store) CheckBudgets(ctx context.Context, now time.Time) ([]models.Budge
 		}
 		fresh := row
 		fresh.PeriodStart = start
-		if fresh.Spent, err = spentOf(s.reader(ctx), fresh); err != nil {
+		if fresh.Spent, err = spentOf(s.db.Reader(ctx), fresh); err != nil {
 			return crossed, fmt.Errorf("adding up a budget: %w", classify(err))
 		}
 		fresh.State = fresh.StateAt(fresh.Spent)
@@ -188,7 +191,7 @@ func (s *Store) CheckBudgets(ctx context.Context, now time.Time) ([]models.Budge
 			continue
 		}
 		changed := false
-		err = s.writeOne(ctx, func(rows *gorm.DB) error {
+		err = s.db.WriteOne(ctx, func(rows *gorm.DB) error {
 			res := rows.Model(&models.Budget{}).
 				Where("id = ? AND state = ? AND period_start = ? AND updated_at = ?", row.ID, row.State, row.PeriodStart, row.UpdatedAt).
 				UpdateColumns(map[string]any{"state": fresh.State, "spent": fresh.Spent, "period_start": start})
@@ -207,9 +210,9 @@ func (s *Store) CheckBudgets(ctx context.Context, now time.Time) ([]models.Budge
 
 // SpentBudgets says for whom the model is stopped at an instant, as of the last
 // sweep.
-func (s *Store) SpentBudgets(ctx context.Context, now time.Time) (models.SpentBudgets, error) {
+func (s *Budgets) SpentBudgets(ctx context.Context, now time.Time) (models.SpentBudgets, error) {
 	var rows []models.Budget
-	if err := s.reader(ctx).Where("state = ?", models.BudgetSpent).Find(&rows).Error; err != nil {
+	if err := s.db.Reader(ctx).Where("state = ?", models.BudgetSpent).Find(&rows).Error; err != nil {
 		return models.SpentBudgets{}, fmt.Errorf("reading spent budgets: %w", classify(err))
 	}
 	out := models.SpentBudgets{Studies: map[string]bool{}, Participants: map[string]bool{}}

@@ -15,8 +15,8 @@ const erasedSID = "erased-"
 
 // CarrierCopies lists messages of a person whom an erasure is about that the
 // carrier may still keep, at most limit of them.
-func (s *Store) CarrierCopies(ctx context.Context, participantID string, limit int) (copies []models.CarrierCopy, err error) {
-	err = s.snapshot(ctx, func(tx *gorm.DB) error {
+func (s *Erasures) CarrierCopies(ctx context.Context, participantID string, limit int) (copies []models.CarrierCopy, err error) {
+	err = s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		copies, err = carrierCopies(tx, participantID, limit)
 		return err
 	})
@@ -59,8 +59,8 @@ func carrierCopies(tx *gorm.DB, participantID string, limit int) ([]models.Carri
 
 // CopyErased records that the carrier has no copy of a message any more. Safe to
 // repeat.
-func (s *Store) CopyErased(ctx context.Context, participantID string, c models.CarrierCopy) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Erasures) CopyErased(ctx context.Context, participantID string, c models.CarrierCopy) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		row := tx.Table(c.Table).Where("provider_sid = ?", c.ProviderSID)
 		none := ""
 		if c.Table == "inbound" {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -37,8 +38,9 @@ const everything = "*"
 // have committed. While no page follows it does nothing, and the triggers of the
 // tables tell of nothing. It is safe for concurrent use.
 type Changes struct {
-	store *Store
-	now   func() time.Time
+	db  *database.Database
+	log *slog.Logger
+	now func() time.Time
 
 	mu        sync.Mutex
 	followers map[chan string]struct{}
@@ -48,7 +50,7 @@ type Changes struct {
 
 // NewChanges follows the changes of a store's database.
 func NewChanges(s *Store, now func() time.Time) *Changes {
-	return &Changes{store: s, now: now, followers: map[chan string]struct{}{}}
+	return &Changes{db: s.db, log: s.log, now: now, followers: map[chan string]struct{}{}}
 }
 
 // Follow sends the id of each participant of whom something has changed, until
@@ -106,12 +108,12 @@ func (c *Changes) run(ctx context.Context, done chan struct{}) {
 	var group sync.WaitGroup
 	group.Go(func() { c.keepViewer(ctx, id) })
 	for ctx.Err() == nil {
-		err := c.store.base.Listen(ctx, "coachline_changes", func() { c.tell(everything) }, c.tell)
+		err := c.db.Listen(ctx, "coachline_changes", func() { c.tell(everything) }, c.tell)
 		if errors.Is(err, database.ErrNoListen) {
 			err = c.poll(ctx)
 		}
 		if ctx.Err() == nil {
-			c.store.log.Warn("following changes failed, trying again", "error", err)
+			c.log.Warn("following changes failed, trying again", "error", err)
 			_ = wait.For(ctx, changePause)
 		}
 	}
@@ -127,7 +129,7 @@ func (c *Changes) keepViewer(ctx context.Context, id string) {
 		isNew, err := c.renewViewer(ctx, id)
 		pause := viewerAge / 3
 		if err != nil && ctx.Err() == nil {
-			c.store.log.Warn("asking for changes failed, trying again", "error", err)
+			c.log.Warn("asking for changes failed, trying again", "error", err)
 			pause = changePause
 		}
 		if isNew {
@@ -137,17 +139,17 @@ func (c *Changes) keepViewer(ctx context.Context, id string) {
 		}
 		_ = wait.For(ctx, pause)
 	}
-	err := c.store.write(context.WithoutCancel(ctx), func(tx *gorm.DB) error {
+	err := c.db.Write(context.WithoutCancel(ctx), func(tx *gorm.DB) error {
 		return tx.Exec("DELETE FROM change_viewers WHERE id = ?", id).Error
 	})
 	if err != nil {
-		c.store.log.Warn("ending the watch for changes failed; it expires by itself", "error", err)
+		c.log.Warn("ending the watch for changes failed; it expires by itself", "error", err)
 	}
 }
 
 // renewViewer moves the end of a viewer's row, and reports whether it had to be made.
 func (c *Changes) renewViewer(ctx context.Context, id string) (isNew bool, err error) {
-	err = c.store.write(ctx, func(tx *gorm.DB) error {
+	err = c.db.Write(ctx, func(tx *gorm.DB) error {
 		now := instant(c.now())
 		if err := tx.Exec("DELETE FROM change_viewers WHERE expires_at <= ? AND id <> ?", now, id).Error; err != nil {
 			return err
@@ -165,7 +167,7 @@ func (c *Changes) renewViewer(ctx context.Context, id string) (isNew bool, err e
 // poll reads the table of changes, which SQLite's triggers fill.
 func (c *Changes) poll(ctx context.Context) error {
 	var last int64
-	if err := c.store.reader(ctx).Raw("SELECT coalesce(max(id), 0) FROM changes").Scan(&last).Error; err != nil {
+	if err := c.db.Reader(ctx).Raw("SELECT coalesce(max(id), 0) FROM changes").Scan(&last).Error; err != nil {
 		return fmt.Errorf("reading changes: %w", err)
 	}
 	c.tell(everything)
@@ -174,7 +176,7 @@ func (c *Changes) poll(ctx context.Context) error {
 			ID            int64
 			ParticipantID string
 		}
-		if err := c.store.reader(ctx).Raw("SELECT id, participant_id FROM changes WHERE id > ? ORDER BY id", last).Scan(&rows).Error; err != nil {
+		if err := c.db.Reader(ctx).Raw("SELECT id, participant_id FROM changes WHERE id > ? ORDER BY id", last).Scan(&rows).Error; err != nil {
 			return fmt.Errorf("reading changes: %w", err)
 		}
 		for _, row := range rows {
@@ -183,7 +185,7 @@ func (c *Changes) poll(ctx context.Context) error {
 		}
 		if len(rows) > 0 {
 			// Other processes may not have read the newest yet.
-			err := c.store.writeOne(ctx, func(tx *gorm.DB) error { return tx.Exec("DELETE FROM changes WHERE id <= ?", last-1000).Error })
+			err := c.db.WriteOne(ctx, func(tx *gorm.DB) error { return tx.Exec("DELETE FROM changes WHERE id <= ?", last-1000).Error })
 			if err != nil {
 				return fmt.Errorf("removing changes: %w", err)
 			}

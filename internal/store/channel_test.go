@@ -5,14 +5,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/store"
 	"coachline/models"
 )
 
 // chat takes a text of p1 that came through the API.
 func (w *world) chat(sid string, minutes int, body string) models.AcceptedInbound {
 	w.t.Helper()
-	got, err := w.AcceptInbound(w.ctx, models.Inbound{
+	got, err := w.Inbound.AcceptInbound(w.ctx, models.Inbound{
 		ProviderSID: sid, From: phone, Body: body, Channel: models.ChannelChat, ReceivedAt: at(minutes),
 	})
 	require.NoError(w.t, err)
@@ -26,7 +25,7 @@ func TestChatInTheStore(t *testing.T) {
 			require.EqualValues(t, 1, w.inbound("SM1", 1, "by SMS").Inbound.Seq)
 			text := w.chat("chat-1", 2, "in the chat")
 			require.EqualValues(t, 2, text.Inbound.Seq, "one order for all channels")
-			_, notices, err := w.Untold(w.ctx, "p1")
+			_, notices, err := w.Notices.Untold(w.ctx, "p1")
 			require.NoError(t, err)
 			require.Equal(t, models.NoticeChat, notices[2].Kind)
 
@@ -34,9 +33,9 @@ func TestChatInTheStore(t *testing.T) {
 				ParticipantID: "p1", TurnID: "p1-t1", Number: 1, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply},
 				InboundIDs: []int64{text.Inbound.ID}, Channel: models.ChannelChat, Now: at(3),
 			}
-			_, err = w.BeginTurn(w.ctx, begun)
+			_, err = w.Turns.BeginTurn(w.ctx, begun)
 			require.NoError(t, err)
-			ended, err := w.FinishTurn(w.ctx, models.TurnOutcome{
+			ended, err := w.Turns.FinishTurn(w.ctx, models.TurnOutcome{
 				TurnID: "p1-t1", ParticipantID: "p1", Outcome: "step", Claim: true, At: at(4),
 				Entries: []models.Message{{Key: "p1-t1-text", Role: models.RoleAssistant, Kind: models.KindReply, Text: "Hi", OutboxID: "p1-t1-p1", Channel: models.ChannelChat}},
 				Outbox:  []models.Outbox{{ID: "p1-t1-p1", Part: 1, Kind: models.KindReply, Body: "Hi", Channel: models.ChannelChat}},
@@ -44,20 +43,20 @@ func TestChatInTheStore(t *testing.T) {
 			require.NoError(t, err)
 			require.False(t, ended.First.Post)
 			require.Equal(t, models.OutboxDelivered, ended.First.Outbox.Status)
-			again, err := w.ClaimSend(w.ctx, "p1-t1-p1", at(5))
+			again, err := w.Outbox.ClaimSend(w.ctx, "p1-t1-p1", at(5))
 			require.NoError(t, err)
 			require.False(t, again.Post, "a retry sends nothing either")
-			unsettled, err := w.Unsettled(w.ctx, models.UnsettledQuery{Before: at(99), After: at(-99), Limit: 9})
+			unsettled, err := w.Outbox.Unsettled(w.ctx, models.UnsettledQuery{Before: at(99), After: at(-99), Limit: 9})
 			require.NoError(t, err)
 			require.Empty(t, unsettled)
 
-			history, err := w.HistoryAfter(w.ctx, "p1", 10, at(1))
+			history, err := w.People.HistoryAfter(w.ctx, "p1", 10, at(1))
 			require.NoError(t, err)
 			require.Equal(t, []models.HistoryEntry{
 				{Role: models.RoleUser, Kind: models.KindMessage, Text: "in the chat", At: at(2), Channel: models.ChannelChat, TurnID: "p1-t1"},
 				{Role: models.RoleAssistant, Kind: models.KindReply, Text: "Hi", At: at(4), Channel: models.ChannelChat, Delivery: models.OutboxDelivered, TurnID: "p1-t1"},
 			}, history)
-			turn, err := w.TurnContext(w.ctx, "p1-t1", 9)
+			turn, err := w.Turns.TurnContext(w.ctx, "p1-t1", 9)
 			require.NoError(t, err)
 			require.Equal(t, models.ChannelChat, turn.Turn.Channel)
 		})
@@ -67,25 +66,25 @@ func TestChatInTheStore(t *testing.T) {
 				want models.Channel
 			}{{w.inbound, models.ChannelSMS}, {w.chat, models.ChannelChat}, {w.chat, models.ChannelChat}, {w.inbound, models.ChannelSMS}} {
 				tt.text("sid-"+string(tt.want)+models.OutboxID("", w.count("SELECT count(*) FROM inbound")), 10, "hello")
-				p, err := w.Participant(w.ctx, "p1")
+				p, err := w.People.Participant(w.ctx, "p1")
 				require.NoError(t, err)
 				require.Equal(t, tt.want, p.LastChannel)
 				require.EqualValues(t, 1, p.Version)
 			}
 		})
 		t.Run("nobody's text of the chat is no stranger's", func(t *testing.T) {
-			_, err := w.AcceptInbound(w.ctx, models.Inbound{
+			_, err := w.Inbound.AcceptInbound(w.ctx, models.Inbound{
 				ProviderSID: "chat-x", From: "+15550001111", Body: "hello", Channel: models.ChannelChat, ReceivedAt: at(1),
 			})
 			require.ErrorIs(t, err, models.ErrNotFound)
 		})
 		t.Run("STOP", func(t *testing.T) {
-			got, err := w.AcceptInbound(w.ctx, models.Inbound{
+			got, err := w.Inbound.AcceptInbound(w.ctx, models.Inbound{
 				ProviderSID: "chat-stop", From: phone, Body: "STOP", Channel: models.ChannelChat, ReceivedAt: at(20),
 			})
 			require.NoError(t, err)
 			require.Zero(t, got.Inbound.Seq)
-			p, err := w.Participant(w.ctx, "p1")
+			p, err := w.People.Participant(w.ctx, "p1")
 			require.NoError(t, err)
 			require.Equal(t, models.StatusOptedOut, p.Status)
 		})
@@ -101,8 +100,7 @@ func TestChatEndsNoStop(t *testing.T) {
 		w.ctx = models.WithOrigin(byCarrier, models.Origin{Actor: "token:kiosk"})
 		w.chat("chat-stop", 1, "STOP")
 		require.Equal(t, models.StatusOptedOut, w.status())
-		past, err := store.NewArchive(store.ArchiveConfig{Database: w.Database()})
-		require.NoError(t, err)
+		past := w.Records
 		entries, err := past.Consents(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, models.ChannelChat, entries[0].Channel)

@@ -16,10 +16,10 @@ const closeOutActor = "study"
 
 // PeopleToCloseOut lists people who are coached although their study is closed or
 // archived, by id, after an id.
-func (s *Store) PeopleToCloseOut(ctx context.Context, afterID string, limit int) ([]models.Participant, error) {
-	over := s.reader(ctx).Model(&models.Study{}).Select("id").Where("state IN ?", []models.StudyState{models.StudyClosed, models.StudyArchived})
+func (s *People) PeopleToCloseOut(ctx context.Context, afterID string, limit int) ([]models.Participant, error) {
+	over := s.db.Reader(ctx).Model(&models.Study{}).Select("id").Where("state IN ?", []models.StudyState{models.StudyClosed, models.StudyArchived})
 	var rows []models.Participant
-	err := s.reader(database.AllowUnreadable(ctx)).
+	err := s.db.Reader(database.AllowUnreadable(ctx)).
 		Where("study_id IN (?) AND status IN ? AND removed_at IS NULL AND id > ?", over, []models.Status{models.StatusActive, models.StatusPaused}, afterID).
 		Order("id").Limit(limit).Find(&rows).Error
 	if err != nil {
@@ -32,9 +32,9 @@ func (s *Store) PeopleToCloseOut(ctx context.Context, afterID string, limit int)
 // it, and in a study that is closed they are sent its close-out text, once. It does
 // nothing for a person who is not coached, or whose study goes on, so it is safe to
 // repeat, also by several processes. ErrNotFound for an unknown participant.
-func (s *Store) CloseOut(ctx context.Context, participantID string, now time.Time) error {
+func (s *People) CloseOut(ctx context.Context, participantID string, now time.Time) error {
 	now = instant(now)
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		old, err := lockEnrolled(tx, participantID)
 		if err != nil || !old.Status.Coached() {
 			return err

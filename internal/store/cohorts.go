@@ -18,11 +18,14 @@ import (
 // knownAtOnce is how many numbers one statement looks for.
 const knownAtOnce = 500
 
+// Cohorts keeps imports of people.
+type Cohorts struct{ db *database.Database }
+
 // CreateCohort stores a job whose file is to be checked, with an audit row.
-func (s *Store) CreateCohort(ctx context.Context, job models.CohortJob) (models.CohortJob, error) {
+func (s *Cohorts) CreateCohort(ctx context.Context, job models.CohortJob) (models.CohortJob, error) {
 	job.State, job.CreatedAt = models.CohortChecking, instant(job.CreatedAt)
 	job.UpdatedAt, job.StudyID = job.CreatedAt, cmp.Or(job.StudyID, models.DefaultStudy)
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := database.Insert(tx, &job); err != nil {
 			return err
 		}
@@ -40,9 +43,9 @@ func (s *Store) CreateCohort(ctx context.Context, job models.CohortJob) (models.
 func cohortObject(id string) string { return "cohort:" + id }
 
 // Cohort returns a job. ErrNotFound for an unknown id.
-func (s *Store) Cohort(ctx context.Context, id string) (models.CohortJob, error) {
+func (s *Cohorts) Cohort(ctx context.Context, id string) (models.CohortJob, error) {
 	var job models.CohortJob
-	if err := s.reader(ctx).Where("id = ?", id).Take(&job).Error; err != nil {
+	if err := s.db.Reader(ctx).Where("id = ?", id).Take(&job).Error; err != nil {
 		return models.CohortJob{}, fmt.Errorf("reading a cohort: %w", classify(err))
 	}
 	return job, nil
@@ -50,9 +53,9 @@ func (s *Store) Cohort(ctx context.Context, id string) (models.CohortJob, error)
 
 // CohortsToDo lists the ids of jobs that are to be checked or carried out, oldest
 // first.
-func (s *Store) CohortsToDo(ctx context.Context) ([]string, error) {
+func (s *Cohorts) CohortsToDo(ctx context.Context) ([]string, error) {
 	var ids []string
-	err := s.reader(ctx).Model(&models.CohortJob{}).Where("state IN ?", []models.CohortState{models.CohortChecking, models.CohortRunning}).
+	err := s.db.Reader(ctx).Model(&models.CohortJob{}).Where("state IN ?", []models.CohortState{models.CohortChecking, models.CohortRunning}).
 		Order("created_at, id").Limit(maxPage).Pluck("id", &ids).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading cohorts: %w", classify(err))
@@ -62,10 +65,10 @@ func (s *Store) CohortsToDo(ctx context.Context) ([]string, error) {
 
 // KnownNumbers returns what is known of those of the numbers that are enrolled or
 // have opted out.
-func (s *Store) KnownNumbers(ctx context.Context, phones []string) (map[string]models.KnownNumber, error) {
+func (s *Cohorts) KnownNumbers(ctx context.Context, phones []string) (map[string]models.KnownNumber, error) {
 	out := map[string]models.KnownNumber{}
 	for begin := 0; begin < len(phones); begin += knownAtOnce {
-		err := s.findKnown(s.reader(ctx), phones[begin:min(begin+knownAtOnce, len(phones))], out)
+		err := s.findKnown(s.db.Reader(ctx), phones[begin:min(begin+knownAtOnce, len(phones))], out)
 		if err != nil {
 			return nil, fmt.Errorf("looking for numbers: %w", classify(err))
 		}
@@ -75,11 +78,11 @@ func (s *Store) KnownNumbers(ctx context.Context, phones []string) (map[string]m
 
 // findKnown adds what is known of a few numbers. Where a number may have opted
 // out, the consent ledger decides.
-func (s *Store) findKnown(tx *gorm.DB, phones []string, into map[string]models.KnownNumber) error {
+func (s *Cohorts) findKnown(tx *gorm.DB, phones []string, into map[string]models.KnownNumber) error {
 	phoneOf := map[string]string{}
 	indexes := make([]string, len(phones))
 	for i, phone := range phones {
-		indexes[i] = s.base.Index(phone)
+		indexes[i] = s.db.Index(phone)
 		phoneOf[indexes[i]] = phone
 	}
 	var enrolled []struct{ ID, PhoneIndex string }
@@ -121,7 +124,7 @@ func (s *Store) findKnown(tx *gorm.DB, phones []string, into map[string]models.K
 
 // SaveCohortCheck records what the check of a job found, once: a job that is no
 // longer being checked is returned as it is.
-func (s *Store) SaveCohortCheck(ctx context.Context, check models.CohortCheck) (models.CohortJob, error) {
+func (s *Cohorts) SaveCohortCheck(ctx context.Context, check models.CohortCheck) (models.CohortJob, error) {
 	now := instant(check.Now)
 	return s.changeCohort(ctx, check.ID, now, func(tx *gorm.DB, job *models.CohortJob) error {
 		if job.State != models.CohortChecking {
@@ -143,7 +146,7 @@ func (s *Store) SaveCohortCheck(ctx context.Context, check models.CohortCheck) (
 
 // ConfirmCohort has a checked job carried out. A job that is confirmed already is
 // returned as it is; ErrConflict for one that is not ready.
-func (s *Store) ConfirmCohort(ctx context.Context, step models.CohortStep) (models.CohortJob, error) {
+func (s *Cohorts) ConfirmCohort(ctx context.Context, step models.CohortStep) (models.CohortJob, error) {
 	now := instant(step.Now)
 	return s.changeCohort(ctx, step.ID, now, func(tx *gorm.DB, job *models.CohortJob) error {
 		switch job.State {
@@ -165,7 +168,7 @@ func (s *Store) ConfirmCohort(ctx context.Context, step models.CohortStep) (mode
 
 // CancelCohort ends a job; who is enrolled stays so. A job that was canceled is
 // returned as it is; ErrConflict for one that is over otherwise.
-func (s *Store) CancelCohort(ctx context.Context, step models.CohortStep) (models.CohortJob, error) {
+func (s *Cohorts) CancelCohort(ctx context.Context, step models.CohortStep) (models.CohortJob, error) {
 	now := instant(step.Now)
 	return s.changeCohort(ctx, step.ID, now, func(tx *gorm.DB, job *models.CohortJob) error {
 		if job.State == models.CohortCanceled {
@@ -183,9 +186,9 @@ func (s *Store) CancelCohort(ctx context.Context, step models.CohortStep) (model
 
 // ExpireCohorts cancels the jobs that have waited for a confirmation since before
 // an instant, so that their files do not stay.
-func (s *Store) ExpireCohorts(ctx context.Context, before, now time.Time) error {
+func (s *Cohorts) ExpireCohorts(ctx context.Context, before, now time.Time) error {
 	var ids []string
-	err := s.reader(ctx).Model(&models.CohortJob{}).Where("state = ? AND created_at < ?", models.CohortReady, instant(before)).
+	err := s.db.Reader(ctx).Model(&models.CohortJob{}).Where("state = ? AND created_at < ?", models.CohortReady, instant(before)).
 		Limit(maxPage).Pluck("id", &ids).Error
 	if err != nil {
 		return fmt.Errorf("reading cohorts: %w", classify(err))
@@ -211,7 +214,7 @@ func (s *Store) ExpireCohorts(ctx context.Context, before, now time.Time) error 
 // job's progress, so that each is enrolled once. Numbers that were enrolled or
 // have opted out meanwhile are left out and reported. ErrStale when the job is at
 // another row, ErrConflict when it is not running.
-func (s *Store) EnrolBatch(ctx context.Context, b models.CohortBatch) (models.CohortJob, error) {
+func (s *Cohorts) EnrolBatch(ctx context.Context, b models.CohortBatch) (models.CohortJob, error) {
 	now := instant(b.Now)
 	return s.changeCohort(ctx, b.ID, now, func(tx *gorm.DB, job *models.CohortJob) error {
 		switch {
@@ -235,7 +238,7 @@ func (s *Store) EnrolBatch(ctx context.Context, b models.CohortBatch) (models.Co
 	})
 }
 
-func (s *Store) enrolRows(tx *gorm.DB, job *models.CohortJob, b models.CohortBatch) error {
+func (s *Cohorts) enrolRows(tx *gorm.DB, job *models.CohortJob, b models.CohortBatch) error {
 	phones := make([]string, len(b.People))
 	for i, p := range b.People {
 		phones[i] = p.Phone
@@ -254,7 +257,7 @@ func (s *Store) enrolRows(tx *gorm.DB, job *models.CohortJob, b models.CohortBat
 			return err
 		}
 		setDefaults(&p)
-		p.PhoneIndex = s.base.Index(p.Phone)
+		p.PhoneIndex = s.db.Index(p.Phone)
 		member := newMember{by: models.Audit{Actor: job.ConfirmedBy, Object: cohortObject(job.ID)}, strata: b.Rows[i].Strata}
 		if len(b.Consents) > 0 {
 			member.consent = b.Consents[i]
@@ -284,9 +287,9 @@ func (s *Store) enrolRows(tx *gorm.DB, job *models.CohortJob, b models.CohortBat
 
 // changeCohort changes a job whose row is locked and returns it without its file;
 // an error of change is returned as it is.
-func (s *Store) changeCohort(ctx context.Context, id string, now time.Time, change func(tx *gorm.DB, job *models.CohortJob) error) (models.CohortJob, error) {
+func (s *Cohorts) changeCohort(ctx context.Context, id string, now time.Time, change func(tx *gorm.DB, job *models.CohortJob) error) (models.CohortJob, error) {
 	var job models.CohortJob
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		job = models.CohortJob{}
 		if err := forUpdate(tx).Omit("file").Where("id = ?", id).Take(&job).Error; err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 
 func (w *world) newCohort(id string) models.CohortJob {
 	w.t.Helper()
-	job, err := w.CreateCohort(w.ctx, models.CohortJob{
+	job, err := w.Cohorts.CreateCohort(w.ctx, models.CohortJob{
 		ID: id, FileName: "Ada and friends.csv", File: []byte("phone\n+12125550100\n"), PerMinute: 30, CreatedBy: "user:kim", CreatedAt: start,
 	})
 	require.NoError(w.t, err)
@@ -26,9 +26,9 @@ func (w *world) newCohort(id string) models.CohortJob {
 func (w *world) runningCohort(id string, n int) {
 	w.t.Helper()
 	w.newCohort(id)
-	_, err := w.SaveCohortCheck(w.ctx, models.CohortCheck{ID: id, State: models.CohortReady, Rows: n, Good: n, Now: at(1)})
+	_, err := w.Cohorts.SaveCohortCheck(w.ctx, models.CohortCheck{ID: id, State: models.CohortReady, Rows: n, Good: n, Now: at(1)})
 	require.NoError(w.t, err)
-	_, err = w.ConfirmCohort(w.ctx, models.CohortStep{ID: id, Actor: "user:lee", Now: at(2)})
+	_, err = w.Cohorts.ConfirmCohort(w.ctx, models.CohortStep{ID: id, Actor: "user:lee", Now: at(2)})
 	require.NoError(w.t, err)
 }
 
@@ -48,46 +48,46 @@ func batch(id string, from, to, n int) models.CohortBatch {
 func TestCohortIsCarriedOut(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.newCohort("c1")
-		ids, err := w.CohortsToDo(w.ctx)
+		ids, err := w.Cohorts.CohortsToDo(w.ctx)
 		require.NoError(t, err)
 		require.Equal(t, []string{"c1"}, ids)
 		report := models.CohortReport{First: []models.CohortPerson{{Line: 2, Phone: "+12125550100", PersonTexts: models.PersonTexts[string]{Name: "Ada"}}}}
-		job, err := w.SaveCohortCheck(w.ctx, models.CohortCheck{ID: "c1", State: models.CohortReady, Rows: 3, Good: 3, Suggested: 2, Report: report, Now: at(1)})
+		job, err := w.Cohorts.SaveCohortCheck(w.ctx, models.CohortCheck{ID: "c1", State: models.CohortReady, Rows: 3, Good: 3, Suggested: 2, Report: report, Now: at(1)})
 		require.NoError(t, err)
 		require.Equal(t, models.CohortReady, job.State)
-		ids, err = w.CohortsToDo(w.ctx)
+		ids, err = w.Cohorts.CohortsToDo(w.ctx)
 		require.NoError(t, err)
 		require.Empty(t, ids, "a job that waits for a person")
 
-		_, err = w.EnrolBatch(w.ctx, batch("c1", 0, 2, 3))
+		_, err = w.Cohorts.EnrolBatch(w.ctx, batch("c1", 0, 2, 3))
 		require.ErrorIs(t, err, models.ErrConflict, "it is not confirmed")
 		for range 2 { // A confirmation may be repeated.
-			job, err = w.ConfirmCohort(w.ctx, models.CohortStep{ID: "c1", Actor: "user:lee", Now: at(2)})
+			job, err = w.Cohorts.ConfirmCohort(w.ctx, models.CohortStep{ID: "c1", Actor: "user:lee", Now: at(2)})
 			require.NoError(t, err)
 			require.Equal(t, models.CohortRunning, job.State)
 		}
-		job, err = w.EnrolBatch(w.ctx, batch("c1", 0, 2, 3))
+		job, err = w.Cohorts.EnrolBatch(w.ctx, batch("c1", 0, 2, 3))
 		require.NoError(t, err)
 		require.Equal(t, []any{models.CohortRunning, 2, 2}, []any{job.State, job.NextRow, job.Enrolled})
-		kept, err := w.Cohort(w.ctx, "c1")
+		kept, err := w.Cohorts.Cohort(w.ctx, "c1")
 		require.NoError(t, err)
 		require.Equal(t, "phone\n+12125550100\n", string(kept.File), "the file is needed until the end")
-		job, err = w.EnrolBatch(w.ctx, batch("c1", 2, 3, 3))
+		job, err = w.Cohorts.EnrolBatch(w.ctx, batch("c1", 2, 3, 3))
 		require.NoError(t, err)
 		require.Equal(t, []any{models.CohortDone, 3, 3, 0}, []any{job.State, job.NextRow, job.Enrolled, job.Skipped})
 
-		kept, err = w.Cohort(w.ctx, "c1")
+		kept, err = w.Cohorts.Cohort(w.ctx, "c1")
 		require.NoError(t, err)
 		require.Empty(t, kept.File)
 		require.Equal(t, "Ada and friends.csv", kept.FileName)
 		got, err := kept.ReadReport()
 		require.NoError(t, err)
 		require.Empty(t, got.First, "names are shown before the confirmation only")
-		_, notices, err := w.Untold(w.ctx, "conv_c1_1")
+		_, notices, err := w.Notices.Untold(w.ctx, "conv_c1_1")
 		require.NoError(t, err)
 		require.Equal(t, models.NoticeStart, notices[0].Kind)
 		require.Equal(t, 3, w.count("SELECT count(*) FROM audit WHERE action = 'enroll' AND object = 'cohort:c1' AND actor = 'user:lee' AND participant_id <> ''"))
-		rows, err := w.AuditRows(w.ctx, models.AuditQuery{})
+		rows, err := w.Audit.AuditRows(w.ctx, models.AuditQuery{})
 		require.NoError(t, err)
 		var did []string
 		for _, row := range rows {
@@ -99,7 +99,7 @@ func TestCohortIsCarriedOut(t *testing.T) {
 			"user:lee cohort_done cohort:c1 3 enrolled, 0 skipped", "user:lee cohort_confirm cohort:c1 3 people",
 			"user:kim cohort_check cohort:c1 ready, 3 rows, 3 good, 0 faults", "user:kim cohort_upload cohort:c1 19 bytes",
 		}, did)
-		chain, err := w.CheckAudit(w.ctx)
+		chain, err := w.Audit.CheckAudit(w.ctx)
 		require.NoError(t, err)
 		require.Empty(t, chain.Problem)
 	})
@@ -113,23 +113,23 @@ func TestCohortBatchIsEnrolledOnce(t *testing.T) {
 		w.runningCohort("c1", n)
 		errs := together(4, func(int) error {
 			for {
-				job, err := w.Cohort(w.ctx, "c1")
+				job, err := w.Cohorts.Cohort(w.ctx, "c1")
 				if err != nil || job.State.IsOver() {
 					return err
 				}
-				_, err = w.EnrolBatch(w.ctx, batch("c1", job.NextRow, min(job.NextRow+7, n), n))
+				_, err = w.Cohorts.EnrolBatch(w.ctx, batch("c1", job.NextRow, min(job.NextRow+7, n), n))
 				if err != nil && !errors.Is(err, models.ErrStale) && !errors.Is(err, models.ErrConflict) {
 					return err
 				}
 			}
 		})
 		require.NoError(t, errors.Join(errs...))
-		_, err := w.EnrolBatch(w.ctx, batch("c1", 0, 7, n))
+		_, err := w.Cohorts.EnrolBatch(w.ctx, batch("c1", 0, 7, n))
 		require.ErrorIs(t, err, models.ErrConflict)
 		require.Equal(t, n, w.count("SELECT count(*) FROM participants"))
 		require.Equal(t, n, w.count("SELECT count(*) FROM notices WHERE kind = 'start'"))
 		require.Equal(t, n, w.count("SELECT count(*) FROM audit WHERE action = 'enroll'"))
-		job, err := w.Cohort(w.ctx, "c1")
+		job, err := w.Cohorts.Cohort(w.ctx, "c1")
 		require.NoError(t, err)
 		require.Equal(t, []int{n, n, 0}, []int{job.NextRow, job.Enrolled, job.Skipped})
 	})
@@ -141,10 +141,10 @@ func TestCohortBatchIsWhole(t *testing.T) {
 		w.runningCohort("c1", 5)
 		bad := batch("c1", 0, 5, 5)
 		bad.People[3].ID = bad.People[0].ID
-		_, err := w.EnrolBatch(w.ctx, bad)
+		_, err := w.Cohorts.EnrolBatch(w.ctx, bad)
 		require.ErrorIs(t, err, models.ErrConflict)
 		require.Zero(t, w.count("SELECT count(*) FROM participants"))
-		job, err := w.EnrolBatch(w.ctx, batch("c1", 0, 5, 5))
+		job, err := w.Cohorts.EnrolBatch(w.ctx, batch("c1", 0, 5, 5))
 		require.NoError(t, err)
 		require.Equal(t, 5, job.Enrolled)
 	})
@@ -154,33 +154,33 @@ func TestKnownNumbers(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		removed := person("p2", "+12125550102")
-		_, err := w.Enroll(w.ctx, removed, "operator")
+		_, err := w.People.Enroll(w.ctx, removed, "operator")
 		require.NoError(t, err)
-		_, err = w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM1", From: "+12125550102", To: "+15017122661", Body: "STOP", ReceivedAt: at(1)})
+		_, err = w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM1", From: "+12125550102", To: "+15017122661", Body: "STOP", ReceivedAt: at(1)})
 		require.NoError(t, err)
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p2", "operator", at(2)))
+		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p2", "operator", at(2)))
 		// A stranger, and one who has taken it back.
 		for sid, text := range map[string][2]string{"SM2": {"+12125550103", "STOP"}, "SM3": {"+12125550104", "STOP"}} {
-			_, err = w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: sid, From: text[0], To: "+15017122661", Body: text[1], ReceivedAt: at(3)})
+			_, err = w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: sid, From: text[0], To: "+15017122661", Body: text[1], ReceivedAt: at(3)})
 			require.NoError(t, err)
 		}
-		_, err = w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM4", From: "+12125550104", To: "+15017122661", Body: "START", ReceivedAt: at(4)})
+		_, err = w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM4", From: "+12125550104", To: "+15017122661", Body: "START", ReceivedAt: at(4)})
 		require.NoError(t, err)
 
 		suppressed := person("p3", "+12125550106")
-		_, err = w.Enroll(w.ctx, suppressed, "operator")
+		_, err = w.People.Enroll(w.ctx, suppressed, "operator")
 		require.NoError(t, err)
 		w.raw(func(db *sql.DB) {
 			_, err := db.ExecContext(w.ctx, "INSERT INTO suppressions (phone_index, method, recorded_by, at) SELECT phone_index, 'keyword', 'operator', created_at FROM participants WHERE id = 'p3'")
 			require.NoError(t, err)
 		})
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p3", "operator", at(2)))
+		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p3", "operator", at(2)))
 
 		phones := []string{phone, "+12125550106", "+12125550102", "+12125550103", "+12125550104", "+12125550105"}
 		for i := range 1000 { // More than one statement asks for.
 			phones = append(phones, fmt.Sprintf("+1646555%04d", i))
 		}
-		known, err := w.KnownNumbers(w.ctx, phones)
+		known, err := w.Cohorts.KnownNumbers(w.ctx, phones)
 		require.NoError(t, err)
 		require.Equal(t, map[string]models.KnownNumber{
 			phone: {ParticipantID: "p1"}, "+12125550102": {OptedOut: true}, "+12125550103": {OptedOut: true}, "+12125550106": {OptedOut: true},
@@ -193,11 +193,11 @@ func TestKnownNumbers(t *testing.T) {
 func TestCohortLeavesOutWhoCameMeanwhile(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.runningCohort("c1", 3)
-		_, err := w.Enroll(w.ctx, person("p1", "+12125550000"), "operator")
+		_, err := w.People.Enroll(w.ctx, person("p1", "+12125550000"), "operator")
 		require.NoError(t, err)
-		_, err = w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM1", From: "+12125550001", To: "+15017122661", Body: "STOP", ReceivedAt: at(2)})
+		_, err = w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM1", From: "+12125550001", To: "+15017122661", Body: "STOP", ReceivedAt: at(2)})
 		require.NoError(t, err)
-		job, err := w.EnrolBatch(w.ctx, batch("c1", 0, 3, 3))
+		job, err := w.Cohorts.EnrolBatch(w.ctx, batch("c1", 0, 3, 3))
 		require.NoError(t, err)
 		require.Equal(t, []any{models.CohortDone, 1, 2}, []any{job.State, job.Enrolled, job.Skipped})
 		report, err := job.ReadReport()
@@ -213,36 +213,36 @@ func TestCohortEnds(t *testing.T) {
 		step := func(id string) models.CohortStep {
 			return models.CohortStep{ID: id, Actor: "user:lee", Now: at(5)}
 		}
-		_, err := w.ConfirmCohort(w.ctx, step("c0"))
+		_, err := w.Cohorts.ConfirmCohort(w.ctx, step("c0"))
 		require.ErrorIs(t, err, models.ErrNotFound)
 		w.newCohort("failed")
-		_, err = w.ConfirmCohort(w.ctx, step("failed"))
+		_, err = w.Cohorts.ConfirmCohort(w.ctx, step("failed"))
 		require.ErrorIs(t, err, models.ErrConflict, "not checked yet")
-		job, err := w.SaveCohortCheck(w.ctx, models.CohortCheck{ID: "failed", State: models.CohortFailed, Rows: 2, Faults: 1, Now: at(1)})
+		job, err := w.Cohorts.SaveCohortCheck(w.ctx, models.CohortCheck{ID: "failed", State: models.CohortFailed, Rows: 2, Faults: 1, Now: at(1)})
 		require.NoError(t, err)
 		require.NotNil(t, job.FinishedAt)
-		_, err = w.ConfirmCohort(w.ctx, step("failed"))
+		_, err = w.Cohorts.ConfirmCohort(w.ctx, step("failed"))
 		require.ErrorIs(t, err, models.ErrConflict)
-		_, err = w.CancelCohort(w.ctx, step("failed"))
+		_, err = w.Cohorts.CancelCohort(w.ctx, step("failed"))
 		require.ErrorIs(t, err, models.ErrConflict)
 
 		w.runningCohort("running", 3)
-		_, err = w.EnrolBatch(w.ctx, batch("running", 0, 2, 3))
+		_, err = w.Cohorts.EnrolBatch(w.ctx, batch("running", 0, 2, 3))
 		require.NoError(t, err)
 		for range 2 {
-			job, err = w.CancelCohort(w.ctx, step("running"))
+			job, err = w.Cohorts.CancelCohort(w.ctx, step("running"))
 			require.NoError(t, err)
 			require.Equal(t, []any{models.CohortCanceled, 2}, []any{job.State, job.Enrolled})
 		}
-		_, err = w.EnrolBatch(w.ctx, batch("running", 2, 3, 3))
+		_, err = w.Cohorts.EnrolBatch(w.ctx, batch("running", 2, 3, 3))
 		require.ErrorIs(t, err, models.ErrConflict)
 
 		w.newCohort("waits")
-		_, err = w.SaveCohortCheck(w.ctx, models.CohortCheck{ID: "waits", State: models.CohortReady, Rows: 2, Good: 2, Now: at(1)})
+		_, err = w.Cohorts.SaveCohortCheck(w.ctx, models.CohortCheck{ID: "waits", State: models.CohortReady, Rows: 2, Good: 2, Now: at(1)})
 		require.NoError(t, err)
-		require.NoError(t, w.ExpireCohorts(w.ctx, start, at(9)), "not older than that")
+		require.NoError(t, w.Cohorts.ExpireCohorts(w.ctx, start, at(9)), "not older than that")
 		require.Equal(t, models.CohortReady, w.cohort("waits").State)
-		require.NoError(t, w.ExpireCohorts(w.ctx, start.Add(time.Second), at(9)))
+		require.NoError(t, w.Cohorts.ExpireCohorts(w.ctx, start.Add(time.Second), at(9)))
 		require.Equal(t, models.CohortCanceled, w.cohort("waits").State)
 		for _, id := range []string{"failed", "running", "waits"} {
 			require.Empty(t, w.cohort(id).File, id)
@@ -253,7 +253,7 @@ func TestCohortEnds(t *testing.T) {
 
 func (w *world) cohort(id string) models.CohortJob {
 	w.t.Helper()
-	job, err := w.Cohort(w.ctx, id)
+	job, err := w.Cohorts.Cohort(w.ctx, id)
 	require.NoError(w.t, err)
 	return job
 }
@@ -262,7 +262,7 @@ func (w *world) cohort(id string) models.CohortJob {
 func TestCohortIsSealed(t *testing.T) {
 	w := onSQLite(t)
 	w.newCohort("c1")
-	_, err := w.SaveCohortCheck(w.ctx, models.CohortCheck{
+	_, err := w.Cohorts.SaveCohortCheck(w.ctx, models.CohortCheck{
 		ID: "c1", State: models.CohortReady, Rows: 1, Good: 1, Now: at(1),
 		Report: models.CohortReport{Faults: []models.CohortFault{{Line: 2, Message: "enrolled", Value: "+12125550100"}}},
 	})
@@ -281,7 +281,7 @@ func TestErasureEmptiesCohorts(t *testing.T) {
 		report := models.CohortReport{Faults: []models.CohortFault{{Line: 2, Message: "enrolled", Value: phone, ParticipantID: "p1"}}}
 		for id, state := range map[string]models.CohortState{"failed": models.CohortFailed, "ready": models.CohortReady} {
 			w.newCohort(id)
-			_, err := w.SaveCohortCheck(w.ctx, models.CohortCheck{ID: id, State: state, Good: 1, Report: report, Now: at(1)})
+			_, err := w.Cohorts.SaveCohortCheck(w.ctx, models.CohortCheck{ID: id, State: state, Good: 1, Report: report, Now: at(1)})
 			require.NoError(t, err)
 		}
 		w.runningCohort("running", 2)

@@ -105,7 +105,7 @@ func pauseForWrongNumber(tx *gorm.DB, in models.Inbound, p models.Participant) e
 
 // acceptRuled stores a text and does what it asks for. It goes into the
 // conversation at once, because no turn will take it there.
-func (s *Store) acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
+func (s *Inbound) acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
 	reason, err := s.limitRuled(tx, &in)
 	if err != nil {
 		return models.AcceptedInbound{}, err

@@ -29,7 +29,7 @@ func (w *world) says(minutes int, intent models.Intent, method models.ConsentMet
 		in.Body += " please"
 	case models.MethodKeyword, models.MethodCarrierError, models.MethodOperator:
 	}
-	got, err := w.AcceptInbound(w.ctx, in)
+	got, err := w.Inbound.AcceptInbound(w.ctx, in)
 	require.NoError(w.t, err)
 	require.Equal(w.t, []any{intent, method}, []any{got.Inbound.Intent, got.Inbound.IntentMethod})
 	return got
@@ -73,7 +73,7 @@ func (w *world) ledger() []entry {
 
 func (w *world) status() models.Status {
 	w.t.Helper()
-	p, err := w.Participant(w.ctx, "p1")
+	p, err := w.People.Participant(w.ctx, "p1")
 	require.NoError(w.t, err)
 	return p.Status
 }
@@ -83,7 +83,7 @@ func (w *world) status() models.Status {
 func (w *world) confirm(n, minutes int) string {
 	w.t.Helper()
 	id := models.TurnID("p1", n)
-	begun, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: n,
+	begun, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: n,
 		Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnConsent}, Now: at(minutes)})
 	require.NoError(w.t, err)
 	if begun.Skip {
@@ -97,13 +97,13 @@ func (w *world) confirm(n, minutes int) string {
 
 func (w *world) claim(outboxID string, minutes int) string {
 	w.t.Helper()
-	claim, err := w.ClaimSend(w.ctx, outboxID, at(minutes))
+	claim, err := w.Outbox.ClaimSend(w.ctx, outboxID, at(minutes))
 	require.NoError(w.t, err)
 	if !claim.Post {
 		return claim.Outbox.ErrorCode
 	}
 	if !claim.Resumed {
-		row, err := w.StartPost(w.ctx, claim, at(minutes))
+		row, err := w.Outbox.StartPost(w.ctx, claim, at(minutes))
 		require.NoError(w.t, err)
 		require.Equal(w.t, models.OutboxSending, row.Status)
 	}
@@ -117,7 +117,7 @@ func TestStopEndsEverythingAtOnce(t *testing.T) {
 		w.sent(w.turn(1, pending, 0), 0)
 		ready := w.turn(2, replyPlan, 1)
 		begun := models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t3", Number: 3, Plan: promptPlan("2026-03-02"), Now: at(1)}
-		_, err := w.BeginTurn(w.ctx, begun)
+		_, err := w.Turns.BeginTurn(w.ctx, begun)
 		require.NoError(t, err)
 
 		got := w.stops(2)
@@ -138,7 +138,7 @@ func TestStopEndsEverythingAtOnce(t *testing.T) {
 		require.Empty(t, ids, "the turn under way writes nothing any more")
 		require.Equal(t, "canceled", w.text("SELECT outcome FROM turns WHERE id = 'p1-t3'"))
 
-		history, err := w.History(w.ctx, "p1", 10, time.Time{})
+		history, err := w.People.History(w.ctx, "p1", 10, time.Time{})
 		require.NoError(t, err)
 		require.Equal(t, models.HistoryEntry{Role: models.RoleUser, Kind: models.KindMessage, Text: "stop", At: at(2), Channel: models.ChannelSMS}, history[len(history)-1])
 
@@ -187,7 +187,7 @@ func TestHelp(t *testing.T) {
 		w.stops(7)
 		require.Zero(t, w.says(8, models.IntentHelp, models.MethodKeyword).NoticeID, "silent")
 		require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeHelp, models.NoticePause, models.NoticeConsent}, w.noticeKinds())
-		history, err := w.History(w.ctx, "p1", 10, time.Time{})
+		history, err := w.People.History(w.ctx, "p1", 10, time.Time{})
 		require.NoError(t, err)
 		require.Len(t, history, 5, "all of it is in the conversation")
 	})
@@ -199,7 +199,7 @@ func TestOneConfirmation(t *testing.T) {
 		require.Equal(t, "skipped", w.confirm(1, 1), "nothing to confirm")
 		w.stops(2)
 		require.Equal(t, "posted", w.confirm(2, 3))
-		require.NoError(t, w.ReleaseSend(w.ctx, w.ref("p1-t2-p1"), at(3)))
+		require.NoError(t, w.Outbox.ReleaseSend(w.ctx, w.ref("p1-t2-p1"), at(3)))
 		require.Equal(t, "posted", w.claim("p1-t2-p1", 4), "the same text may be tried again")
 		require.Equal(t, "skipped", w.confirm(3, 4))
 		w.says(5, models.IntentStart, models.MethodKeyword)
@@ -210,7 +210,7 @@ func TestOneConfirmation(t *testing.T) {
 		w.says(8, models.IntentStart, models.MethodKeyword)
 		w.stops(63)
 		require.Equal(t, "posted", w.confirm(6, 63))
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(64)))
+		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(64)))
 		require.Equal(t, "superseded", w.claim("p1-t6-p1", 65))
 	})
 }
@@ -259,7 +259,7 @@ func TestNothingReachesWhoOptedOut(t *testing.T) {
 		"completed": func(w *world) { w.setStatus(models.StatusCompleted) },
 		"withdrawn": func(w *world) { w.setStatus(models.StatusWithdrawn) },
 		"removed": func(w *world) {
-			require.NoError(w.t, w.RemoveParticipant(w.ctx, "p1", "operator", at(6)))
+			require.NoError(w.t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(6)))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -289,15 +289,15 @@ func TestTurnsOfWhoOptedOut(t *testing.T) {
 		w.enrolled()
 		in := w.inbound("SM1", 1, "one more thing")
 		w.stops(2)
-		begun, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
+		begun, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
 			Plan: replyPlan, InboundIDs: []int64{in.Inbound.ID}, Now: at(3)})
 		require.NoError(t, err)
 		require.True(t, begun.Skip)
 		require.Equal(t, 2, w.count("SELECT count(*) FROM messages"), "stored all the same")
-		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusActive, Now: at(3)}))
+		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusActive, Now: at(3)}))
 		require.Equal(t, models.StatusOptedOut, w.status())
 		w.says(4, models.IntentStart, models.MethodKeyword)
-		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusOptedOut, Now: at(5)}))
+		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusOptedOut, Now: at(5)}))
 		require.Equal(t, models.StatusActive, w.status(), "a workflow that has not heard of it changes nothing")
 	})
 }
@@ -307,10 +307,10 @@ func TestTurnsOfWhoOptedOut(t *testing.T) {
 func TestTheCarriersRefusal(t *testing.T) {
 	refusals := map[string]func(w *world, id string, minutes int){
 		"answer": func(w *world, id string, minutes int) {
-			require.NoError(w.t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed, Code: "21610", Class: models.CarrierConsent, Now: at(minutes)}))
+			require.NoError(w.t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed, Code: "21610", Class: models.CarrierConsent, Now: at(minutes)}))
 		},
 		"report": func(w *world, id string, minutes int) {
-			_, err := w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, Status: models.OutboxFailed, ErrorCode: "21610", Class: models.CarrierConsent, At: at(minutes)})
+			_, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, Status: models.OutboxFailed, ErrorCode: "21610", Class: models.CarrierConsent, At: at(minutes)})
 			require.NoError(w.t, err)
 		},
 	}
@@ -350,13 +350,13 @@ func TestOperatorsAndConsent(t *testing.T) {
 		w.enrolled()
 		ready := w.turn(1, replyPlan, 1)
 		out := models.StatusOptedOut
-		_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &out}, Actor: "eve", Now: at(2)})
+		_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &out}, Actor: "eve", Now: at(2)})
 		require.NoError(t, err)
 		require.Equal(t, []entry{{"opt_out", "operator", "", "eve", 0}}, w.ledger())
 		_, code := w.outbox(ready)
 		require.Equal(t, "opted_out", code)
 		for _, status := range []models.Status{models.StatusActive, models.StatusPaused} {
-			_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &status}, Actor: "eve", Now: at(3)})
+			_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &status}, Actor: "eve", Now: at(3)})
 			var field *models.FieldError
 			require.ErrorAs(t, err, &field)
 			require.Contains(t, field.Message, "START")
@@ -370,15 +370,15 @@ func TestEnrollingAPhoneThatOptedOut(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		w.stops(1)
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(2)))
+		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(2)))
 		again := person("p2", phone)
 		again.EnrolledAt = at(3)
-		p, err := w.Enroll(w.ctx, again, "operator")
+		p, err := w.People.Enroll(w.ctx, again, "operator")
 		require.NoError(t, err)
 		require.Equal(t, models.StatusOptedOut, p.Status)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM consents WHERE participant_id = 'p2' AND action = 'opt_out'"))
 		w.says(4, models.IntentStart, models.MethodKeyword)
-		p, err = w.Participant(w.ctx, "p2")
+		p, err = w.People.Participant(w.ctx, "p2")
 		require.NoError(t, err)
 		require.Equal(t, models.StatusActive, p.Status)
 	})
@@ -387,7 +387,7 @@ func TestEnrollingAPhoneThatOptedOut(t *testing.T) {
 func TestStrangersStop(t *testing.T) {
 	w := onSQLite(t)
 	w.enrolled()
-	got, err := w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM1", From: "+15550001111", Body: "STOP", ReceivedAt: at(1)})
+	got, err := w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM1", From: "+15550001111", Body: "STOP", ReceivedAt: at(1)})
 	require.NoError(t, err)
 	require.Zero(t, got.NoticeID)
 	require.Equal(t, "stop", w.text("SELECT intent FROM inbound"))

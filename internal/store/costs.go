@@ -11,6 +11,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/database"
 	"coachline/internal/prices"
 	"coachline/internal/segments"
 	"coachline/models"
@@ -30,19 +31,22 @@ type costRef struct {
 // TableName is the table's name.
 func (costRef) TableName() string { return "cost_queue" }
 
+// Costs keeps the ledger of what was spent.
+type Costs struct{ db *database.Database }
+
 // RecordCosts writes a row of costs for each call of a model and each text since
 // the last time, at the prices of now. Safe to repeat and to run in several
 // processes: a row is counted once.
-func (s *Store) RecordCosts(ctx context.Context, list *prices.List) error {
+func (s *Costs) RecordCosts(ctx context.Context, list *prices.List) error {
 	for {
 		var waiting int64
-		if err := s.reader(ctx).Model(&costRef{}).Limit(1).Count(&waiting).Error; err != nil {
+		if err := s.db.Reader(ctx).Model(&costRef{}).Limit(1).Count(&waiting).Error; err != nil {
 			return fmt.Errorf("counting costs to record: %w", classify(err))
 		}
 		if waiting == 0 {
 			return nil // the usual case takes no write lock
 		}
-		err := s.write(ctx, func(tx *gorm.DB) error { return recordBatch(tx, list) })
+		err := s.db.Write(ctx, func(tx *gorm.DB) error { return recordBatch(tx, list) })
 		if err != nil {
 			return fmt.Errorf("recording costs: %w", err)
 		}
@@ -307,14 +311,14 @@ var costColumns = map[models.CostGroup]string{
 	models.CostByStudy: "study_id",
 }
 
-// Costs adds up the costs of some days, the groups in the order of their keys. By
+// Sum adds up the costs of some days, the groups in the order of their keys. By
 // model, texts are left out.
-func (s *Store) Costs(ctx context.Context, q models.CostQuery) ([]models.CostSum, error) {
+func (s *Costs) Sum(ctx context.Context, q models.CostQuery) ([]models.CostSum, error) {
 	column, known := costColumns[q.By]
 	if !known {
 		return nil, models.BadField("by", "must be day, person, study, model or kind")
 	}
-	find := s.reader(ctx).Model(&models.Cost{}).Select(column+` AS "key", COUNT(*) AS calls, `+
+	find := s.db.Reader(ctx).Model(&models.Cost{}).Select(column+` AS "key", COUNT(*) AS calls, `+
 		"SUM(input_tokens) AS input_tokens, SUM(cached_tokens) AS cached_tokens, SUM(output_tokens) AS output_tokens, "+
 		"SUM(CASE WHEN kind = 'outbound' THEN segments ELSE 0 END) AS segments_out, "+
 		"SUM(CASE WHEN kind = 'inbound' THEN segments ELSE 0 END) AS segments_in, "+
@@ -338,9 +342,9 @@ func (s *Store) Costs(ctx context.Context, q models.CostQuery) ([]models.CostSum
 }
 
 // withNames adds the names of the people whose costs are added up.
-func (s *Store) withNames(ctx context.Context, q models.CostQuery, sums []models.CostSum) ([]models.CostSum, error) {
+func (s *Costs) withNames(ctx context.Context, q models.CostQuery, sums []models.CostSum) ([]models.CostSum, error) {
 	var people []models.Participant
-	err := s.reader(ctx).Select("id", "name").
+	err := s.db.Reader(ctx).Select("id", "name").
 		Where("id IN (SELECT participant_id FROM costs WHERE day >= ? AND day <= ?)", q.From, q.Until).Find(&people).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading names: %w", classify(err))

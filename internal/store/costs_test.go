@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/memory"
 	"coachline/internal/prices"
 	"coachline/internal/store"
 	"coachline/models"
@@ -38,24 +37,24 @@ func TestCostsAreRecordedOnce(t *testing.T) {
 		w.spend(1, models.Usage{Prompt: 1000, Cached: 200, Completion: 50})
 		require.Equal(t, 0, w.count("SELECT count(*) FROM costs"))
 		for range 2 {
-			require.NoError(t, w.RecordCosts(w.ctx, priceList(t)))
+			require.NoError(t, w.Costs.RecordCosts(w.ctx, priceList(t)))
 			w.spend(1, models.Usage{Prompt: 9}) // a retry: the first one stays
 		}
 		require.Equal(t, 0, w.count("SELECT count(*) FROM cost_queue"))
 		day := start.Format(time.DateOnly)
-		sums, err := w.Costs(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByPerson})
+		sums, err := w.Costs.Sum(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByPerson})
 		require.NoError(t, err)
 		// 800 + 100 + 200 for tokens, 10,000 and 20,000 for the texts.
 		require.Equal(t, []models.CostSum{{
 			Key: "p1", Name: "Ada Quill", Calls: 4, InputTokens: 1000, CachedTokens: 200, OutputTokens: 50, SegmentsOut: 1, SegmentsIn: 1, Micros: 31_100,
 		}}, sums)
-		sums, err = w.Costs(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByKind})
+		sums, err = w.Costs.Sum(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByKind})
 		require.NoError(t, err)
 		require.Len(t, sums, 3)
-		sums, err = w.Costs(w.ctx, models.CostQuery{From: "2099-01-01", Until: "2099-01-02", By: models.CostByDay})
+		sums, err = w.Costs.Sum(w.ctx, models.CostQuery{From: "2099-01-01", Until: "2099-01-02", By: models.CostByDay})
 		require.NoError(t, err)
 		require.Empty(t, sums)
-		_, err = w.Costs(w.ctx, models.CostQuery{By: "phone"})
+		_, err = w.Costs.Sum(w.ctx, models.CostQuery{By: "phone"})
 		require.ErrorContains(t, err, "by: must be")
 	})
 }
@@ -69,7 +68,7 @@ func TestCostsOfAFormerNumber(t *testing.T) {
 		_, err := w.changePhone(newPhone, 3)
 		require.NoError(t, err)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM outbox WHERE former_phone_id <> 0"))
-		require.NoError(t, w.RecordCosts(w.ctx, priceList(t)))
+		require.NoError(t, w.Costs.RecordCosts(w.ctx, priceList(t)))
 		require.Equal(t, 0, w.count("SELECT count(*) FROM cost_queue"))
 		require.Equal(t, 10_000, w.count("SELECT sum(micros) FROM costs WHERE kind = 'outbound'"))
 	})
@@ -83,9 +82,9 @@ func TestCostsWithoutPrices(t *testing.T) {
 		w.exchange(1)
 		trace := `{"stages": [{"Name": "model", "Model": "big", "Usage": {"prompt": 7, "completion": 1}}, {"Name": "guard"}, {"Name": "model", "Model": "big", "Usage": {"prompt": 5}}]}`
 		require.NoError(t, w.saveStep(models.Step{TurnID: models.TurnID("p1", 1), Number: 2, Model: "big", Usage: models.Usage{Prompt: 5}, Trace: trace, CreatedAt: at(1)}))
-		require.NoError(t, w.RecordCosts(w.ctx, nil))
+		require.NoError(t, w.Costs.RecordCosts(w.ctx, nil))
 		day := start.Format(time.DateOnly)
-		sums, err := w.Costs(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByModel})
+		sums, err := w.Costs.Sum(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByModel})
 		require.NoError(t, err)
 		require.Equal(t, []models.CostSum{{Key: "bench", Calls: 1, Unpriced: 1}, {Key: "big", Calls: 2, InputTokens: 12, OutputTokens: 1, Unpriced: 2}}, sums)
 	})
@@ -97,35 +96,35 @@ func TestBudgets(t *testing.T) {
 		w.exchange(1)
 		set := func(b models.Budget) models.Budget {
 			b.WarnPercent, b.Currency, b.CreatedBy, b.UpdatedAt = 80, "USD", "operator", at(1)
-			out, err := w.SetBudget(w.ctx, b)
+			out, err := w.Budgets.SetBudget(w.ctx, b)
 			require.NoError(t, err)
 			return out
 		}
 		month := set(models.Budget{Scope: models.BudgetProgramme, Period: models.BudgetMonth, Micros: 37_500})
 		hers := set(models.Budget{Scope: models.BudgetParticipant, ParticipantID: "p1", Period: models.BudgetDay, Micros: 1_000_000})
-		require.NoError(t, w.RecordCosts(w.ctx, priceList(t)))
+		require.NoError(t, w.Costs.RecordCosts(w.ctx, priceList(t)))
 
-		crossed, err := w.CheckBudgets(w.ctx, at(2))
+		crossed, err := w.Budgets.CheckBudgets(w.ctx, at(2))
 		require.NoError(t, err)
 		require.Len(t, crossed, 1)
 		require.Equal(t, models.BudgetWarned, crossed[0].State)
 		require.Equal(t, int64(30_000), crossed[0].Spent)
-		crossed, err = w.CheckBudgets(w.ctx, at(3))
+		crossed, err = w.Budgets.CheckBudgets(w.ctx, at(3))
 		require.NoError(t, err)
 		require.Empty(t, crossed, "a crossing is told once")
 
 		w.spend(1, models.Usage{Completion: 5000})
-		require.NoError(t, w.RecordCosts(w.ctx, priceList(t)))
-		crossed, err = w.CheckBudgets(w.ctx, at(4))
+		require.NoError(t, w.Costs.RecordCosts(w.ctx, priceList(t)))
+		crossed, err = w.Budgets.CheckBudgets(w.ctx, at(4))
 		require.NoError(t, err)
 		require.Len(t, crossed, 1)
 		require.Equal(t, models.BudgetSpent, crossed[0].State)
-		stopped, err := w.SpentBudgets(w.ctx, at(5))
+		stopped, err := w.Budgets.SpentBudgets(w.ctx, at(5))
 		require.NoError(t, err)
 		require.True(t, stopped.Stops("p1", "default"))
 
 		// A new month begins anew, also before it is swept.
-		stopped, err = w.SpentBudgets(w.ctx, at(5).AddDate(0, 1, 0))
+		stopped, err = w.Budgets.SpentBudgets(w.ctx, at(5).AddDate(0, 1, 0))
 		require.NoError(t, err)
 		require.False(t, stopped.Stops("p1", "default"))
 
@@ -133,18 +132,18 @@ func TestBudgets(t *testing.T) {
 		larger := set(models.Budget{Scope: models.BudgetProgramme, Period: models.BudgetMonth, Micros: 50_000_000})
 		require.Equal(t, month.ID, larger.ID)
 		set(models.Budget{Scope: models.BudgetParticipant, ParticipantID: "p1", Period: models.BudgetDay, Micros: 10})
-		_, err = w.CheckBudgets(w.ctx, at(6))
+		_, err = w.Budgets.CheckBudgets(w.ctx, at(6))
 		require.NoError(t, err)
-		stopped, err = w.SpentBudgets(w.ctx, at(6))
+		stopped, err = w.Budgets.SpentBudgets(w.ctx, at(6))
 		require.NoError(t, err)
 		require.Equal(t, models.SpentBudgets{Studies: map[string]bool{}, Participants: map[string]bool{"p1": true}}, stopped)
 
-		require.NoError(t, w.DeleteBudget(w.ctx, hers.ID, "operator", at(7)))
-		require.ErrorIs(t, w.DeleteBudget(w.ctx, hers.ID, "operator", at(7)), models.ErrNotFound)
-		left, err := w.Budgets(w.ctx)
+		require.NoError(t, w.Budgets.DeleteBudget(w.ctx, hers.ID, "operator", at(7)))
+		require.ErrorIs(t, w.Budgets.DeleteBudget(w.ctx, hers.ID, "operator", at(7)), models.ErrNotFound)
+		left, err := w.Budgets.List(w.ctx)
 		require.NoError(t, err)
 		require.Len(t, left, 1)
-		_, err = w.SetBudget(w.ctx, models.Budget{Scope: models.BudgetParticipant, ParticipantID: "px", Period: models.BudgetDay, UpdatedAt: at(8)})
+		_, err = w.Budgets.SetBudget(w.ctx, models.Budget{Scope: models.BudgetParticipant, ParticipantID: "px", Period: models.BudgetDay, UpdatedAt: at(8)})
 		require.ErrorIs(t, err, models.ErrNotFound)
 		require.Equal(t, 5, w.count("SELECT count(*) FROM audit WHERE action LIKE 'budget%'"))
 	})
@@ -153,23 +152,23 @@ func TestBudgets(t *testing.T) {
 // TestBudgetOfAStudy: it counts and stops the people of the study, and no other.
 func TestChangeBudget(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		set, err := w.SetBudget(w.ctx, models.Budget{
+		set, err := w.Budgets.SetBudget(w.ctx, models.Budget{
 			Scope: models.BudgetProgramme, Period: models.BudgetMonth, Micros: 5, WarnPercent: 80, Currency: "USD", CreatedBy: "operator", UpdatedAt: at(1),
 		})
 		require.NoError(t, err)
-		changed, err := w.ChangeBudget(w.ctx, models.BudgetChange{ID: set.ID, Micros: new(int64(7)), Actor: "user:ida", Now: at(2)})
+		changed, err := w.Budgets.ChangeBudget(w.ctx, models.BudgetChange{ID: set.ID, Micros: new(int64(7)), Actor: "user:ida", Now: at(2)})
 		require.NoError(t, err)
 		require.Equal(t, at(2), changed.UpdatedAt)
-		_, err = w.ChangeBudget(w.ctx, models.BudgetChange{ID: set.ID, WarnPercent: new(int64(60)), Actor: "user:ida", Now: at(3), Check: func(row models.Budget) error {
+		_, err = w.Budgets.ChangeBudget(w.ctx, models.BudgetChange{ID: set.ID, WarnPercent: new(int64(60)), Actor: "user:ida", Now: at(3), Check: func(row models.Budget) error {
 			require.Equal(t, at(2), row.UpdatedAt.UTC())
 			return nil
 		}})
 		require.NoError(t, err)
-		_, err = w.ChangeBudget(w.ctx, models.BudgetChange{ID: set.ID, Micros: new(int64(9)), Now: at(4), Check: func(models.Budget) error { return models.ErrStale }})
+		_, err = w.Budgets.ChangeBudget(w.ctx, models.BudgetChange{ID: set.ID, Micros: new(int64(9)), Now: at(4), Check: func(models.Budget) error { return models.ErrStale }})
 		require.ErrorIs(t, err, models.ErrStale)
-		_, err = w.ChangeBudget(w.ctx, models.BudgetChange{ID: set.ID + 1, Now: at(4)})
+		_, err = w.Budgets.ChangeBudget(w.ctx, models.BudgetChange{ID: set.ID + 1, Now: at(4)})
 		require.ErrorIs(t, err, models.ErrNotFound)
-		rows, err := w.Budgets(w.ctx)
+		rows, err := w.Budgets.List(w.ctx)
 		require.NoError(t, err)
 		require.Equal(t, []any{int64(7), int64(60), "user:ida"}, []any{rows[0].Micros, rows[0].WarnPercent, rows[0].CreatedBy})
 		require.Equal(t, 3, w.count("SELECT count(*) FROM audit WHERE action = 'budget'"))
@@ -191,21 +190,21 @@ func TestBudgetOfAStudy(t *testing.T) {
 			}
 		})
 		b := models.Budget{Scope: models.BudgetStudy, StudyID: "walk", Period: models.BudgetTotal, Micros: 30_000, WarnPercent: 80, Currency: "USD", CreatedBy: "operator", UpdatedAt: at(1)}
-		_, err := w.SetBudget(w.ctx, b)
+		_, err := w.Budgets.SetBudget(w.ctx, b)
 		require.NoError(t, err)
 		b.StudyID = "none"
-		_, err = w.SetBudget(w.ctx, b)
+		_, err = w.Budgets.SetBudget(w.ctx, b)
 		require.ErrorIs(t, err, models.ErrNotFound)
-		require.NoError(t, w.RecordCosts(w.ctx, priceList(t)))
-		crossed, err := w.CheckBudgets(w.ctx, at(2))
+		require.NoError(t, w.Costs.RecordCosts(w.ctx, priceList(t)))
+		crossed, err := w.Budgets.CheckBudgets(w.ctx, at(2))
 		require.NoError(t, err)
 		require.Len(t, crossed, 1)
 		require.Equal(t, int64(30_000), crossed[0].Spent)
-		stopped, err := w.SpentBudgets(w.ctx, at(3))
+		stopped, err := w.Budgets.SpentBudgets(w.ctx, at(3))
 		require.NoError(t, err)
 		require.True(t, stopped.Stops("p1", "walk"))
 		require.False(t, stopped.Stops("p2", "default"))
-		sums, err := w.Costs(w.ctx, models.CostQuery{From: "2026-01-01", Until: "2099-01-01", By: models.CostByStudy})
+		sums, err := w.Costs.Sum(w.ctx, models.CostQuery{From: "2026-01-01", Until: "2099-01-01", By: models.CostByStudy})
 		require.NoError(t, err)
 		require.Equal(t, []string{"", "walk"}, []string{sums[0].Key, sums[1].Key})
 		require.Equal(t, int64(30_000), sums[1].Micros)
@@ -218,8 +217,7 @@ func TestCostsOfCallsInVain(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		w.exchange(1)
-		stages, err := memory.New(memory.Config{Database: w.Database()})
-		require.NoError(t, err)
+		stages := w.Memory
 		for number, row := range map[int]models.Stage{
 			7: {Name: models.StageLost, Decision: "outcome unknown", Model: "bench"},
 			8: {Name: models.StageModel, Decision: "answer not kept", Model: "bench", Usage: models.Usage{Prompt: 1000}},
@@ -228,9 +226,9 @@ func TestCostsOfCallsInVain(t *testing.T) {
 			row.TurnID, row.Number, row.CreatedAt = models.TurnID("p1", 1), number, at(1)
 			require.NoError(t, stages.SaveStage(w.ctx, row))
 		}
-		require.NoError(t, w.RecordCosts(w.ctx, priceList(t)))
+		require.NoError(t, w.Costs.RecordCosts(w.ctx, priceList(t)))
 		day := start.Format(time.DateOnly)
-		sums, err := w.Costs(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByModel})
+		sums, err := w.Costs.Sum(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByModel})
 		require.NoError(t, err)
 		// Of two calls of bench that were answered one is the reply's, with nothing counted.
 		require.Equal(t, []models.CostSum{
@@ -250,10 +248,10 @@ func TestCostStatements(t *testing.T) {
 		w.enrolled()
 		w.exchange(1)
 		require.NotContains(t, strings.Join(seen.sent, "\n"), "cost")
-		require.NoError(t, w.RecordCosts(w.ctx, nil))
+		require.NoError(t, w.Costs.RecordCosts(w.ctx, nil))
 		seen.sent = nil
-		require.NoError(t, w.RecordCosts(w.ctx, nil))
-		_, err := w.CheckBudgets(w.ctx, at(2))
+		require.NoError(t, w.Costs.RecordCosts(w.ctx, nil))
+		_, err := w.Budgets.CheckBudgets(w.ctx, at(2))
 		require.NoError(t, err)
 		require.Len(t, seen.sent, 2)
 	})
@@ -273,7 +271,7 @@ func TestCostStatementsOfASweep(t *testing.T) {
 				w.spend(n, models.Usage{Prompt: 10})
 			}
 			seen.sent = nil
-			require.NoError(t, w.RecordCosts(w.ctx, priceList(t)))
+			require.NoError(t, w.Costs.RecordCosts(w.ctx, priceList(t)))
 			return len(slices.DeleteFunc(seen.sent, func(statement string) bool { return strings.HasPrefix(statement, "INSERT") }))
 		}
 		one, nine := reads(1, 1), reads(2, 10)

@@ -44,7 +44,7 @@ func TestOpenAgainKeepsRows(t *testing.T) {
 		require.NoError(t, w.Close())
 		again := openStore(t, w.url)
 		require.NoError(t, again.Ping(w.ctx))
-		p, err := again.Participant(w.ctx, "p1")
+		p, err := again.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, phone, p.Phone)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM goose_db_version WHERE version_id = 1"))
@@ -93,18 +93,18 @@ func TestPartsShareAFile(t *testing.T) {
 		return s
 	}
 	one, two := open(), open()
-	_, err := one.Enroll(t.Context(), person("p1", phone), "operator")
+	_, err := one.People.Enroll(t.Context(), person("p1", phone), "operator")
 	require.NoError(t, err)
 	require.NoError(t, one.Close())
 	require.NoError(t, one.Close(), "once more is once")
-	_, err = two.Participant(t.Context(), "p1")
+	_, err = two.People.Participant(t.Context(), "p1")
 	require.NoError(t, err)
-	_, err = two.Enroll(t.Context(), person("p2", "+12025550199"), "operator")
+	_, err = two.People.Enroll(t.Context(), person("p2", "+12025550199"), "operator")
 	require.NoError(t, err)
 	require.NoError(t, two.Close())
 	require.Error(t, two.Ping(t.Context()))
 	again := open()
-	_, err = again.Participant(t.Context(), "p2")
+	_, err = again.People.Participant(t.Context(), "p2")
 	require.NoError(t, err)
 	require.NoError(t, again.Close())
 }
@@ -114,7 +114,7 @@ func TestMemory(t *testing.T) {
 	w.enrolled()
 	w.inbound("SM1", 1, "hello")
 	w.turn(1, models.TurnPlan{Kind: models.TurnReply}, 2)
-	tc, err := w.TurnContext(w.ctx, "p1-t1", 50)
+	tc, err := w.Turns.TurnContext(w.ctx, "p1-t1", 50)
 	require.NoError(t, err)
 	require.Equal(t, "Ada Quill", tc.Participant.Name)
 }
@@ -173,23 +173,23 @@ func TestSealedAtRest(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		in := w.inbound("SM1", 1, "my knee hurts")
-		_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
+		_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
 			Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: at(2)})
 		require.NoError(t, err)
 		require.NoError(t, w.saveStep(models.Step{TurnID: "p1-t1", Number: 1, Text: "look it up", Calls: `["look it up"]`}))
-		profile, err := w.Profile(w.ctx, "p1")
+		profile, err := w.People.Profile(w.ctx, "p1")
 		require.NoError(t, err)
 		profile.HabitDomain, profile.PreparedPrompt = "flossing", "stretch now"
 		run := models.ToolRun{TurnID: "p1-t1", Step: 1, Name: "save_user_profile", Result: "flossing"}
-		require.NoError(t, w.CommitTool(w.ctx, models.ToolCommit{Run: run, Profile: &profile}))
-		_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t1", ParticipantID: "p1", Outcome: "reply", At: at(3), HabitPrompt: "stretch now",
+		require.NoError(t, w.Turns.CommitTool(w.ctx, models.ToolCommit{Run: run, Profile: &profile}))
+		_, err = w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t1", ParticipantID: "p1", Outcome: "reply", At: at(3), HabitPrompt: "stretch now",
 			Entries: []models.Message{{Key: "a", Role: models.RoleAssistant, Kind: models.KindReply, Text: "mint tea"}},
 			Outbox:  []models.Outbox{{ID: "p1-t1-p1", Part: 1, Kind: models.KindReply, Body: "mint tea"}}})
 		require.NoError(t, err)
 		name := "Ada Changed"
-		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: &name}}, Now: at(4)})
+		_, err = w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: &name}}, Now: at(4)})
 		require.NoError(t, err)
-		_, _, err = w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "mint tea", Key: "k", Now: at(5)})
+		_, _, err = w.Outbox.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "mint tea", Key: "k", Now: at(5)})
 		require.NoError(t, err)
 
 		dump := w.dump()
@@ -197,7 +197,7 @@ func TestSealedAtRest(t *testing.T) {
 		for _, s := range secrets {
 			require.NotContains(t, dump, s)
 		}
-		tc, err := w.TurnContext(w.ctx, "p1-t1", 50)
+		tc, err := w.Turns.TurnContext(w.ctx, "p1-t1", 50)
 		require.NoError(t, err)
 		require.Equal(t, []string{"my knee hurts", "mint tea"}, texts(tc.Window))
 		require.Equal(t, "stretch now", tc.Profile.LastHabitPrompt)

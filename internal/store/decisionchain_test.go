@@ -15,7 +15,7 @@ import (
 
 func (w *world) checkDecisions() models.DecisionCheck {
 	w.t.Helper()
-	check, err := w.CheckAllocations(w.ctx, walkStudy)
+	check, err := w.Allocations.CheckAllocations(w.ctx, walkStudy)
 	require.NoError(w.t, err)
 	return check.Decisions
 }
@@ -129,9 +129,9 @@ func TestErasureKeepsTheDecisions(t *testing.T) {
 			w.beginSlot(day)
 		}
 		before := w.decisions(at(0))
-		_, err := w.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p1", Actor: "user:kim", Now: at(9)})
+		_, err := w.Erasures.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p1", Actor: "user:kim", Now: at(9)})
 		require.NoError(t, err)
-		require.NoError(t, w.EraseRows(w.ctx, "p1", at(9)))
+		require.NoError(t, w.Erasures.EraseRows(w.ctx, "p1", at(9)))
 		require.Empty(t, w.text("SELECT phone FROM participants WHERE id = 'p1'"))
 		require.Equal(t, before, w.decisions(at(0)))
 		require.Equal(t, models.DecisionCheck{People: 1, Rows: 3}, w.checkDecisions())

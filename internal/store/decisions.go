@@ -199,9 +199,9 @@ var instructionOf = database.SQL("SELECT instruction FROM decisions WHERE id = ?
 // is read: the texts are the only record of it, so it cannot disagree with them, and
 // one that came late counts by when it was received. A limit outside 1..200 counts
 // as 200.
-func (s *Store) Decisions(ctx context.Context, q models.DecisionQuery) ([]models.DecisionOutcome, error) {
+func (s *Studies) Decisions(ctx context.Context, q models.DecisionQuery) ([]models.DecisionOutcome, error) {
 	var out []models.DecisionOutcome
-	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		var rows []models.DecisionPoint
 		err := tx.Where("study_id = ? AND id > ?", q.StudyID, q.After).Order("id").Limit(pageLimit(q.Limit)).Find(&rows).Error
 		if err != nil {

@@ -28,7 +28,7 @@ func slotPlan(day int) models.TurnPlan {
 func (w *world) beginSlot(day int) (models.PrepareTurnResult, models.TurnContext) {
 	w.t.Helper()
 	plan := slotPlan(day)
-	out, turn, err := w.OpenTurn(w.ctx, models.PrepareTurnInput{
+	out, turn, err := w.Turns.OpenTurn(w.ctx, models.PrepareTurnInput{
 		ParticipantID: "p1", TurnID: models.TurnID("p1", day+1), Number: day + 1, Mode: models.ModeIntake, Plan: plan, Now: plan.Slot.SendAt,
 	}, 10)
 	require.NoError(w.t, err)
@@ -37,7 +37,7 @@ func (w *world) beginSlot(day int) (models.PrepareTurnResult, models.TurnContext
 
 func (w *world) decisions(now time.Time) []models.DecisionOutcome {
 	w.t.Helper()
-	rows, err := w.Decisions(w.ctx, models.DecisionQuery{StudyID: walkStudy, Now: now})
+	rows, err := w.Studies.Decisions(w.ctx, models.DecisionQuery{StudyID: walkStudy, Now: now})
 	require.NoError(w.t, err)
 	return rows
 }
@@ -48,7 +48,7 @@ func (w *world) enrolRandomised() models.Study {
 	study := w.newStudy(walkStudy, randomised)
 	p := person("p1", phone)
 	p.StudyID = walkStudy
-	_, err := w.Enroll(w.ctx, p, "user:kim")
+	_, err := w.People.Enroll(w.ctx, p, "user:kim")
 	require.NoError(w.t, err)
 	return study
 }
@@ -102,16 +102,16 @@ func TestDecisionIsMadeBeforeThePrompt(t *testing.T) {
 func TestUnavailableDecisionPoints(t *testing.T) {
 	for reason, arrange := range map[string]func(w *world){
 		"held": func(w *world) {
-			_, err := w.CreateHold(w.ctx, models.Hold{Scope: models.HoldAll, Reason: "storm", UntilAt: start.AddDate(1, 0, 0), CreatedAt: at(1), CreatedBy: "user:kim"})
+			_, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldAll, Reason: "storm", UntilAt: start.AddDate(1, 0, 0), CreatedAt: at(1), CreatedBy: "user:kim"})
 			require.NoError(w.t, err)
 		},
 		"taken_over": func(w *world) {
-			_, err := w.TakeOver(w.ctx, models.TakeOver{ParticipantID: "p1", Actor: "user:kim", Until: start.AddDate(1, 0, 0), Now: at(1)})
+			_, err := w.TakeOvers.TakeOver(w.ctx, models.TakeOver{ParticipantID: "p1", Actor: "user:kim", Until: start.AddDate(1, 0, 0), Now: at(1)})
 			require.NoError(w.t, err)
 		},
 		"opted_out": func(w *world) {
 			status := models.StatusOptedOut
-			_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Actor: "user:kim", Patch: models.ParticipantPatch{Status: &status}, Now: at(1)})
+			_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Actor: "user:kim", Patch: models.ParticipantPatch{Status: &status}, Now: at(1)})
 			require.NoError(w.t, err)
 		},
 		"unreachable": func(w *world) {
@@ -122,7 +122,7 @@ func TestUnavailableDecisionPoints(t *testing.T) {
 		},
 		"paused": func(w *world) {
 			status := models.StatusPaused
-			_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Actor: "user:kim", Patch: models.ParticipantPatch{Status: &status}, Now: at(1)})
+			_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Actor: "user:kim", Patch: models.ParticipantPatch{Status: &status}, Now: at(1)})
 			require.NoError(w.t, err)
 		},
 		"quiet_hours": nil,
@@ -133,7 +133,7 @@ func TestUnavailableDecisionPoints(t *testing.T) {
 				if arrange == nil { // the rules missed it
 					plan := slotPlan(2)
 					for range 2 {
-						require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{
+						require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{
 							ParticipantID: "p1", Now: plan.Slot.SendAt.Add(48 * time.Hour), Missed: []models.MissedPrompt{{ScheduleID: "s1", Slot: plan.Slot, Reason: reason}},
 						}))
 					}

@@ -19,7 +19,7 @@ import (
 // overtook the carrier's answer is such a word too. ErrStale for an older claim,
 // ErrConflict for the carrier's id of another row, ErrNotFound for an unknown
 // row. Safe to retry.
-func (s *Store) RecordAccepted(ctx context.Context, ref models.ClaimRef, r models.Receipt, now time.Time) error {
+func (s *Outbox) RecordAccepted(ctx context.Context, ref models.ClaimRef, r models.Receipt, now time.Time) error {
 	done, err := s.acceptUsual(ctx, ref, r, now)
 	if done || err != nil {
 		return err
@@ -42,7 +42,7 @@ func (s *Store) RecordAccepted(ctx context.Context, ref models.ClaimRef, r model
 // that is being sent, of which the carrier has said nothing yet, and from whose
 // acceptance nothing follows. done is false for any other row, and while the
 // sender is stopped; nothing is locked then.
-func (s *Store) acceptUsual(ctx context.Context, ref models.ClaimRef, r models.Receipt, now time.Time) (done bool, err error) {
+func (s *Outbox) acceptUsual(ctx context.Context, ref models.ClaimRef, r models.Receipt, now time.Time) (done bool, err error) {
 	status := models.OutboxAccepted
 	if r.Status.Supersedes(models.OutboxAccepted) {
 		status = r.Status
@@ -50,7 +50,7 @@ func (s *Store) acceptUsual(ctx context.Context, ref models.ClaimRef, r models.R
 	if !models.OutboxDelivered.Supersedes(status) {
 		return false, nil // it has an end already
 	}
-	err = s.writeOne(ctx, func(rows *gorm.DB) error {
+	err = s.db.WriteOne(ctx, func(rows *gorm.DB) error {
 		count, err := acceptOne.Exec(rows, status, r.ProviderSID, now, now,
 			ref.OutboxID, ref.Token, models.OutboxSending, models.KindPrompt, models.KindReminder)
 		done = count > 0
@@ -70,7 +70,7 @@ var acceptOne = database.SQL("UPDATE outbox SET status = ?, provider_sid = ?, ac
 // carrier is known to have is left alone. An opt-out, and a number that cannot
 // be reached, are recorded on the participant in the same transaction. ErrStale
 // for an older claim, ErrNotFound for an unknown row. Safe to retry.
-func (s *Store) RecordFailed(ctx context.Context, f models.SendFailure) error {
+func (s *Outbox) RecordFailed(ctx context.Context, f models.SendFailure) error {
 	return s.changeOutbox(ctx, f.OutboxID, func(tx *gorm.DB, row *models.Outbox, p models.Participant) (bool, error) {
 		if row.ClaimToken != f.Token {
 			return false, models.ErrStale
@@ -133,7 +133,7 @@ func applyFailure(tx *gorm.DB, row *models.Outbox, f models.SendFailure) (change
 // stays when a later report lacks it. What the error asks for beyond the text
 // (an opt-out, a number that cannot be reached, a stop of the whole sender, one
 // later try) is recorded in the same transaction.
-func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (found bool, err error) {
+func (s *Outbox) AcceptStatus(ctx context.Context, cb models.StatusCallback) (found bool, err error) {
 	id, err := s.reportedRow(ctx, cb)
 	if errors.Is(err, models.ErrNotFound) {
 		return false, nil
@@ -173,7 +173,7 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 
 // acceptReported notes that the carrier has the text, and what follows where it
 // lost it.
-func (s *Store) acceptReported(tx *gorm.DB, p models.Participant, row *models.Outbox, cb models.StatusCallback) error {
+func (s *Outbox) acceptReported(tx *gorm.DB, p models.Participant, row *models.Outbox, cb models.StatusCallback) error {
 	if err := markAccepted(tx, row, cb.ProviderSID, cb.At); err != nil {
 		return err
 	}
@@ -181,20 +181,20 @@ func (s *Store) acceptReported(tx *gorm.DB, p models.Participant, row *models.Ou
 }
 
 // applyRefusal does what a reported refusal asks for beyond the text.
-func (s *Store) applyRefusal(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) (*models.SenderHold, error) {
+func (s *Outbox) applyRefusal(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) (*models.SenderHold, error) {
 	if err := recordRefusal(tx, p, row, r); err != nil {
 		return nil, err
 	}
 	return s.setSenderHold(tx, row, r)
 }
 
-func (s *Store) reportedRow(ctx context.Context, cb models.StatusCallback) (string, error) {
+func (s *Outbox) reportedRow(ctx context.Context, cb models.StatusCallback) (string, error) {
 	var ids []string
 	for _, by := range []struct{ column, value string }{{"id", cb.OutboxID}, {"provider_sid", cb.ProviderSID}} {
 		if by.value == "" {
 			continue
 		}
-		err := s.reader(ctx).Model(&models.Outbox{}).Where(by.column+" = ?", by.value).Limit(1).Pluck("id", &ids).Error
+		err := s.db.Reader(ctx).Model(&models.Outbox{}).Where(by.column+" = ?", by.value).Limit(1).Pluck("id", &ids).Error
 		if err != nil {
 			return "", fmt.Errorf("reading outbox: %w", classify(err))
 		}
@@ -235,8 +235,8 @@ func markAccepted(tx *gorm.DB, row *models.Outbox, providerSID string, now time.
 type outboxChange func(tx *gorm.DB, row *models.Outbox, p models.Participant) (changed bool, err error)
 
 // changeOutbox applies a change to a locked row and writes it if it changed.
-func (s *Store) changeOutbox(ctx context.Context, id string, change outboxChange) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Outbox) changeOutbox(ctx context.Context, id string, change outboxChange) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		row, p, err := lockOutbox(tx, id)
 		if err != nil {
 			return err
@@ -256,9 +256,9 @@ func (s *Store) changeOutbox(ctx context.Context, id string, change outboxChange
 
 // Unsettled lists texts that the carrier took and has not reported an end of,
 // ordered by id.
-func (s *Store) Unsettled(ctx context.Context, q models.UnsettledQuery) ([]models.Outbox, error) {
+func (s *Outbox) Unsettled(ctx context.Context, q models.UnsettledQuery) ([]models.Outbox, error) {
 	var rows []models.Outbox
-	err := s.reader(ctx).
+	err := s.db.Reader(ctx).
 		Where("status IN ? AND provider_sid <> ''", []models.OutboxStatus{models.OutboxAccepted, models.OutboxQueued, models.OutboxSent}).
 		Where("updated_at < ? AND created_at > ? AND id > ?", instant(q.Before), instant(q.After), q.AfterID).
 		Order("id").Limit(q.Limit).Find(&rows).Error

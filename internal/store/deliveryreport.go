@@ -20,9 +20,9 @@ const maxLateness = 100_000
 // are left out. Texts that came are those of the ledger of costs, which lags
 // behind by a minute at most. A sender selects the prompts that it posted; the
 // groups are those of every sender.
-func (s *Store) DeliveryReport(ctx context.Context, from, until time.Time, sender string) (models.DeliveryReport, error) {
+func (s *Reports) DeliveryReport(ctx context.Context, from, until time.Time, sender string) (models.DeliveryReport, error) {
 	var report models.DeliveryReport
-	tx := s.reader(ctx)
+	tx := s.db.Reader(ctx)
 	if err := scanDelivery(tx, from, until, &report.Groups); err != nil {
 		return report, fmt.Errorf("counting texts: %w", classify(err))
 	}

@@ -17,15 +17,15 @@ func TestDeliveryReport(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		w.inbound("SM1", 1, "hello")
-		require.NoError(t, w.RecordCosts(w.ctx, nil))
+		require.NoError(t, w.Costs.RecordCosts(w.ctx, nil))
 		prompt := w.turn(1, promptPlan("2026-03-02"), 2)
 		w.sent(prompt, 30)
 		failed := w.turn(2, replyPlan, 40)
 		w.post(failed, 41)
-		require.NoError(t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: failed, Token: w.ref(failed).Token, Status: models.OutboxFailed, Code: "30007", Now: at(42)}))
+		require.NoError(t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: failed, Token: w.ref(failed).Token, Status: models.OutboxFailed, Code: "30007", Now: at(42)}))
 		w.turn(3, replyPlan, 50)
 
-		report, err := w.DeliveryReport(w.ctx, at(0).Add(-time.Hour), at(600), "")
+		report, err := w.Reports.DeliveryReport(w.ctx, at(0).Add(-time.Hour), at(600), "")
 		require.NoError(t, err)
 		var groups []string
 		for _, g := range report.Groups {
@@ -43,7 +43,7 @@ func TestDeliveryReport(t *testing.T) {
 		require.Equal(t, []time.Duration{20 * time.Minute}, report.Lateness)
 		require.False(t, report.Cut)
 
-		report, err = w.DeliveryReport(w.ctx, at(600).AddDate(0, 0, 1), at(600).AddDate(0, 0, 2), "")
+		report, err = w.Reports.DeliveryReport(w.ctx, at(600).AddDate(0, 0, 1), at(600).AddDate(0, 0, 2), "")
 		require.NoError(t, err)
 		require.Equal(t, models.DeliveryReport{Groups: report.Groups, Inbound: report.Inbound}, report)
 		require.Empty(t, report.Groups)
@@ -62,13 +62,13 @@ func TestDeliveryBySender(t *testing.T) {
 		t.Cleanup(func() { require.NoError(t, opened.Close()) })
 		w = &world{Store: opened, t: t, ctx: w.ctx, url: w.url}
 		posted := func(id string, minutes int, sender models.Sender) {
-			claim, err := w.ClaimSend(w.ctx, id, at(minutes))
+			claim, err := w.Outbox.ClaimSend(w.ctx, id, at(minutes))
 			require.NoError(t, err)
 			claim.Sender = sender
-			row, err := w.StartPost(w.ctx, claim, at(minutes))
+			row, err := w.Outbox.StartPost(w.ctx, claim, at(minutes))
 			require.NoError(t, err)
 			require.Equal(t, models.OutboxSending, row.Status)
-			stored, err := w.Outbox(w.ctx, id)
+			stored, err := w.Outbox.Row(w.ctx, id)
 			require.NoError(t, err)
 			require.Equal(t, stored.SentFrom, row.SentFrom)
 			w.accepted(id, minutes)
@@ -81,7 +81,7 @@ func TestDeliveryBySender(t *testing.T) {
 
 		lateness := map[string]int{}
 		for _, sender := range []string{"", own, studys, "+12025550199"} {
-			report, err := w.DeliveryReport(w.ctx, at(0).Add(-time.Hour), at(6000), sender)
+			report, err := w.Reports.DeliveryReport(w.ctx, at(0).Add(-time.Hour), at(6000), sender)
 			require.NoError(t, err)
 			lateness[sender] = len(report.Lateness)
 			var texts []string

@@ -16,11 +16,11 @@ const EnrolmentKeyLife = 24 * time.Hour
 // earlier equal request it returns the participant of then, as the row is now,
 // and changes nothing. ErrKeyUsed when the key stands for another request, or for
 // a participant who has been removed. Without a key it is Enroll.
-func (s *Store) EnrollOnce(ctx context.Context, p models.Participant, by models.Enrolment) (models.Participant, error) {
+func (s *People) EnrollOnce(ctx context.Context, p models.Participant, by models.Enrolment) (models.Participant, error) {
 	if by.Key == "" {
 		return s.enroll(ctx, p, by, nil)
 	}
-	key := models.EnrolmentKey{KeyIndex: s.base.Index("enrolment key " + by.Key), BodyIndex: s.base.Index("enrolment " + by.Body)}
+	key := models.EnrolmentKey{KeyIndex: s.db.Index("enrolment key " + by.Key), BodyIndex: s.db.Index("enrolment " + by.Body)}
 	if earlier, found, err := s.enrolledBy(ctx, key, p.EnrolledAt); found || err != nil {
 		return earlier, err
 	}
@@ -36,9 +36,9 @@ func (s *Store) EnrollOnce(ctx context.Context, p models.Participant, by models.
 }
 
 // enrolledBy finds the participant whom a key has enrolled.
-func (s *Store) enrolledBy(ctx context.Context, key models.EnrolmentKey, now time.Time) (models.Participant, bool, error) {
+func (s *People) enrolledBy(ctx context.Context, key models.EnrolmentKey, now time.Time) (models.Participant, bool, error) {
 	var rows []models.EnrolmentKey
-	err := s.reader(ctx).Where("key_index = ? AND created_at > ?", key.KeyIndex, instant(now.Add(-EnrolmentKeyLife))).Find(&rows).Error
+	err := s.db.Reader(ctx).Where("key_index = ? AND created_at > ?", key.KeyIndex, instant(now.Add(-EnrolmentKeyLife))).Find(&rows).Error
 	if err != nil {
 		return models.Participant{}, false, fmt.Errorf("looking for an earlier enrolment: %w", classify(err))
 	}

@@ -15,7 +15,7 @@ func TestEnrollOnce(t *testing.T) {
 		ask := func(id, number, key, body string, later time.Duration) (models.Participant, error) {
 			p := person(id, number)
 			p.EnrolledAt = start.Add(later)
-			return w.EnrollOnce(w.ctx, p, models.Enrolment{Actor: "operator", Key: key, Body: body})
+			return w.People.EnrollOnce(w.ctx, p, models.Enrolment{Actor: "operator", Key: key, Body: body})
 		}
 		first, err := ask("p1", phone, "k1", "body", 0)
 		require.NoError(t, err)
@@ -39,7 +39,7 @@ func TestEnrollOnce(t *testing.T) {
 		require.Equal(t, "p6", later.ID)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM enrolment_keys"))
 
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p6", "operator", start.Add(26*time.Hour)))
+		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p6", "operator", start.Add(26*time.Hour)))
 		_, err = ask("p7", "+15550000001", "k1", "another body", 27*time.Hour)
 		require.ErrorIs(t, err, models.ErrKeyUsed, "the participant was removed since")
 	})
@@ -52,7 +52,7 @@ func TestEnrollOnceAtOnce(t *testing.T) {
 		errs := make([]error, len(ids))
 		for i := range ids {
 			all.Go(func() {
-				p, err := w.EnrollOnce(w.ctx, person("p"+string(rune('a'+i)), phone), models.Enrolment{Actor: "operator", Key: "k1", Body: "body"})
+				p, err := w.People.EnrollOnce(w.ctx, person("p"+string(rune('a'+i)), phone), models.Enrolment{Actor: "operator", Key: "k1", Body: "body"})
 				ids[i], errs[i] = p.ID, err
 			})
 		}

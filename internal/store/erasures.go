@@ -18,14 +18,21 @@ const (
 	actionErased = "erased"
 )
 
+// Erasures keeps the erasure of people who left.
+type Erasures struct {
+	db *database.Database
+	// names are those that searches have opened.
+	names *openedNames
+}
+
 // BeginErasure removes a participant who is enrolled, and records that the person
 // is to be erased; the relay carries it on. A second call returns the erasure as it
 // is. ErrNotFound for an unknown participant, *FieldError for a reason that names
 // the person, because the reason stays.
-func (s *Store) BeginErasure(ctx context.Context, r models.ErasureRequest) (models.Erasure, error) {
+func (s *Erasures) BeginErasure(ctx context.Context, r models.ErasureRequest) (models.Erasure, error) {
 	var out models.Erasure
 	// What a lost key has sealed is erased too.
-	err := s.write(database.AllowUnreadable(ctx), func(tx *gorm.DB) error {
+	err := s.db.Write(database.AllowUnreadable(ctx), func(tx *gorm.DB) error {
 		p, err := lockParticipant(tx, r.ParticipantID)
 		if err != nil {
 			return err
@@ -83,19 +90,19 @@ func onlyDigits(text string) string {
 }
 
 // Erasure returns the erasure of a participant; ErrNotFound when there is none.
-func (s *Store) Erasure(ctx context.Context, participantID string) (models.Erasure, error) {
+func (s *Erasures) Erasure(ctx context.Context, participantID string) (models.Erasure, error) {
 	var out models.Erasure
-	err := s.reader(database.AllowUnreadable(ctx)).Where("participant_id = ?", participantID).Take(&out).Error
+	err := s.db.Reader(database.AllowUnreadable(ctx)).Where("participant_id = ?", participantID).Take(&out).Error
 	if err != nil {
 		return out, fmt.Errorf("reading the erasure: %w", classify(err))
 	}
 	return out, nil
 }
 
-// Erasures returns a page of erasures, newest first. A limit outside 1..200 counts
+// List returns a page of erasures, newest first. A limit outside 1..200 counts
 // as 200.
-func (s *Store) Erasures(ctx context.Context, q models.ErasureQuery) ([]models.Erasure, error) {
-	find := s.reader(database.AllowUnreadable(ctx)).Order("requested_at DESC, participant_id DESC").Limit(pageLimit(q.Limit))
+func (s *Erasures) List(ctx context.Context, q models.ErasureQuery) ([]models.Erasure, error) {
+	find := s.db.Reader(database.AllowUnreadable(ctx)).Order("requested_at DESC, participant_id DESC").Limit(pageLimit(q.Limit))
 	if q.Before != "" {
 		last, err := s.Erasure(ctx, q.Before)
 		if err != nil {
@@ -111,9 +118,9 @@ func (s *Store) Erasures(ctx context.Context, q models.ErasureQuery) ([]models.E
 }
 
 // PendingErasures lists erasures that are not done, oldest first.
-func (s *Store) PendingErasures(ctx context.Context, limit int) ([]models.Erasure, error) {
+func (s *Erasures) PendingErasures(ctx context.Context, limit int) ([]models.Erasure, error) {
 	var rows []models.Erasure
-	err := s.reader(database.AllowUnreadable(ctx)).Where("state <> 'done'").Order("requested_at").Limit(limit).Find(&rows).Error
+	err := s.db.Reader(database.AllowUnreadable(ctx)).Where("state <> 'done'").Order("requested_at").Limit(limit).Find(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("listing pending erasures: %w", classify(err))
 	}
@@ -122,9 +129,9 @@ func (s *Store) PendingErasures(ctx context.Context, limit int) ([]models.Erasur
 
 // ExpiredParticipants lists people who were removed before an instant and are not
 // erased, the longest removed first.
-func (s *Store) ExpiredParticipants(ctx context.Context, removedBefore time.Time, limit int) ([]string, error) {
+func (s *Erasures) ExpiredParticipants(ctx context.Context, removedBefore time.Time, limit int) ([]string, error) {
 	var ids []string
-	err := s.reader(ctx).Model(&models.Participant{}).
+	err := s.db.Reader(ctx).Model(&models.Participant{}).
 		Where("removed_at < ? AND NOT EXISTS (SELECT 1 FROM erasures e WHERE e.participant_id = participants.id)", instant(removedBefore)).
 		Order("removed_at").Limit(limit).Pluck("id", &ids).Error
 	if err != nil {
@@ -135,9 +142,9 @@ func (s *Store) ExpiredParticipants(ctx context.Context, removedBefore time.Time
 
 // IsSettled reports whether nothing is on its way for a removed participant any
 // more: no notice to the workflow, no text to the carrier.
-func (s *Store) IsSettled(ctx context.Context, participantID string) (bool, error) {
+func (s *Erasures) IsSettled(ctx context.Context, participantID string) (bool, error) {
 	var open int64
-	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		var untold int64
 		err := tx.Model(&models.Notice{}).Where("participant_id = ? AND delivered_at IS NULL", participantID).Count(&untold).Error
 		if err != nil {
@@ -156,8 +163,8 @@ func (s *Store) IsSettled(ctx context.Context, participantID string) (bool, erro
 
 // EndErasureStep moves an erasure to its next step; another process may have done
 // so before.
-func (s *Store) EndErasureStep(ctx context.Context, step models.ErasureStep) error {
-	err := s.writeOne(ctx, func(rows *gorm.DB) error {
+func (s *Erasures) EndErasureStep(ctx context.Context, step models.ErasureStep) error {
+	err := s.db.WriteOne(ctx, func(rows *gorm.DB) error {
 		return rows.Model(&models.Erasure{}).Where("participant_id = ? AND state = ?", step.ParticipantID, step.From).
 			UpdateColumns(map[string]any{"state": step.To, "updated_at": instant(step.Now)}).Error
 	})
@@ -169,8 +176,8 @@ func (s *Store) EndErasureStep(ctx context.Context, step models.ErasureStep) err
 
 // NoteExecutions records how many workflow runs an erasure has found to delete;
 // the greatest number stays.
-func (s *Store) NoteExecutions(ctx context.Context, participantID string, count int) error {
-	err := s.writeOne(ctx, func(rows *gorm.DB) error {
+func (s *Erasures) NoteExecutions(ctx context.Context, participantID string, count int) error {
+	err := s.db.WriteOne(ctx, func(rows *gorm.DB) error {
 		return rows.Model(&models.Erasure{}).Where("participant_id = ? AND executions < ?", participantID, count).
 			UpdateColumn("executions", count).Error
 	})
@@ -182,8 +189,8 @@ func (s *Store) NoteExecutions(ctx context.Context, participantID string, count 
 
 // NoteErasureProblem records why the carrier has not deleted everything, and calls
 // an operator, once until the erasure is done.
-func (s *Store) NoteErasureProblem(ctx context.Context, participantID, problem string, now time.Time) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Erasures) NoteErasureProblem(ctx context.Context, participantID, problem string, now time.Time) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if _, err := lockParticipant(tx, participantID); err != nil {
 			return err
 		}
@@ -203,7 +210,7 @@ func (s *Store) NoteErasureProblem(ctx context.Context, participantID, problem s
 
 // EraseRows empties and deletes what the tables hold of a person, keeps an opt-out
 // of their numbers, and has the carrier's copies come next. Safe to repeat.
-func (s *Store) EraseRows(ctx context.Context, participantID string, now time.Time) error {
+func (s *Erasures) EraseRows(ctx context.Context, participantID string, now time.Time) error {
 	return s.erase(ctx, participantID, func(_ *gorm.DB, e *models.Erasure) error {
 		if e.State == models.ErasureRows {
 			e.State, e.UpdatedAt = models.ErasureCarrier, instant(now)
@@ -214,7 +221,7 @@ func (s *Store) EraseRows(ctx context.Context, participantID string, now time.Ti
 
 // FinishErasure empties what was written since EraseRows and ends the erasure. It
 // does nothing while the carrier has copies.
-func (s *Store) FinishErasure(ctx context.Context, participantID string, now time.Time) error {
+func (s *Erasures) FinishErasure(ctx context.Context, participantID string, now time.Time) error {
 	return s.erase(ctx, participantID, func(tx *gorm.DB, e *models.Erasure) error {
 		copies, err := carrierCopies(tx, participantID, 1)
 		if err != nil || len(copies) > 0 || e.State != models.ErasureCarrier {
@@ -235,9 +242,9 @@ func (s *Store) FinishErasure(ctx context.Context, participantID string, now tim
 }
 
 // erase empties the rows of a person and saves the erasure as then has changed it.
-func (s *Store) erase(ctx context.Context, participantID string, then func(tx *gorm.DB, e *models.Erasure) error) error {
+func (s *Erasures) erase(ctx context.Context, participantID string, then func(tx *gorm.DB, e *models.Erasure) error) error {
 	defer s.names.drop(participantID)
-	err := s.write(database.AllowUnreadable(ctx), func(tx *gorm.DB) error {
+	err := s.db.Write(database.AllowUnreadable(ctx), func(tx *gorm.DB) error {
 		p, err := lockParticipant(tx, participantID)
 		if err != nil {
 			return err

@@ -9,14 +9,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/memory"
 	"coachline/models"
 )
 
 // beginErasure begins the erasure of p1.
 func (w *world) beginErasure(minutes int) models.Erasure {
 	w.t.Helper()
-	e, err := w.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p1", Actor: "user:eve", Reason: "she asked for it", Now: at(minutes)})
+	e, err := w.Erasures.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p1", Actor: "user:eve", Reason: "she asked for it", Now: at(minutes)})
 	require.NoError(w.t, err)
 	return e
 }
@@ -44,14 +43,14 @@ func (w *world) live() {
 	ctx := w.ctx
 	p := person("p1", phone)
 	p.Name, p.Background = "Thessalonika "+canary, "keeps "+canary+" fish"
-	_, err := w.AcceptInbound(ctx, models.Inbound{ProviderSID: "SM-before", From: phone, To: "+15017122661", Body: "hello from " + canary, ReceivedAt: at(-9)})
+	_, err := w.Inbound.AcceptInbound(ctx, models.Inbound{ProviderSID: "SM-before", From: phone, To: "+15017122661", Body: "hello from " + canary, ReceivedAt: at(-9)})
 	require.NoError(w.t, err)
-	_, err = w.EnrollOnce(ctx, p, models.Enrolment{Actor: "operator", Key: canary, Body: canary})
+	_, err = w.People.EnrollOnce(ctx, p, models.Enrolment{Actor: "operator", Key: canary, Body: canary})
 	require.NoError(w.t, err)
 	w.inbound("SM-in", 1, "I want to die, says "+canary)
 	turn := models.TurnPlan{Kind: models.TurnReply}
 	id := models.TurnID("p1", 1)
-	_, err = w.BeginTurn(ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: 1, Mode: models.ModeIntake, Plan: turn, Now: at(2)})
+	_, err = w.Turns.BeginTurn(ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: 1, Mode: models.ModeIntake, Plan: turn, Now: at(2)})
 	require.NoError(w.t, err)
 	require.NoError(w.t, w.saveStep(models.Step{TurnID: id, Number: 1, Text: canary, Trace: canary, CreatedAt: at(2)}))
 	end := outcome(id, models.TurnReply, "", 2)
@@ -59,18 +58,17 @@ func (w *world) live() {
 	ids, err := w.finish(end)
 	require.NoError(w.t, err)
 	w.sent(ids[0], 3)
-	memories, err := memory.New(memory.Config{Database: w.Database()})
-	require.NoError(w.t, err)
+	memories := w.Memory
 	_, err = memories.SaveFact(ctx, models.Fact{ParticipantID: "p1", Kind: models.FactGoal, Text: "loves " + canary, TurnID: id, CreatedAt: at(4)}, nil)
 	require.NoError(w.t, err)
 	name, number := "Ida "+canary, "+15558675311"
-	_, err = w.UpdateParticipant(models.WithOrigin(ctx, models.Origin{Reason: canary + " moved"}), models.ParticipantUpdate{
+	_, err = w.People.UpdateParticipant(models.WithOrigin(ctx, models.Origin{Reason: canary + " moved"}), models.ParticipantUpdate{
 		ID: "p1", Actor: "user:eve", Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: &name}, Phone: &number}, Now: at(5),
 	})
 	require.NoError(w.t, err)
-	_, _, err = w.QueueOperatorMessage(ctx, models.OperatorMessage{ParticipantID: "p1", Key: "k", Body: canary, Actor: "user:eve", Now: at(6)})
+	_, _, err = w.Outbox.QueueOperatorMessage(ctx, models.OperatorMessage{ParticipantID: "p1", Key: "k", Body: canary, Actor: "user:eve", Now: at(6)})
 	require.NoError(w.t, err)
-	_, err = w.ClearAttention(ctx, models.AttentionClearing{ParticipantID: "p1", Actor: "user:eve", Note: canary + " is well", Now: at(7)})
+	_, err = w.Attention.ClearAttention(ctx, models.AttentionClearing{ParticipantID: "p1", Actor: "user:eve", Note: canary + " is well", Now: at(7)})
 	require.NoError(w.t, err)
 }
 
@@ -85,7 +83,7 @@ func TestErasedPersonIsFoundNowhere(t *testing.T) {
 
 		e := w.beginErasure(8)
 		require.Equal(t, models.ErasureEnding, e.State)
-		again, err := w.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p1", Actor: "user:mallory", Now: at(9)})
+		again, err := w.Erasures.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p1", Actor: "user:mallory", Now: at(9)})
 		require.NoError(t, err)
 		require.Equal(t, "user:eve", again.RequestedBy)
 		require.Contains(t, w.opened(), canary)
@@ -105,8 +103,8 @@ func TestErasedPersonIsFoundNowhere(t *testing.T) {
 		require.Zero(t, w.count("SELECT count(*) FROM inbound WHERE from_index <> ''"))
 
 		counts := e.Counts
-		require.NoError(t, w.EraseRows(w.ctx, "p1", at(12)))
-		e, err = w.Erasure(w.ctx, "p1")
+		require.NoError(t, w.Erasures.EraseRows(w.ctx, "p1", at(12)))
+		e, err = w.Erasures.Erasure(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, counts, e.Counts, "what is done is not repeated")
 	})
@@ -120,13 +118,13 @@ func TestAuditOfErasedPeople(t *testing.T) {
 		w.record(models.Audit{ParticipantID: "p2", Actor: "eve", Action: "update", Reason: "two", At: at(8)})
 		w.beginErasure(8)
 		w.eraseAll("p1", 9)
-		chain, err := w.CheckAudit(w.ctx)
+		chain, err := w.Audit.CheckAudit(w.ctx)
 		require.NoError(t, err)
 		require.Zero(t, chain.BrokenAt, chain.Problem)
 		require.Positive(t, chain.Erased)
 
 		w.raw(exec(t, "UPDATE audit SET reason = '', change = '' WHERE participant_id = 'p2'"))
-		chain, err = w.CheckAudit(w.ctx)
+		chain, err = w.Audit.CheckAudit(w.ctx)
 		require.NoError(t, err)
 		require.Positive(t, chain.BrokenAt)
 		require.Equal(t, "reason and change are empty, and no erasure of the participant is recorded", chain.Problem)
@@ -140,7 +138,7 @@ func TestErasedRowsOfTheAuditCannotBeFilled(t *testing.T) {
 		w.beginErasure(8)
 		w.eraseAll("p1", 9)
 		w.raw(exec(t, "UPDATE audit SET reason = 'AAAA', change = 'AAAA' WHERE seq = 1"))
-		chain, err := w.CheckAudit(w.ctx)
+		chain, err := w.Audit.CheckAudit(w.ctx)
 		require.NoError(t, err)
 		require.Equal(t, int64(1), chain.BrokenAt)
 	})
@@ -159,15 +157,15 @@ func TestOptOutOutlivesTheErasure(t *testing.T) {
 
 		again := person("p2", phone)
 		again.EnrolledAt = at(4)
-		p, err := w.Enroll(w.ctx, again, "operator")
+		p, err := w.People.Enroll(w.ctx, again, "operator")
 		require.NoError(t, err)
 		require.Equal(t, models.StatusOptedOut, p.Status)
 		w.inbound("SM-start", 5, "START")
-		p, err = w.Participant(w.ctx, "p2")
+		p, err = w.People.Participant(w.ctx, "p2")
 		require.NoError(t, err)
 		require.Equal(t, models.StatusActive, p.Status)
 
-		_, err = w.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p2", Actor: "user:eve", Now: at(6)})
+		_, err = w.Erasures.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p2", Actor: "user:eve", Now: at(6)})
 		require.NoError(t, err)
 		require.False(t, w.eraseAll("p2", 7).Suppressed)
 		require.Zero(t, w.count("SELECT count(*) FROM suppressions"))
@@ -179,7 +177,7 @@ func TestErasureOfLostKeys(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		w.inbound("SM-in", 1, "hello")
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "user:eve", at(2)))
+		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "user:eve", at(2)))
 		w.raw(exec(t, "UPDATE participants SET name = 'AAAA'", "UPDATE inbound SET body = 'AAAA'"))
 		w.beginErasure(3)
 		w.eraseAll("p1", 4)
@@ -191,12 +189,12 @@ func TestErasureReasonNamesNobody(t *testing.T) {
 	w := onSQLite(t)
 	w.enrolled()
 	for _, reason := range []string{"Mrs QUILL asked", "call of (1) 555-867-5310"} {
-		_, err := w.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p1", Actor: "user:eve", Reason: reason, Now: at(1)})
+		_, err := w.Erasures.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p1", Actor: "user:eve", Reason: reason, Now: at(1)})
 		var field *models.FieldError
 		require.ErrorAs(t, err, &field, reason)
 		require.Equal(t, "reason", field.Field)
 	}
-	_, err := w.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p9", Actor: "user:eve", Now: at(1)})
+	_, err := w.Erasures.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p9", Actor: "user:eve", Now: at(1)})
 	require.ErrorIs(t, err, models.ErrNotFound)
 }
 
@@ -206,33 +204,33 @@ func TestErasureProblemCallsAnOperatorOnce(t *testing.T) {
 		w.live()
 		w.beginErasure(8)
 		step := models.ErasureStep{ParticipantID: "p1", From: models.ErasureEnding, To: models.ErasureRows, Now: at(9)}
-		require.NoError(t, w.EndErasureStep(w.ctx, step))
-		require.NoError(t, w.EraseRows(w.ctx, "p1", at(9)))
-		require.NoError(t, w.FinishErasure(w.ctx, "p1", at(9)))
+		require.NoError(t, w.Erasures.EndErasureStep(w.ctx, step))
+		require.NoError(t, w.Erasures.EraseRows(w.ctx, "p1", at(9)))
+		require.NoError(t, w.Erasures.FinishErasure(w.ctx, "p1", at(9)))
 		for minute := range 3 {
-			require.NoError(t, w.NoteErasureProblem(w.ctx, "p1", "carrier account", at(10+minute)))
+			require.NoError(t, w.Erasures.NoteErasureProblem(w.ctx, "p1", "carrier account", at(10+minute)))
 		}
-		open, err := w.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionErasure})
+		open, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionErasure})
 		require.NoError(t, err)
 		require.Len(t, open, 1)
 		require.Empty(t, open[0].Person.Name)
-		e, err := w.Erasure(w.ctx, "p1")
+		e, err := w.Erasures.Erasure(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, models.ErasureCarrier, e.State, "the carrier has copies")
 		require.Equal(t, "carrier account", e.Problem)
 
-		copies, err := w.CarrierCopies(w.ctx, "p1", 200)
+		copies, err := w.Erasures.CarrierCopies(w.ctx, "p1", 200)
 		require.NoError(t, err)
 		for _, c := range append(copies, copies...) {
-			require.NoError(t, w.CopyErased(w.ctx, "p1", c))
+			require.NoError(t, w.Erasures.CopyErased(w.ctx, "p1", c))
 		}
-		require.NoError(t, w.FinishErasure(w.ctx, "p1", at(20)))
-		e, err = w.Erasure(w.ctx, "p1")
+		require.NoError(t, w.Erasures.FinishErasure(w.ctx, "p1", at(20)))
+		e, err = w.Erasures.Erasure(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, models.ErasureDone, e.State)
 		require.Empty(t, e.Problem)
 		require.Equal(t, int64(len(copies)), e.CarrierMessages)
-		open, err = w.OpenAttention(w.ctx, models.AttentionQuery{})
+		open, err = w.Attention.OpenAttention(w.ctx, models.AttentionQuery{})
 		require.NoError(t, err)
 		require.Empty(t, open)
 	})
@@ -242,35 +240,35 @@ func TestExpiredParticipantsAndPages(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		for i := range 3 {
 			id := fmt.Sprint("p", i+1)
-			_, err := w.Enroll(w.ctx, person(id, fmt.Sprint("+1555867530", i)), "operator")
+			_, err := w.People.Enroll(w.ctx, person(id, fmt.Sprint("+1555867530", i)), "operator")
 			require.NoError(t, err)
-			require.NoError(t, w.RemoveParticipant(w.ctx, id, "operator", at(i)))
+			require.NoError(t, w.People.RemoveParticipant(w.ctx, id, "operator", at(i)))
 		}
-		ids, err := w.ExpiredParticipants(w.ctx, at(2), 9)
+		ids, err := w.Erasures.ExpiredParticipants(w.ctx, at(2), 9)
 		require.NoError(t, err)
 		require.Equal(t, []string{"p1", "p2"}, ids)
 		for i, id := range ids {
-			_, err := w.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: id, Actor: "retention", Now: at(10 + i)})
+			_, err := w.Erasures.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: id, Actor: "retention", Now: at(10 + i)})
 			require.NoError(t, err)
 		}
-		ids, err = w.ExpiredParticipants(w.ctx, at(2).Add(time.Minute), 9)
+		ids, err = w.Erasures.ExpiredParticipants(w.ctx, at(2).Add(time.Minute), 9)
 		require.NoError(t, err)
 		require.Equal(t, []string{"p3"}, ids)
-		page, err := w.Erasures(w.ctx, models.ErasureQuery{Limit: 1})
+		page, err := w.Erasures.List(w.ctx, models.ErasureQuery{Limit: 1})
 		require.NoError(t, err)
 		require.Equal(t, "p2", page[0].ParticipantID)
-		page, err = w.Erasures(w.ctx, models.ErasureQuery{Limit: 5, Before: "p2"})
+		page, err = w.Erasures.List(w.ctx, models.ErasureQuery{Limit: 5, Before: "p2"})
 		require.NoError(t, err)
 		require.Len(t, page, 1)
 		require.Equal(t, "p1", page[0].ParticipantID)
-		settled, err := w.IsSettled(w.ctx, "p1")
+		settled, err := w.Erasures.IsSettled(w.ctx, "p1")
 		require.NoError(t, err)
 		require.False(t, settled, "the workflow was not told")
 		w.raw(func(db *sql.DB) {
 			_, err := db.Exec("UPDATE notices SET delivered_at = created_at")
 			require.NoError(t, err)
 		})
-		settled, err = w.IsSettled(w.ctx, "p1")
+		settled, err = w.Erasures.IsSettled(w.ctx, "p1")
 		require.NoError(t, err)
 		require.True(t, settled)
 	})

@@ -28,12 +28,20 @@ const (
 // indexDigits of the sender's blind index tell senders apart in a hint's id.
 const indexDigits = 24
 
+// Hints keeps fixed texts that no turn writes: hints to strangers, notices of a limit, questions about an opt-out.
+type Hints struct {
+	db *database.Database
+	// limits bound the texts of one sender that reach the coach.
+	limits InboundLimits
+	outbox *Outbox
+}
+
 // createHint writes the hint to a stranger, whose marked text is stored already, and
 // returns its id: the safety text for a text that may be a crisis, else that the number
 // is not enrolled; each once a day. "" when none is due: there was one today, hints are
 // off (the safety text goes all the same), the text asks for no more texts or was
 // answered by the carrier, the sender opted out, or it is no phone.
-func (s *Store) createHint(tx *gorm.DB, in models.Inbound) (string, error) {
+func (s *Hints) createHint(tx *gorm.DB, in models.Inbound) (string, error) {
 	isDangerous := in.Danger != models.DangerNone
 	silent := in.Intent == models.IntentStop || in.IntentMethod == models.MethodCarrier
 	if silent || !isDangerous && !s.limits.Hints || !strings.HasPrefix(in.From, "+") || in.From == in.To {
@@ -87,9 +95,9 @@ func isHintLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
 
 // PendingHints lists hints that Temporal was not told to send and that were
 // written before createdBefore, oldest first, at most limit of them.
-func (s *Store) PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]models.Hint, error) {
+func (s *Hints) PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]models.Hint, error) {
 	var rows []models.Hint
-	err := s.reader(ctx).Where("told_at IS NULL AND created_at < ?", createdBefore).
+	err := s.db.Reader(ctx).Where("told_at IS NULL AND created_at < ?", createdBefore).
 		Order("created_at").Limit(limit).Find(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading hints: %w", err)
@@ -99,8 +107,8 @@ func (s *Store) PendingHints(ctx context.Context, createdBefore time.Time, limit
 
 // HintTold records that Temporal was told. Safe to repeat: the first instant
 // stays.
-func (s *Store) HintTold(ctx context.Context, id string, at time.Time) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Hints) HintTold(ctx context.Context, id string, at time.Time) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Model(&models.Hint{}).Where("id = ? AND told_at IS NULL", id).UpdateColumn("told_at", at).Error
 	})
 	if err != nil {
@@ -114,9 +122,9 @@ func (s *Store) HintTold(ctx context.Context, id string, at time.Time) error {
 // claim has how long to wait. A hint that an earlier
 // attempt left in sending may have gone out: it ends as unknown and is never
 // posted twice. ErrNotFound for an unknown id.
-func (s *Store) ClaimHint(ctx context.Context, id string, now time.Time) (models.HintClaim, error) {
+func (s *Hints) ClaimHint(ctx context.Context, id string, now time.Time) (models.HintClaim, error) {
 	var claim models.HintClaim
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var row models.Hint
 		if err := forUpdate(tx).Where("id = ?", id).Take(&row).Error; err != nil {
 			return err
@@ -130,7 +138,7 @@ func (s *Store) ClaimHint(ctx context.Context, id string, now time.Time) (models
 			return err
 		}
 		if before == models.OutboxReady && row.Status == models.OutboxSending {
-			wait, err := s.senderWait(tx, to.study, now)
+			wait, err := s.outbox.senderWait(tx, to.study, now)
 			if err != nil || wait > 0 {
 				claim = models.HintClaim{Status: before, Wait: wait}
 				return err
@@ -204,9 +212,9 @@ func hintRefusal(tx *gorm.DB, to hintReader) (string, error) {
 // CheckHint repeats the check of consent and enrolment for a claimed hint, when
 // the connection to the carrier is established, and returns where it stands:
 // sending when it may be written. ErrNotFound for an unknown id.
-func (s *Store) CheckHint(ctx context.Context, id string, now time.Time) (models.OutboxStatus, error) {
+func (s *Hints) CheckHint(ctx context.Context, id string, now time.Time) (models.OutboxStatus, error) {
 	var row models.Hint
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		row = models.Hint{}
 		if err := forUpdate(tx).Where("id = ?", id).Take(&row).Error; err != nil {
 			return err
@@ -230,8 +238,8 @@ func (s *Store) CheckHint(ctx context.Context, id string, now time.Time) (models
 
 // SettleHint ends an attempt. It does nothing unless the hint is being sent, so
 // a retry is safe.
-func (s *Store) SettleHint(ctx context.Context, r models.HintResult) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Hints) SettleHint(ctx context.Context, r models.HintResult) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Model(&models.Hint{}).Where("id = ? AND status = ?", r.ID, models.OutboxSending).UpdateColumns(map[string]any{
 			"status": r.Status, "provider_sid": r.ProviderSID, "error_code": r.ErrorCode, "updated_at": r.Now,
 		}).Error
@@ -244,10 +252,10 @@ func (s *Store) SettleHint(ctx context.Context, r models.HintResult) error {
 
 // ReaderOf returns the participant who sent a text, with locale, study and arm
 // only. ErrNotFound for a text that is unknown or a stranger's.
-func (s *Store) ReaderOf(ctx context.Context, inboundID int64) (models.Participant, error) {
+func (s *Hints) ReaderOf(ctx context.Context, inboundID int64) (models.Participant, error) {
 	var p models.Participant
-	sender := s.reader(ctx).Model(&models.Inbound{}).Select("participant_id").Where("id = ?", inboundID)
-	if err := s.reader(ctx).Select("locale", "study_id", "arm").Where("id = (?)", sender).Take(&p).Error; err != nil {
+	sender := s.db.Reader(ctx).Model(&models.Inbound{}).Select("participant_id").Where("id = ?", inboundID)
+	if err := s.db.Reader(ctx).Select("locale", "study_id", "arm").Where("id = (?)", sender).Take(&p).Error; err != nil {
 		return models.Participant{}, fmt.Errorf("reading who sent a text: %w", database.Classify(err))
 	}
 	return p, nil
@@ -257,21 +265,21 @@ func (s *Store) ReaderOf(ctx context.Context, inboundID int64) (models.Participa
 // with its entry of the conversation, and returns the row's id; "" when it
 // comes too late to be of use. Safe to retry: the first row stays. Whether it
 // may be sent is for the gates of sending. ErrNotFound for an unknown text.
-func (s *Store) QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error) {
+func (s *Hints) QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error) {
 	return s.queueFixed(ctx, fixedText{name: "limit", inboundID: n.InboundID, body: n.Body, now: n.Now, validity: models.FixedTextValidity})
 }
 
 // QueueAsk writes the outbox row that asks what a text meant, as QueueLimitNotice
 // does its own, on the channel that the text came by.
-func (s *Store) QueueAsk(ctx context.Context, a models.Ask) (string, error) {
+func (s *Hints) QueueAsk(ctx context.Context, a models.Ask) (string, error) {
 	return s.queueFixed(ctx, fixedText{name: "ask", inboundID: a.InboundID, body: a.Body, now: a.Now, validity: models.AnswerValidity})
 }
 
 // AskedIntent returns what the screening took a text for. ErrNotFound for an
 // unknown text.
-func (s *Store) AskedIntent(ctx context.Context, inboundID int64) (models.Intent, error) {
+func (s *Hints) AskedIntent(ctx context.Context, inboundID int64) (models.Intent, error) {
 	var in models.Inbound
-	if err := s.reader(ctx).Select("intent").Where("id = ?", inboundID).Take(&in).Error; err != nil {
+	if err := s.db.Reader(ctx).Select("intent").Where("id = ?", inboundID).Take(&in).Error; err != nil {
 		return "", fmt.Errorf("reading a text: %w", database.Classify(err))
 	}
 	return in.Intent, nil
@@ -287,9 +295,9 @@ type fixedText struct {
 	validity  time.Duration
 }
 
-func (s *Store) queueFixed(ctx context.Context, f fixedText) (string, error) {
+func (s *Hints) queueFixed(ctx context.Context, f fixedText) (string, error) {
 	var id string
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		id = ""
 		var in models.Inbound
 		if err := tx.Where("id = ? AND participant_id <> ''", f.inboundID).Take(&in).Error; err != nil {

@@ -72,7 +72,7 @@ func TestNoHint(t *testing.T) {
 func TestNoHintToWhoOptedOut(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
 		w.take(models.Inbound{From: phone, Body: "stop", ReceivedAt: inboundAt(0)})
-		require.NoError(w.t, w.RemoveParticipant(w.ctx, "ann", "operator", inboundAt(1)))
+		require.NoError(w.t, w.People.RemoveParticipant(w.ctx, "ann", "operator", inboundAt(1)))
 		require.Empty(w.t, w.strange(2, models.Inbound{From: phone, Body: "hello"}).HintID, "the ledger outlives the enrolment")
 		back := begunTurn
 		back.From = phone
@@ -96,14 +96,14 @@ func TestStrangersStopHolds(t *testing.T) {
 
 func TestClaimHint(t *testing.T) {
 	claim := func(w *inboundWorld, id string, seconds int) models.HintClaim {
-		out, err := w.ClaimHint(w.ctx, id, inboundAt(seconds))
+		out, err := w.Hints.ClaimHint(w.ctx, id, inboundAt(seconds))
 		require.NoError(w.t, err)
 		return out
 	}
 	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
 		first := w.strange(0, hello).HintID
 		require.Equal(w.t, models.HintClaim{To: stranger, Post: true, Status: models.OutboxSending}, claim(w, first, 1))
-		require.NoError(w.t, w.SettleHint(w.ctx, models.HintResult{ID: first, Status: models.OutboxReady, Now: inboundAt(2)}))
+		require.NoError(w.t, w.Hints.SettleHint(w.ctx, models.HintResult{ID: first, Status: models.OutboxReady, Now: inboundAt(2)}))
 		require.True(w.t, claim(w, first, 3).Post, "refused for sure, so tried again")
 		require.Equal(w.t, models.OutboxUnknown, claim(w, first, 4).Status, "an attempt of unknown fate is the last")
 		require.False(w.t, claim(w, first, 5).Post)
@@ -117,7 +117,7 @@ func TestClaimHint(t *testing.T) {
 		other := w.strange(0, models.Inbound{From: "+15550002222", Body: "hi"}).HintID
 		w.enrol("new", "+15550002222")
 		require.Equal(w.t, models.OutboxCanceled, claim(w, other, 1).Status, "enrolled meanwhile")
-		_, err := w.ClaimHint(w.ctx, "hint-none", inboundAt(0))
+		_, err := w.Hints.ClaimHint(w.ctx, "hint-none", inboundAt(0))
 		require.ErrorIs(w.t, err, models.ErrNotFound)
 	})
 }
@@ -125,15 +125,15 @@ func TestClaimHint(t *testing.T) {
 func TestPendingHints(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
 		id := w.strange(0, hello).HintID
-		pending, err := w.PendingHints(w.ctx, inboundAt(0), 10)
+		pending, err := w.Hints.PendingHints(w.ctx, inboundAt(0), 10)
 		require.NoError(w.t, err)
 		require.Empty(w.t, pending, "too young")
-		pending, err = w.PendingHints(w.ctx, inboundAt(5), 10)
+		pending, err = w.Hints.PendingHints(w.ctx, inboundAt(5), 10)
 		require.NoError(w.t, err)
 		require.Len(w.t, pending, 1)
 		require.Equal(w.t, id, pending[0].ID)
-		require.NoError(w.t, w.HintTold(w.ctx, id, inboundAt(6)))
-		pending, err = w.PendingHints(w.ctx, inboundAt(60), 10)
+		require.NoError(w.t, w.Hints.HintTold(w.ctx, id, inboundAt(6)))
+		pending, err = w.Hints.PendingHints(w.ctx, inboundAt(60), 10)
 		require.NoError(w.t, err)
 		require.Empty(w.t, pending)
 	})
@@ -146,14 +146,14 @@ func TestHintIsCheckedAgain(t *testing.T) {
 		"nothing": func(*inboundWorld) {},
 		"STOP":    func(w *inboundWorld) { w.strange(1, stop) },
 		"enrolled": func(w *inboundWorld) {
-			_, err := w.Enroll(w.ctx, models.Participant{ID: "eve", Phone: stranger, Timezone: "UTC", EnrolledAt: inboundAt(1)}, "operator")
+			_, err := w.People.Enroll(w.ctx, models.Participant{ID: "eve", Phone: stranger, Timezone: "UTC", EnrolledAt: inboundAt(1)}, "operator")
 			require.NoError(w.t, err)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
 				id := w.strange(0, hello).HintID
-				claim, err := w.ClaimHint(w.ctx, id, inboundAt(0))
+				claim, err := w.Hints.ClaimHint(w.ctx, id, inboundAt(0))
 				require.NoError(w.t, err)
 				require.True(w.t, claim.Post)
 				happen(w)
@@ -162,11 +162,11 @@ func TestHintIsCheckedAgain(t *testing.T) {
 					want = models.OutboxSending
 				}
 				for range 2 {
-					status, err := w.CheckHint(w.ctx, id, inboundAt(2))
+					status, err := w.Hints.CheckHint(w.ctx, id, inboundAt(2))
 					require.NoError(w.t, err)
 					require.Equal(w.t, want, status)
 				}
-				_, err = w.CheckHint(w.ctx, "nobody", inboundAt(2))
+				_, err = w.Hints.CheckHint(w.ctx, "nobody", inboundAt(2))
 				require.ErrorIs(w.t, err, models.ErrNotFound)
 			})
 		})
@@ -181,31 +181,31 @@ func TestStrangerInCrisis(t *testing.T) {
 			w.strange(0, hello)
 			first := w.strange(10, models.Inbound{Body: crisis})
 			require.NotEmpty(w.t, first.AlarmID)
-			text, err := w.HintText(w.ctx, first.HintID)
+			text, err := w.Hints.HintText(w.ctx, first.HintID)
 			require.NoError(w.t, err)
 			require.Equal(w.t, models.HintText{Purpose: models.HintCrisis}, text)
 			again := w.strange(20, models.Inbound{Body: crisis})
 			require.Empty(w.t, again.HintID)
 			require.Empty(w.t, again.AlarmID)
 
-			pending, err := w.PendingAlarms(w.ctx, inboundAt(60), 10)
+			pending, err := w.Alerts.PendingAlarms(w.ctx, inboundAt(60), 10)
 			require.NoError(w.t, err)
 			require.Len(w.t, pending, 1)
 			require.True(w.t, pending[0].Pages)
 			require.False(w.t, pending[0].Answer)
-			open, err := w.StrangerAlerts(w.ctx, 10)
+			open, err := w.Alerts.StrangerAlerts(w.ctx, 10)
 			require.NoError(w.t, err)
 			require.Len(w.t, open, 1)
-			read, err := w.AlertText(w.ctx, first.AlarmID)
+			read, err := w.Alerts.AlertText(w.ctx, first.AlarmID)
 			require.NoError(w.t, err)
 			require.Equal(w.t, stranger, read.Phone)
 			require.Equal(w.t, crisis, read.Text)
-			_, err = w.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: first.AlarmID, Actor: "user:kim", Now: inboundAt(70)})
+			_, err = w.Alerts.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: first.AlarmID, Actor: "user:kim", Now: inboundAt(70)})
 			require.NoError(w.t, err)
-			open, err = w.StrangerAlerts(w.ctx, 10)
+			open, err = w.Alerts.StrangerAlerts(w.ctx, 10)
 			require.NoError(w.t, err)
 			require.Empty(w.t, open)
-			_, err = w.AlertText(w.ctx, "alarm-0")
+			_, err = w.Alerts.AlertText(w.ctx, "alarm-0")
 			require.ErrorIs(w.t, err, models.ErrNotFound)
 
 			require.NotEmpty(w.t, w.strange(10+24*3600, models.Inbound{Body: crisis}).AlarmID, "a day later")
@@ -232,10 +232,10 @@ func TestStrangerInCrisisWhoOptsOut(t *testing.T) {
 func TestStrangerInCrisisWhoWasEnrolled(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
 		ann := w.ann()
-		_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: ann.ID, Actor: "user:kim", Now: inboundAt(0), Patch: models.ParticipantPatch{Locale: new("es-MX")}})
+		_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: ann.ID, Actor: "user:kim", Now: inboundAt(0), Patch: models.ParticipantPatch{Locale: new("es-MX")}})
 		require.NoError(w.t, err)
-		require.NoError(w.t, w.RemoveParticipant(w.ctx, ann.ID, "user:kim", inboundAt(0)))
-		text, err := w.HintText(w.ctx, w.strange(10, models.Inbound{From: ann.Phone, Body: crisis}).HintID)
+		require.NoError(w.t, w.People.RemoveParticipant(w.ctx, ann.ID, "user:kim", inboundAt(0)))
+		text, err := w.Hints.HintText(w.ctx, w.strange(10, models.Inbound{From: ann.Phone, Body: crisis}).HintID)
 		require.NoError(w.t, err)
 		require.Equal(w.t, "es-MX", text.Locale)
 	})

@@ -67,8 +67,8 @@ type historyPage struct {
 // HistoryAfter returns at most limit entries of a participant's conversation
 // after an instant, the newest ones, oldest first. That of an unknown
 // participant is empty.
-func (s *Store) HistoryAfter(ctx context.Context, participantID string, limit int, after time.Time) ([]models.HistoryEntry, error) {
-	entries, err := readHistory(s.reader(ctx), historyPage{ParticipantID: participantID, Limit: limit, After: after})
+func (s *People) HistoryAfter(ctx context.Context, participantID string, limit int, after time.Time) ([]models.HistoryEntry, error) {
+	entries, err := readHistory(s.db.Reader(ctx), historyPage{ParticipantID: participantID, Limit: limit, After: after})
 	if err != nil {
 		return nil, fmt.Errorf("reading history: %w", database.Classify(err))
 	}

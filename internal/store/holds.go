@@ -13,15 +13,18 @@ import (
 	"coachline/models"
 )
 
+// Holds keeps the times in which no prompt goes out.
+type Holds struct{ db *database.Database }
+
 // CreateHold stores a hold with its audit row and returns it with its id.
 // *FieldError when it would end before it begins, or when its scope does not fit.
-func (s *Store) CreateHold(ctx context.Context, h models.Hold) (models.Hold, error) {
+func (s *Holds) CreateHold(ctx context.Context, h models.Hold) (models.Hold, error) {
 	h.CreatedAt, h.UntilAt = instant(h.CreatedAt), instant(h.UntilAt)
 	if !h.UntilAt.After(h.CreatedAt) {
 		return models.Hold{}, models.BadField("until", "must be in the future")
 	}
 	var out models.Hold
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := checkScope(tx, h); err != nil {
 			return err
 		}
@@ -76,10 +79,10 @@ func holdObject(id int64) string { return strconv.FormatInt(id, 10) }
 
 // ReleaseHold ends a hold now and returns it. ErrNotFound when the id is unknown
 // or the hold is over.
-func (s *Store) ReleaseHold(ctx context.Context, r models.HoldRelease) (models.Hold, error) {
+func (s *Holds) ReleaseHold(ctx context.Context, r models.HoldRelease) (models.Hold, error) {
 	now := instant(r.Now)
 	var out models.Hold
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		out = models.Hold{}
 		if err := forUpdate(tx).Where("id = ?", r.ID).Take(&out).Error; err != nil {
 			return err
@@ -100,10 +103,10 @@ func (s *Store) ReleaseHold(ctx context.Context, r models.HoldRelease) (models.H
 	return out, nil
 }
 
-// Holds returns a page of holds, newest first. A limit outside 1..200 counts
+// List returns a page of holds, newest first. A limit outside 1..200 counts
 // as 200.
-func (s *Store) Holds(ctx context.Context, q models.HoldQuery) ([]models.Hold, error) {
-	find := s.reader(ctx).Order("id DESC").Limit(pageLimit(q.Limit))
+func (s *Holds) List(ctx context.Context, q models.HoldQuery) ([]models.Hold, error) {
+	find := s.db.Reader(ctx).Order("id DESC").Limit(pageLimit(q.Limit))
 	if !q.ActiveAt.IsZero() {
 		find = activeHolds(find, q.ActiveAt)
 	}

@@ -11,7 +11,7 @@ import (
 
 func (w *world) hold(from, until int) models.Hold {
 	w.t.Helper()
-	h, err := w.CreateHold(w.ctx, models.Hold{Scope: models.HoldAll, Reason: "holiday of Ada Quill", CreatedBy: "operator", CreatedAt: at(from), UntilAt: at(until)})
+	h, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldAll, Reason: "holiday of Ada Quill", CreatedBy: "operator", CreatedAt: at(from), UntilAt: at(until)})
 	require.NoError(w.t, err)
 	return h
 }
@@ -21,7 +21,7 @@ func (w *world) beginPrompt(n, sendAt, minutes int) bool {
 	w.t.Helper()
 	plan := promptPlan(fmt.Sprintf("2026-03-%02d", n))
 	plan.Slot.SendAt = at(sendAt)
-	out, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: models.TurnID("p1", n), Number: n, Mode: models.ModeIntake, Plan: plan, Now: at(minutes)})
+	out, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: models.TurnID("p1", n), Number: n, Mode: models.ModeIntake, Plan: plan, Now: at(minutes)})
 	require.NoError(w.t, err)
 	return !out.Skip
 }
@@ -40,7 +40,7 @@ func TestHoldStopsPrompts(t *testing.T) {
 		w.enrolled()
 		written := w.turn(1, promptPlan("2026-03-01"), 0)
 		h := w.hold(10, 100)
-		claim, err := w.ClaimSend(w.ctx, written, at(11))
+		claim, err := w.Outbox.ClaimSend(w.ctx, written, at(11))
 		require.NoError(t, err)
 		require.False(t, claim.Post)
 		require.Equal(t, []any{models.OutboxCanceled, models.MissedHold}, []any{claim.Outbox.Status, claim.Outbox.ErrorCode})
@@ -55,7 +55,7 @@ func TestHoldStopsPrompts(t *testing.T) {
 		require.NoError(t, w.Close())
 		w.Store = openStore(t, w.url)
 		require.False(t, w.beginPrompt(5, 30, 30), "kept across restarts")
-		_, err = w.ReleaseHold(w.ctx, models.HoldRelease{ID: h.ID, Actor: "operator", Now: at(40)})
+		_, err = w.Holds.ReleaseHold(w.ctx, models.HoldRelease{ID: h.ID, Actor: "operator", Now: at(40)})
 		require.NoError(t, err)
 		require.True(t, w.beginPrompt(6, 50, 50), "released")
 		require.False(t, w.beginPrompt(7, 39, 50), "due before the release")
@@ -76,7 +76,7 @@ func TestHoldLeavesReplies(t *testing.T) {
 		w.hold(3, 100)
 		var posted []models.TurnKind
 		for _, kind := range kinds {
-			claim, err := w.ClaimSend(w.ctx, rows[kind], at(4))
+			claim, err := w.Outbox.ClaimSend(w.ctx, rows[kind], at(4))
 			require.NoError(t, err)
 			if claim.Post {
 				posted = append(posted, kind)
@@ -85,7 +85,7 @@ func TestHoldLeavesReplies(t *testing.T) {
 		require.Equal(t, kinds[:3], posted)
 		var begun []models.TurnKind
 		for i, kind := range kinds {
-			out, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: models.TurnID("p1", i+20), Number: i + 20, Plan: models.TurnPlan{Kind: kind}, Now: at(5)})
+			out, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: models.TurnID("p1", i+20), Number: i + 20, Plan: models.TurnPlan{Kind: kind}, Now: at(5)})
 			require.NoError(t, err)
 			if !out.Skip {
 				begun = append(begun, kind)
@@ -102,7 +102,7 @@ func TestHoldLeavesSendsUnderWay(t *testing.T) {
 		id := w.turn(1, promptPlan("2026-03-01"), 0)
 		w.post(id, 1)
 		w.hold(2, 100)
-		claim, err := w.ClaimSend(w.ctx, id, at(3))
+		claim, err := w.Outbox.ClaimSend(w.ctx, id, at(3))
 		require.NoError(t, err)
 		require.True(t, claim.Post)
 		require.True(t, claim.Resumed)
@@ -111,11 +111,11 @@ func TestHoldLeavesSendsUnderWay(t *testing.T) {
 
 func TestHoldsAreListedAndReleased(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		_, err := w.CreateHold(w.ctx, models.Hold{Scope: models.HoldAll, CreatedAt: at(5), UntilAt: at(5)})
+		_, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldAll, CreatedAt: at(5), UntilAt: at(5)})
 		require.ErrorContains(t, err, "until: must be in the future")
 		first, second := w.hold(0, 50), w.hold(0, 10)
 		ids := func(q models.HoldQuery) (ids []int64) {
-			rows, err := w.Holds(w.ctx, q)
+			rows, err := w.Holds.List(w.ctx, q)
 			require.NoError(t, err)
 			for _, h := range rows {
 				ids = append(ids, h.ID)
@@ -126,11 +126,11 @@ func TestHoldsAreListedAndReleased(t *testing.T) {
 		require.Equal(t, []int64{second.ID}, ids(models.HoldQuery{Limit: 1}))
 		require.Equal(t, []int64{first.ID}, ids(models.HoldQuery{BeforeID: second.ID}))
 		require.Equal(t, []int64{first.ID}, ids(models.HoldQuery{ActiveAt: at(10)}))
-		released, err := w.ReleaseHold(w.ctx, models.HoldRelease{ID: first.ID, Actor: "grace", Now: at(20)})
+		released, err := w.Holds.ReleaseHold(w.ctx, models.HoldRelease{ID: first.ID, Actor: "grace", Now: at(20)})
 		require.NoError(t, err)
 		require.Equal(t, []any{at(20), "grace", "holiday of Ada Quill"}, []any{released.ReleasedAt.UTC(), released.ReleasedBy, released.Reason})
 		for _, id := range []int64{first.ID, second.ID, 999} {
-			_, err = w.ReleaseHold(w.ctx, models.HoldRelease{ID: id, Actor: "grace", Now: at(21)})
+			_, err = w.Holds.ReleaseHold(w.ctx, models.HoldRelease{ID: id, Actor: "grace", Now: at(21)})
 			require.ErrorIs(t, err, models.ErrNotFound)
 		}
 		require.Empty(t, ids(models.HoldQuery{ActiveAt: at(20)}))
@@ -145,11 +145,11 @@ func TestHoldOfOneParticipant(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		second := person("p2", "+15558675311")
-		_, err := w.Enroll(w.ctx, second, "operator")
+		_, err := w.People.Enroll(w.ctx, second, "operator")
 		require.NoError(t, err)
 		create := func(h models.Hold) (models.Hold, error) {
 			h.CreatedBy, h.CreatedAt, h.UntilAt = "grace", at(10), at(100)
-			return w.CreateHold(w.ctx, h)
+			return w.Holds.CreateHold(w.ctx, h)
 		}
 		for _, refused := range []models.Hold{
 			{Scope: models.HoldParticipant}, {Scope: models.HoldParticipant, ScopeID: "p9"}, {Scope: models.HoldAll, ScopeID: "p2"}, {Scope: "study", ScopeID: "s"},
@@ -164,18 +164,18 @@ func TestHoldOfOneParticipant(t *testing.T) {
 		written := w.turn(2, promptPlan("2026-03-02"), 0)
 		own, err := create(models.Hold{Scope: models.HoldParticipant, ScopeID: "p1"})
 		require.NoError(t, err)
-		claim, err := w.ClaimSend(w.ctx, written, at(21))
+		claim, err := w.Outbox.ClaimSend(w.ctx, written, at(21))
 		require.NoError(t, err)
 		require.Equal(t, []any{models.OutboxCanceled, models.MissedHold}, []any{claim.Outbox.Status, claim.Outbox.ErrorCode})
 		require.NoError(t, w.Close())
 		w.Store = openStore(t, w.url)
 		require.False(t, w.beginPrompt(3, 30, 30), "kept across restarts")
 		require.Equal(t, "missed held", w.promptReason(3))
-		rows, err := w.Holds(w.ctx, models.HoldQuery{ActiveAt: at(30), ParticipantID: "p1"})
+		rows, err := w.Holds.List(w.ctx, models.HoldQuery{ActiveAt: at(30), ParticipantID: "p1"})
 		require.NoError(t, err)
 		require.Len(t, rows, 1)
 		require.Equal(t, own.ID, rows[0].ID)
-		_, err = w.ReleaseHold(w.ctx, models.HoldRelease{ID: own.ID, Actor: "grace", Now: at(40)})
+		_, err = w.Holds.ReleaseHold(w.ctx, models.HoldRelease{ID: own.ID, Actor: "grace", Now: at(40)})
 		require.NoError(t, err)
 		require.True(t, w.beginPrompt(4, 50, 50), "released")
 		require.False(t, w.beginPrompt(5, 35, 50), "due before the release: it does not queue up")

@@ -29,7 +29,7 @@ var sendersFaults = []string{"21212", "21603", "21606", "21703", "21704", "21705
 
 // holdUntil returns how long a refusal stops the sender; false where it does
 // not.
-func (s *Store) holdUntil(r models.Refusal) (time.Time, bool) {
+func (s *Outbox) holdUntil(r models.Refusal) (time.Time, bool) {
 	switch r.Class.Spec().HoldEnd {
 	case models.HoldEndQuota:
 		if r.Code == rollingWindow {

@@ -35,13 +35,13 @@ func TestAcceptInbound(t *testing.T) {
 		require.Equal(t, first.Inbound, repeat.Inbound)
 		require.Zero(t, repeat.NoticeID)
 
-		_, notices, err := w.Untold(w.ctx, "p1")
+		_, notices, err := w.Notices.Untold(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Len(t, notices, 3)
 		require.Equal(t, models.Notice{ID: first.NoticeID, ParticipantID: "p1", Kind: models.NoticeMessage,
 			Ref: strconv.FormatInt(first.Inbound.ID, 10), Seq: 1, CreatedAt: at(1)}, notices[1])
 
-		p, err := w.Participant(w.ctx, "p1")
+		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, int64(3), p.NextSeq)
 		require.Equal(t, int64(1), p.Version, "a text is no change of the participant")
@@ -52,14 +52,14 @@ func TestAcceptInboundStranger(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		for i := range 2 {
-			got, err := w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", i), From: "+15550001111", Body: "who?", ReceivedAt: at(i)})
+			got, err := w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", i), From: "+15550001111", Body: "who?", ReceivedAt: at(i)})
 			require.NoError(t, err)
 			require.Empty(t, got.Inbound.ParticipantID)
 			require.Zero(t, got.Inbound.Seq)
 			require.Zero(t, got.NoticeID)
 		}
 		require.Equal(t, []models.NoticeKind{models.NoticeStart}, w.noticeKinds())
-		_, err := w.AcceptInbound(w.ctx, models.Inbound{From: phone, ReceivedAt: at(1)})
+		_, err := w.Inbound.AcceptInbound(w.ctx, models.Inbound{From: phone, ReceivedAt: at(1)})
 		require.ErrorContains(t, err, "provider_sid")
 	})
 }
@@ -72,7 +72,7 @@ func TestAcceptInboundAtOnce(t *testing.T) {
 		var mu sync.Mutex
 		var seqs []int
 		for _, err := range together(40, func(i int) error {
-			got, err := w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", i%10), From: phone, Body: "x", ReceivedAt: at(1)})
+			got, err := w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", i%10), From: phone, Body: "x", ReceivedAt: at(1)})
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil && !got.Duplicate {
@@ -101,7 +101,7 @@ func TestAcceptInboundAnswersPrompts(t *testing.T) {
 
 		w.inbound("SM1", 310, "done")
 		w.inbound("SM2", 320, "really")
-		tc, err := w.TurnContext(w.ctx, "p1-t1", 10)
+		tc, err := w.Turns.TurnContext(w.ctx, "p1-t1", 10)
 		require.NoError(t, err)
 		require.Equal(t, models.PromptResponded, tc.Outstanding.State)
 		require.Equal(t, at(310), *tc.Outstanding.RespondedAt, "the first answer stays")
@@ -113,7 +113,7 @@ func TestHistory(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		in := w.inbound("SM1", 1, "hello")
-		_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
+		_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
 			Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: at(2)})
 		require.NoError(t, err)
 		o := outcome("p1-t1", models.TurnReply, "", 3)
@@ -121,7 +121,7 @@ func TestHistory(t *testing.T) {
 			{Key: "c", Role: models.RoleAssistant, Kind: models.KindToolCall, Text: "[]", At: at(2)},
 			{Key: "r", Role: models.RoleTool, Kind: models.KindToolResult, Text: "{}", At: at(2)},
 		}, o.Entries...)
-		_, err = w.FinishTurn(w.ctx, o)
+		_, err = w.Turns.FinishTurn(w.ctx, o)
 		require.NoError(t, err)
 		w.sent("p1-t1-p1", 4)
 		w.turn(2, models.TurnPlan{Kind: models.TurnFeedbackQuestion}, 5)
@@ -141,15 +141,15 @@ func TestHistory(t *testing.T) {
 			{"before the first", 10, at(1), []models.HistoryEntry{}},
 		}
 		for _, tt := range tests {
-			got, err := w.History(w.ctx, "p1", tt.limit, tt.before)
+			got, err := w.People.History(w.ctx, "p1", tt.limit, tt.before)
 			require.NoError(t, err)
 			require.Equal(t, tt.want, got, tt.name)
 		}
 
-		_, err = w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: "p1-t1-p1", Status: models.OutboxFailed, ErrorCode: "30007", Class: models.CarrierBlocked, At: at(6)})
+		_, err = w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: "p1-t1-p1", Status: models.OutboxFailed, ErrorCode: "30007", Class: models.CarrierBlocked, At: at(6)})
 		require.NoError(t, err)
 		reply.Delivery, reply.ErrorCode = models.OutboxFailed, "30007"
-		got, err := w.History(w.ctx, "p1", 10, time.Time{})
+		got, err := w.People.History(w.ctx, "p1", 10, time.Time{})
 		require.NoError(t, err)
 		require.Equal(t, []models.HistoryEntry{hello, reply, question}, got, "with the carrier's code")
 	})
@@ -162,10 +162,10 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 		limited, err := store.Open(w.ctx, store.Config{URL: w.url, Sealer: newBox(t, "one"), Gate: store.InboundLimits{PerMinute: 3}})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, limited.Close()) }()
-		_, err = limited.Enroll(w.ctx, person("p1", phone), "operator")
+		_, err = limited.People.Enroll(w.ctx, person("p1", phone), "operator")
 		require.NoError(t, err)
 		accept := func(sid, body string) models.AcceptedInbound {
-			got, err := limited.AcceptInbound(w.ctx, models.Inbound{ProviderSID: sid, From: phone, Body: body, ReceivedAt: start})
+			got, err := limited.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: sid, From: phone, Body: body, ReceivedAt: start})
 			require.NoError(t, err)
 			return got
 		}
@@ -177,7 +177,7 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 		require.Equal(t, models.GateRateLimited, above.Gate)
 		require.Zero(t, above.Seq)
 		later := models.Inbound{ProviderSID: "SM5", From: phone, Body: "and once more", ReceivedAt: start.Add(time.Hour)}
-		got, err := limited.AcceptInbound(w.ctx, later)
+		got, err := limited.Inbound.AcceptInbound(w.ctx, later)
 		require.NoError(t, err)
 		require.Equal(t, int64(3), got.Inbound.Seq)
 	})
@@ -187,20 +187,20 @@ func TestUntold(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		accepted := w.inbound("SM1", 1, "I walked today")
-		p, notices, err := w.Untold(w.ctx, "p1")
+		p, notices, err := w.Notices.Untold(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, phone, p.Phone)
 		require.Nil(t, p.RemovedAt)
 		require.Len(t, notices, 2)
 		require.Equal(t, []int64{notices[0].ID, accepted.NoticeID}, []int64{notices[0].ID, notices[1].ID})
 		require.Less(t, notices[0].ID, notices[1].ID)
-		require.NoError(t, w.NoticesDelivered(w.ctx, []int64{accepted.NoticeID}, at(1)))
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(2)))
-		p, notices, err = w.Untold(w.ctx, "p1")
+		require.NoError(t, w.Notices.NoticesDelivered(w.ctx, []int64{accepted.NoticeID}, at(1)))
+		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(2)))
+		p, notices, err = w.Notices.Untold(w.ctx, "p1")
 		require.NoError(t, err)
 		require.NotNil(t, p.RemovedAt, "who left is told of it")
 		require.Equal(t, models.NoticeUnenroll, notices[len(notices)-1].Kind)
-		_, notices, err = w.Untold(w.ctx, "nobody")
+		_, notices, err = w.Notices.Untold(w.ctx, "nobody")
 		require.NoError(t, err)
 		require.Empty(t, notices)
 	})
@@ -213,7 +213,7 @@ func TestTextAloneIsKnown(t *testing.T) {
 		require.Nil(t, w.inbound("SM1", 1, "I walked today").Alone, "the start waits")
 		w.tellAll()
 		two := w.inbound("SM2", 2, "and swam")
-		_, notices, err := w.Untold(w.ctx, "p1")
+		_, notices, err := w.Notices.Untold(w.ctx, "p1")
 		require.NoError(t, err)
 		require.NotNil(t, two.Alone)
 		require.Equal(t, []models.Notice{*two.Alone}, notices, "as it is read")
@@ -233,9 +233,9 @@ func TestTextAloneIsKnown(t *testing.T) {
 // tellAll marks what waits for p1.
 func (w *world) tellAll() {
 	w.t.Helper()
-	_, notices, err := w.Untold(w.ctx, "p1")
+	_, notices, err := w.Notices.Untold(w.ctx, "p1")
 	require.NoError(w.t, err)
 	for _, n := range notices {
-		require.NoError(w.t, w.NoticesDelivered(w.ctx, []int64{n.ID}, at(1)))
+		require.NoError(w.t, w.Notices.NoticesDelivered(w.ctx, []int64{n.ID}, at(1)))
 	}
 }

@@ -25,10 +25,17 @@ const (
 	joinDay = 24 * time.Hour
 )
 
+// Joins keeps who asked to take part by a keyword or a form.
+type Joins struct {
+	db *database.Database
+	// limits bound the texts of one sender that reach the coach.
+	limits InboundLimits
+}
+
 // acceptJoin acts on a stranger's screened text that asks to join a study, or that
 // comes from a person of whom a yes is awaited, and stores it. False for any other
 // text, of which nothing was written.
-func (s *Store) acceptJoin(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, bool, error) {
+func (s *Joins) acceptJoin(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, bool, error) {
 	if !strings.HasPrefix(in.From, "+") || in.From == in.To {
 		return models.AcceptedInbound{}, false, nil
 	}
@@ -99,7 +106,7 @@ func studyOfKeyword(tx *gorm.DB, in models.Inbound) (string, models.StudyJoin, b
 // startJoin records that a person wants to join, within the limits, and returns the
 // hint that asks for the consent; empty where nothing is to be sent. inboundID is the
 // text that asked; 0 for a form.
-func (s *Store) startJoin(tx *gorm.DB, join models.Join, rule models.StudyJoin, inboundID int64) (string, error) {
+func (s *Joins) startJoin(tx *gorm.DB, join models.Join, rule models.StudyJoin, inboundID int64) (string, error) {
 	since := instant(join.CreatedAt.Add(-joinDay))
 	var own, others int64
 	err := tx.Model(&models.Join{}).Where("phone_index = ? AND created_at > ?", join.PhoneIndex, since).Count(&own).Error
@@ -167,7 +174,7 @@ func newestConsentText(tx *gorm.DB, studyID, locale string) (models.ConsentText,
 // answerJoin acts on a text of a person of whom a yes is awaited, and stores it. What
 // is neither yes, STOP, HELP nor a crisis is answered once with a request for a plain
 // yes.
-func (s *Store) answerJoin(tx *gorm.DB, in models.Inbound, join models.Join) (models.AcceptedInbound, error) {
+func (s *Joins) answerJoin(tx *gorm.DB, in models.Inbound, join models.Join) (models.AcceptedInbound, error) {
 	isDangerous := in.Danger != models.DangerNone
 	if in.Intent != models.IntentStop && !isDangerous && isYes(in.Body) {
 		return s.agreeToJoin(tx, in, join)
@@ -202,7 +209,7 @@ func isYes(body string) bool {
 // agreeToJoin enrols a person who has said yes to the newest consent text, with the
 // consent, and stores the text as theirs. A person who was shown an older text is
 // shown the newest one. A study that no longer recruits answers nothing.
-func (s *Store) agreeToJoin(tx *gorm.DB, in models.Inbound, join models.Join) (models.AcceptedInbound, error) {
+func (s *Joins) agreeToJoin(tx *gorm.DB, in models.Inbound, join models.Join) (models.AcceptedInbound, error) {
 	text, err := newestConsentText(tx, join.StudyID, join.Locale)
 	if err != nil {
 		return models.AcceptedInbound{}, err
@@ -235,7 +242,7 @@ func (s *Store) agreeToJoin(tx *gorm.DB, in models.Inbound, join models.Join) (m
 }
 
 // personOfJoin is the participant whom a join enrols.
-func (s *Store) personOfJoin(in models.Inbound, join models.Join) (models.Participant, error) {
+func (s *Joins) personOfJoin(in models.Inbound, join models.Join) (models.Participant, error) {
 	zone, assumed := join.Timezone, join.Timezone == ""
 	if assumed {
 		zone = time.UTC.String()
@@ -289,11 +296,11 @@ func askForNewVersion(tx *gorm.DB, in models.Inbound, join models.Join, version 
 // that asks for the consent. It is empty where nothing is sent: the number is
 // enrolled, has opted out, is asked already, or there were too many. ErrNotFound for an
 // unknown study, *FieldError for one without joins in the language.
-func (s *Store) RequestJoin(ctx context.Context, r models.JoinRequest) (string, error) {
+func (s *Joins) RequestJoin(ctx context.Context, r models.JoinRequest) (string, error) {
 	var hint string
-	index := s.base.Index(r.Phone)
+	index := s.db.Index(r.Phone)
 	now := instant(r.Now)
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		hint = ""
 		study, err := studyByID.Take(tx, r.StudyID)
 		if err != nil {
@@ -336,9 +343,9 @@ func (s *Store) RequestJoin(ctx context.Context, r models.JoinRequest) (string, 
 const localeOfNumber = "SELECT p.locale FROM inbound i JOIN participants p ON p.phone_index = i.from_index WHERE i.id = ? ORDER BY p.enrolled_at DESC LIMIT 1"
 
 // HintText returns of what a hint is made. ErrNotFound for an unknown id.
-func (s *Store) HintText(ctx context.Context, id string) (models.HintText, error) {
+func (s *Hints) HintText(ctx context.Context, id string) (models.HintText, error) {
 	var out models.HintText
-	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		var row models.Hint
 		if err := tx.Where("id = ?", id).Take(&row).Error; err != nil {
 			return err
@@ -366,12 +373,12 @@ func (s *Store) HintText(ctx context.Context, id string) (models.HintText, error
 
 // ExpireJoins ends joins that no yes came to in time, at most limit of them. Safe to
 // repeat.
-func (s *Store) ExpireJoins(ctx context.Context, now time.Time, limit int) error {
+func (s *Joins) ExpireJoins(ctx context.Context, now time.Time, limit int) error {
 	var due []models.Join
-	err := s.reader(ctx).Select("phone_index").Where("state = ? AND expires_at <= ?", models.JoinPending, instant(now)).
+	err := s.db.Reader(ctx).Select("phone_index").Where("state = ? AND expires_at <= ?", models.JoinPending, instant(now)).
 		Order("expires_at").Limit(limit).Find(&due).Error
 	for _, join := range due {
-		err = errors.Join(err, s.write(ctx, func(tx *gorm.DB) error {
+		err = errors.Join(err, s.db.Write(ctx, func(tx *gorm.DB) error {
 			_, _, err := pendingJoin(tx, join.PhoneIndex, now)
 			return err
 		}))
@@ -382,15 +389,15 @@ func (s *Store) ExpireJoins(ctx context.Context, now time.Time, limit int) error
 	return nil
 }
 
-// Joins lists the newest joins of a study, at most limit of them, and counts all of
+// List lists the newest joins of a study, at most limit of them, and counts all of
 // them by state.
-func (s *Store) Joins(ctx context.Context, studyID string, limit int) ([]models.JoinRow, map[models.JoinState]int64, error) {
+func (s *Joins) List(ctx context.Context, studyID string, limit int) ([]models.JoinRow, map[models.JoinState]int64, error) {
 	var rows []models.JoinRow
 	var counts []struct {
 		State  models.JoinState
 		People int64
 	}
-	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		var joins []models.Join
 		if err := tx.Where("study_id = ?", studyID).Order("created_at DESC, id DESC").Limit(pageLimit(limit)).Find(&joins).Error; err != nil {
 			return err

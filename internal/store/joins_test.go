@@ -23,7 +23,7 @@ func (w *inboundWorld) joinStudy(id, settings string) {
 	w.t.Helper()
 	for _, add := range []func() error{
 		func() error {
-			_, err := w.AddStudy(w.ctx, models.Study{ID: id, Name: "Sleep", Settings: settings, CreatedBy: "user:kim", CreatedAt: inboundAt(0)})
+			_, err := w.Studies.AddStudy(w.ctx, models.Study{ID: id, Name: "Sleep", Settings: settings, CreatedBy: "user:kim", CreatedAt: inboundAt(0)})
 			return err
 		},
 		func() error { return w.addConsent(id, "You agree to a text a day.") },
@@ -34,19 +34,19 @@ func (w *inboundWorld) joinStudy(id, settings string) {
 }
 
 func (w *inboundWorld) addConsent(id, body string) error {
-	_, err := w.AddConsentText(w.ctx, models.ConsentText{StudyID: id, Locale: "en", Body: body, CreatedBy: "user:kim", CreatedAt: inboundAt(0)})
+	_, err := w.Studies.AddConsentText(w.ctx, models.ConsentText{StudyID: id, Locale: "en", Body: body, CreatedBy: "user:kim", CreatedAt: inboundAt(0)})
 	return err
 }
 
 func (w *inboundWorld) recruit(id string) error {
-	_, err := w.ChangeStudy(w.ctx, models.StudyUpdate{ID: id, Actor: "user:kim", Now: inboundAt(0), Patch: models.StudyPatch{State: new(models.StudyRecruiting)}})
+	_, err := w.Studies.ChangeStudy(w.ctx, models.StudyUpdate{ID: id, Actor: "user:kim", Now: inboundAt(0), Patch: models.StudyPatch{State: new(models.StudyRecruiting)}})
 	return err
 }
 
 // joins returns states and reasons of a study's joins, newest first.
 func (w *inboundWorld) joins(id string) []string {
 	w.t.Helper()
-	rows, counts, err := w.Joins(w.ctx, id, 0)
+	rows, counts, err := w.Joins.List(w.ctx, id, 0)
 	require.NoError(w.t, err)
 	var out []string
 	var people int64
@@ -73,10 +73,10 @@ func TestKeywordAndYesEnrol(t *testing.T) {
 		w.joinStudy("sleep-1", joinKeyword)
 		asked := w.joiner(0, " SLEEP! ")
 		require.NotEmpty(w.t, asked.HintID)
-		text, err := w.HintText(w.ctx, asked.HintID)
+		text, err := w.Hints.HintText(w.ctx, asked.HintID)
 		require.NoError(w.t, err)
 		require.Equal(w.t, models.HintText{Purpose: models.HintJoin, StudyID: "sleep-1", Locale: "en", About: "Texts about better sleep.", Consent: "You agree to a text a day."}, text)
-		claim, err := w.ClaimHint(w.ctx, asked.HintID, inboundAt(1))
+		claim, err := w.Hints.ClaimHint(w.ctx, asked.HintID, inboundAt(1))
 		require.NoError(w.t, err)
 		require.Equal(w.t, models.HintClaim{To: joiner, Post: true, Status: models.OutboxSending}, claim)
 
@@ -90,16 +90,16 @@ func TestKeywordAndYesEnrol(t *testing.T) {
 		require.True(w.t, yes.Enrolled)
 		require.Empty(w.t, yes.HintID)
 		require.Equal(w.t, []string{"enrolled"}, w.joins("sleep-1"))
-		p, notices, err := w.Untold(w.ctx, yes.Inbound.ParticipantID)
+		p, notices, err := w.Notices.Untold(w.ctx, yes.Inbound.ParticipantID)
 		require.NoError(w.t, err)
 		require.Len(w.t, notices, 1)
 		require.Equal(w.t, models.NoticeStart, notices[0].Kind)
 		require.Equal(w.t, []any{"sleep-1", joiner, "en", models.StatusActive, true, true}, []any{p.StudyID, p.Phone, p.Locale, p.Status, p.ZoneAssumed, p.SignedUp})
-		given, err := w.StudyConsents(w.ctx, p.ID)
+		given, err := w.Studies.StudyConsents(w.ctx, p.ID)
 		require.NoError(w.t, err)
 		require.Len(w.t, given, 1)
 		require.Equal(w.t, []any{1, "en", models.MethodKeyword, true, "participant"}, []any{given[0].Version, given[0].Locale, given[0].Method, given[0].Given, given[0].RecordedBy})
-		claim, err = w.ClaimHint(w.ctx, unclear.HintID, inboundAt(31))
+		claim, err = w.Hints.ClaimHint(w.ctx, unclear.HintID, inboundAt(31))
 		require.NoError(w.t, err)
 		require.Equal(w.t, models.OutboxCanceled, claim.Status, "the request for a yes is out of use")
 	})
@@ -116,18 +116,18 @@ func TestRepeatedWebhooksOfAJoin(t *testing.T) {
 		} {
 			var all sync.WaitGroup
 			for range 8 {
-				all.Go(func() { _, _ = w.AcceptInbound(w.ctx, step) })
+				all.Go(func() { _, _ = w.Inbound.AcceptInbound(w.ctx, step) })
 			}
 			all.Wait()
-			out, err := w.AcceptInbound(w.ctx, step)
+			out, err := w.Inbound.AcceptInbound(w.ctx, step)
 			require.NoError(w.t, err)
 			require.True(w.t, out.Duplicate)
 		}
-		hints, err := w.PendingHints(w.ctx, inboundAt(100), 10)
+		hints, err := w.Hints.PendingHints(w.ctx, inboundAt(100), 10)
 		require.NoError(w.t, err)
 		require.Len(w.t, hints, 1, "what was never told is found by the sweep")
 		require.Equal(w.t, []string{"enrolled"}, w.joins("sleep-1"))
-		notices, err := w.PendingNotices(w.ctx, inboundAt(100), 10)
+		notices, err := w.Notices.PendingNotices(w.ctx, inboundAt(100), 10)
 		require.NoError(w.t, err)
 		starts := 0
 		for _, notice := range notices {
@@ -146,7 +146,7 @@ func TestKeywordsAtOnceMakeOneJoin(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 6 {
 			all.Go(func() {
-				_, err := w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM" + strings.Repeat("x", i), From: joiner, Body: "sleep", ReceivedAt: inboundAt(0)})
+				_, err := w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM" + strings.Repeat("x", i), From: joiner, Body: "sleep", ReceivedAt: inboundAt(0)})
 				require.NoError(w.t, err)
 			})
 		}
@@ -195,9 +195,9 @@ func TestSweepEndsJoins(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		w.joinStudy("sleep-1", joinKeyword)
 		w.joiner(0, "sleep")
-		require.NoError(w.t, w.ExpireJoins(w.ctx, inboundAt(0).Add(models.JoinValidity-time.Second), 10))
+		require.NoError(w.t, w.Joins.ExpireJoins(w.ctx, inboundAt(0).Add(models.JoinValidity-time.Second), 10))
 		require.Equal(w.t, []string{"pending"}, w.joins("sleep-1"))
-		require.NoError(w.t, w.ExpireJoins(w.ctx, inboundAt(0).Add(models.JoinValidity), 10))
+		require.NoError(w.t, w.Joins.ExpireJoins(w.ctx, inboundAt(0).Add(models.JoinValidity), 10))
 		require.Equal(w.t, []string{"expired no_answer"}, w.joins("sleep-1"))
 	})
 }
@@ -209,7 +209,7 @@ func TestJoinScreensFirst(t *testing.T) {
 		w.joinStudy("sleep-1", joinKeyword)
 		w.joiner(0, "sleep")
 		for body, want := range map[string]models.HintPurpose{crisis: models.HintCrisis, "HELP": models.HintHelp} {
-			text, err := w.HintText(w.ctx, w.joiner(10, body).HintID)
+			text, err := w.Hints.HintText(w.ctx, w.joiner(10, body).HintID)
 			require.NoError(w.t, err)
 			require.Equal(w.t, want, text.Purpose)
 		}
@@ -228,7 +228,7 @@ func TestJoinShowsTheNewestConsentText(t *testing.T) {
 		require.False(w.t, again.Enrolled)
 		require.NotEqual(w.t, first.HintID, again.HintID)
 		yes := w.joiner(20, "yes")
-		given, err := w.StudyConsents(w.ctx, yes.Inbound.ParticipantID)
+		given, err := w.Studies.StudyConsents(w.ctx, yes.Inbound.ParticipantID)
 		require.NoError(w.t, err)
 		require.Equal(w.t, 2, given[0].Version)
 	})
@@ -238,7 +238,7 @@ func TestStudyThatDoesNotRecruitEnrolsNobody(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		w.joinStudy("sleep-1", joinKeyword)
 		w.joiner(0, "sleep")
-		_, err := w.ChangeStudy(w.ctx, models.StudyUpdate{ID: "sleep-1", Actor: "user:kim", Now: inboundAt(1), Patch: models.StudyPatch{State: new(models.StudyRunning)}})
+		_, err := w.Studies.ChangeStudy(w.ctx, models.StudyUpdate{ID: "sleep-1", Actor: "user:kim", Now: inboundAt(1), Patch: models.StudyPatch{State: new(models.StudyRunning)}})
 		require.NoError(w.t, err)
 		out := w.joiner(10, "yes")
 		require.False(w.t, out.Enrolled)
@@ -253,11 +253,11 @@ func TestJoinLimits(t *testing.T) {
 		w.joinStudy("sleep-1", joinKeyword)
 		for i := range models.JoinsPerNumber {
 			require.NotEmpty(w.t, w.joiner(i*10, "sleep").HintID)
-			require.NoError(w.t, w.ExpireJoins(w.ctx, inboundAt(i*10).Add(models.JoinValidity), 10))
+			require.NoError(w.t, w.Joins.ExpireJoins(w.ctx, inboundAt(i*10).Add(models.JoinValidity), 10))
 		}
 		require.Empty(w.t, w.joiner(100, "sleep").HintID)
 		for i := range models.JoinsPerStudy - models.JoinsPerNumber {
-			_, err := w.RequestJoin(w.ctx, w.form(fmt.Sprintf("join-f%d", i), fmt.Sprintf("+1646555%04d", i)))
+			_, err := w.Joins.RequestJoin(w.ctx, w.form(fmt.Sprintf("join-f%d", i), fmt.Sprintf("+1646555%04d", i)))
 			require.NoError(w.t, err)
 		}
 		require.Empty(w.t, w.strange(200, models.Inbound{From: "+12125550179", Body: "sleep"}).HintID)
@@ -272,25 +272,25 @@ func (*inboundWorld) form(id, number string) models.JoinRequest {
 func TestFormIsConfirmedByText(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		w.joinStudy("sleep-1", joinKeyword)
-		hint, err := w.RequestJoin(w.ctx, w.form("join-a", joiner))
+		hint, err := w.Joins.RequestJoin(w.ctx, w.form("join-a", joiner))
 		require.NoError(w.t, err)
-		claim, err := w.ClaimHint(w.ctx, hint, inboundAt(51))
+		claim, err := w.Hints.ClaimHint(w.ctx, hint, inboundAt(51))
 		require.NoError(w.t, err)
 		require.Equal(w.t, joiner, claim.To)
-		again, err := w.RequestJoin(w.ctx, w.form("join-b", joiner))
+		again, err := w.Joins.RequestJoin(w.ctx, w.form("join-b", joiner))
 		require.NoError(w.t, err)
 		require.Empty(w.t, again, "asked once")
-		enrolled, err := w.RequestJoin(w.ctx, w.form("join-c", phone))
+		enrolled, err := w.Joins.RequestJoin(w.ctx, w.form("join-c", phone))
 		require.NoError(w.t, err)
 		require.Empty(w.t, enrolled, "the number is enrolled")
 		yes := w.joiner(60, "yes")
-		p, err := w.Participant(w.ctx, yes.Inbound.ParticipantID)
+		p, err := w.People.Participant(w.ctx, yes.Inbound.ParticipantID)
 		require.NoError(w.t, err)
 		require.Equal(w.t, []any{"America/New_York", false}, []any{p.Timezone, p.ZoneAssumed})
-		given, err := w.StudyConsents(w.ctx, p.ID)
+		given, err := w.Studies.StudyConsents(w.ctx, p.ID)
 		require.NoError(w.t, err)
 		require.Equal(w.t, models.MethodWeb, given[0].Method)
-		_, err = w.RequestJoin(w.ctx, models.JoinRequest{ID: "join-d", StudyID: "none", Phone: joiner, Locale: "en", Now: inboundAt(70)})
+		_, err = w.Joins.RequestJoin(w.ctx, models.JoinRequest{ID: "join-d", StudyID: "none", Phone: joiner, Locale: "en", Now: inboundAt(70)})
 		require.ErrorIs(w.t, err, models.ErrNotFound)
 	})
 }
@@ -306,12 +306,12 @@ func TestJoinSettings(t *testing.T) {
 			`{"locales":["es"],"join":[{"keyword":"sleep","locale":"en","about":"a"}]}`:                              "join[0].locale",
 			`{"join":[{"keyword":"sleep","locale":"en","about":"a"},{"keyword":"SLEEP","locale":"es","about":"a"}]}`: "join[1].keyword",
 		} {
-			_, err := w.AddStudy(w.ctx, models.Study{ID: "bad-1", Name: "Bad", Settings: settings, CreatedAt: inboundAt(0)})
+			_, err := w.Studies.AddStudy(w.ctx, models.Study{ID: "bad-1", Name: "Bad", Settings: settings, CreatedAt: inboundAt(0)})
 			var refused *models.FieldError
 			require.ErrorAs(w.t, err, &refused, settings)
 			require.Equal(w.t, field, refused.Field)
 		}
-		_, err := w.AddStudy(w.ctx, models.Study{ID: "sleep-2", Name: "Sleep", Settings: joinKeyword, CreatedAt: inboundAt(0)})
+		_, err := w.Studies.AddStudy(w.ctx, models.Study{ID: "sleep-2", Name: "Sleep", Settings: joinKeyword, CreatedAt: inboundAt(0)})
 		require.NoError(w.t, err)
 		require.ErrorContains(w.t, w.recruit("sleep-2"), "has no consent text")
 		require.ErrorContains(w.t, w.addConsent("sleep-2", strings.Repeat("long ", 100)), "more than 320 characters")

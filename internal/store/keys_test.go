@@ -57,10 +57,10 @@ func TestKeyChangesKeepTheIndex(t *testing.T) {
 				w.enrolled()
 				s, err := w.reopened(ids...)
 				require.NoError(t, err)
-				got, err := s.AcceptInbound(w.ctx, stopText("SM1"))
+				got, err := s.Inbound.AcceptInbound(w.ctx, stopText("SM1"))
 				require.NoError(t, err)
 				require.Equal(t, "p1", got.Inbound.ParticipantID, "the STOP is the participant's")
-				p, err := s.Participant(w.ctx, "p1")
+				p, err := s.People.Participant(w.ctx, "p1")
 				require.NoError(t, err)
 				require.Equal(t, models.StatusOptedOut, p.Status)
 			})
@@ -127,20 +127,20 @@ func TestUnreadableRowIsListed(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		other := person("p2", "+15558675311")
-		_, err := w.Enroll(w.ctx, other, "tester")
+		_, err := w.People.Enroll(w.ctx, other, "tester")
 		require.NoError(t, err)
 		w.raw(func(db *sql.DB) {
 			_, err := db.Exec("UPDATE participants SET name = (SELECT phone FROM participants WHERE id = 'p2') WHERE id = 'p1'")
 			require.NoError(t, err)
 		})
-		rows, err := w.Participants(w.ctx, models.ParticipantQuery{})
+		rows, err := w.People.Participants(w.ctx, models.ParticipantQuery{})
 		require.NoError(t, err)
 		require.Len(t, rows, 2)
 		require.Equal(t, "name", rows[0].Unreadable)
 		require.Empty(t, rows[0].Name)
 		require.Equal(t, phone, rows[0].Phone)
 		require.Empty(t, rows[1].Unreadable)
-		_, err = w.Participant(w.ctx, "p1")
+		_, err = w.People.Participant(w.ctx, "p1")
 		require.ErrorIs(t, err, seal.ErrTampered, "what decides reads strictly")
 	})
 }
@@ -167,13 +167,13 @@ func TestReseal(t *testing.T) {
 
 		alone, err := w.reopened("k2")
 		require.NoError(t, err, "no row needs the old key")
-		p, err := alone.Participant(w.ctx, "p1")
+		p, err := alone.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, "Ada Quill", p.Name)
 		var text models.Inbound
 		require.NoError(t, alone.Database().Reader(w.ctx).Where("provider_sid = ?", "SM1").Take(&text).Error)
 		require.Equal(t, "my knee hurts", text.Body)
-		got, err := alone.AcceptInbound(w.ctx, stopText("SM2"))
+		got, err := alone.Inbound.AcceptInbound(w.ctx, stopText("SM2"))
 		require.NoError(t, err)
 		require.Equal(t, "p1", got.Inbound.ParticipantID)
 	})
@@ -204,8 +204,8 @@ func TestResealMendsTheIndex(t *testing.T) {
 func TestReasonsAreSealed(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		require.NoError(t, w.RecordAudit(w.ctx, models.Audit{ParticipantID: "p1", Actor: "eve", Action: "set_mode", Detail: "FEEDBACK", Reason: "her knee", At: at(1)}))
-		require.NoError(t, w.RecordAudit(w.ctx, models.Audit{ParticipantID: "p1", Actor: "eve", Action: "set_mode", Detail: "INTAKE: her ankle: left", At: at(2)}))
+		require.NoError(t, w.Audit.RecordAudit(w.ctx, models.Audit{ParticipantID: "p1", Actor: "eve", Action: "set_mode", Detail: "FEEDBACK", Reason: "her knee", At: at(1)}))
+		require.NoError(t, w.Audit.RecordAudit(w.ctx, models.Audit{ParticipantID: "p1", Actor: "eve", Action: "set_mode", Detail: "INTAKE: her ankle: left", At: at(2)}))
 		// An earlier build knew no chain.
 		w.raw(exec(t, append(w.dropAuditTriggers(), "UPDATE audit SET seq = NULL, change = '', content_hash = '', hash = ''")...))
 		s, err := w.reopened("one")
@@ -230,14 +230,14 @@ func TestSwappedValuesDoNotOpen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {
 				w.enrolled()
-				_, err := w.Enroll(w.ctx, person("p2", "+15558675311"), "tester")
+				_, err := w.People.Enroll(w.ctx, person("p2", "+15558675311"), "tester")
 				require.NoError(t, err)
 				w.inbound("SM1", 1, "my knee hurts")
 				w.raw(func(db *sql.DB) {
 					_, err := db.Exec(statement)
 					require.NoError(t, err)
 				})
-				_, err = w.Participant(w.ctx, "p1")
+				_, err = w.People.Participant(w.ctx, "p1")
 				require.ErrorIs(t, err, seal.ErrTampered)
 			})
 		})

@@ -24,7 +24,7 @@ const (
 // one for which there is a try, with the notice that has it started. row is the
 // locked row as the report leaves it. Doubled reports write it once, because its
 // key is the first row's; the report of a try gives no other.
-func (s *Store) scheduleRetry(tx *gorm.DB, p models.Participant, row models.Outbox, report models.StatusCallback) error {
+func (s *Outbox) scheduleRetry(tx *gorm.DB, p models.Participant, row models.Outbox, report models.StatusCallback) error {
 	if !s.needsRetry(p, row, report) {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (s *Store) scheduleRetry(tx *gorm.DB, p models.Participant, row models.Outb
 
 // needsRetry reports whether a report that ended a text leads to a later try. row is
 // the row as the report leaves it.
-func (s *Store) needsRetry(p models.Participant, row models.Outbox, report models.StatusCallback) bool {
+func (s *Outbox) needsRetry(p models.Participant, row models.Outbox, report models.StatusCallback) bool {
 	return s.retryDelay > 0 && isOwed(p, row, report)
 }
 
@@ -126,9 +126,9 @@ func replyGate(tx *gorm.DB, first models.Outbox) (string, error) {
 
 // LateTry reads a later try as of one instant, with what says when it may go.
 // ErrNotFound for an unknown id and for a row that is none.
-func (s *Store) LateTry(ctx context.Context, id string) (models.LateTry, error) {
+func (s *Outbox) LateTry(ctx context.Context, id string) (models.LateTry, error) {
 	var out models.LateTry
-	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		out = models.LateTry{}
 		if err := tx.Where("id = ? AND late_of <> ''", id).Take(&out.Row).Error; err != nil {
 			return err

@@ -47,7 +47,7 @@ func newLateWorld(t *testing.T, url string) *lateWorld {
 	t.Helper()
 	w := &lateWorld{t: t, ctx: t.Context(), url: url}
 	w.Store = w.open(30 * time.Minute)
-	_, err := w.Enroll(w.ctx, models.Participant{ID: "ann", Phone: phone, Timezone: "America/New_York", EnrolledAt: lateBegin}, "operator")
+	_, err := w.People.Enroll(w.ctx, models.Participant{ID: "ann", Phone: phone, Timezone: "America/New_York", EnrolledAt: lateBegin}, "operator")
 	require.NoError(t, err)
 	return w
 }
@@ -72,9 +72,9 @@ func (w *lateWorld) queue(kind models.TurnKind, minutes, parts int) []string {
 	if kind == models.TurnPrompt {
 		plan.PromptID, plan.ScheduleID, plan.Slot.Date = "prompt-"+turn, "s1", fmt.Sprintf("2026-03-%02d", w.n)
 	}
-	_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: w.n, Mode: models.ModeIntake, Plan: plan, Now: lateAt(minutes)})
+	_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: w.n, Mode: models.ModeIntake, Plan: plan, Now: lateAt(minutes)})
 	require.NoError(w.t, err)
-	_, err = w.FinishTurn(w.ctx, w.outcome(turn, plan, minutes, parts))
+	_, err = w.Turns.FinishTurn(w.ctx, w.outcome(turn, plan, minutes, parts))
 	require.NoError(w.t, err)
 	var ids []string
 	for part := range parts {
@@ -106,15 +106,15 @@ func (w *lateWorld) sent(kind models.TurnKind, minutes, parts int) []string {
 func (w *lateWorld) take(id string, minutes int) {
 	w.t.Helper()
 	require.True(w.t, w.claim(id, minutes).Post, id)
-	require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxQueued}, lateAt(minutes)))
+	require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxQueued}, lateAt(minutes)))
 }
 
 func (w *lateWorld) claim(id string, minutes int) models.SendClaim {
 	w.t.Helper()
-	claim, err := w.ClaimSend(w.ctx, id, lateAt(minutes))
+	claim, err := w.Outbox.ClaimSend(w.ctx, id, lateAt(minutes))
 	require.NoError(w.t, err)
 	if claim.Post && !claim.Resumed {
-		row, err := w.StartPost(w.ctx, claim, lateAt(minutes))
+		row, err := w.Outbox.StartPost(w.ctx, claim, lateAt(minutes))
 		require.NoError(w.t, err)
 		require.Equal(w.t, models.OutboxSending, row.Status)
 	}
@@ -123,7 +123,7 @@ func (w *lateWorld) claim(id string, minutes int) models.SendClaim {
 
 func (w *lateWorld) report(id string, status models.OutboxStatus, code string, minutes int) {
 	w.t.Helper()
-	found, err := w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM-" + id, Status: status, ErrorCode: code, Class: sms.Class(code), At: lateAt(minutes)})
+	found, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM-" + id, Status: status, ErrorCode: code, Class: sms.Class(code), At: lateAt(minutes)})
 	require.NoError(w.t, err)
 	require.True(w.t, found)
 }
@@ -139,7 +139,7 @@ func (w *lateWorld) lost(kind models.TurnKind, minutes int) (late string) {
 // owed are the later tries that the relay is to have started, each once.
 func (w *lateWorld) owed() []string {
 	w.t.Helper()
-	_, notices, err := w.Untold(w.ctx, "ann")
+	_, notices, err := w.Notices.Untold(w.ctx, "ann")
 	require.NoError(w.t, err)
 	ids := []string{}
 	for _, n := range notices {
@@ -152,7 +152,7 @@ func (w *lateWorld) owed() []string {
 
 func (w *lateWorld) text(body string, minutes int, intent models.Intent) {
 	w.t.Helper()
-	_, err := w.AcceptInbound(w.ctx, models.Inbound{
+	_, err := w.Inbound.AcceptInbound(w.ctx, models.Inbound{
 		ProviderSID: "SM-in-" + body, From: phone, Body: body, Intent: intent, IntentMethod: models.MethodKeyword, ReceivedAt: lateAt(minutes),
 	})
 	require.NoError(w.t, err)
@@ -172,12 +172,12 @@ func TestEachCode(t *testing.T) {
 			var want []string
 			for i, status := range []models.OutboxStatus{models.OutboxUndelivered, models.OutboxFailed} {
 				id := w.queue(models.TurnOperator, i, 1)[0]
-				require.NoError(t, w.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxSent}, lateAt(i)))
+				require.NoError(t, w.Outbox.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxSent}, lateAt(i)))
 				w.report(id, status, code, i)
 				if slices.Contains(again, code) {
 					want = append(want, models.LateID(id))
 				}
-				first, err := w.Outbox(w.ctx, id)
+				first, err := w.Outbox.Row(w.ctx, id)
 				require.NoError(t, err)
 				require.Equal(t, status, first.Status, "the first row keeps its end")
 			}
@@ -201,7 +201,7 @@ func TestEachKind(t *testing.T) {
 				return
 			}
 			require.Equal(t, []string{id + "-r1"}, w.owed())
-			try, err := w.LateTry(w.ctx, id+"-r1")
+			try, err := w.Outbox.LateTry(w.ctx, id+"-r1")
 			require.NoError(t, err)
 			require.Equal(t, id, try.First.ID)
 			require.Equal(t, "ann", try.Participant.ID)
@@ -267,13 +267,13 @@ func TestSecondFailureIsFinal(t *testing.T) {
 		w.take(late, 45)
 		w.report(late, models.OutboxUndelivered, "30003", 46)
 		require.Equal(w.t, []string{late}, w.owed())
-		row, err := w.Outbox(w.ctx, late)
+		row, err := w.Outbox.Row(w.ctx, late)
 		require.NoError(w.t, err)
 		require.Equal(w.t, []any{models.OutboxUndelivered, "30003", "SM-" + late}, []any{row.Status, row.ErrorCode, row.ProviderSID})
 
 		put := w.queue(models.TurnOperator, 50, 1)[0]
 		require.True(w.t, w.claim(put, 50).Post)
-		require.NoError(w.t, w.PostponeSend(w.ctx, w.ref(put), lateAt(50)))
+		require.NoError(w.t, w.Outbox.PostponeSend(w.ctx, w.ref(put), lateAt(50)))
 		w.take(put, 80)
 		w.report(put, models.OutboxUndelivered, "30003", 81)
 		require.Equal(w.t, []string{late}, w.owed())
@@ -288,7 +288,7 @@ func TestReportsAtOnce(t *testing.T) {
 		failed := make(chan error, 12)
 		for i := range cap(failed) {
 			group.Go(func() {
-				_, err := starters[i%2].AcceptStatus(w.ctx, models.StatusCallback{
+				_, err := starters[i%2].Outbox.AcceptStatus(w.ctx, models.StatusCallback{
 					OutboxID: id, Status: models.OutboxUndelivered, ErrorCode: "30003", Class: models.CarrierRetryOnce, At: lateAt(1)})
 				failed <- err
 			})
@@ -305,12 +305,12 @@ func TestOffAndUnknown(t *testing.T) {
 	lateOnBoth(t, func(w *lateWorld) {
 		id := w.sent(models.TurnReply, 0, 1)[0]
 		off := w.open(0)
-		_, err := off.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, Status: models.OutboxUndelivered, ErrorCode: "30003", Class: models.CarrierRetryOnce, At: lateAt(1)})
+		_, err := off.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, Status: models.OutboxUndelivered, ErrorCode: "30003", Class: models.CarrierRetryOnce, At: lateAt(1)})
 		require.NoError(w.t, err)
 		require.Empty(w.t, w.owed())
-		_, err = w.LateTry(w.ctx, id)
+		_, err = w.Outbox.LateTry(w.ctx, id)
 		require.ErrorIs(w.t, err, models.ErrNotFound, "a row that is no later try")
-		_, err = w.LateTry(w.ctx, id+"-r1")
+		_, err = w.Outbox.LateTry(w.ctx, id+"-r1")
 		require.ErrorIs(w.t, err, models.ErrNotFound)
 	})
 }
@@ -345,7 +345,7 @@ func TestUse(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			lateOnBoth(t, func(w *lateWorld) {
 				late := w.lost(tt.kind, 0)
-				before, err := w.Profile(w.ctx, "ann")
+				before, err := w.People.Profile(w.ctx, "ann")
 				require.NoError(w.t, err)
 				tt.then(w, late[:len(late)-len("-r1")])
 				claim := w.claim(late, 45)
@@ -355,8 +355,8 @@ func TestUse(t *testing.T) {
 					return
 				}
 				require.True(w.t, claim.Post)
-				require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(late), models.Receipt{ProviderSID: "SM9", Status: models.OutboxQueued}, lateAt(45)))
-				after, err := w.Profile(w.ctx, "ann")
+				require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(late), models.Receipt{ProviderSID: "SM9", Status: models.OutboxQueued}, lateAt(45)))
+				after, err := w.People.Profile(w.ctx, "ann")
 				require.NoError(w.t, err)
 				if tt.name == "prompt" {
 					require.Equal(w.t, before, after, "a prompt is counted once")
@@ -368,12 +368,12 @@ func TestUse(t *testing.T) {
 
 func (w *lateWorld) pause(string) {
 	status := models.StatusPaused
-	_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "ann", Patch: models.ParticipantPatch{Status: &status}, Actor: "operator", Now: lateAt(9)})
+	_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "ann", Patch: models.ParticipantPatch{Status: &status}, Actor: "operator", Now: lateAt(9)})
 	require.NoError(w.t, err)
 }
 
 func (w *lateWorld) remove(string) {
-	require.NoError(w.t, w.RemoveParticipant(w.ctx, "ann", "operator", lateAt(9)))
+	require.NoError(w.t, w.People.RemoveParticipant(w.ctx, "ann", "operator", lateAt(9)))
 }
 
 func (w *lateWorld) unreachable(string) {
@@ -413,7 +413,7 @@ func TestParts(t *testing.T) {
 		require.ElementsMatch(w.t, []string{first, last}, w.owed())
 
 		before := func(id string) (waits []string) {
-			try, err := w.LateTry(w.ctx, id)
+			try, err := w.Outbox.LateTry(w.ctx, id)
 			require.NoError(w.t, err)
 			for _, row := range try.Before {
 				waits = append(waits, row.ID)
@@ -427,7 +427,7 @@ func TestParts(t *testing.T) {
 		w.take(last, 61)
 
 		turn := models.TurnID("ann", w.n)
-		again, err := w.FinishTurn(w.ctx, w.outcome(turn, models.TurnPlan{Kind: models.TurnReply}, 0, 3))
+		again, err := w.Turns.FinishTurn(w.ctx, w.outcome(turn, models.TurnPlan{Kind: models.TurnReply}, 0, 3))
 		require.NoError(w.t, err)
 		require.Equal(w.t, ids, again.OutboxIDs)
 	})
@@ -437,7 +437,7 @@ func TestParts(t *testing.T) {
 func TestShown(t *testing.T) {
 	lateOnBoth(t, func(w *lateWorld) {
 		shows := func() models.OutboxStatus {
-			entries, err := w.History(w.ctx, "ann", 10, time.Time{})
+			entries, err := w.People.History(w.ctx, "ann", 10, time.Time{})
 			require.NoError(w.t, err)
 			require.Len(w.t, entries, 1)
 			return entries[0].Delivery
@@ -463,7 +463,7 @@ func (f fate) Fetch(_ context.Context, sid string) (models.StatusCallback, error
 func TestReconciled(t *testing.T) {
 	lateOnBoth(t, func(w *lateWorld) {
 		id := w.sent(models.TurnReply, 0, 1)[0]
-		checks := &activities.ReconcileActivities{Store: w, Carrier: fate{"30008"}, Now: func() time.Time { return lateAt(90) }}
+		checks := &activities.ReconcileActivities{Store: w.Outbox, Carrier: fate{"30008"}, Now: func() time.Time { return lateAt(90) }}
 		var suite testsuite.WorkflowTestSuite
 		env := suite.NewTestActivityEnvironment()
 		env.RegisterActivity(checks)
@@ -473,7 +473,7 @@ func TestReconciled(t *testing.T) {
 		}
 		w.report(id, models.OutboxUndelivered, "30008", 95)
 		require.Equal(w.t, []string{id + "-r1"}, w.owed())
-		try, err := w.LateTry(w.ctx, id+"-r1")
+		try, err := w.Outbox.LateTry(w.ctx, id+"-r1")
 		require.NoError(w.t, err)
 		require.False(w.t, try.Row.DueAt.Before(lateAt(120)))
 	})
@@ -482,7 +482,7 @@ func TestReconciled(t *testing.T) {
 // ref names the newest claim on a row.
 func (w *lateWorld) ref(id string) models.ClaimRef {
 	w.t.Helper()
-	row, err := w.Outbox(w.ctx, id)
+	row, err := w.Outbox.Row(w.ctx, id)
 	if errors.Is(err, models.ErrNotFound) {
 		return models.ClaimRef{OutboxID: id}
 	}

@@ -47,17 +47,17 @@ const limitSpan = time.Hour
 
 // setIndexes fills in the keyed hashes by which texts of one sender, and equal texts
 // of one sender, are counted. Equal texts of two senders have different ones.
-func (s *Store) setIndexes(in *models.Inbound) {
-	in.FromIndex, in.RepeatIndex, in.Gate = s.base.Index(in.From), "", models.GateNone
+func (s *Inbound) setIndexes(in *models.Inbound) {
+	in.FromIndex, in.RepeatIndex, in.Gate = s.db.Index(in.From), "", models.GateNone
 	if seen := text.Fold(in.Body); seen != "" {
-		in.RepeatIndex = s.base.Index("text\x00" + in.From + "\x00" + seen)
+		in.RepeatIndex = s.db.Index("text\x00" + in.From + "\x00" + seen)
 	}
 }
 
 // applyLimits sets the gate of a marked text of an enrolled sender, before its row is
 // written, and says what the sender was taken for a machine for. A mute comes
 // before the limits, and what a mute held back does not count towards them.
-func (s *Store) applyLimits(tx *gorm.DB, in *models.Inbound) (models.LoopReason, error) {
+func (s *Inbound) applyLimits(tx *gorm.DB, in *models.Inbound) (models.LoopReason, error) {
 	if text.Reading(in.Body, in.MediaCount) == "" {
 		in.Gate = models.GateEmpty
 		return models.LoopNone, nil
@@ -94,7 +94,7 @@ type senderPast struct {
 
 // lookBack reads a text's past in one statement, whose parts are answered by the
 // indexes on (from_index, gate, received_at) and (repeat_index, received_at).
-func (s *Store) lookBack(tx *gorm.DB, in models.Inbound) (senderPast, error) {
+func (s *Inbound) lookBack(tx *gorm.DB, in models.Inbound) (senderPast, error) {
 	var seen senderPast
 	rules := s.limits
 	if rules.Mute <= 0 && rules.PerMinute <= 0 && rules.PerDay <= 0 {
@@ -120,7 +120,7 @@ var pastOf = database.SQL("SELECT EXISTS (SELECT 1 " + gated + "), " +
 
 // needsLimitNotice reports whether a text above the limit is the first in a while, so
 // that its sender is told. Ask before the row is written.
-func (s *Store) needsLimitNotice(tx *gorm.DB, in models.Inbound) (bool, error) {
+func (s *Inbound) needsLimitNotice(tx *gorm.DB, in models.Inbound) (bool, error) {
 	var count int64
 	err := tx.Model(&models.Inbound{}).
 		Where("from_index = ? AND gate = ? AND received_at > ? AND intent <> ?", in.FromIndex, models.GateRateLimited, in.ReceivedAt.Add(-limitSpan), models.IntentHelp).
@@ -136,7 +136,7 @@ const (
 
 // limitRuled sets the gate of a text that acts by rules. STOP and START act with any
 // gate, and HELP is answered without one only, in a mute too. Each counts for the mute.
-func (s *Store) limitRuled(tx *gorm.DB, in *models.Inbound) (models.LoopReason, error) {
+func (s *Inbound) limitRuled(tx *gorm.DB, in *models.Inbound) (models.LoopReason, error) {
 	if in.ID == 0 { // what is spoken was judged when its message came
 		seen, err := s.lookBack(tx, *in)
 		if err != nil {
@@ -174,7 +174,7 @@ func isHelpLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
 	return len(answered) == helpPerDay || in.ReceivedAt.Sub(answered[0]) < helpPause, nil
 }
 
-func (s *Store) findLoop(tx *gorm.DB, in models.Inbound, seen senderPast) (models.LoopReason, error) {
+func (s *Inbound) findLoop(tx *gorm.DB, in models.Inbound, seen senderPast) (models.LoopReason, error) {
 	if s.limits.Mute <= 0 {
 		return models.LoopNone, nil
 	}
@@ -247,9 +247,9 @@ func longestRun(texts, replies []time.Time) int {
 
 // MutedUntil returns when a mute of the participant ends; zero when there is none at
 // the instant now.
-func (s *Store) MutedUntil(ctx context.Context, participantID string, now time.Time) (time.Time, error) {
+func (s *Inbound) MutedUntil(ctx context.Context, participantID string, now time.Time) (time.Time, error) {
 	var at []time.Time
-	err := s.reader(ctx).Model(&models.Inbound{}).
+	err := s.db.Reader(ctx).Model(&models.Inbound{}).
 		Where("participant_id = ? AND gate <> '' AND gate = ? AND received_at > ?", participantID, models.GateLoop, now.Add(-s.limits.Mute)).
 		Order("received_at DESC").Limit(1).Pluck("received_at", &at).Error
 	if err != nil {

@@ -49,7 +49,7 @@ func inboundOnBoth(t *testing.T, rules store.InboundLimits, test func(w *inbound
 
 func (w *inboundWorld) enrol(id, phone string) models.Participant {
 	w.t.Helper()
-	p, err := w.Enroll(w.ctx, models.Participant{ID: id, Phone: phone, Timezone: "UTC", Locale: "fr-CA", EnrolledAt: inboundBegin}, "operator")
+	p, err := w.People.Enroll(w.ctx, models.Participant{ID: id, Phone: phone, Timezone: "UTC", Locale: "fr-CA", EnrolledAt: inboundBegin}, "operator")
 	require.NoError(w.t, err)
 	return p
 }
@@ -58,7 +58,7 @@ func (w *inboundWorld) take(in models.Inbound) models.AcceptedInbound {
 	w.t.Helper()
 	w.n++
 	in.ProviderSID, in.To = fmt.Sprintf("SM%032d", w.n), ours
-	out, err := w.AcceptInbound(w.ctx, in)
+	out, err := w.Inbound.AcceptInbound(w.ctx, in)
 	require.NoError(w.t, err)
 	return out
 }
@@ -80,7 +80,7 @@ func (w *inboundWorld) gates(seconds int, bodies ...string) []models.Gate {
 
 func (w *inboundWorld) notices() []models.NoticeKind {
 	w.t.Helper()
-	_, rows, err := w.Untold(w.ctx, "ann")
+	_, rows, err := w.Notices.Untold(w.ctx, "ann")
 	require.NoError(w.t, err)
 	var kinds []models.NoticeKind
 	for _, row := range rows {
@@ -93,16 +93,16 @@ func (w *inboundWorld) notices() []models.NoticeKind {
 func (w *inboundWorld) replied(n, seconds int) {
 	w.t.Helper()
 	turn := models.TurnID("ann", n)
-	_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: n, Mode: models.ModeIntake,
+	_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: n, Mode: models.ModeIntake,
 		Plan: models.TurnPlan{Kind: models.TurnReply}, Now: inboundAt(seconds)})
 	require.NoError(w.t, err)
 	id := models.OutboxID(turn, 1)
-	_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "reply", At: inboundAt(seconds),
+	_, err = w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "reply", At: inboundAt(seconds),
 		Outbox: []models.Outbox{{ID: id, Part: 1, Kind: models.KindReply, Body: "hello"}}})
 	require.NoError(w.t, err)
-	_, err = w.ClaimSend(w.ctx, id, inboundAt(seconds))
+	_, err = w.Outbox.ClaimSend(w.ctx, id, inboundAt(seconds))
 	require.NoError(w.t, err)
-	require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: fmt.Sprintf("SMr%d", n), Status: models.OutboxSent}, inboundAt(seconds)))
+	require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: fmt.Sprintf("SMr%d", n), Status: models.OutboxSent}, inboundAt(seconds)))
 }
 
 func TestTextsPerMinute(t *testing.T) {
@@ -120,7 +120,7 @@ func TestTextsPerMinute(t *testing.T) {
 		require.Equal(w.t, passed, again.Inbound.Gate, "what was held back does not count")
 		require.Equal(w.t, int64(4), again.Inbound.Seq, "numbers have no gaps")
 
-		entries, err := w.History(w.ctx, "ann", 3, inboundAt(7))
+		entries, err := w.People.History(w.ctx, "ann", 3, inboundAt(7))
 		require.NoError(w.t, err)
 		require.Equal(w.t, []models.Gate{limited, limited, passed}, []models.Gate{entries[0].Gate, entries[1].Gate, entries[2].Gate})
 		require.Equal(w.t, "d", entries[0].Text)
@@ -143,31 +143,31 @@ func TestLimitNotice(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{PerMinute: 1}, func(w *inboundWorld) {
 		w.text(0, "a")
 		over := w.text(1, "b").Inbound.ID
-		reader, err := w.ReaderOf(w.ctx, over)
+		reader, err := w.Hints.ReaderOf(w.ctx, over)
 		require.NoError(w.t, err)
 		require.Equal(w.t, "fr-CA", reader.Locale)
 		require.Equal(w.t, models.DefaultStudy, reader.StudyID)
-		_, err = w.ReaderOf(w.ctx, over+99)
+		_, err = w.Hints.ReaderOf(w.ctx, over+99)
 		require.ErrorIs(w.t, err, models.ErrNotFound)
 		ask := models.LimitNotice{InboundID: over, Body: "too many", Now: inboundAt(2)}
-		id, err := w.QueueLimitNotice(w.ctx, ask)
+		id, err := w.Hints.QueueLimitNotice(w.ctx, ask)
 		require.NoError(w.t, err)
-		again, err := w.QueueLimitNotice(w.ctx, ask)
+		again, err := w.Hints.QueueLimitNotice(w.ctx, ask)
 		require.NoError(w.t, err)
 		require.Equal(w.t, id, again)
-		claim, err := w.ClaimSend(w.ctx, id, inboundAt(2))
+		claim, err := w.Outbox.ClaimSend(w.ctx, id, inboundAt(2))
 		require.NoError(w.t, err)
 		require.True(w.t, claim.Post)
 		require.Equal(w.t, phone, claim.To)
 
-		late, err := w.QueueLimitNotice(w.ctx, models.LimitNotice{InboundID: w.text(2, "c").Inbound.ID, Body: "too many", Now: inboundAt(2000)})
+		late, err := w.Hints.QueueLimitNotice(w.ctx, models.LimitNotice{InboundID: w.text(2, "c").Inbound.ID, Body: "too many", Now: inboundAt(2000)})
 		require.NoError(w.t, err)
 		require.Empty(w.t, late, "too late to be of use")
 
-		gone, err := w.QueueLimitNotice(w.ctx, models.LimitNotice{InboundID: w.text(3, "d").Inbound.ID, Body: "too many", Now: inboundAt(4)})
+		gone, err := w.Hints.QueueLimitNotice(w.ctx, models.LimitNotice{InboundID: w.text(3, "d").Inbound.ID, Body: "too many", Now: inboundAt(4)})
 		require.NoError(w.t, err)
 		w.take(models.Inbound{From: phone, Body: "stop", ReceivedAt: inboundAt(5)})
-		claim, err = w.ClaimSend(w.ctx, gone, inboundAt(6))
+		claim, err = w.Outbox.ClaimSend(w.ctx, gone, inboundAt(6))
 		require.NoError(w.t, err)
 		require.False(w.t, claim.Post, "the consent gate holds for it")
 	})
@@ -185,13 +185,13 @@ func TestRepeatsAreALoop(t *testing.T) {
 		require.Zero(w.t, fifth.NoticeID)
 		require.Equal(w.t, []models.Gate{muted, muted}, w.gates(20, "anything", "at all"))
 
-		until, err := w.MutedUntil(w.ctx, "ann", inboundAt(30))
+		until, err := w.Inbound.MutedUntil(w.ctx, "ann", inboundAt(30))
 		require.NoError(w.t, err)
 		require.Equal(w.t, inboundAt(10).Add(time.Hour), until)
 		stop := w.take(models.Inbound{From: phone, Body: "help", ReceivedAt: inboundAt(40)})
 		require.NotZero(w.t, stop.NoticeID, "keywords pass a mute")
 		require.Equal(w.t, none, w.text(3611, "back again").Inbound.Gate)
-		until, err = w.MutedUntil(w.ctx, "ann", inboundAt(3611))
+		until, err = w.Inbound.MutedUntil(w.ctx, "ann", inboundAt(3611))
 		require.NoError(w.t, err)
 		require.Zero(w.t, until)
 	})
@@ -292,7 +292,7 @@ func TestKeywordsCountForTheMute(t *testing.T) {
 					last = w.text(i*10, body)
 				}
 				require.Equal(w.t, models.LoopRepeats, last.Loop)
-				p, err := w.Participant(w.ctx, "ann")
+				p, err := w.People.Participant(w.ctx, "ann")
 				require.NoError(w.t, err)
 				require.Equal(w.t, tt.one == "stop", p.Status == models.StatusOptedOut, "STOP holds in any case")
 				if tt.one == tt.other {
@@ -316,7 +316,7 @@ func TestKeywordsCountForTheMute(t *testing.T) {
 // ref names the newest claim on a row.
 func (w *inboundWorld) ref(id string) models.ClaimRef {
 	w.t.Helper()
-	row, err := w.Outbox(w.ctx, id)
+	row, err := w.Outbox.Row(w.ctx, id)
 	if errors.Is(err, models.ErrNotFound) {
 		return models.ClaimRef{OutboxID: id}
 	}

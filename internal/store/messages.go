@@ -15,6 +15,16 @@ import (
 	"coachline/models"
 )
 
+// Inbound takes in what people text.
+type Inbound struct {
+	db *database.Database
+	// limits bound the texts of one sender that reach the coach.
+	limits    InboundLimits
+	takeOvers *TakeOvers
+	hints     *Hints
+	joins     *Joins
+}
+
 // AcceptInbound screens a text and stores it as it was delivered. The
 // provider's id is claimed once: a later call, also at the same moment, gets
 // the stored row with Duplicate set, and nothing is written. A text of an
@@ -23,13 +33,13 @@ import (
 // or asks for help is acted on in the same transaction instead, and one with a
 // gate is kept from the workflow. A stranger's text is stored and may earn a
 // hint. Safe to retry.
-func (s *Store) AcceptInbound(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error) {
+func (s *Inbound) AcceptInbound(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error) {
 	if in.ProviderSID == "" {
 		return models.AcceptedInbound{}, models.BadField("provider_sid", "must not be empty")
 	}
 	screenMessage(&in, in.Body)
 	var out models.AcceptedInbound
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var err error
 		out, err = s.acceptInbound(tx, in)
 		return err
@@ -54,9 +64,9 @@ func screenMessage(in *models.Inbound, words string) {
 	in.DangerScore = found.Score
 }
 
-func (s *Store) storedInbound(ctx context.Context, providerSID string) (models.AcceptedInbound, error) {
+func (s *Inbound) storedInbound(ctx context.Context, providerSID string) (models.AcceptedInbound, error) {
 	var row models.Inbound
-	err := s.reader(ctx).Where("provider_sid = ?", providerSID).Take(&row).Error
+	err := s.db.Reader(ctx).Where("provider_sid = ?", providerSID).Take(&row).Error
 	switch {
 	case errors.Is(err, gorm.ErrRecordNotFound):
 		return models.AcceptedInbound{}, models.ErrConflict // over something else
@@ -66,7 +76,7 @@ func (s *Store) storedInbound(ctx context.Context, providerSID string) (models.A
 	return models.AcceptedInbound{Inbound: row, Duplicate: true}, nil
 }
 
-func (s *Store) acceptInbound(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, error) {
+func (s *Inbound) acceptInbound(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, error) {
 	in.ID, in.ParticipantID, in.Seq, in.Waiting, in.ResumeNoticeID = 0, "", 0, false, 0
 	in.ReceivedAt = instant(in.ReceivedAt)
 	s.setIndexes(&in)
@@ -98,7 +108,7 @@ var (
 
 // acceptScreened acts on what the screening found in a participant's message and
 // stores it.
-func (s *Store) acceptScreened(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
+func (s *Inbound) acceptScreened(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
 	if in.Danger != models.DangerNone {
 		return s.acceptDanger(tx, in, p)
 	}
@@ -107,7 +117,7 @@ func (s *Store) acceptScreened(tx *gorm.DB, in models.Inbound, p models.Particip
 
 // acceptDanger stores a text that may be a crisis and raises the alarm. A text
 // that the safety text does not answer is handled like any other.
-func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
+func (s *Inbound) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
 	answer, err := needsSafetyText(tx, p, in)
 	if err != nil {
 		return models.AcceptedInbound{}, err
@@ -135,12 +145,12 @@ func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participan
 		out.AlarmID, err = raiseAlert(tx, out.Inbound, alertOptions{Answer: answer, Escalated: escalated})
 	}
 	if err == nil && out.AlarmID != "" && in.DangerTier != models.TierB {
-		err = s.takeOverForAlert(tx, p.ID, in.ReceivedAt)
+		err = s.takeOvers.takeOverForAlert(tx, p.ID, in.ReceivedAt)
 	}
 	return out, err
 }
 
-func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
+func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
 	if needsQuestion(in.Intent) {
 		isAsked, err := isToAsk(tx, in, p)
 		if err != nil {
@@ -206,13 +216,13 @@ func noticeOf(kind models.NoticeKind, in models.Inbound) models.Notice {
 // acceptStranger stores a text of a number that is not enrolled. One that may be a
 // crisis gets the safety text and raises an alarm, also from a person who is about to
 // join.
-func (s *Store) acceptStranger(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, error) {
+func (s *Inbound) acceptStranger(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, error) {
 	in.Gate = models.GateStranger
-	out, isJoin, err := s.acceptJoin(tx, in)
+	out, isJoin, err := s.joins.acceptJoin(tx, in)
 	if err == nil && !isJoin {
 		if err = database.Insert(tx, &in); err == nil {
 			out.Inbound = in
-			out.HintID, err = s.createHint(tx, in)
+			out.HintID, err = s.hints.createHint(tx, in)
 		}
 	}
 	if err == nil && out.Inbound.Danger != models.DangerNone {
@@ -224,7 +234,7 @@ func (s *Store) acceptStranger(tx *gorm.DB, in models.Inbound) (models.AcceptedI
 // acceptGated keeps a text from the workflow. Above the limit it still is an
 // answer of the person's, and the first such text has the person told. Texts
 // above the limit, and a mute, raise attention.
-func (s *Store) acceptGated(tx *gorm.DB, in models.Inbound, reason models.LoopReason) (models.AcceptedInbound, error) {
+func (s *Inbound) acceptGated(tx *gorm.DB, in models.Inbound, reason models.LoopReason) (models.AcceptedInbound, error) {
 	limited := in.Gate == models.GateRateLimited
 	first := false
 	if limited && isCarried(in) {
@@ -275,11 +285,11 @@ const byGate = "loop detection"
 // it is zero. Tool calls and debug texts are left out, texts that a gate kept
 // from the coach are in; Delivery is where the outbox row of an entry stands.
 // ErrNotFound also after removal.
-func (s *Store) History(ctx context.Context, id string, limit int, before time.Time) ([]models.HistoryEntry, error) {
+func (s *People) History(ctx context.Context, id string, limit int, before time.Time) ([]models.HistoryEntry, error) {
 	if _, err := s.Participant(database.AllowUnreadable(ctx), id); err != nil {
 		return nil, err
 	}
-	entries, err := readHistory(s.reader(ctx), historyPage{ParticipantID: id, Limit: limit, Before: before})
+	entries, err := readHistory(s.db.Reader(ctx), historyPage{ParticipantID: id, Limit: limit, Before: before})
 	if err != nil {
 		return nil, fmt.Errorf("reading history: %w", classify(err))
 	}

@@ -11,11 +11,14 @@ import (
 	"coachline/models"
 )
 
+// Notices keeps what is to be told to the workflows.
+type Notices struct{ db *database.Database }
+
 // PendingNotices returns undelivered notices written before createdBefore, in
 // the order of their ids, at most limit of them.
-func (s *Store) PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error) {
+func (s *Notices) PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error) {
 	var rows []models.Notice
-	err := s.reader(ctx).Where("delivered_at IS NULL AND created_at < ?", createdBefore).
+	err := s.db.Reader(ctx).Where("delivered_at IS NULL AND created_at < ?", createdBefore).
 		Order("+id").Limit(limit).Find(&rows).Error // sorts what waits; the order of ids would read every notice
 	if err != nil {
 		return nil, fmt.Errorf("reading notices: %w", classify(err))
@@ -25,8 +28,8 @@ func (s *Store) PendingNotices(ctx context.Context, createdBefore time.Time, lim
 
 // Untold returns one participant's undelivered notices in the order of their ids,
 // and the participant as of then, removed or not; nothing where there are none.
-func (s *Store) Untold(ctx context.Context, participantID string) (p models.Participant, notices []models.Notice, err error) {
-	err = untold.Find(s.reader(ctx), func(n models.Notice, of models.Participant) {
+func (s *Notices) Untold(ctx context.Context, participantID string) (p models.Participant, notices []models.Notice, err error) {
+	err = untold.Find(s.db.Reader(ctx), func(n models.Notice, of models.Participant) {
 		p, notices = of, append(notices, n)
 	}, participantID)
 	if err != nil {
@@ -37,11 +40,11 @@ func (s *Store) Untold(ctx context.Context, participantID string) (p models.Part
 
 // NoticesDelivered marks notices as delivered. Safe to repeat: the first
 // instant stays.
-func (s *Store) NoticesDelivered(ctx context.Context, ids []int64, at time.Time) error {
+func (s *Notices) NoticesDelivered(ctx context.Context, ids []int64, at time.Time) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	err := s.writeOne(ctx, func(rows *gorm.DB) error {
+	err := s.db.WriteOne(ctx, func(rows *gorm.DB) error {
 		if len(ids) == 1 {
 			_, err := tellOne.Exec(rows, at, ids[0])
 			return err
@@ -62,11 +65,11 @@ var (
 )
 
 // RecordAudit writes one audit row. Detail must hold no personal data.
-func (s *Store) RecordAudit(ctx context.Context, row models.Audit) error {
+func (s *Audit) RecordAudit(ctx context.Context, row models.Audit) error {
 	// What the row says is done elsewhere, so that it claims no Idempotency-Key.
 	origin := models.OriginOf(ctx)
 	origin.Claim = nil
-	err := s.write(models.WithOrigin(ctx, origin), func(tx *gorm.DB) error { return database.AddAudit(tx, row) })
+	err := s.db.Write(models.WithOrigin(ctx, origin), func(tx *gorm.DB) error { return database.AddAudit(tx, row) })
 	if err != nil {
 		return fmt.Errorf("writing audit: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -34,17 +35,32 @@ const (
 	gateUnreachable = "unreachable"
 )
 
+// Outbox keeps texts that go out, and what became of them.
+type Outbox struct {
+	db *database.Database
+	// retryDelay is how long after the report that a text was not delivered its
+	// later retry is made, at least; at most it is twice as long. 0: none is made.
+	retryDelay time.Duration
+	// account is the key of a hold of the whole account, senderName the sender of
+	// people whose study has none of its own.
+	account    string
+	senderName string
+	// carrierZone is the zone in which the carrier's days begin.
+	carrierZone *time.Location
+	log         *slog.Logger
+}
+
 // QueueOperatorMessage stores a text that an operator wants sent, with the
 // notice that has the workflow send it. Equal keys of one participant are one
 // message: the second call returns the stored row and created false, also with
 // another body, so a retry is safe. ErrNotFound also after removal.
-func (s *Store) QueueOperatorMessage(ctx context.Context, m models.OperatorMessage) (out models.Outbox, created bool, err error) {
+func (s *Outbox) QueueOperatorMessage(ctx context.Context, m models.OperatorMessage) (out models.Outbox, created bool, err error) {
 	if m.Key == "" {
 		return models.Outbox{}, false, models.BadField("key", "must not be empty")
 	}
 	sum := sha256.Sum256([]byte(m.Key))
 	id := m.ParticipantID + "-op-" + hex.EncodeToString(sum[:])[:16]
-	err = s.write(ctx, func(tx *gorm.DB) error {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if _, err := lockEnrolled(tx, m.ParticipantID); err != nil {
 			return err
 		}
@@ -84,9 +100,9 @@ func (s *Store) QueueOperatorMessage(ctx context.Context, m models.OperatorMessa
 // becomes unknown instead of canceled, because the earlier attempt may have
 // reached the carrier. A part that follows too closely comes back with Early,
 // and one of a stopped sender with Wait. ErrNotFound for an unknown row.
-func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (models.SendClaim, error) {
+func (s *Outbox) ClaimSend(ctx context.Context, outboxID string, now time.Time) (models.SendClaim, error) {
 	var claim models.SendClaim
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		row, p, err := lockOutbox(tx, outboxID)
 		if err != nil {
 			return err
@@ -127,7 +143,7 @@ func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (
 }
 
 // heldUp notes on the claim of a row that may pass that it has to wait.
-func (s *Store) heldUp(tx *gorm.DB, claim *models.SendClaim, early bool, now time.Time) (bool, error) {
+func (s *Outbox) heldUp(tx *gorm.DB, claim *models.SendClaim, early bool, now time.Time) (bool, error) {
 	if claim.Early = early; early {
 		return true, nil
 	}
@@ -319,8 +335,8 @@ func saveOutbox(tx *gorm.DB, row *models.Outbox, before models.OutboxStatus) err
 }
 
 // Outbox reads one outbound text. ErrNotFound for an unknown id.
-func (s *Store) Outbox(ctx context.Context, id string) (models.Outbox, error) {
-	row, err := outboxRow.Take(s.reader(ctx), id)
+func (s *Outbox) Row(ctx context.Context, id string) (models.Outbox, error) {
+	row, err := outboxRow.Take(s.db.Reader(ctx), id)
 	if err != nil {
 		return models.Outbox{}, fmt.Errorf("reading outbox row %s: %w", id, classify(err))
 	}

@@ -12,18 +12,18 @@ import (
 
 func (w *world) setStatus(s models.Status) {
 	w.t.Helper()
-	_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &s}, Now: at(5)})
+	_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &s}, Now: at(5)})
 	require.NoError(w.t, err)
 }
 
 func TestClaimSend(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		_, err := w.ClaimSend(w.ctx, "p1-t9-p1", at(1))
+		_, err := w.Outbox.ClaimSend(w.ctx, "p1-t9-p1", at(1))
 		require.ErrorIs(t, err, models.ErrNotFound)
 		id := w.turn(1, replyPlan, 1)
 
-		claim, err := w.ClaimSend(w.ctx, id, at(2))
+		claim, err := w.Outbox.ClaimSend(w.ctx, id, at(2))
 		require.NoError(t, err)
 		require.True(t, claim.Post)
 		require.False(t, claim.Resumed)
@@ -32,14 +32,14 @@ func TestClaimSend(t *testing.T) {
 		require.Equal(t, "text of p1-t1", claim.Outbox.Body)
 		require.Nil(t, claim.Outbox.AttemptedAt, "nothing is written yet")
 
-		claim, err = w.ClaimSend(w.ctx, id, at(3))
+		claim, err = w.Outbox.ClaimSend(w.ctx, id, at(3))
 		require.NoError(t, err)
 		require.True(t, claim.Post)
 		require.False(t, claim.Resumed, "an earlier attempt died before it wrote anything")
-		_, err = w.StartPost(w.ctx, claim, at(4))
+		_, err = w.Outbox.StartPost(w.ctx, claim, at(4))
 		require.NoError(t, err)
 
-		claim, err = w.ClaimSend(w.ctx, id, at(5))
+		claim, err = w.Outbox.ClaimSend(w.ctx, id, at(5))
 		require.NoError(t, err)
 		require.True(t, claim.Post)
 		require.True(t, claim.Resumed, "an earlier attempt died after it")
@@ -47,20 +47,20 @@ func TestClaimSend(t *testing.T) {
 		require.Equal(t, at(4), *claim.Outbox.AttemptedAt)
 
 		ref := claim.Ref()
-		require.NoError(t, w.ReleaseSend(w.ctx, ref, at(6)))
-		require.NoError(t, w.ReleaseSend(w.ctx, ref, at(6)))
+		require.NoError(t, w.Outbox.ReleaseSend(w.ctx, ref, at(6)))
+		require.NoError(t, w.Outbox.ReleaseSend(w.ctx, ref, at(6)))
 		claim = w.post(id, 7)
 		require.False(t, claim.Resumed, "refused for sure: a new attempt")
 		require.Equal(t, 2, claim.Outbox.Attempts)
-		row, err := w.Outbox(w.ctx, id)
+		row, err := w.Outbox.Row(w.ctx, id)
 		require.NoError(t, err)
 		require.Equal(t, []time.Time{at(7), at(7)}, []time.Time{row.AttemptedAt.UTC(), row.UnsettledSince.UTC()})
 
 		w.accepted(id, 8)
-		require.NoError(t, w.ReleaseSend(w.ctx, claim.Ref(), at(9)))
+		require.NoError(t, w.Outbox.ReleaseSend(w.ctx, claim.Ref(), at(9)))
 		status, _ := w.outbox(id)
 		require.Equal(t, models.OutboxQueued, status, "what the carrier has is not released")
-		require.ErrorIs(t, w.ReleaseSend(w.ctx, models.ClaimRef{OutboxID: "p1-t9-p1"}, at(7)), models.ErrNotFound)
+		require.ErrorIs(t, w.Outbox.ReleaseSend(w.ctx, models.ClaimRef{OutboxID: "p1-t9-p1"}, at(7)), models.ErrNotFound)
 	})
 }
 
@@ -71,11 +71,11 @@ func TestClaimSendAtOnce(t *testing.T) {
 		id := w.turn(1, replyPlan, 1)
 		posts := make([]bool, 12)
 		for _, err := range together(len(posts), func(i int) error {
-			claim, err := w.ClaimSend(w.ctx, id, at(2))
+			claim, err := w.Outbox.ClaimSend(w.ctx, id, at(2))
 			if err != nil || !claim.Post || claim.Resumed {
 				return err
 			}
-			row, err := w.StartPost(w.ctx, claim, at(2))
+			row, err := w.Outbox.StartPost(w.ctx, claim, at(2))
 			posts[i] = err == nil && row.Status == models.OutboxSending
 			if errors.Is(err, models.ErrStale) {
 				return nil
@@ -113,7 +113,7 @@ func TestClaimSendGate(t *testing.T) {
 		{"withdrawn", func(w *world) { w.setStatus(models.StatusWithdrawn) }, "withdrawn", all[7:]},
 		{"opted out", func(w *world) { w.setStatus(models.StatusOptedOut) }, "opted_out", nil},
 		{"removed", func(w *world) {
-			require.NoError(w.t, w.RemoveParticipant(w.ctx, "p1", "operator", at(6)))
+			require.NoError(w.t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(6)))
 		}, "removed", []models.EntryKind{models.KindNotice}},
 	}
 	for _, tt := range tests {
@@ -133,7 +133,7 @@ func TestClaimSendGate(t *testing.T) {
 			tt.stand(w)
 			var passed []models.EntryKind
 			for i, id := range ids {
-				claim, err := w.ClaimSend(w.ctx, id, at(10))
+				claim, err := w.Outbox.ClaimSend(w.ctx, id, at(10))
 				require.NoError(t, err)
 				if claim.Post {
 					passed = append(passed, all[i])
@@ -159,12 +159,12 @@ func TestClaimSendResumedMeetsGate(t *testing.T) {
 		id := w.turn(1, replyPlan, 1)
 		w.post(id, 2)
 		w.setStatus(models.StatusOptedOut)
-		claim, err := w.ClaimSend(w.ctx, id, at(6))
+		claim, err := w.Outbox.ClaimSend(w.ctx, id, at(6))
 		require.NoError(t, err)
 		require.False(t, claim.Post)
 		require.Equal(t, models.OutboxUnknown, claim.Outbox.Status)
 		require.Equal(t, "opted_out", claim.Outbox.ErrorCode)
-		found, err := w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM1", Status: models.OutboxSent, At: at(7)})
+		found, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM1", Status: models.OutboxSent, At: at(7)})
 		require.NoError(t, err)
 		require.True(t, found)
 		status, _ := w.outbox(id)
@@ -192,7 +192,7 @@ func TestReminderGate(t *testing.T) {
 				w.sent(w.turn(1, plan, 0), 1)
 				reminder := w.turn(2, models.TurnPlan{Kind: models.TurnReminder, PromptID: plan.PromptID}, 15)
 				tt.happen(w)
-				claim, err := w.ClaimSend(w.ctx, reminder, at(30))
+				claim, err := w.Outbox.ClaimSend(w.ctx, reminder, at(30))
 				require.NoError(t, err)
 				require.False(t, claim.Post)
 				require.Equal(t, models.OutboxCanceled, claim.Outbox.Status)
@@ -209,11 +209,11 @@ func TestRecordAcceptedPrompt(t *testing.T) {
 		id := w.turn(1, first, 0)
 		w.sent(id, 1)
 		w.accepted(id, 50)
-		profile, err := w.Profile(w.ctx, "p1")
+		profile, err := w.People.Profile(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, 1, profile.TotalPrompts, "counted once")
 		require.Equal(t, at(1), *profile.LastPromptSentAt)
-		tc, err := w.TurnContext(w.ctx, "p1-t1", 1)
+		tc, err := w.Turns.TurnContext(w.ctx, "p1-t1", 1)
 		require.NoError(t, err)
 		sentAt := at(1)
 		require.Equal(t, &models.Prompt{ID: first.PromptID, ParticipantID: "p1", ScheduleID: "s1", LocalDate: "2026-03-02",
@@ -222,11 +222,11 @@ func TestRecordAcceptedPrompt(t *testing.T) {
 		w.sent(w.turn(2, second, 60), 61)
 		require.Equal(t, models.PromptVoided, w.promptState(first.PromptID))
 		require.Equal(t, models.PromptPending, w.promptState(second.PromptID))
-		tc, err = w.TurnContext(w.ctx, "p1-t2", 1)
+		tc, err = w.Turns.TurnContext(w.ctx, "p1-t2", 1)
 		require.NoError(t, err)
 		require.Equal(t, second.PromptID, tc.Outstanding.ID)
 		require.Equal(t, 2, tc.Profile.TotalPrompts)
-		require.ErrorIs(t, w.RecordAccepted(w.ctx, w.ref("p1-t9-p1"), models.Receipt{}, at(1)), models.ErrNotFound)
+		require.ErrorIs(t, w.Outbox.RecordAccepted(w.ctx, w.ref("p1-t9-p1"), models.Receipt{}, at(1)), models.ErrNotFound)
 	})
 }
 
@@ -241,7 +241,7 @@ func TestAnswerOvertakesAcceptance(t *testing.T) {
 		w.inbound("SM1", 2, "done")
 		w.inbound("SM2", 3, "and more")
 		w.accepted(id, 4)
-		tc, err := w.TurnContext(w.ctx, "p1-t1", 1)
+		tc, err := w.Turns.TurnContext(w.ctx, "p1-t1", 1)
 		require.NoError(t, err)
 		require.Equal(t, models.PromptResponded, tc.Outstanding.State)
 		require.Equal(t, at(2), *tc.Outstanding.RespondedAt)
@@ -256,19 +256,19 @@ func TestRecordFailed(t *testing.T) {
 		w.post(id, 1)
 		fail := models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed, Code: "21610", Class: models.CarrierConsent, Now: at(2)}
 		for range 2 {
-			require.NoError(t, w.RecordFailed(w.ctx, fail))
+			require.NoError(t, w.Outbox.RecordFailed(w.ctx, fail))
 		}
 		status, code := w.outbox(id)
 		require.Equal(t, models.OutboxFailed, status)
 		require.Equal(t, "21610", code)
 		require.Equal(t, models.PromptFailed, w.promptState(plan.PromptID))
 		require.Equal(t, "21610", w.text("SELECT reason FROM prompts"))
-		p, err := w.Participant(w.ctx, "p1")
+		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, models.StatusOptedOut, p.Status)
 		require.Equal(t, int64(2), p.Version)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE action = 'opt_out'"))
-		require.ErrorIs(t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: "p1-t9-p1"}), models.ErrNotFound)
+		require.ErrorIs(t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: "p1-t9-p1"}), models.ErrNotFound)
 	})
 }
 
@@ -278,15 +278,15 @@ func TestRecordFailedUnknown(t *testing.T) {
 		plan := promptPlan("2026-03-02")
 		id := w.turn(1, plan, 0)
 		w.post(id, 1)
-		require.NoError(t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxUnknown, Code: "timeout", Now: at(2)}))
+		require.NoError(t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxUnknown, Code: "timeout", Now: at(2)}))
 		status, _ := w.outbox(id)
 		require.Equal(t, models.OutboxUnknown, status)
 
-		found, err := w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM1", Status: models.OutboxDelivered, At: at(3)})
+		found, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM1", Status: models.OutboxDelivered, At: at(3)})
 		require.NoError(t, err)
 		require.True(t, found)
 		require.Equal(t, models.PromptPending, w.promptState(plan.PromptID), "it went out after all")
-		require.NoError(t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed, Code: "late", Now: at(4)}))
+		require.NoError(t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed, Code: "late", Now: at(4)}))
 		status, _ = w.outbox(id)
 		require.Equal(t, models.OutboxDelivered, status, "what the carrier has did not fail")
 	})
@@ -299,7 +299,7 @@ func TestQueueOperatorMessage(t *testing.T) {
 		outs := make([]models.Outbox, 8)
 		created := make([]bool, len(outs))
 		for _, err := range together(len(outs), func(i int) (err error) {
-			outs[i], created[i], err = w.QueueOperatorMessage(w.ctx, m)
+			outs[i], created[i], err = w.Outbox.QueueOperatorMessage(w.ctx, m)
 			return err
 		}) {
 			require.NoError(t, err)
@@ -315,7 +315,7 @@ func TestQueueOperatorMessage(t *testing.T) {
 		require.Regexp(t, `^p1-op-[0-9a-f]{16}$`, outs[0].ID)
 		require.Equal(t, models.KindOperator, outs[0].Kind)
 		require.Equal(t, models.OutboxReady, outs[0].Status)
-		_, notices, err := w.Untold(w.ctx, "p1")
+		_, notices, err := w.Notices.Untold(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Len(t, notices, 2)
 		require.Equal(t, models.NoticeSend, notices[1].Kind)
@@ -323,18 +323,18 @@ func TestQueueOperatorMessage(t *testing.T) {
 		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE action = 'send' AND actor = 'eve'"))
 
 		m.Key, m.Body = "key-1", "other words under the same key"
-		stored, isNew, err := w.QueueOperatorMessage(w.ctx, m)
+		stored, isNew, err := w.Outbox.QueueOperatorMessage(w.ctx, m)
 		require.NoError(t, err)
 		require.False(t, isNew)
 		require.Equal(t, "call me", stored.Body)
 		m.Key = "key-2"
-		_, isNew, err = w.QueueOperatorMessage(w.ctx, m)
+		_, isNew, err = w.Outbox.QueueOperatorMessage(w.ctx, m)
 		require.NoError(t, err)
 		require.True(t, isNew)
 		m.Key = ""
-		_, _, err = w.QueueOperatorMessage(w.ctx, m)
+		_, _, err = w.Outbox.QueueOperatorMessage(w.ctx, m)
 		require.ErrorContains(t, err, "key")
-		_, _, err = w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "nobody", Key: "k", Now: at(1)})
+		_, _, err = w.Outbox.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "nobody", Key: "k", Now: at(1)})
 		require.ErrorIs(t, err, models.ErrNotFound)
 	})
 }

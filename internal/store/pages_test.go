@@ -49,7 +49,7 @@ func (w *world) pagesWritten() map[string]float64 {
 func TestPagesOfATurn(t *testing.T) {
 	const turns, before, most = 20, 20, 40
 	w := (&statements{}).watch(t, store.Config{URL: dbtest.SQLite(t)})
-	_, err := w.Enroll(w.ctx, person("p1", phone), "operator")
+	_, err := w.People.Enroll(w.ctx, person("p1", phone), "operator")
 	require.NoError(t, err)
 	for n := 1; n <= before; n++ {
 		w.exchange(n)

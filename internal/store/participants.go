@@ -14,6 +14,13 @@ import (
 
 const maxPage = 200
 
+// People keeps participants, their history and their place in the programme.
+type People struct {
+	db *database.Database
+	// names are those that searches have opened.
+	names *openedNames
+}
+
 // Enroll adds a participant together with an empty profile, an audit row and
 // the notice that starts the workflow, and returns the row as stored. Empty
 // Status, Mode and Channel become active, INTAKE and sms. EnrolledAt is
@@ -22,18 +29,18 @@ const maxPage = 200
 // of this one too, until they text START. ErrConflict when the phone (or the
 // id) belongs to an enrolled participant; for a phone it is a
 // *models.PhoneTakenError.
-func (s *Store) Enroll(ctx context.Context, p models.Participant, actor string) (models.Participant, error) {
+func (s *People) Enroll(ctx context.Context, p models.Participant, actor string) (models.Participant, error) {
 	return s.enroll(ctx, p, models.Enrolment{Actor: actor}, nil)
 }
 
 // enroll is Enroll; key, unless nil, is stored with the rows.
-func (s *Store) enroll(ctx context.Context, p models.Participant, by models.Enrolment, key *models.EnrolmentKey) (models.Participant, error) {
+func (s *People) enroll(ctx context.Context, p models.Participant, by models.Enrolment, key *models.EnrolmentKey) (models.Participant, error) {
 	if err := validate(p); err != nil {
 		return models.Participant{}, err
 	}
 	setDefaults(&p)
-	p.PhoneIndex = s.base.Index(p.Phone)
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	p.PhoneIndex = s.db.Index(p.Phone)
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := addParticipant(tx, &p, newMember{by: models.Audit{Actor: by.Actor}, consent: by.Consent, strata: by.Strata}); err != nil || key == nil {
 			return err
 		}
@@ -99,8 +106,8 @@ func addParticipant(tx *gorm.DB, p *models.Participant, in newMember) error {
 }
 
 // Participant returns an enrolled participant; ErrNotFound also after removal.
-func (s *Store) Participant(ctx context.Context, id string) (models.Participant, error) {
-	p, err := enrolledByID.Take(s.reader(ctx), id)
+func (s *People) Participant(ctx context.Context, id string) (models.Participant, error) {
+	p, err := enrolledByID.Take(s.db.Reader(ctx), id)
 	if err != nil {
 		return models.Participant{}, fmt.Errorf("reading participant: %w", classify(err))
 	}
@@ -112,12 +119,12 @@ var enrolledByID = database.Select[models.Participant]("id = ? AND removed_at IS
 // Participants returns a page of enrolled participants in the order of their
 // ids. A limit outside 1..200 counts as 200. A row with columns that cannot be
 // opened names them in Unreadable and leaves them empty.
-func (s *Store) Participants(ctx context.Context, q models.ParticipantQuery) ([]models.Participant, error) {
+func (s *People) Participants(ctx context.Context, q models.ParticipantQuery) ([]models.Participant, error) {
 	limit := q.Limit
 	if limit < 1 || limit > maxPage {
 		limit = maxPage
 	}
-	find := s.reader(database.AllowUnreadable(ctx)).Where("removed_at IS NULL AND id > ?", q.After)
+	find := s.db.Reader(database.AllowUnreadable(ctx)).Where("removed_at IS NULL AND id > ?", q.After)
 	if q.Status != "" {
 		find = find.Where("status = ?", q.Status)
 	}
@@ -139,10 +146,10 @@ func (s *Store) Participants(ctx context.Context, q models.ParticipantQuery) ([]
 
 // Profile returns an enrolled participant's profile; ErrNotFound also after
 // removal.
-func (s *Store) Profile(ctx context.Context, id string) (models.Profile, error) {
+func (s *People) Profile(ctx context.Context, id string) (models.Profile, error) {
 	var p models.Profile
-	enrolled := s.reader(ctx).Model(&models.Participant{}).Select("id").Where("id = ? AND removed_at IS NULL", id)
-	err := s.reader(ctx).Where("participant_id IN (?)", enrolled).Take(&p).Error
+	enrolled := s.db.Reader(ctx).Model(&models.Participant{}).Select("id").Where("id = ? AND removed_at IS NULL", id)
+	err := s.db.Reader(ctx).Where("participant_id IN (?)", enrolled).Take(&p).Error
 	if err != nil {
 		return models.Profile{}, fmt.Errorf("reading profile: %w", classify(err))
 	}
@@ -157,9 +164,9 @@ func (s *Store) Profile(ctx context.Context, id string) (models.Profile, error) 
 // for debug on a participant who is no tester and for bringing back one who
 // opted out, *PhoneTakenError for a number that is enrolled. A new number that
 // has opted out makes the participant opted out.
-func (s *Store) UpdateParticipant(ctx context.Context, u models.ParticipantUpdate) (models.Participant, error) {
+func (s *People) UpdateParticipant(ctx context.Context, u models.ParticipantUpdate) (models.Participant, error) {
 	var out models.Participant
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		old, err := lockEnrolled(tx, u.ID)
 		if err != nil {
 			return err
@@ -243,8 +250,8 @@ func notifyChanges(tx *gorm.DB, old, p models.Participant, waiting waitingUpdate
 
 // SaveState mirrors a workflow's state into the tables that operators read.
 // ErrNotFound for an unknown id. Safe to retry.
-func (s *Store) SaveState(ctx context.Context, in models.SaveStateInput) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Turns) SaveState(ctx context.Context, in models.SaveStateInput) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		p, err := lockParticipant(tx, in.ParticipantID)
 		if err != nil {
 			return err
@@ -261,14 +268,14 @@ func (s *Store) SaveState(ctx context.Context, in models.SaveStateInput) error {
 // withdrawn, texts and prompts that have not gone out are called off (notices
 // excepted), and the workflow is told to end. The phone is free to be enrolled
 // again. ErrNotFound when unknown or removed before.
-func (s *Store) RemoveParticipant(ctx context.Context, id, actor string, now time.Time) error {
+func (s *People) RemoveParticipant(ctx context.Context, id, actor string, now time.Time) error {
 	return s.RemoveParticipantIf(ctx, models.Removal{ID: id, Actor: actor, Now: now})
 }
 
 // RemoveParticipantIf is RemoveParticipant for a row of a given version;
 // ErrStale when it has another one.
-func (s *Store) RemoveParticipantIf(ctx context.Context, r models.Removal) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *People) RemoveParticipantIf(ctx context.Context, r models.Removal) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		p, err := lockEnrolled(tx, r.ID)
 		if err != nil {
 			return err

@@ -16,20 +16,20 @@ func TestEnroll(t *testing.T) {
 		require.Equal(t, models.StatusActive, p.Status)
 		require.Equal(t, models.ModeIntake, p.Mode)
 		require.Equal(t, models.ChannelSMS, p.Channel)
-		read, err := w.Participant(w.ctx, "p1")
+		read, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, p, read)
 		require.Equal(t, int64(1), read.Version)
 		require.Equal(t, int64(1), read.NextSeq)
-		profile, err := w.Profile(w.ctx, "p1")
+		profile, err := w.People.Profile(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, models.Profile{ParticipantID: "p1", UpdatedAt: start, Version: 1}, profile)
 		require.Equal(t, []models.NoticeKind{models.NoticeStart}, w.noticeKinds())
 		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE participant_id = 'p1' AND action = 'enroll' AND actor = 'operator'"))
 
-		_, err = w.Enroll(w.ctx, person("p2", phone), "operator")
+		_, err = w.People.Enroll(w.ctx, person("p2", phone), "operator")
 		require.ErrorIs(t, err, models.ErrConflict)
-		_, err = w.Enroll(w.ctx, person("p1", "+15550000001"), "operator")
+		_, err = w.People.Enroll(w.ctx, person("p1", "+15550000001"), "operator")
 		require.ErrorIs(t, err, models.ErrConflict)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM profiles"), "a refused enrolment leaves nothing")
 	})
@@ -51,7 +51,7 @@ func TestEnrollRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := person("p1", phone)
 			tt.edit(&p)
-			_, err := w.Enroll(w.ctx, p, "operator")
+			_, err := w.People.Enroll(w.ctx, p, "operator")
 			var field *models.FieldError
 			require.ErrorAs(t, err, &field)
 			require.Equal(t, tt.field, field.Field)
@@ -63,7 +63,7 @@ func TestEnrollOnePhoneAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		won := 0
 		for _, err := range together(16, func(i int) error {
-			_, err := w.Enroll(w.ctx, person(fmt.Sprintf("p%d", i), phone), "operator")
+			_, err := w.People.Enroll(w.ctx, person(fmt.Sprintf("p%d", i), phone), "operator")
 			return err
 		}) {
 			if err == nil {
@@ -86,10 +86,10 @@ func TestParticipantsPages(t *testing.T) {
 			if i == 3 {
 				p.Status = models.StatusPaused
 			}
-			_, err := w.Enroll(w.ctx, p, "operator")
+			_, err := w.People.Enroll(w.ctx, p, "operator")
 			require.NoError(t, err)
 		}
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(1)))
+		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(1)))
 		tests := []struct {
 			name string
 			in   models.ParticipantQuery
@@ -102,7 +102,7 @@ func TestParticipantsPages(t *testing.T) {
 			{"removed are not withdrawn ones", models.ParticipantQuery{Status: models.StatusWithdrawn}, nil},
 		}
 		for _, tt := range tests {
-			rows, err := w.Participants(w.ctx, tt.in)
+			rows, err := w.People.Participants(w.ctx, tt.in)
 			require.NoError(t, err)
 			var ids []string
 			for _, r := range rows {
@@ -143,9 +143,9 @@ func TestUpdateParticipant(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, "sqlite::memory:")
 			before := w.enrolled()
-			got, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: tt.in, Actor: "operator", Now: at(5)})
+			got, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: tt.in, Actor: "operator", Now: at(5)})
 			require.NoError(t, err)
-			read, err := w.Participant(w.ctx, "p1")
+			read, err := w.People.Participant(w.ctx, "p1")
 			require.NoError(t, err)
 			require.Equal(t, got, read)
 			require.Equal(t, tt.notices, w.noticeKinds())
@@ -166,9 +166,9 @@ func TestUpdateParticipantAudit(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		patch := models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: ptr("Grace")}, Status: ptr(models.StatusPaused)}
-		_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: patch, Actor: "eve", Now: at(5)})
+		_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: patch, Actor: "eve", Now: at(5)})
 		require.NoError(t, err)
-		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: ptr(models.StatusActive)}, Actor: "eve", Now: at(6)})
+		_, err = w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: ptr(models.StatusActive)}, Actor: "eve", Now: at(6)})
 		require.NoError(t, err)
 		require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticePause, models.NoticeResume}, w.noticeKinds())
 		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE actor = 'eve' AND detail = 'name,status'"))
@@ -181,7 +181,7 @@ func TestUpdateParticipantRefuses(t *testing.T) {
 		w.enrolled()
 		update := func(u models.ParticipantUpdate) error {
 			u.Now = at(5)
-			_, err := w.UpdateParticipant(w.ctx, u)
+			_, err := w.People.UpdateParticipant(w.ctx, u)
 			return err
 		}
 		name := models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: ptr("Grace")}}
@@ -194,7 +194,7 @@ func TestUpdateParticipantRefuses(t *testing.T) {
 
 		require.NoError(t, update(models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Tester: ptr(true), Debug: ptr(true)}}))
 		require.NoError(t, update(models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Tester: ptr(false)}}))
-		p, err := w.Participant(w.ctx, "p1")
+		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.False(t, p.Debug, "debug goes with the tester flag")
 	})
@@ -207,7 +207,7 @@ func TestUpdateParticipantAtOnce(t *testing.T) {
 		won := 0
 		for _, err := range together(16, func(i int) error {
 			patch := models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: ptr(fmt.Sprintf("name %d", i))}}
-			_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: patch, IfMatch: ptr(int64(1)), Now: at(1)})
+			_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: patch, IfMatch: ptr(int64(1)), Now: at(1)})
 			return err
 		}) {
 			if err == nil {
@@ -217,7 +217,7 @@ func TestUpdateParticipantAtOnce(t *testing.T) {
 			require.ErrorIs(t, err, models.ErrStale)
 		}
 		require.Equal(t, 1, won)
-		p, err := w.Participant(w.ctx, "p1")
+		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, int64(2), p.Version)
 	})
@@ -229,18 +229,18 @@ func TestRemoveParticipant(t *testing.T) {
 		reply := w.turn(1, models.TurnPlan{Kind: models.TurnReply}, 1)
 		plan := promptPlan("2026-03-02")
 		prompt := w.turn(2, plan, 2)
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(3)))
-		require.ErrorIs(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(4)), models.ErrNotFound)
+		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(3)))
+		require.ErrorIs(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(4)), models.ErrNotFound)
 
-		_, getErr := w.Participant(w.ctx, "p1")
-		_, profileErr := w.Profile(w.ctx, "p1")
-		_, historyErr := w.History(w.ctx, "p1", 10, time.Time{})
-		_, _, queueErr := w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Key: "k", Body: "b", Now: at(4)})
-		_, updateErr := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Now: at(4)})
+		_, getErr := w.People.Participant(w.ctx, "p1")
+		_, profileErr := w.People.Profile(w.ctx, "p1")
+		_, historyErr := w.People.History(w.ctx, "p1", 10, time.Time{})
+		_, _, queueErr := w.Outbox.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Key: "k", Body: "b", Now: at(4)})
+		_, updateErr := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Now: at(4)})
 		for _, err := range []error{getErr, profileErr, historyErr, queueErr, updateErr} {
 			require.ErrorIs(t, err, models.ErrNotFound)
 		}
-		tc, err := w.TurnContext(w.ctx, "p1-t1", 10)
+		tc, err := w.Turns.TurnContext(w.ctx, "p1-t1", 10)
 		require.NoError(t, err, "the worker still finds the row")
 		require.Equal(t, models.StatusWithdrawn, tc.Participant.Status)
 		require.Equal(t, int64(2), tc.Participant.Version)
@@ -252,7 +252,7 @@ func TestRemoveParticipant(t *testing.T) {
 		require.Equal(t, models.PromptFailed, w.promptState(plan.PromptID))
 		require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeUnenroll}, w.noticeKinds())
 
-		fresh, err := w.Enroll(w.ctx, person("p2", phone), "operator")
+		fresh, err := w.People.Enroll(w.ctx, person("p2", phone), "operator")
 		require.NoError(t, err, "the phone is free again")
 		require.Equal(t, "p2", w.inbound("SM9", 5, "hello again").Inbound.ParticipantID)
 		require.Equal(t, "p2", fresh.ID)
@@ -264,17 +264,17 @@ func TestNotices(t *testing.T) {
 		w.enrolled()
 		w.inbound("SM1", 1, "one")
 		w.inbound("SM2", 2, "two")
-		rows, err := w.PendingNotices(w.ctx, at(2), 10)
+		rows, err := w.Notices.PendingNotices(w.ctx, at(2), 10)
 		require.NoError(t, err)
 		require.Len(t, rows, 2, "the newest is not old enough")
 		require.Less(t, rows[0].ID, rows[1].ID)
-		first, err := w.PendingNotices(w.ctx, at(9), 1)
+		first, err := w.Notices.PendingNotices(w.ctx, at(9), 1)
 		require.NoError(t, err)
 		require.Equal(t, rows[:1], first)
 
-		require.NoError(t, w.NoticesDelivered(w.ctx, nil, at(3)))
-		require.NoError(t, w.NoticesDelivered(w.ctx, []int64{rows[0].ID, rows[1].ID}, at(3)))
-		require.NoError(t, w.NoticesDelivered(w.ctx, []int64{rows[0].ID}, at(8)))
+		require.NoError(t, w.Notices.NoticesDelivered(w.ctx, nil, at(3)))
+		require.NoError(t, w.Notices.NoticesDelivered(w.ctx, []int64{rows[0].ID, rows[1].ID}, at(3)))
+		require.NoError(t, w.Notices.NoticesDelivered(w.ctx, []int64{rows[0].ID}, at(8)))
 		require.Equal(t, []models.NoticeKind{models.NoticeMessage}, w.noticeKinds())
 		require.Equal(t, 2, w.count("SELECT count(DISTINCT id) FROM notices WHERE delivered_at IS NOT NULL"))
 		require.Equal(t, 1, w.count("SELECT count(DISTINCT delivered_at) FROM notices"), "the first instant stays")
@@ -283,7 +283,7 @@ func TestNotices(t *testing.T) {
 
 func TestRecordAudit(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.RecordAudit(w.ctx, models.Audit{ParticipantID: "p9", Actor: "eve", Action: "export", Detail: "d", At: at(1)}))
+		require.NoError(t, w.Audit.RecordAudit(w.ctx, models.Audit{ParticipantID: "p9", Actor: "eve", Action: "export", Detail: "d", At: at(1)}))
 		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE action = 'export'"))
 	})
 }
@@ -291,10 +291,10 @@ func TestRecordAudit(t *testing.T) {
 func TestCanceledContext(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		_, err := w.Participant(canceled(), "p1")
+		_, err := w.People.Participant(canceled(), "p1")
 		require.Error(t, err)
 		require.NotErrorIs(t, err, models.ErrNotFound)
-		err = w.RemoveParticipant(canceled(), "p1", "operator", at(1))
+		err = w.People.RemoveParticipant(canceled(), "p1", "operator", at(1))
 		require.Error(t, err)
 		require.NotErrorIs(t, err, models.ErrNotFound)
 	})

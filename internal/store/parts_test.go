@@ -13,7 +13,7 @@ import (
 func (w *world) parts(n int, plan models.TurnPlan) []string {
 	w.t.Helper()
 	id := models.TurnID("p1", 1)
-	_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: 1, Mode: models.ModeIntake, Plan: plan, Now: at(1)})
+	_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: 1, Mode: models.ModeIntake, Plan: plan, Now: at(1)})
 	require.NoError(w.t, err)
 	out := outcome(id, plan.Kind, plan.PromptID, 1)
 	for part := 2; part <= n; part++ {
@@ -37,7 +37,7 @@ func TestPartsGoOutOneAfterTheOther(t *testing.T) {
 		ids := w.parts(3, replyPlan)
 		w.sent(ids[0], 2)
 		w.sent(ids[1], 3)
-		require.NoError(t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: ids[2], Token: w.ref(ids[2]).Token, Status: models.OutboxFailed, Code: "30007", Now: at(4)}))
+		require.NoError(t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: ids[2], Token: w.ref(ids[2]).Token, Status: models.OutboxFailed, Code: "30007", Now: at(4)}))
 		status, code := w.outbox(ids[2])
 		require.Equal(t, models.OutboxFailed, status)
 		require.Equal(t, "30007", code)
@@ -51,10 +51,10 @@ func TestPartsBehindOneThatWasNotTakenAreRefused(t *testing.T) {
 		fate func(w *world, id string)
 	}{
 		{"failed", func(w *world, id string) {
-			require.NoError(w.t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed, Code: "30007", Now: at(3)}))
+			require.NoError(w.t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed, Code: "30007", Now: at(3)}))
 		}},
 		{"unknown", func(w *world, id string) {
-			require.NoError(w.t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxUnknown, Now: at(3)}))
+			require.NoError(w.t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxUnknown, Now: at(3)}))
 		}},
 		{"not sent yet", func(*world, string) {}},
 	} {
@@ -80,7 +80,7 @@ func TestPartsCountOnce(t *testing.T) {
 	ids := w.parts(2, promptPlan("2026-03-02"))
 	w.sent(ids[0], 2)
 	w.sent(ids[1], 3)
-	profile, err := w.Profile(w.ctx, "p1")
+	profile, err := w.People.Profile(w.ctx, "p1")
 	require.NoError(t, err)
 	require.Equal(t, 1, profile.TotalPrompts)
 	require.Equal(t, models.PromptPending, w.promptState(promptPlan("2026-03-02").PromptID))
@@ -102,22 +102,22 @@ func TestPartWaitsWhileTheOneBeforeIsWithTheCarrier(t *testing.T) {
 	w.enrolled()
 	ids := w.parts(2, replyPlan)
 	w.post(ids[0], 2)
-	require.NoError(t, w.RecordAccepted(w.ctx, w.ref(ids[0]), models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, at(2)))
+	require.NoError(t, w.Outbox.RecordAccepted(w.ctx, w.ref(ids[0]), models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, at(2)))
 
-	claim, err := w.ClaimSend(w.ctx, ids[1], at(2).Add(9*time.Second))
+	claim, err := w.Outbox.ClaimSend(w.ctx, ids[1], at(2).Add(9*time.Second))
 	require.NoError(t, err)
 	require.True(t, claim.Early)
 	require.False(t, claim.Post)
 	require.Equal(t, models.OutboxReady, claim.Outbox.Status)
 
-	claim, err = w.ClaimSend(w.ctx, ids[1], at(2).Add(10*time.Second))
+	claim, err = w.Outbox.ClaimSend(w.ctx, ids[1], at(2).Add(10*time.Second))
 	require.NoError(t, err)
 	require.True(t, claim.Post, "after ten seconds")
-	require.NoError(t, w.ReleaseSend(w.ctx, w.ref(ids[1]), at(3)))
+	require.NoError(t, w.Outbox.ReleaseSend(w.ctx, w.ref(ids[1]), at(3)))
 
-	_, err = w.AcceptStatus(w.ctx, models.StatusCallback{ProviderSID: "SM1", Status: models.OutboxSent, At: at(2)})
+	_, err = w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{ProviderSID: "SM1", Status: models.OutboxSent, At: at(2)})
 	require.NoError(t, err)
-	claim, err = w.ClaimSend(w.ctx, ids[1], at(2).Add(time.Second))
+	claim, err = w.Outbox.ClaimSend(w.ctx, ids[1], at(2).Add(time.Second))
 	require.NoError(t, err)
 	require.True(t, claim.Post, "when it has left")
 }

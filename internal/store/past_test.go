@@ -13,29 +13,29 @@ import (
 
 func TestPast(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		_, err := w.Past(w.ctx, "p1")
+		_, err := w.Turns.Past(w.ctx, "p1")
 		require.ErrorIs(t, err, models.ErrNotFound)
 		w.enrolled()
-		past, err := w.Past(w.ctx, "p1")
+		past, err := w.Turns.Past(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, models.Past{}, past)
 
 		answered, kept := w.inbound("SM1", 1, "one"), w.inbound("SM2", 2, "two")
 		begun, unread := w.inbound("SM3", 3, "three"), w.inbound("SM4", 4, "four")
 		untold := w.inbound("SM5", 5, "five")
-		require.NoError(t, w.NoticesDelivered(w.ctx, []int64{answered.NoticeID, kept.NoticeID, begun.NoticeID, unread.NoticeID}, at(6)))
+		require.NoError(t, w.Notices.NoticesDelivered(w.ctx, []int64{answered.NoticeID, kept.NoticeID, begun.NoticeID, unread.NoticeID}, at(6)))
 		for n, plan := range []models.TurnPlan{replyPlan, {Kind: models.TurnMessage}, replyPlan} {
 			id := []int64{answered.Inbound.ID, kept.Inbound.ID, begun.Inbound.ID}[n]
-			_, err := w.BeginTurn(w.ctx, begin(n+1, plan, id))
+			_, err := w.Turns.BeginTurn(w.ctx, begin(n+1, plan, id))
 			require.NoError(t, err)
 		}
-		_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t1", ParticipantID: "p1", Outcome: "step", At: at(6)})
+		_, err = w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t1", ParticipantID: "p1", Outcome: "step", At: at(6)})
 		require.NoError(t, err)
-		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Now: at(6),
+		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Now: at(6),
 			Schedules: []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: "08:00"}, {ID: "sch-2", Type: models.ScheduleRandom, From: "09:00", To: "10:00", Zone: "UTC"}},
 			Missed:    []models.MissedPrompt{{ScheduleID: "sch-1", Slot: models.Slot{Date: "2026-03-01", TargetAt: at(1)}, Reason: "late"}, {ScheduleID: "sch-1", Slot: models.Slot{Date: "2026-03-02", TargetAt: at(1)}, Reason: "late"}}}))
 
-		past, err = w.Past(w.ctx, "p1")
+		past, err = w.Turns.Past(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, models.Past{
 			Turns: 3, LastSeq: untold.Inbound.Seq - 1,
@@ -56,7 +56,7 @@ func TestPast(t *testing.T) {
 func TestPastKnowsTheLastPrompt(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Now: at(6),
+		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Now: at(6),
 			Schedules: []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: "08:00"}}}))
 		for day, sent := range []time.Time{at(1), at(3), {}} {
 			row := models.Prompt{
@@ -68,7 +68,7 @@ func TestPastKnowsTheLastPrompt(t *testing.T) {
 			}
 			require.NoError(t, w.Database().Write(w.ctx, func(tx *gorm.DB) error { return tx.Create(&row).Error }))
 		}
-		past, err := w.Past(w.ctx, "p1")
+		past, err := w.Turns.Past(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: "08:00", LastDate: "2026-03-03", LastAt: at(3)}}, past.Schedules)
 	})
@@ -81,9 +81,9 @@ func TestPastKnowsTheGreeting(t *testing.T) {
 		p := person("p1", phone)
 		greeting := start.Add(8 * time.Hour)
 		p.GreetingAt, p.SignedUp = &greeting, true
-		_, err := w.Enroll(w.ctx, p, "operator")
+		_, err := w.People.Enroll(w.ctx, p, "operator")
 		require.NoError(t, err)
-		read, err := w.Participant(w.ctx, "p1")
+		read, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, greeting, read.GreetingAt.UTC())
 		require.True(t, read.SignedUp)
@@ -92,12 +92,12 @@ func TestPastKnowsTheGreeting(t *testing.T) {
 			kind models.TurnKind
 			want time.Time
 		}{{models.TurnHelp, greeting}, {models.TurnOperator, greeting}, {models.TurnReply, time.Time{}}} {
-			past, err := w.Past(w.ctx, "p1")
+			past, err := w.Turns.Past(w.ctx, "p1")
 			require.NoError(t, err)
 			require.Equal(t, greeting, past.GreetingAt, "before the turn %s", step.kind)
-			_, err = w.BeginTurn(w.ctx, begin(past.Turns+1, models.TurnPlan{Kind: step.kind}))
+			_, err = w.Turns.BeginTurn(w.ctx, begin(past.Turns+1, models.TurnPlan{Kind: step.kind}))
 			require.NoError(t, err)
-			past, err = w.Past(w.ctx, "p1")
+			past, err = w.Turns.Past(w.ctx, "p1")
 			require.NoError(t, err)
 			require.Equal(t, step.want, past.GreetingAt, "after the turn %s", step.kind)
 		}
@@ -114,8 +114,8 @@ func TestPastKnowsAllWaitingTexts(t *testing.T) {
 			got := w.inbound(fmt.Sprintf("SM%d", n), 1, fmt.Sprintf("text %d", n))
 			want, notices = append(want, got.Inbound.ID), append(notices, got.NoticeID)
 		}
-		require.NoError(t, w.NoticesDelivered(w.ctx, notices, at(2)))
-		past, err := w.Past(w.ctx, "p1")
+		require.NoError(t, w.Notices.NoticesDelivered(w.ctx, notices, at(2)))
+		past, err := w.Turns.Past(w.ctx, "p1")
 		require.NoError(t, err)
 		var ids []int64
 		for _, item := range past.Waiting {
@@ -131,28 +131,28 @@ func TestTextsThatEndTheWorkflow(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		text := w.inbound("SM1", 1, "look everything up")
-		require.NoError(t, w.NoticesDelivered(w.ctx, []int64{text.NoticeID}, at(2)))
+		require.NoError(t, w.Notices.NoticesDelivered(w.ctx, []int64{text.NoticeID}, at(2)))
 		for n := 1; n <= 4; n++ {
-			past, err := w.Past(w.ctx, "p1")
+			past, err := w.Turns.Past(w.ctx, "p1")
 			require.NoError(t, err)
 			require.Len(t, past.Waiting, 1)
 			for range 2 { // a retry is told the same
-				begun, err := w.BeginTurn(w.ctx, begin(past.Turns+1, replyPlan, text.Inbound.ID))
+				begun, err := w.Turns.BeginTurn(w.ctx, begin(past.Turns+1, replyPlan, text.Inbound.ID))
 				require.NoError(t, err)
 				require.Equal(t, n > 2, begun.Stuck, "run %d", n)
 			}
 		}
-		open, err := w.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionStuck})
+		open, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionStuck})
 		require.NoError(t, err)
 		require.Len(t, open, 1)
 		require.Equal(t, "p1-t3", open[0].Ref)
-		_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t4", ParticipantID: "p1", Outcome: "fallback", At: at(6)})
+		_, err = w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t4", ParticipantID: "p1", Outcome: "fallback", At: at(6)})
 		require.NoError(t, err)
-		past, err := w.Past(w.ctx, "p1")
+		past, err := w.Turns.Past(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Empty(t, past.Waiting)
 		next := w.inbound("SM2", 7, "hello?")
-		begun, err := w.BeginTurn(w.ctx, begin(5, replyPlan, next.Inbound.ID))
+		begun, err := w.Turns.BeginTurn(w.ctx, begin(5, replyPlan, next.Inbound.ID))
 		require.NoError(t, err)
 		require.False(t, begun.Stuck, "the next text is worked on")
 	})

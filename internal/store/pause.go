@@ -14,8 +14,8 @@ import (
 // ExpirePause resumes a participant whose pause has come to its end; texts that
 // wait are answered as when an operator resumes without a choice. Where the end
 // has been put off it returns the new one, and zero otherwise. Safe to retry.
-func (s *Store) ExpirePause(ctx context.Context, in models.PauseEnd) (until time.Time, err error) {
-	err = s.write(ctx, func(tx *gorm.DB) error {
+func (s *People) ExpirePause(ctx context.Context, in models.PauseEnd) (until time.Time, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		until = time.Time{}
 		p, err := lockParticipant(tx, in.ParticipantID)
 		if err != nil {
@@ -40,8 +40,8 @@ func (s *Store) ExpirePause(ctx context.Context, in models.PauseEnd) (until time
 // EndingPauses lists the people whose pause ends by itself in a span of time, the
 // earliest first, at most 200. A name that cannot be opened with the payload keys is
 // left empty.
-func (s *Store) EndingPauses(ctx context.Context, q models.AgendaQuery) ([]models.Participant, error) {
-	find := s.reader(database.AllowUnreadable(ctx)).
+func (s *People) EndingPauses(ctx context.Context, q models.AgendaQuery) ([]models.Participant, error) {
+	find := s.db.Reader(database.AllowUnreadable(ctx)).
 		Where("removed_at IS NULL AND status = ? AND paused_until >= ? AND paused_until < ?", models.StatusPaused, instant(q.From), instant(q.Until))
 	if q.ParticipantID != "" {
 		find = find.Where("id = ?", q.ParticipantID)

@@ -16,7 +16,7 @@ func (w *world) pausedUntil(now, end int) error {
 	if end < 0 {
 		until = time.Time{}
 	}
-	_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{
+	_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{
 		ID: "p1", Patch: models.ParticipantPatch{Status: &paused, PausedUntil: &until}, Actor: "user:ada", Now: at(now)})
 	return err
 }
@@ -24,14 +24,14 @@ func (w *world) pausedUntil(now, end int) error {
 // pauseEnds tries to end the pause of p1, and returns when it is to end instead.
 func (w *world) pauseEnds(minute int) time.Time {
 	w.t.Helper()
-	until, err := w.ExpirePause(w.ctx, models.PauseEnd{ParticipantID: "p1", Now: at(minute)})
+	until, err := w.People.ExpirePause(w.ctx, models.PauseEnd{ParticipantID: "p1", Now: at(minute)})
 	require.NoError(w.t, err)
 	return until
 }
 
 // pauseRefs lists until when the workflow of p1 is told to pause.
 func pauseRefs(t *testing.T, w *world) (refs []string) {
-	_, rows, err := w.Untold(w.ctx, "p1")
+	_, rows, err := w.Notices.Untold(w.ctx, "p1")
 	require.NoError(t, err)
 	for _, row := range rows {
 		if row.Kind == models.NoticePause {
@@ -53,7 +53,7 @@ func TestPauseExpires(t *testing.T) {
 		require.Equal(t, at(90), w.pauseEnds(60))
 		require.Zero(t, w.pauseEnds(90))
 		require.Zero(t, w.pauseEnds(91), "a retry finds it done")
-		p, err := w.Participant(w.ctx, "p1")
+		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, models.StatusActive, p.Status)
 		require.Nil(t, p.PausedUntil)
@@ -90,7 +90,7 @@ func TestPauseEndGoesWithThePause(t *testing.T) {
 		require.Zero(t, w.pauseEnds(61), "the number may be another person's")
 		require.Equal(t, "paused", w.text("SELECT status FROM participants WHERE id = 'p1'"))
 		require.NoError(t, w.pausedUntil(11, 60))
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(12)))
+		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(12)))
 		require.Zero(t, w.pauseEnds(61))
 	})
 }
@@ -100,12 +100,12 @@ func TestPauseEndIsChecked(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		until := at(60)
-		_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{PausedUntil: &until}, Actor: "user:ada", Now: at(1)})
+		_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{PausedUntil: &until}, Actor: "user:ada", Now: at(1)})
 		var field *models.FieldError
 		require.ErrorAs(t, err, &field)
 		require.Equal(t, "paused_until", field.Field)
 		require.NoError(t, w.pausedUntil(2, 60))
-		rows, err := w.AuditRows(w.ctx, models.AuditQuery{ParticipantID: "p1", Limit: 1})
+		rows, err := w.Audit.AuditRows(w.ctx, models.AuditQuery{ParticipantID: "p1", Limit: 1})
 		require.NoError(t, err)
 		require.Equal(t, map[string]string{"status": "active", "paused_until": ""}, rows[0].Before)
 		require.Equal(t, map[string]string{"status": "paused", "paused_until": at(60).Format(time.RFC3339)}, rows[0].After)

@@ -25,10 +25,10 @@ const responseSpan = 7 * 24 * time.Hour
 // maxNames bounds the people whose names one search opens.
 const maxNames = 50_000
 
-// People returns a page of enrolled people. A row with columns that cannot be
+// List returns a page of enrolled people. A row with columns that cannot be
 // opened names them in Unreadable and leaves them empty. *FieldError for a cursor
 // that is not of the order, and for names of more than 50,000 people.
-func (s *Store) People(ctx context.Context, q models.PeopleQuery) (models.PeoplePage, error) {
+func (s *People) List(ctx context.Context, q models.PeopleQuery) (models.PeoplePage, error) {
 	if q.Limit < 1 || q.Limit > maxPage {
 		q.Limit = maxPage
 	}
@@ -41,7 +41,7 @@ func (s *Store) People(ctx context.Context, q models.PeopleQuery) (models.People
 	for _, row := range rows[:min(len(rows), q.Limit)] {
 		page.People = append(page.People, models.Person{Participant: row})
 	}
-	if err := addPrompts(s.reader(ctx), page.People, q.Now); err != nil {
+	if err := addPrompts(s.db.Reader(ctx), page.People, q.Now); err != nil {
 		return models.PeoplePage{}, fmt.Errorf("reading the prompts of people: %w", err)
 	}
 	if more {
@@ -51,8 +51,8 @@ func (s *Store) People(ctx context.Context, q models.PeopleQuery) (models.People
 }
 
 // findPeople reads one row more than the page, where there is one.
-func (s *Store) findPeople(ctx context.Context, q models.PeopleQuery) ([]models.Participant, error) {
-	find := s.filterPeople(s.reader(ctx), q.PeopleFilter)
+func (s *People) findPeople(ctx context.Context, q models.PeopleQuery) ([]models.Participant, error) {
+	find := s.filterPeople(s.db.Reader(ctx), q.PeopleFilter)
 	if q.Name != "" || q.Order == models.OrderName {
 		return s.findNamed(ctx, find, q)
 	}
@@ -67,13 +67,13 @@ func (s *Store) findPeople(ctx context.Context, q models.PeopleQuery) ([]models.
 
 // filterPeople selects what a filter can say in the database, which is all but the
 // name.
-func (s *Store) filterPeople(tx *gorm.DB, f models.PeopleFilter) *gorm.DB {
+func (s *People) filterPeople(tx *gorm.DB, f models.PeopleFilter) *gorm.DB {
 	condition, args := s.conditionOf(f)
 	return tx.Model(&models.Participant{}).Where(condition, args...)
 }
 
 // conditionOf is what a filter says of a row of participants.
-func (s *Store) conditionOf(f models.PeopleFilter) (condition string, args []any) {
+func (s *People) conditionOf(f models.PeopleFilter) (condition string, args []any) {
 	condition = "participants.removed_at IS NULL"
 	add := func(wanted bool, sql string, values ...any) {
 		if wanted {
@@ -90,7 +90,7 @@ func (s *Store) conditionOf(f models.PeopleFilter) (condition string, args []any
 	add(!f.HeardUntil.IsZero(), heardAt+" <= ?", instant(f.HeardUntil))
 	add(!f.DueFrom.IsZero(), "participants.status = ? AND participants.id IN (SELECT participant_id FROM schedules WHERE next_at >= ? AND next_at < ?)",
 		models.StatusActive, instant(f.DueFrom), instant(f.DueUntil))
-	add(f.Phone != "", "participants.phone_index = ?", s.base.Index(f.Phone))
+	add(f.Phone != "", "participants.phone_index = ?", s.db.Index(f.Phone))
 	return condition, args
 }
 
@@ -144,7 +144,7 @@ func parseCursor(text string) (at time.Time, id string, err error) {
 
 // findNamed reads the names of all whom the filter selects, which are sealed and so
 // are compared here, and then the rows of the page. It is by name.
-func (s *Store) findNamed(ctx context.Context, find *gorm.DB, q models.PeopleQuery) ([]models.Participant, error) {
+func (s *People) findNamed(ctx context.Context, find *gorm.DB, q models.PeopleQuery) ([]models.Participant, error) {
 	_, after, err := parseCursor(q.After)
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (s *Store) findNamed(ctx context.Context, find *gorm.DB, q models.PeopleQue
 		return nil, err
 	}
 	var rows []models.Participant
-	if err := s.reader(ctx).Where("id IN ? AND removed_at IS NULL", ids).Find(&rows).Error; err != nil {
+	if err := s.db.Reader(ctx).Where("id IN ? AND removed_at IS NULL", ids).Find(&rows).Error; err != nil {
 		return nil, err
 	}
 	place := map[string]int{}
@@ -178,7 +178,7 @@ type personName struct{ id, name string }
 // readNames reads the names of all whom a query selects. It does without gorm's
 // filling of models, which would be half the work, and opens each sealed name
 // once. A name that cannot be opened counts as none.
-func (s *Store) readNames(find *gorm.DB) (names []personName, err error) {
+func (s *People) readNames(find *gorm.DB) (names []personName, err error) {
 	tx := find.Select("participants.id", "participants.name").Limit(maxNames + 1)
 	rows, err := tx.Rows()
 	if err != nil {

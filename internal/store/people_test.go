@@ -79,7 +79,7 @@ func (w *world) people(q models.PeopleQuery) (ids []string) {
 	w.t.Helper()
 	q.Now = at(60)
 	for range 20 {
-		page, err := w.People(w.ctx, q)
+		page, err := w.People.List(w.ctx, q)
 		require.NoError(w.t, err)
 		for _, p := range page.People {
 			ids = append(ids, p.ID)
@@ -115,11 +115,11 @@ func TestPeopleAreOrderedAcrossPages(t *testing.T) {
 			}
 		}
 		for _, cursor := range []string{"x", "1", "x.p1"} {
-			_, err := w.People(w.ctx, models.PeopleQuery{After: cursor})
+			_, err := w.People.List(w.ctx, models.PeopleQuery{After: cursor})
 			var refused *models.FieldError
 			require.ErrorAs(t, err, &refused, cursor)
 		}
-		_, err := w.People(w.ctx, models.PeopleQuery{Order: models.OrderName, After: "1.gone"})
+		_, err := w.People.List(w.ctx, models.PeopleQuery{Order: models.OrderName, After: "1.gone"})
 		require.ErrorContains(t, err, "the list has changed")
 	})
 }
@@ -127,9 +127,9 @@ func TestPeopleAreOrderedAcrossPages(t *testing.T) {
 func TestPeopleAreFiltered(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.list(fivePeople...)
-		_, err := w.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p3", Kind: models.AttentionSend, RaisedAt: at(1)})
+		_, err := w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p3", Kind: models.AttentionSend, RaisedAt: at(1)})
 		require.NoError(t, err)
-		_, err = w.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p2", Kind: models.AttentionFlood, RaisedAt: at(1)})
+		_, err = w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p2", Kind: models.AttentionFlood, RaisedAt: at(1)})
 		require.NoError(t, err)
 		w.raw(func(db *sql.DB) {
 			for _, statement := range []string{
@@ -173,7 +173,7 @@ func TestPeopleShowTheirPrompts(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.list(fivePeople...)
 		one := func(now time.Time) models.Person {
-			page, err := w.People(w.ctx, models.PeopleQuery{PeopleFilter: models.PeopleFilter{Name: "quill"}, Now: now})
+			page, err := w.People.List(w.ctx, models.PeopleQuery{PeopleFilter: models.PeopleFilter{Name: "quill"}, Now: now})
 			require.NoError(t, err)
 			require.Len(t, page.People, 1)
 			return page.People[0]
@@ -190,9 +190,9 @@ func TestPeopleShowTheirPrompts(t *testing.T) {
 func TestTodayCountsWhomTheListsShow(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.list(fivePeople...)
-		_, err := w.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p3", Kind: models.AttentionCrisis, RaisedAt: at(1)})
+		_, err := w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p3", Kind: models.AttentionCrisis, RaisedAt: at(1)})
 		require.NoError(t, err)
-		today, err := w.Today(w.ctx, at(60), at(30))
+		today, err := w.Reports.Today(w.ctx, at(60), at(30))
 		require.NoError(t, err)
 		require.Equal(t, 5, today.People)
 		require.Equal(t, 3, today.Silent)
@@ -226,12 +226,12 @@ func TestStatementsOfPeople(t *testing.T) {
 			{models.PeopleQuery{PeopleFilter: models.PeopleFilter{Name: "a"}}, 4},
 		} {
 			seen.sent = nil
-			_, err := w.People(w.ctx, tt.query)
+			_, err := w.People.List(w.ctx, tt.query)
 			require.NoError(t, err)
 			require.Len(t, seen.sent, tt.want, strings.Join(seen.sent, "\n"))
 		}
 		seen.sent = nil
-		_, err := w.Today(w.ctx, at(60), at(30))
+		_, err := w.Reports.Today(w.ctx, at(60), at(30))
 		require.NoError(t, err)
 		require.Len(t, seen.sent, 2, strings.Join(seen.sent, "\n"))
 	})
@@ -252,7 +252,7 @@ func TestNamesAreOpenedOnce(t *testing.T) {
 		search("ada", "p1", "p5")
 		require.Equal(t, 4, w.OpenedNames())
 		name := "Boris"
-		_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p5", Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: &name}}, Actor: "eve", Now: at(61)})
+		_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p5", Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: &name}}, Actor: "eve", Now: at(61)})
 		require.NoError(t, err)
 		search("ad", "p1")
 		search("bor", "p5")
@@ -304,31 +304,34 @@ func BenchmarkPeople(b *testing.B) {
 			name string
 			read func() error
 		}{
-			{"today", func() error { _, err := s.Today(b.Context(), now, now.Add(-72*time.Hour)); return err }},
-			{"list", func() error { _, err := s.People(b.Context(), models.PeopleQuery{Limit: 50, Now: now}); return err }},
+			{"today", func() error { _, err := s.Reports.Today(b.Context(), now, now.Add(-72*time.Hour)); return err }},
+			{"list", func() error {
+				_, err := s.People.List(b.Context(), models.PeopleQuery{Limit: 50, Now: now})
+				return err
+			}},
 			{"next", func() error {
-				_, err := s.People(b.Context(), models.PeopleQuery{Order: models.OrderNextPrompt, Limit: 50, Now: now})
+				_, err := s.People.List(b.Context(), models.PeopleQuery{Order: models.OrderNextPrompt, Limit: 50, Now: now})
 				return err
 			}},
 			{"silent", func() error {
-				_, err := s.People(b.Context(), models.PeopleQuery{PeopleFilter: models.SilentFilter(now.Add(-72 * time.Hour)), Order: models.OrderSilent, Limit: 50, Now: now})
+				_, err := s.People.List(b.Context(), models.PeopleQuery{PeopleFilter: models.SilentFilter(now.Add(-72 * time.Hour)), Order: models.OrderSilent, Limit: 50, Now: now})
 				return err
 			}},
 			{"crises", func() error {
-				_, err := s.OpenAttention(b.Context(), models.AttentionQuery{Kind: models.AttentionCrisis, Limit: 50})
+				_, err := s.Attention.OpenAttention(b.Context(), models.AttentionQuery{Kind: models.AttentionCrisis, Limit: 50})
 				return err
 			}},
 			{"attention", func() error {
 				kinds := models.PeopleFilter{Attention: []models.Attention{models.AttentionCrisis, models.AttentionSend}}
-				_, err := s.People(b.Context(), models.PeopleQuery{PeopleFilter: kinds, Limit: 50, Now: now})
+				_, err := s.People.List(b.Context(), models.PeopleQuery{PeopleFilter: kinds, Limit: 50, Now: now})
 				return err
 			}},
 			{"taken over", func() error {
-				_, err := s.People(b.Context(), models.PeopleQuery{PeopleFilter: models.PeopleFilter{TakenOver: true}, Limit: 50, Now: now})
+				_, err := s.People.List(b.Context(), models.PeopleQuery{PeopleFilter: models.PeopleFilter{TakenOver: true}, Limit: 50, Now: now})
 				return err
 			}},
 			{"search", func() error {
-				_, err := s.People(b.Context(), models.PeopleQuery{PeopleFilter: models.PeopleFilter{Name: "ada"}, Limit: 50, Now: now})
+				_, err := s.People.List(b.Context(), models.PeopleQuery{PeopleFilter: models.PeopleFilter{Name: "ada"}, Limit: 50, Now: now})
 				return err
 			}},
 		} {

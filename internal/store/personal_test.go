@@ -171,7 +171,7 @@ func (w *world) findings(text string) []string {
 func TestErasureEmptiesEveryPersonalColumn(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		_, err := w.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p1", Actor: "user:eve", Now: at(1)})
+		_, err := w.Erasures.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p1", Actor: "user:eve", Now: at(1)})
 		require.NoError(t, err)
 		w.raw(exec(t, w.dropAuditTriggers()...))
 		planted := w.plant()
@@ -187,22 +187,22 @@ func TestErasureEmptiesEveryPersonalColumn(t *testing.T) {
 func (w *world) eraseAll(id string, minutes int) models.Erasure {
 	w.t.Helper()
 	step := models.ErasureStep{ParticipantID: id, From: models.ErasureEnding, To: models.ErasureHistory, Now: at(minutes)}
-	require.NoError(w.t, w.EndErasureStep(w.ctx, step))
+	require.NoError(w.t, w.Erasures.EndErasureStep(w.ctx, step))
 	step.From, step.To = models.ErasureHistory, models.ErasureRows
-	require.NoError(w.t, w.EndErasureStep(w.ctx, step))
-	require.NoError(w.t, w.EraseRows(w.ctx, id, at(minutes)))
+	require.NoError(w.t, w.Erasures.EndErasureStep(w.ctx, step))
+	require.NoError(w.t, w.Erasures.EraseRows(w.ctx, id, at(minutes)))
 	for {
-		copies, err := w.CarrierCopies(w.ctx, id, 2)
+		copies, err := w.Erasures.CarrierCopies(w.ctx, id, 2)
 		require.NoError(w.t, err)
 		if len(copies) == 0 {
 			break
 		}
 		for _, c := range copies {
-			require.NoError(w.t, w.CopyErased(w.ctx, id, c))
+			require.NoError(w.t, w.Erasures.CopyErased(w.ctx, id, c))
 		}
 	}
-	require.NoError(w.t, w.FinishErasure(w.ctx, id, at(minutes+1)))
-	e, err := w.Erasure(w.ctx, id)
+	require.NoError(w.t, w.Erasures.FinishErasure(w.ctx, id, at(minutes+1)))
+	e, err := w.Erasures.Erasure(w.ctx, id)
 	require.NoError(w.t, err)
 	require.Equal(w.t, models.ErasureDone, e.State)
 	return e

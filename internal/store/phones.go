@@ -13,8 +13,8 @@ import (
 // number's index and consent state. The former number is kept for texts that
 // were posted to it, and is a stranger's from now on. A person who opted out
 // stays so under the new number; a number that opted out makes p opted out.
-func (s *Store) changePhone(tx *gorm.DB, old models.Participant, p *models.Participant, u models.ParticipantUpdate) error {
-	p.PhoneIndex = s.base.Index(p.Phone)
+func (s *People) changePhone(tx *gorm.DB, old models.Participant, p *models.Participant, u models.ParticipantUpdate) error {
+	p.PhoneIndex = s.db.Index(p.Phone)
 	if err := keepFormerPhone(tx, old, u); err != nil {
 		return err
 	}
@@ -87,12 +87,12 @@ func formerRefusal(tx *gorm.DB, row models.Outbox, r models.Refusal) error {
 
 // phoneTaken names the enrolled participant who has a number, where err says
 // that it is taken.
-func (s *Store) phoneTaken(ctx context.Context, phone string, err error) error {
+func (s *People) phoneTaken(ctx context.Context, phone string, err error) error {
 	if !errors.Is(err, models.ErrConflict) || phone == "" {
 		return err
 	}
 	var owner models.Participant
-	find := s.reader(ctx).Select("id").Where("phone_index = ? AND removed_at IS NULL", s.base.Index(phone))
+	find := s.db.Reader(ctx).Select("id").Where("phone_index = ? AND removed_at IS NULL", s.db.Index(phone))
 	if find.Take(&owner).Error != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ const newPhone = "+12025550143"
 
 func (w *world) changePhone(to string, minutes int) (models.Participant, error) {
 	w.t.Helper()
-	return w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Phone: &to}, Actor: "operator", Now: at(minutes)})
+	return w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Phone: &to}, Actor: "operator", Now: at(minutes)})
 }
 
 func (w *world) from(sender, sid, body string, minutes int) models.AcceptedInbound {
@@ -25,7 +25,7 @@ func (w *world) from(sender, sid, body string, minutes int) models.AcceptedInbou
 	case "START":
 		in.Intent, in.IntentMethod = models.IntentStart, models.MethodKeyword
 	}
-	got, err := w.AcceptInbound(w.ctx, in)
+	got, err := w.Inbound.AcceptInbound(w.ctx, in)
 	require.NoError(w.t, err)
 	return got
 }
@@ -43,14 +43,14 @@ func TestChangePhone(t *testing.T) {
 		require.NotContains(t, w.dump(), "5558675310")
 		require.NotContains(t, w.dump(), "2025550143")
 
-		claim, err := w.ClaimSend(w.ctx, ready, at(4))
+		claim, err := w.Outbox.ClaimSend(w.ctx, ready, at(4))
 		require.NoError(t, err)
 		require.Equal(t, newPhone, claim.To, "a reply that was ready goes to the new number")
 		got := w.from(newPhone, "SM2", "it is me", 5)
 		require.Equal(t, []any{"p1", int64(2)}, []any{got.Inbound.ParticipantID, got.Inbound.Seq})
 		require.Empty(t, w.from(phone, "SM3", "hello?", 6).Inbound.ParticipantID)
 
-		_, err = w.Enroll(w.ctx, person("p2", phone), "operator")
+		_, err = w.People.Enroll(w.ctx, person("p2", phone), "operator")
 		require.NoError(t, err, "the old number may be enrolled again")
 		_, err = w.changePhone(phone, 7)
 		var taken *models.PhoneTakenError
@@ -64,7 +64,7 @@ func TestChangePhone(t *testing.T) {
 // An opt-out belongs to the person and to the number.
 func TestChangePhoneKeepsConsent(t *testing.T) {
 	status := func(w *world, id string) models.Status {
-		p, err := w.Participant(w.ctx, id)
+		p, err := w.People.Participant(w.ctx, id)
 		require.NoError(w.t, err)
 		return p.Status
 	}
@@ -75,9 +75,9 @@ func TestChangePhoneKeepsConsent(t *testing.T) {
 			p, err := w.changePhone(newPhone, 2)
 			require.NoError(t, err)
 			require.Equal(t, models.StatusOptedOut, p.Status)
-			require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(3)))
+			require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(3)))
 			for i, number := range []string{newPhone, phone} {
-				again, err := w.Enroll(w.ctx, person(fmt.Sprintf("p%d", i+2), number), "operator")
+				again, err := w.People.Enroll(w.ctx, person(fmt.Sprintf("p%d", i+2), number), "operator")
 				require.NoError(t, err)
 				require.Equal(t, models.StatusOptedOut, again.Status, number)
 			}
@@ -128,24 +128,24 @@ func TestChangePhoneWithSendsUnderWay(t *testing.T) {
 		lost := w.turn(3, models.TurnPlan{Kind: models.TurnReply}, 3)
 		require.Equal(t, phone, w.post(lost, 4).To)
 		claimed := w.turn(4, models.TurnPlan{Kind: models.TurnReply}, 4)
-		before, err := w.ClaimSend(w.ctx, claimed, at(5))
+		before, err := w.Outbox.ClaimSend(w.ctx, claimed, at(5))
 		require.NoError(t, err)
 		_, err = w.changePhone(newPhone, 5)
 		require.NoError(t, err)
-		_, err = w.StartPost(w.ctx, before, at(6))
+		_, err = w.Outbox.StartPost(w.ctx, before, at(6))
 		require.ErrorIs(t, err, models.ErrStale, "not written to the old number")
 
-		claim, err := w.ClaimSend(w.ctx, lost, at(6))
+		claim, err := w.Outbox.ClaimSend(w.ctx, lost, at(6))
 		require.NoError(t, err)
 		require.True(t, claim.Resumed)
 		require.Equal(t, phone, claim.To, "looked up at the number that it was posted to")
-		require.NoError(t, w.ReleaseMissing(w.ctx, w.ref(lost), at(7)))
-		claim, err = w.ClaimSend(w.ctx, lost, at(8))
+		require.NoError(t, w.Outbox.ReleaseMissing(w.ctx, w.ref(lost), at(7)))
+		claim, err = w.Outbox.ClaimSend(w.ctx, lost, at(8))
 		require.NoError(t, err)
 		require.Equal(t, []any{newPhone, false}, []any{claim.To, claim.Resumed})
-		_, err = w.StartPost(w.ctx, claim, at(8))
+		_, err = w.Outbox.StartPost(w.ctx, claim, at(8))
 		require.NoError(t, err)
-		claim, err = w.ClaimSend(w.ctx, lost, at(9))
+		claim, err = w.Outbox.ClaimSend(w.ctx, lost, at(9))
 		require.NoError(t, err)
 		require.Equal(t, []any{newPhone, true}, []any{claim.To, claim.Resumed})
 
@@ -155,17 +155,17 @@ func TestChangePhoneWithSendsUnderWay(t *testing.T) {
 		} {
 			report.OutboxID, report.At = id, at(10)
 			for range 2 {
-				found, err := w.AcceptStatus(w.ctx, report)
+				found, err := w.Outbox.AcceptStatus(w.ctx, report)
 				require.NoError(t, err)
 				require.True(t, found)
 			}
 		}
-		p, err := w.Participant(w.ctx, "p1")
+		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Nil(t, p.UnreachableAt)
 		require.Equal(t, models.StatusActive, p.Status)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM consents WHERE method = 'carrier_error'"))
-		next, err := w.Enroll(w.ctx, person("p2", phone), "operator")
+		next, err := w.People.Enroll(w.ctx, person("p2", phone), "operator")
 		require.NoError(t, err)
 		require.Equal(t, models.StatusOptedOut, next.Status, "the carrier blocks the old number")
 	})

@@ -21,7 +21,7 @@ func (w *world) playSampled(days int) {
 	w.newStudy(walkStudy, sampledStudy)
 	p := person("p1", phone)
 	p.StudyID = walkStudy
-	_, err := w.Enroll(w.ctx, p, "user:kim")
+	_, err := w.People.Enroll(w.ctx, p, "user:kim")
 	require.NoError(w.t, err)
 	for day := range days {
 		_, turn := w.beginSlot(day)

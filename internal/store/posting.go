@@ -18,12 +18,12 @@ import (
 // the row comes back as sending; any other status says why not. It may be called
 // again under the same claim. ErrStale when a newer claim has taken the row, or
 // the participant has another number now.
-func (s *Store) StartPost(ctx context.Context, claim models.SendClaim, now time.Time) (models.Outbox, error) {
+func (s *Outbox) StartPost(ctx context.Context, claim models.SendClaim, now time.Time) (models.Outbox, error) {
 	row, done, err := s.startUsual(ctx, claim, now)
 	if done || err != nil {
 		return row, err
 	}
-	err = s.write(ctx, func(tx *gorm.DB) error {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		var p models.Participant
 		var err error
 		if row, p, err = lockOutbox(tx, claim.Outbox.ID); err != nil {
@@ -66,7 +66,7 @@ func (s *Store) StartPost(ctx context.Context, claim models.SendClaim, now time.
 }
 
 // nameOf is the name of a sender as rows keep it.
-func (s *Store) nameOf(sender models.Sender) string {
+func (s *Outbox) nameOf(sender models.Sender) string {
 	return cmp.Or(sender.Name(), s.senderName)
 }
 
@@ -80,14 +80,14 @@ func notePost(row *models.Outbox, now time.Time) {
 // startUsual is StartPost of the usual row in one statement: one whose send
 // check depends on the participant's row alone, which has not changed since the
 // claim. done is false for any other row.
-func (s *Store) startUsual(ctx context.Context, claim models.SendClaim, now time.Time) (models.Outbox, bool, error) {
+func (s *Outbox) startUsual(ctx context.Context, claim models.SendClaim, now time.Time) (models.Outbox, bool, error) {
 	row := claim.Outbox
 	if !checksParticipantOnly(row) {
 		return row, false, nil
 	}
 	row.SentFrom = s.nameOf(claim.Sender)
 	var started bool
-	err := s.writeOne(ctx, func(rows *gorm.DB) error {
+	err := s.db.WriteOne(ctx, func(rows *gorm.DB) error {
 		count, err := startPost.Exec(rows, now, database.Instant(now), row.SentFrom, now,
 			row.ID, models.OutboxSending, row.ClaimToken, row.ParticipantID, claim.Version)
 		started = count > 0
@@ -115,7 +115,7 @@ func checksParticipantOnly(row models.Outbox) bool {
 // was written, back to ready; it may be claimed again. It does nothing in any
 // other status, so a retry is safe. ErrStale for an older claim, ErrNotFound for
 // an unknown row.
-func (s *Store) ReleaseSend(ctx context.Context, ref models.ClaimRef, now time.Time) error {
+func (s *Outbox) ReleaseSend(ctx context.Context, ref models.ClaimRef, now time.Time) error {
 	return s.changeClaimed(ctx, ref, now, func(row *models.Outbox) {
 		row.Status, row.AttemptedAt, row.MissingSince = models.OutboxReady, nil, nil
 		if row.UnknownPosts == 0 {
@@ -126,7 +126,7 @@ func (s *Store) ReleaseSend(ctx context.Context, ref models.ClaimRef, now time.T
 
 // PostponeSend is ReleaseSend that counts the second try which the row is kept
 // for.
-func (s *Store) PostponeSend(ctx context.Context, ref models.ClaimRef, now time.Time) error {
+func (s *Outbox) PostponeSend(ctx context.Context, ref models.ClaimRef, now time.Time) error {
 	return s.changeClaimed(ctx, ref, now, func(row *models.Outbox) {
 		row.Status, row.AttemptedAt, row.MissingSince = models.OutboxReady, nil, nil
 		row.LateTries++
@@ -138,7 +138,7 @@ func (s *Store) PostponeSend(ctx context.Context, ref models.ClaimRef, now time.
 
 // ReleaseMissing puts a row back to ready whose post the carrier proved not to
 // have, and counts the post. It is otherwise as ReleaseSend.
-func (s *Store) ReleaseMissing(ctx context.Context, ref models.ClaimRef, now time.Time) error {
+func (s *Outbox) ReleaseMissing(ctx context.Context, ref models.ClaimRef, now time.Time) error {
 	return s.changeClaimed(ctx, ref, now, func(row *models.Outbox) {
 		row.Status, row.AttemptedAt, row.MissingSince = models.OutboxReady, nil, nil
 		row.UnknownPosts++
@@ -148,7 +148,7 @@ func (s *Store) ReleaseMissing(ctx context.Context, ref models.ClaimRef, now tim
 // NoteMissing records when the carrier's list did not show the post, by the
 // carrier's clock; the first instant stays. It does nothing unless the row is
 // being sent. ErrStale for an older claim, ErrNotFound for an unknown row.
-func (s *Store) NoteMissing(ctx context.Context, ref models.ClaimRef, listed time.Time) error {
+func (s *Outbox) NoteMissing(ctx context.Context, ref models.ClaimRef, listed time.Time) error {
 	return s.changeClaimed(ctx, ref, time.Time{}, func(row *models.Outbox) {
 		if row.MissingSince == nil {
 			row.MissingSince = &listed
@@ -158,7 +158,7 @@ func (s *Store) NoteMissing(ctx context.Context, ref models.ClaimRef, listed tim
 
 // changeClaimed changes a row that is being sent, for its newest claim; a zero
 // now leaves the instant of the last change.
-func (s *Store) changeClaimed(ctx context.Context, ref models.ClaimRef, now time.Time, change func(row *models.Outbox)) error {
+func (s *Outbox) changeClaimed(ctx context.Context, ref models.ClaimRef, now time.Time, change func(row *models.Outbox)) error {
 	return s.changeOutbox(ctx, ref.OutboxID, func(_ *gorm.DB, row *models.Outbox, _ models.Participant) (bool, error) {
 		if row.Status != models.OutboxSending {
 			return false, nil

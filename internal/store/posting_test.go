@@ -13,16 +13,19 @@ import (
 // What an older claim asks for changes nothing: a row belongs to its newest one.
 func TestOlderClaimChangesNothing(t *testing.T) {
 	requests := map[string]func(w *world, old models.SendClaim) error{
-		"post":     func(w *world, old models.SendClaim) error { _, err := w.StartPost(w.ctx, old, at(9)); return err },
-		"release":  func(w *world, old models.SendClaim) error { return w.ReleaseSend(w.ctx, old.Ref(), at(9)) },
-		"postpone": func(w *world, old models.SendClaim) error { return w.PostponeSend(w.ctx, old.Ref(), at(9)) },
-		"missing":  func(w *world, old models.SendClaim) error { return w.ReleaseMissing(w.ctx, old.Ref(), at(9)) },
-		"note":     func(w *world, old models.SendClaim) error { return w.NoteMissing(w.ctx, old.Ref(), at(9)) },
+		"post": func(w *world, old models.SendClaim) error {
+			_, err := w.Outbox.StartPost(w.ctx, old, at(9))
+			return err
+		},
+		"release":  func(w *world, old models.SendClaim) error { return w.Outbox.ReleaseSend(w.ctx, old.Ref(), at(9)) },
+		"postpone": func(w *world, old models.SendClaim) error { return w.Outbox.PostponeSend(w.ctx, old.Ref(), at(9)) },
+		"missing":  func(w *world, old models.SendClaim) error { return w.Outbox.ReleaseMissing(w.ctx, old.Ref(), at(9)) },
+		"note":     func(w *world, old models.SendClaim) error { return w.Outbox.NoteMissing(w.ctx, old.Ref(), at(9)) },
 		"accept": func(w *world, old models.SendClaim) error {
-			return w.RecordAccepted(w.ctx, old.Ref(), models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, at(9))
+			return w.Outbox.RecordAccepted(w.ctx, old.Ref(), models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, at(9))
 		},
 		"fail": func(w *world, old models.SendClaim) error {
-			return w.RecordFailed(w.ctx, models.SendFailure{OutboxID: old.Outbox.ID, Token: old.Outbox.ClaimToken, Status: models.OutboxFailed, Now: at(9)})
+			return w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: old.Outbox.ID, Token: old.Outbox.ClaimToken, Status: models.OutboxFailed, Now: at(9)})
 		},
 	}
 	for name, ask := range requests {
@@ -31,12 +34,12 @@ func TestOlderClaimChangesNothing(t *testing.T) {
 				w.enrolled()
 				id := w.turn(1, replyPlan, 1)
 				old := w.post(id, 2)
-				require.NoError(t, w.ReleaseMissing(w.ctx, old.Ref(), at(3)))
+				require.NoError(t, w.Outbox.ReleaseMissing(w.ctx, old.Ref(), at(3)))
 				w.post(id, 4)
-				before, err := w.Outbox(w.ctx, id)
+				before, err := w.Outbox.Row(w.ctx, id)
 				require.NoError(t, err)
 				require.ErrorIs(t, ask(w, old), models.ErrStale)
-				after, err := w.Outbox(w.ctx, id)
+				after, err := w.Outbox.Row(w.ctx, id)
 				require.NoError(t, err)
 				require.Equal(t, before, after)
 				require.Equal(t, models.OutboxSending, after.Status)
@@ -60,7 +63,7 @@ func TestStartPostRepeatsTheSendCheck(t *testing.T) {
 		{"STOP before HELP is answered", models.TurnHelp, func(w *world) { w.stops(5) }, "opted_out"},
 		{"STOP before an operator's message", models.TurnOperator, func(w *world) { w.stops(5) }, "opted_out"},
 		{"paused", models.TurnReply, func(w *world) { w.setStatus(models.StatusPaused) }, "paused"},
-		{"removed", models.TurnReply, func(w *world) { require.NoError(w.t, w.RemoveParticipant(w.ctx, "p1", "operator", at(5))) }, "removed"},
+		{"removed", models.TurnReply, func(w *world) { require.NoError(w.t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(5))) }, "removed"},
 		{"answered", models.TurnReminder, func(w *world) { w.inbound("SM1", 5, "done") }, "answered"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,12 +72,12 @@ func TestStartPostRepeatsTheSendCheck(t *testing.T) {
 				pending := promptPlan("2026-03-01")
 				w.sent(w.turn(1, pending, 0), 0)
 				id := w.turn(2, models.TurnPlan{Kind: tt.kind, PromptID: pending.PromptID}, 1)
-				claim, err := w.ClaimSend(w.ctx, id, at(2))
+				claim, err := w.Outbox.ClaimSend(w.ctx, id, at(2))
 				require.NoError(t, err)
 				require.True(t, claim.Post)
 				tt.happen(w)
 				for range 2 {
-					row, err := w.StartPost(w.ctx, claim, at(6))
+					row, err := w.Outbox.StartPost(w.ctx, claim, at(6))
 					require.NoError(t, err)
 					if tt.code == "" {
 						require.Equal(t, models.OutboxSending, row.Status)
@@ -83,7 +86,7 @@ func TestStartPostRepeatsTheSendCheck(t *testing.T) {
 					}
 					require.Equal(t, []any{models.OutboxCanceled, tt.code}, []any{row.Status, row.ErrorCode})
 				}
-				kept, err := w.Outbox(w.ctx, id)
+				kept, err := w.Outbox.Row(w.ctx, id)
 				require.NoError(t, err)
 				require.Equal(t, tt.code == "", kept.AttemptedAt != nil)
 			})
@@ -98,13 +101,13 @@ func TestStartPostAfterAReport(t *testing.T) {
 		w.enrolled()
 		id := w.turn(1, replyPlan, 1)
 		first := w.post(id, 2)
-		require.NoError(t, w.ReleaseMissing(w.ctx, first.Ref(), at(3)))
-		second, err := w.ClaimSend(w.ctx, id, at(4))
+		require.NoError(t, w.Outbox.ReleaseMissing(w.ctx, first.Ref(), at(3)))
+		second, err := w.Outbox.ClaimSend(w.ctx, id, at(4))
 		require.NoError(t, err)
 		require.True(t, second.Post && !second.Resumed)
-		_, err = w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM1", Status: models.OutboxSent, At: at(4)})
+		_, err = w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM1", Status: models.OutboxSent, At: at(4)})
 		require.NoError(t, err)
-		row, err := w.StartPost(w.ctx, second, at(5))
+		row, err := w.Outbox.StartPost(w.ctx, second, at(5))
 		require.NoError(t, err)
 		require.Equal(t, models.OutboxSent, row.Status)
 	})
@@ -117,7 +120,7 @@ func TestUnsettledSince(t *testing.T) {
 		w.enrolled()
 		id := w.turn(1, replyPlan, 1)
 		stand := func() (posts int, unsettled, missing string) {
-			row, err := w.Outbox(w.ctx, id)
+			row, err := w.Outbox.Row(w.ctx, id)
 			require.NoError(t, err)
 			minute := func(at *time.Time) string {
 				if at == nil {
@@ -132,17 +135,17 @@ func TestUnsettledSince(t *testing.T) {
 			gotPosts, gotUnsettled, gotMissing := stand()
 			require.Equal(t, []any{posts, unsettled, missing}, []any{gotPosts, gotUnsettled, gotMissing})
 		}
-		require.NoError(t, w.ReleaseSend(w.ctx, w.post(id, 2).Ref(), at(3)))
+		require.NoError(t, w.Outbox.ReleaseSend(w.ctx, w.post(id, 2).Ref(), at(3)))
 		want(0, "", "")
 		claim := w.post(id, 4)
 		want(0, "4", "")
-		require.NoError(t, w.NoteMissing(w.ctx, claim.Ref(), at(5)))
-		require.NoError(t, w.NoteMissing(w.ctx, claim.Ref(), at(6)))
+		require.NoError(t, w.Outbox.NoteMissing(w.ctx, claim.Ref(), at(5)))
+		require.NoError(t, w.Outbox.NoteMissing(w.ctx, claim.Ref(), at(6)))
 		want(0, "4", "5")
-		require.NoError(t, w.ReleaseMissing(w.ctx, claim.Ref(), at(7)))
-		require.NoError(t, w.ReleaseMissing(w.ctx, claim.Ref(), at(7)), "a retry counts once")
+		require.NoError(t, w.Outbox.ReleaseMissing(w.ctx, claim.Ref(), at(7)))
+		require.NoError(t, w.Outbox.ReleaseMissing(w.ctx, claim.Ref(), at(7)), "a retry counts once")
 		want(1, "4", "")
-		require.NoError(t, w.ReleaseSend(w.ctx, w.post(id, 8).Ref(), at(9)))
+		require.NoError(t, w.Outbox.ReleaseSend(w.ctx, w.post(id, 8).Ref(), at(9)))
 		want(1, "4", "")
 	})
 }
@@ -175,18 +178,18 @@ func TestReplyIsNotSentAfterANewerOne(t *testing.T) {
 				claim := w.post(old, 2)
 				newer := w.turn(2, plan, 5)
 				tt.post(w, newer)
-				resumed, err := w.ClaimSend(w.ctx, old, at(7))
+				resumed, err := w.Outbox.ClaimSend(w.ctx, old, at(7))
 				require.NoError(t, err)
 				require.True(t, resumed.Resumed, "what the carrier may have is looked up")
-				require.ErrorIs(t, w.ReleaseMissing(w.ctx, claim.Ref(), at(8)), models.ErrStale)
-				require.NoError(t, w.ReleaseMissing(w.ctx, resumed.Ref(), at(8)))
-				again, err := w.ClaimSend(w.ctx, old, at(9))
+				require.ErrorIs(t, w.Outbox.ReleaseMissing(w.ctx, claim.Ref(), at(8)), models.ErrStale)
+				require.NoError(t, w.Outbox.ReleaseMissing(w.ctx, resumed.Ref(), at(8)))
+				again, err := w.Outbox.ClaimSend(w.ctx, old, at(9))
 				require.NoError(t, err)
 				require.Equal(t, tt.code == "", again.Post)
 				if tt.code != "" {
 					require.Equal(t, []any{models.OutboxCanceled, tt.code}, []any{again.Outbox.Status, again.Outbox.ErrorCode})
 				}
-				tc, err := w.TurnContext(w.ctx, "p1-t2", 10)
+				tc, err := w.Turns.TurnContext(w.ctx, "p1-t2", 10)
 				require.NoError(t, err)
 				for _, m := range tc.Window {
 					require.Equal(t, tt.code != "" && m.OutboxID == old, m.Undelivered, m.OutboxID)
@@ -201,12 +204,12 @@ func TestNewerReplyBetweenClaimAndPost(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		old := w.turn(1, replyPlan, 1)
-		require.NoError(t, w.ReleaseMissing(w.ctx, w.post(old, 2).Ref(), at(3)))
-		claim, err := w.ClaimSend(w.ctx, old, at(4))
+		require.NoError(t, w.Outbox.ReleaseMissing(w.ctx, w.post(old, 2).Ref(), at(3)))
+		claim, err := w.Outbox.ClaimSend(w.ctx, old, at(4))
 		require.NoError(t, err)
 		require.True(t, claim.Post)
 		w.sent(w.turn(2, replyPlan, 5), 6)
-		row, err := w.StartPost(w.ctx, claim, at(7))
+		row, err := w.Outbox.StartPost(w.ctx, claim, at(7))
 		require.NoError(t, err)
 		require.Equal(t, []any{models.OutboxCanceled, "newer_reply"}, []any{row.Status, row.ErrorCode})
 	})

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -14,34 +13,18 @@ import (
 // mostTurns bounds a page.
 const mostTurns = 500
 
-// ArchiveConfig says where the rows live.
-type ArchiveConfig struct {
-	// Database is required; store.Store gives the one of the process.
-	Database *database.Database
-}
-
-// Archive is safe for concurrent use, by several processes too.
-type Archive struct {
-	db *database.Database
-}
-
-// NewArchive builds an archive on an open database, which stays the caller's to close.
-func NewArchive(cfg ArchiveConfig) (*Archive, error) {
-	if cfg.Database == nil {
-		return nil, errors.New("opening archive: a database is required")
-	}
-	return &Archive{db: cfg.Database}, nil
-}
+// Records reads turns as they were, and the consent ledger.
+type Records struct{ db *database.Database }
 
 // Turns returns a page of an enrolled participant's turns, newest first,
 // without any text. *models.FieldError for a limit outside 1..500, ErrNotFound
 // also after removal.
-func (a *Archive) Turns(ctx context.Context, q models.TurnQuery) ([]models.TurnTotals, error) {
+func (s *Records) Turns(ctx context.Context, q models.TurnQuery) ([]models.TurnTotals, error) {
 	if q.Limit < 1 || q.Limit > mostTurns {
 		return nil, models.BadField("limit", "must be between 1 and %d", mostTurns)
 	}
 	var out []models.TurnTotals
-	err := a.db.Snapshot(ctx, func(tx *gorm.DB) error {
+	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		if err := checkEnrolled(tx, q.ParticipantID); err != nil {
 			return err
 		}
@@ -65,9 +48,9 @@ func (a *Archive) Turns(ctx context.Context, q models.TurnQuery) ([]models.TurnT
 
 // Turn returns everything that is kept of a turn of an enrolled participant, as
 // of one instant. ErrNotFound for an unknown turn, and after removal.
-func (a *Archive) Turn(ctx context.Context, participantID string, number int) (models.TurnRecord, error) {
+func (s *Records) Turn(ctx context.Context, participantID string, number int) (models.TurnRecord, error) {
 	var out models.TurnRecord
-	err := a.db.Snapshot(ctx, func(tx *gorm.DB) error {
+	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		channel, err := participantChannel(tx, participantID)
 		if err != nil {
 			return err
@@ -131,9 +114,9 @@ func addParts(tx *gorm.DB, r *models.TurnRecord) error {
 // Consents returns a participant's entries of the consent ledger, oldest first.
 // The ledger outlives the participant: a programme must be able to show it. So
 // it is found after removal too. ErrNotFound for an id that was never known.
-func (a *Archive) Consents(ctx context.Context, participantID string) ([]models.Consent, error) {
+func (s *Records) Consents(ctx context.Context, participantID string) ([]models.Consent, error) {
 	var rows []models.Consent
-	err := a.db.Snapshot(ctx, func(tx *gorm.DB) error {
+	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		var known string
 		if err := tx.Model(&models.Participant{}).Select("id").Where("id = ?", participantID).Take(&known).Error; err != nil {
 			return err

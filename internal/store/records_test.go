@@ -15,7 +15,7 @@ import (
 
 // archiveWorld is an archive beside a store with two people: ann, who texts, and ben.
 type archiveWorld struct {
-	*store.Archive
+	*store.Records
 	rows   *store.Store
 	stages *memory.Store
 	t      *testing.T
@@ -35,13 +35,11 @@ func newArchiveWorld(t *testing.T, url string) *archiveWorld {
 	rows, err := store.Open(t.Context(), store.Config{URL: url, Sealer: ring})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, rows.Close()) })
-	past, err := store.NewArchive(store.ArchiveConfig{Database: rows.Database()})
-	require.NoError(t, err)
-	stages, err := memory.New(memory.Config{Database: rows.Database()})
-	require.NoError(t, err)
-	w := &archiveWorld{Archive: past, rows: rows, stages: stages, t: t, ctx: t.Context()}
+	past := rows.Records
+	stages := rows.Memory
+	w := &archiveWorld{Records: past, rows: rows, stages: stages, t: t, ctx: t.Context()}
 	for id, number := range map[string]string{"ann": phone, "ben": "+15550000002"} {
-		_, err := rows.Enroll(w.ctx, models.Participant{ID: id, Phone: number, Timezone: "UTC", Status: models.StatusActive, EnrolledAt: start}, "operator")
+		_, err := rows.People.Enroll(w.ctx, models.Participant{ID: id, Phone: number, Timezone: "UTC", Status: models.StatusActive, EnrolledAt: start}, "operator")
 		require.NoError(t, err)
 	}
 	return w
@@ -50,7 +48,7 @@ func newArchiveWorld(t *testing.T, url string) *archiveWorld {
 // says stores a text of ann's.
 func (w *archiveWorld) says(body string, minutes int, intent models.Intent) int64 {
 	w.t.Helper()
-	got, err := w.rows.AcceptInbound(w.ctx, models.Inbound{
+	got, err := w.rows.Inbound.AcceptInbound(w.ctx, models.Inbound{
 		ProviderSID: "SM" + body, From: phone, To: "+15017122661", Body: body, ReceivedAt: at(minutes),
 		Intent: intent, IntentMethod: models.MethodKeyword,
 	})
@@ -63,19 +61,19 @@ func (w *archiveWorld) says(body string, minutes int, intent models.Intent) int6
 func (w *archiveWorld) turn(id string, n int, inbound []int64, traces ...models.StepTrace) string {
 	w.t.Helper()
 	turn := models.TurnID(id, n)
-	_, err := w.rows.BeginTurn(w.ctx, models.PrepareTurnInput{
+	_, err := w.rows.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{
 		ParticipantID: id, TurnID: turn, Number: n, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: inbound, Now: at(n),
 	})
 	require.NoError(w.t, err)
 	for i, trace := range traces {
 		kept, err := json.Marshal(trace)
 		require.NoError(w.t, err)
-		_, err = w.rows.SaveStep(w.ctx, models.Step{
+		_, err = w.rows.Turns.SaveStep(w.ctx, models.Step{
 			TurnID: turn, Number: i + 1, Model: "m", Text: "Hi", Usage: models.Usage{Prompt: 10, Completion: 1}, Trace: string(kept), CreatedAt: at(n),
 		})
 		require.NoError(w.t, err)
 	}
-	_, err = w.rows.FinishTurn(w.ctx, models.TurnOutcome{
+	_, err = w.rows.Turns.FinishTurn(w.ctx, models.TurnOutcome{
 		TurnID: turn, ParticipantID: id, Outcome: "step", PromptVersion: "v1", At: at(n),
 		Entries: []models.Message{{Key: turn, Role: models.RoleAssistant, Kind: models.KindReply, Text: "Hi Ann", At: at(n)}},
 		Outbox:  []models.Outbox{{ID: models.OutboxID(turn, 1), Part: 1, Kind: models.KindReply, Body: "Hi Ann"}},
@@ -94,10 +92,10 @@ func TestTurn(t *testing.T) {
 		}}
 		w.turn("ben", 1, nil, asked)
 		turn := w.turn("ann", 1, []int64{w.says("Hello", 1, models.IntentNone)}, asked, models.StepTrace{})
-		require.NoError(t, w.rows.CommitTool(w.ctx, models.ToolCommit{
+		require.NoError(t, w.rows.Turns.CommitTool(w.ctx, models.ToolCommit{
 			Run: models.ToolRun{TurnID: turn, Step: 2, Name: "scheduler", Result: `{"content":"no"}`, Failed: true, CreatedAt: at(2)},
 		}))
-		require.NoError(t, w.rows.CommitTool(w.ctx, models.ToolCommit{
+		require.NoError(t, w.rows.Turns.CommitTool(w.ctx, models.ToolCommit{
 			Run: models.ToolRun{TurnID: turn, Step: 1, Name: "save_user_profile", Result: `{"content":"ok"}`, CreatedAt: at(1)},
 		}))
 		// Stages are numbered by their input and shown by their time.
@@ -123,7 +121,7 @@ func TestTurn(t *testing.T) {
 
 		_, err = w.Turn(w.ctx, "ann", 2)
 		require.ErrorIs(t, err, models.ErrNotFound)
-		require.NoError(t, w.rows.RemoveParticipant(w.ctx, "ann", "operator", at(9)))
+		require.NoError(t, w.rows.People.RemoveParticipant(w.ctx, "ann", "operator", at(9)))
 		_, err = w.Turn(w.ctx, "ann", 1)
 		require.ErrorIs(t, err, models.ErrNotFound, "after removal")
 	})
@@ -177,7 +175,7 @@ func TestConsents(t *testing.T) {
 		require.Empty(t, none)
 		w.says("STOP", 1, models.IntentStop)
 		w.says("START", 2, models.IntentStart)
-		require.NoError(t, w.rows.RemoveParticipant(w.ctx, "ann", "operator", at(3)))
+		require.NoError(t, w.rows.People.RemoveParticipant(w.ctx, "ann", "operator", at(3)))
 
 		got, err := w.Consents(w.ctx, "ann")
 		require.NoError(t, err)
@@ -194,6 +192,4 @@ func TestConsents(t *testing.T) {
 		_, err = w.Consents(w.ctx, "eve")
 		require.ErrorIs(t, err, models.ErrNotFound)
 	})
-	_, err := store.NewArchive(store.ArchiveConfig{})
-	require.ErrorContains(t, err, "a database is required")
 }

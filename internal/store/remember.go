@@ -6,14 +6,18 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/database"
 	"coachline/models"
 )
 
+// MemoryQueue keeps the turns that are to be remembered.
+type MemoryQueue struct{ db *database.Database }
+
 // QueueMemory notes that a turn is to be remembered. Safe to retry: a turn is
 // queued once while it waits.
-func (s *Store) QueueMemory(ctx context.Context, job models.MemoryJob) error {
+func (s *MemoryQueue) QueueMemory(ctx context.Context, job models.MemoryJob) error {
 	job.QueuedAt, job.ClaimedUntil = instant(job.QueuedAt), instant(job.QueuedAt)
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		_, err := insertOnce(tx, &job)
 		return err
 	})
@@ -26,16 +30,16 @@ func (s *Store) QueueMemory(ctx context.Context, job models.MemoryJob) error {
 // ClaimMemory returns turns that are to be remembered and that no batch has, the
 // oldest first, and gives them to the caller until the instant of the claim.
 // Turns that are still there afterwards are claimed again.
-func (s *Store) ClaimMemory(ctx context.Context, c models.MemoryClaim) ([]string, error) {
+func (s *MemoryQueue) ClaimMemory(ctx context.Context, c models.MemoryClaim) ([]string, error) {
 	var waiting int64
-	if err := s.reader(ctx).Model(&models.MemoryJob{}).Where("claimed_until <= ?", instant(c.Now)).Limit(1).Count(&waiting).Error; err != nil {
+	if err := s.db.Reader(ctx).Model(&models.MemoryJob{}).Where("claimed_until <= ?", instant(c.Now)).Limit(1).Count(&waiting).Error; err != nil {
 		return nil, fmt.Errorf("counting turns to remember: %w", classify(err))
 	}
 	if waiting == 0 {
 		return nil, nil // the usual case takes no write lock
 	}
 	var ids []string
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		ids = nil
 		free := forUpdate(tx.Model(&models.MemoryJob{})).Where("claimed_until <= ?", instant(c.Now))
 		if err := free.Order("queued_at, turn_id").Limit(c.Limit).Pluck("turn_id", &ids).Error; err != nil || len(ids) == 0 {
@@ -51,9 +55,9 @@ func (s *Store) ClaimMemory(ctx context.Context, c models.MemoryClaim) ([]string
 
 // QueuedMemory returns those of some turns that are still to be remembered, the
 // oldest first.
-func (s *Store) QueuedMemory(ctx context.Context, turnIDs []string) ([]models.MemoryJob, error) {
+func (s *MemoryQueue) QueuedMemory(ctx context.Context, turnIDs []string) ([]models.MemoryJob, error) {
 	var jobs []models.MemoryJob
-	err := s.reader(ctx).Where("turn_id IN ?", turnIDs).Order("queued_at, turn_id").Find(&jobs).Error
+	err := s.db.Reader(ctx).Where("turn_id IN ?", turnIDs).Order("queued_at, turn_id").Find(&jobs).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading turns to remember: %w", classify(err))
 	}
@@ -62,8 +66,8 @@ func (s *Store) QueuedMemory(ctx context.Context, turnIDs []string) ([]models.Me
 
 // EndMemory takes a turn off the queue: it is remembered, or given up. Safe to
 // repeat.
-func (s *Store) EndMemory(ctx context.Context, turnID string) error {
-	err := s.writeOne(ctx, func(rows *gorm.DB) error {
+func (s *MemoryQueue) EndMemory(ctx context.Context, turnID string) error {
+	err := s.db.WriteOne(ctx, func(rows *gorm.DB) error {
 		return rows.Where("turn_id = ?", turnID).Delete(&models.MemoryJob{}).Error
 	})
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 func (w *world) finished(turns ...string) {
 	w.t.Helper()
 	for n, id := range turns {
-		_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{
+		_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{
 			ParticipantID: "p1", TurnID: id, Number: n + 1, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply}, Now: start,
 		})
 		require.NoError(w.t, err)
 		for range 2 {
-			err := w.QueueMemory(w.ctx, models.MemoryJob{TurnID: id, ParticipantID: "p1", QueuedAt: start.Add(time.Duration(n) * time.Second)})
+			err := w.MemoryQueue.QueueMemory(w.ctx, models.MemoryJob{TurnID: id, ParticipantID: "p1", QueuedAt: start.Add(time.Duration(n) * time.Second)})
 			require.NoError(w.t, err, "safe to retry")
 		}
 	}
@@ -28,12 +28,12 @@ func (w *world) finished(turns ...string) {
 // to none once it is remembered.
 func TestMemoryQueue(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		_, err := w.Enroll(w.ctx, person("p1", phone), "operator")
+		_, err := w.People.Enroll(w.ctx, person("p1", phone), "operator")
 		require.NoError(t, err)
 		w.finished("t1", "t2", "t3")
 		claim := func(at time.Duration, limit int) []string {
 			now := start.Add(at)
-			ids, err := w.ClaimMemory(w.ctx, models.MemoryClaim{Now: now, Until: now.Add(time.Minute), Limit: limit})
+			ids, err := w.MemoryQueue.ClaimMemory(w.ctx, models.MemoryClaim{Now: now, Until: now.Add(time.Minute), Limit: limit})
 			require.NoError(t, err)
 			return ids
 		}
@@ -41,9 +41,9 @@ func TestMemoryQueue(t *testing.T) {
 		require.Equal(t, []string{"t3"}, claim(11*time.Second, 2))
 		require.Empty(t, claim(12*time.Second, 2))
 
-		require.NoError(t, w.EndMemory(w.ctx, "t1"))
-		require.NoError(t, w.EndMemory(w.ctx, "t1"))
-		jobs, err := w.QueuedMemory(w.ctx, []string{"t3", "t1", "t2"})
+		require.NoError(t, w.MemoryQueue.EndMemory(w.ctx, "t1"))
+		require.NoError(t, w.MemoryQueue.EndMemory(w.ctx, "t1"))
+		jobs, err := w.MemoryQueue.QueuedMemory(w.ctx, []string{"t3", "t1", "t2"})
 		require.NoError(t, err)
 		require.Len(t, jobs, 2)
 		require.Equal(t, []any{"t2", "p1", start.Add(time.Second)}, []any{jobs[0].TurnID, jobs[0].ParticipantID, jobs[0].QueuedAt.UTC()})
@@ -53,7 +53,7 @@ func TestMemoryQueue(t *testing.T) {
 
 func TestMemoryQueueIsSharedByProcesses(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		_, err := w.Enroll(w.ctx, person("p1", phone), "operator")
+		_, err := w.People.Enroll(w.ctx, person("p1", phone), "operator")
 		require.NoError(t, err)
 		w.finished("t1", "t2", "t3", "t4", "t5", "t6")
 		var all sync.WaitGroup
@@ -61,7 +61,7 @@ func TestMemoryQueueIsSharedByProcesses(t *testing.T) {
 		errs := make([]error, len(got))
 		for i := range got {
 			all.Go(func() {
-				got[i], errs[i] = w.ClaimMemory(w.ctx, models.MemoryClaim{Now: start.Add(time.Minute), Until: start.Add(time.Hour), Limit: 6})
+				got[i], errs[i] = w.MemoryQueue.ClaimMemory(w.ctx, models.MemoryClaim{Now: start.Add(time.Minute), Until: start.Add(time.Hour), Limit: 6})
 			})
 		}
 		all.Wait()

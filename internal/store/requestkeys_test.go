@@ -14,19 +14,19 @@ import (
 // keyedHold asks for a hold under an Idempotency-Key.
 func (w *world) keyedHold(id, request string, at time.Time) (models.KeyClaim, models.Hold, error) {
 	w.t.Helper()
-	row, isNew, err := w.OpenRequestKey(w.ctx, models.KeyedRequest{Actor: "operator", Key: "k", Request: request, RequestID: id, At: at})
+	row, isNew, err := w.RequestKeys.OpenRequestKey(w.ctx, models.KeyedRequest{Actor: "operator", Key: "k", Request: request, RequestID: id, At: at})
 	if err != nil || !isNew {
 		return models.KeyClaim{Row: row}, models.Hold{}, err
 	}
 	claim := models.KeyClaim{Row: row}
 	ctx := models.WithOrigin(w.ctx, models.Origin{Actor: "operator", RequestID: id, Claim: &claim})
-	hold, err := w.CreateHold(ctx, models.Hold{Scope: models.HoldAll, UntilAt: at.Add(time.Hour), CreatedAt: at})
+	hold, err := w.Holds.CreateHold(ctx, models.Hold{Scope: models.HoldAll, UntilAt: at.Add(time.Hour), CreatedAt: at})
 	return claim, hold, err
 }
 
 func TestKeyIsCommittedWithTheWork(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		row, isNew, err := w.OpenRequestKey(w.ctx, models.KeyedRequest{Actor: "operator", Key: "k", Request: "a", RequestID: "late", At: start})
+		row, isNew, err := w.RequestKeys.OpenRequestKey(w.ctx, models.KeyedRequest{Actor: "operator", Key: "k", Request: "a", RequestID: "late", At: start})
 		require.NoError(t, err)
 		require.True(t, isNew)
 		_, _, err = w.keyedHold("first", "a", start)
@@ -34,7 +34,7 @@ func TestKeyIsCommittedWithTheWork(t *testing.T) {
 
 		claim := models.KeyClaim{Row: row}
 		ctx := models.WithOrigin(w.ctx, models.Origin{Actor: "operator", RequestID: "late", Claim: &claim})
-		_, err = w.CreateHold(ctx, models.Hold{Scope: models.HoldAll, UntilAt: start.Add(time.Hour), CreatedAt: start})
+		_, err = w.Holds.CreateHold(ctx, models.Hold{Scope: models.HoldAll, UntilAt: start.Add(time.Hour), CreatedAt: start})
 		require.ErrorIs(t, err, models.ErrKeyUsed)
 		require.True(t, claim.IsTaken)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM holds"), "the later transaction is rolled back")
@@ -54,20 +54,20 @@ func TestKeyIsCommittedWithTheWork(t *testing.T) {
 
 func TestFailedWorkLeavesTheKey(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		row, _, err := w.OpenRequestKey(w.ctx, models.KeyedRequest{Actor: "operator", Key: "k", Request: "a", RequestID: "first", At: start})
+		row, _, err := w.RequestKeys.OpenRequestKey(w.ctx, models.KeyedRequest{Actor: "operator", Key: "k", Request: "a", RequestID: "first", At: start})
 		require.NoError(t, err)
 		broken := errors.New("broken")
 		ctx := models.WithOrigin(w.ctx, models.Origin{Claim: &models.KeyClaim{Row: row}})
 		require.ErrorIs(t, w.Database().Write(ctx, func(*gorm.DB) error { return broken }), broken)
-		require.NoError(t, w.RecordAudit(ctx, models.Audit{Action: "set_mode", At: start}))
+		require.NoError(t, w.Audit.RecordAudit(ctx, models.Audit{Action: "set_mode", At: start}))
 		require.Zero(t, w.count("SELECT count(*) FROM request_keys"))
 
 		row.Answer = "what it was answered"
-		require.NoError(t, w.KeepAnswer(w.ctx, row))
+		require.NoError(t, w.RequestKeys.KeepAnswer(w.ctx, row))
 		other := row
 		other.RequestID, other.Answer = "second", "something else"
-		require.NoError(t, w.KeepAnswer(w.ctx, other))
-		kept, isNew, err := w.OpenRequestKey(w.ctx, models.KeyedRequest{Actor: "operator", Key: "k", Request: "a", RequestID: "third", At: start})
+		require.NoError(t, w.RequestKeys.KeepAnswer(w.ctx, other))
+		kept, isNew, err := w.RequestKeys.OpenRequestKey(w.ctx, models.KeyedRequest{Actor: "operator", Key: "k", Request: "a", RequestID: "third", At: start})
 		require.NoError(t, err)
 		require.False(t, isNew)
 		require.Equal(t, "what it was answered", kept.Answer)
@@ -79,12 +79,12 @@ func TestErasureTakesKeptAnswers(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		for key, participant := range map[string]string{"hers": "p1", "of all": "", "of another": "p2"} {
-			row, _, err := w.OpenRequestKey(w.ctx, models.KeyedRequest{Actor: "operator", Key: key, RequestID: key, ParticipantID: participant, At: start})
+			row, _, err := w.RequestKeys.OpenRequestKey(w.ctx, models.KeyedRequest{Actor: "operator", Key: key, RequestID: key, ParticipantID: participant, At: start})
 			require.NoError(t, err)
 			row.Answer = "Ann"
-			require.NoError(t, w.KeepAnswer(w.ctx, row))
+			require.NoError(t, w.RequestKeys.KeepAnswer(w.ctx, row))
 		}
-		_, err := w.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p1", Actor: "user:eve", Now: at(1)})
+		_, err := w.Erasures.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p1", Actor: "user:eve", Now: at(1)})
 		require.NoError(t, err)
 		w.eraseAll("p1", 2)
 		require.Equal(t, 2, w.count("SELECT count(*) FROM request_keys"))

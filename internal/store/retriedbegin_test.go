@@ -15,7 +15,7 @@ func TestRetriedBeginningSkipsAgain(t *testing.T) {
 	hold := func(w *world) { w.hold(0, 60) }
 	optOut := func(w *world) {
 		status := models.StatusOptedOut
-		_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Actor: "user:kim", Patch: models.ParticipantPatch{Status: &status}, Now: at(1)})
+		_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Actor: "user:kim", Patch: models.ParticipantPatch{Status: &status}, Now: at(1)})
 		require.NoError(w.t, err)
 	}
 	prompt := promptPlan("2026-03-02")
@@ -42,7 +42,7 @@ func TestRetriedBeginningSkipsAgain(t *testing.T) {
 				}
 				tt.arrange(w)
 				for range 2 {
-					res, turn, err := w.OpenTurn(w.ctx, begin(1, tt.plan, ids...), 10)
+					res, turn, err := w.Turns.OpenTurn(w.ctx, begin(1, tt.plan, ids...), 10)
 					require.NoError(t, err)
 					require.True(t, res.Skip)
 					require.Empty(t, turn.Turn.ID, "nothing is read for a model")

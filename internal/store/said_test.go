@@ -24,14 +24,14 @@ func saying(channel models.Channel) models.ToolCommit {
 func TestSaidInTheMiddleOfATurn(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+		_, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan))
 		require.NoError(t, err)
 		for range 2 {
-			require.NoError(t, w.CommitTool(w.ctx, saying(models.ChannelSMS)))
+			require.NoError(t, w.Turns.CommitTool(w.ctx, saying(models.ChannelSMS)))
 		}
 		require.Equal(t, 1, w.count("SELECT count(*) FROM outbox"))
 		require.Equal(t, 1, w.count("SELECT count(*) FROM messages"))
-		row, err := w.Outbox(w.ctx, "p1-t1-s1c0-p1")
+		row, err := w.Outbox.Row(w.ctx, "p1-t1-s1c0-p1")
 		require.NoError(t, err)
 		require.Equal(t, models.OutboxReady, row.Status)
 		for range 2 {
@@ -45,10 +45,10 @@ func TestSaidInTheMiddleOfATurn(t *testing.T) {
 func TestSaidOverTheChatIsDeliveredAtOnce(t *testing.T) {
 	w := onSQLite(t)
 	w.enrolled()
-	_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+	_, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan))
 	require.NoError(t, err)
-	require.NoError(t, w.CommitTool(w.ctx, saying(models.ChannelChat)))
-	row, err := w.Outbox(w.ctx, "p1-t1-s1c0-p1")
+	require.NoError(t, w.Turns.CommitTool(w.ctx, saying(models.ChannelChat)))
+	row, err := w.Outbox.Row(w.ctx, "p1-t1-s1c0-p1")
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxDelivered, row.Status)
 }
@@ -68,13 +68,13 @@ func TestSaidTooLate(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := onSQLite(t)
 			w.enrolled()
-			_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+			_, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan))
 			require.NoError(t, err)
 			tt.late(w)
-			require.ErrorIs(t, w.CommitTool(w.ctx, saying(models.ChannelSMS)), models.ErrStale)
-			_, err = w.Outbox(w.ctx, "p1-t1-s1c0-p1")
+			require.ErrorIs(t, w.Turns.CommitTool(w.ctx, saying(models.ChannelSMS)), models.ErrStale)
+			_, err = w.Outbox.Row(w.ctx, "p1-t1-s1c0-p1")
 			require.ErrorIs(t, err, models.ErrNotFound)
-			_, err = w.ToolRun(w.ctx, "p1-t1", 1, 0)
+			_, err = w.Turns.ToolRun(w.ctx, "p1-t1", 1, 0)
 			require.ErrorIs(t, err, models.ErrNotFound)
 		})
 	}

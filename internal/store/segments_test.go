@@ -13,7 +13,7 @@ func TestSegmentsAreCounted(t *testing.T) {
 		w.enrolled()
 		id := w.turn(1, promptPlan("2026-03-01"), 0)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM outbox WHERE segments IS NULL"))
-		claim, err := w.ClaimSend(w.ctx, id, at(1))
+		claim, err := w.Outbox.ClaimSend(w.ctx, id, at(1))
 		require.NoError(t, err)
 		require.True(t, claim.Post)
 		require.Equal(t, 1, w.count("SELECT segments FROM outbox WHERE id = '"+id+"'"))

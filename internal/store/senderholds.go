@@ -28,7 +28,7 @@ const carrierActor = "carrier"
 // senderWait returns how long a text to a person of a study, that may go, has to wait
 // before it asks again, between a second and five minutes; 0 lets it go. When a brake's
 // time is over, one text passes as a probe, and the others wait for what becomes of it.
-func (s *Store) senderWait(tx *gorm.DB, studyID string, now time.Time) (time.Duration, error) {
+func (s *Outbox) senderWait(tx *gorm.DB, studyID string, now time.Time) (time.Duration, error) {
 	held, err := anyBrake.Find(tx)
 	if err != nil || len(held) == 0 {
 		return 0, err
@@ -62,10 +62,10 @@ func (s *Store) senderWait(tx *gorm.DB, studyID string, now time.Time) (time.Dur
 var anyBrake = database.Select[models.SenderHold]("1 = 1")
 
 // senderKey is the key of a sender's hold.
-func (s *Store) senderKey(name string) string { return s.base.Index("sender\x00" + name) }
+func (s *Outbox) senderKey(name string) string { return s.db.Index("sender\x00" + name) }
 
 // senderOf is the name of the number or service that texts of a study go from.
-func (s *Store) senderOf(tx *gorm.DB, studyID string) (string, error) {
+func (s *Outbox) senderOf(tx *gorm.DB, studyID string) (string, error) {
 	var rows []models.Study
 	err := tx.Select("id", "settings").Where("id = ?", cmp.Or(studyID, models.DefaultStudy)).Limit(1).Find(&rows).Error
 	if err != nil || len(rows) == 0 {
@@ -77,7 +77,7 @@ func (s *Store) senderOf(tx *gorm.DB, studyID string) (string, error) {
 
 // heldBy is the key of the hold that a refusal asks for, and the name of the sender
 // that it holds, empty for the whole account.
-func (s *Store) heldBy(sentFrom string, r models.Refusal) (key, name string) {
+func (s *Outbox) heldBy(sentFrom string, r models.Refusal) (key, name string) {
 	isOfSender := r.Class != models.CarrierAccount && r.Code != rollingWindow
 	if isOfSender || slices.Contains(sendersFaults, r.Code) {
 		name = cmp.Or(sentFrom, s.senderName)
@@ -89,9 +89,9 @@ func (s *Store) heldBy(sentFrom string, r models.Refusal) (key, name string) {
 // HoldSender sets the brake, where the refusal asks for one, in a transaction
 // of its own. Safe to repeat: a brake that holds is only prolonged. ErrNotFound
 // for an unknown text.
-func (s *Store) HoldSender(ctx context.Context, r models.Refusal) error {
+func (s *Outbox) HoldSender(ctx context.Context, r models.Refusal) error {
 	var set *models.SenderHold
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var row models.Outbox
 		err := tx.Select("id", "participant_id", "sent_from").Where("id = ?", r.OutboxID).Take(&row).Error
 		if err != nil {
@@ -109,7 +109,7 @@ func (s *Store) HoldSender(ctx context.Context, r models.Refusal) error {
 
 // setSenderHold is HoldSender within a transaction. It returns a brake that was not set
 // before, for Alert to tell of once the transaction is through.
-func (s *Store) setSenderHold(tx *gorm.DB, of models.Outbox, r models.Refusal) (*models.SenderHold, error) {
+func (s *Outbox) setSenderHold(tx *gorm.DB, of models.Outbox, r models.Refusal) (*models.SenderHold, error) {
 	until, stops := s.holdUntil(r)
 	if !stops {
 		return nil, nil
@@ -130,7 +130,7 @@ func (s *Store) setSenderHold(tx *gorm.DB, of models.Outbox, r models.Refusal) (
 }
 
 // logSenderHold tells operators of a new brake; nil is none.
-func (s *Store) logSenderHold(set *models.SenderHold) {
+func (s *Outbox) logSenderHold(set *models.SenderHold) {
 	if set == nil {
 		return
 	}
@@ -141,7 +141,7 @@ func (s *Store) logSenderHold(set *models.SenderHold) {
 // liftSenderHold ends the brake when a text that was posted after the last refusal went
 // well. Where the refusal came as a report, and not at once, the carrier's
 // taking a text proves nothing; its delivery does.
-func (s *Store) liftSenderHold(tx *gorm.DB, row models.Outbox) error {
+func (s *Outbox) liftSenderHold(tx *gorm.DB, row models.Outbox) error {
 	if row.AttemptedAt == nil {
 		return nil
 	}
@@ -162,9 +162,9 @@ func (s *Store) liftSenderHold(tx *gorm.DB, row models.Outbox) error {
 }
 
 // SenderHolds returns the brakes that hold, oldest first.
-func (s *Store) SenderHolds(ctx context.Context) ([]models.SenderHold, error) {
+func (s *Outbox) SenderHolds(ctx context.Context) ([]models.SenderHold, error) {
 	var rows []models.SenderHold
-	if err := s.reader(ctx).Order("set_at").Find(&rows).Error; err != nil {
+	if err := s.db.Reader(ctx).Order("set_at").Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("reading the brakes: %w", err)
 	}
 	return rows, nil

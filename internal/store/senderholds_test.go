@@ -37,7 +37,7 @@ func holdOnBoth(t *testing.T, test func(w *holdWorld)) {
 	open := func(t *testing.T, url string) *holdWorld {
 		w := &holdWorld{t: t, ctx: t.Context(), log: &bytes.Buffer{}, url: url}
 		w.Store = w.open("+15017122661")
-		_, err := w.Enroll(w.ctx, models.Participant{ID: "ann", Phone: phone, Timezone: "UTC", EnrolledAt: holdBegin}, "operator")
+		_, err := w.People.Enroll(w.ctx, models.Participant{ID: "ann", Phone: phone, Timezone: "UTC", EnrolledAt: holdBegin}, "operator")
 		require.NoError(t, err)
 		return w
 	}
@@ -69,9 +69,9 @@ func (w *holdWorld) end(kind models.TurnKind, minutes int, claim bool) models.En
 	if kind == models.TurnPrompt {
 		plan.PromptID, plan.ScheduleID, plan.Slot.Date = turn, "s1", fmt.Sprintf("2026-03-%02d", w.n)
 	}
-	_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: w.n, Mode: models.ModeIntake, Plan: plan, Now: holdAt(minutes)})
+	_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: w.n, Mode: models.ModeIntake, Plan: plan, Now: holdAt(minutes)})
 	require.NoError(w.t, err)
-	out, err := w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "step", Claim: claim, At: holdAt(minutes),
+	out, err := w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "step", Claim: claim, At: holdAt(minutes),
 		Outbox: []models.Outbox{{ID: models.OutboxID(turn, 1), Part: 1, Kind: kind.Entry(), PromptID: plan.PromptID, Body: "hello"}}})
 	require.NoError(w.t, err)
 	return out
@@ -80,7 +80,7 @@ func (w *holdWorld) end(kind models.TurnKind, minutes int, claim bool) models.En
 // inStudy enrols another person, in a study.
 func (w *holdWorld) inStudy(id, study string) {
 	w.t.Helper()
-	_, err := w.Enroll(w.ctx, models.Participant{ID: id, Phone: "+12025550142", Timezone: "UTC", StudyID: study, EnrolledAt: holdBegin}, "operator")
+	_, err := w.People.Enroll(w.ctx, models.Participant{ID: id, Phone: "+12025550142", Timezone: "UTC", StudyID: study, EnrolledAt: holdBegin}, "operator")
 	require.NoError(w.t, err)
 }
 
@@ -89,9 +89,9 @@ func (w *holdWorld) queueOf(id string) string {
 	w.t.Helper()
 	w.n++
 	turn := models.TurnID(id, w.n)
-	_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: id, TurnID: turn, Number: w.n, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply}, Now: holdAt(0)})
+	_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: id, TurnID: turn, Number: w.n, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply}, Now: holdAt(0)})
 	require.NoError(w.t, err)
-	out, err := w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: id, Outcome: "step", At: holdAt(0),
+	out, err := w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: id, Outcome: "step", At: holdAt(0),
 		Outbox: []models.Outbox{{ID: models.OutboxID(turn, 1), Part: 1, Kind: models.KindReply, Body: "hello"}}})
 	require.NoError(w.t, err)
 	return out.OutboxIDs[0]
@@ -105,11 +105,11 @@ func (w *holdWorld) claim(id string, minutes int) models.SendClaim {
 // claimFrom claims a text and begins to post it from a number of its study.
 func (w *holdWorld) claimFrom(id, number string, minutes int) models.SendClaim {
 	w.t.Helper()
-	claim, err := w.ClaimSend(w.ctx, id, holdAt(minutes))
+	claim, err := w.Outbox.ClaimSend(w.ctx, id, holdAt(minutes))
 	require.NoError(w.t, err)
 	claim.Sender.From = number
 	if claim.Post && !claim.Resumed {
-		row, err := w.StartPost(w.ctx, claim, holdAt(minutes))
+		row, err := w.Outbox.StartPost(w.ctx, claim, holdAt(minutes))
 		require.NoError(w.t, err)
 		require.Equal(w.t, models.OutboxSending, row.Status)
 	}
@@ -120,13 +120,13 @@ func (w *holdWorld) claimFrom(id, number string, minutes int) models.SendClaim {
 func (w *holdWorld) refused(id string, class models.CarrierClass, code string, minutes int) {
 	w.t.Helper()
 	require.True(w.t, w.claim(id, minutes).Post)
-	require.NoError(w.t, w.HoldSender(w.ctx, models.Refusal{OutboxID: id, Class: class, Code: code, Now: holdAt(minutes)}))
-	require.NoError(w.t, w.ReleaseSend(w.ctx, w.ref(id), holdAt(minutes)))
+	require.NoError(w.t, w.Outbox.HoldSender(w.ctx, models.Refusal{OutboxID: id, Class: class, Code: code, Now: holdAt(minutes)}))
+	require.NoError(w.t, w.Outbox.ReleaseSend(w.ctx, w.ref(id), holdAt(minutes)))
 }
 
 func (w *holdWorld) brake() (models.SenderHold, bool) {
 	w.t.Helper()
-	held, err := w.SenderHolds(w.ctx)
+	held, err := w.Outbox.SenderHolds(w.ctx)
 	require.NoError(w.t, err)
 	require.LessOrEqual(w.t, len(held), 1)
 	if len(held) == 0 {
@@ -171,7 +171,7 @@ func TestEachClass(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, s.Close()) })
 			w := &holdWorld{Store: s, t: t, ctx: t.Context()}
-			_, err = w.Enroll(w.ctx, models.Participant{ID: "ann", Phone: phone, Timezone: "UTC", EnrolledAt: holdBegin}, "operator")
+			_, err = w.People.Enroll(w.ctx, models.Participant{ID: "ann", Phone: phone, Timezone: "UTC", EnrolledAt: holdBegin}, "operator")
 			require.NoError(t, err)
 			w.refused(w.queue(models.TurnReply, 0), tt.class, tt.code, 0)
 			held, ok := w.brake()
@@ -196,13 +196,13 @@ func TestBrake(t *testing.T) {
 
 		require.True(w.t, w.claim(second, 10).Post, "one text passes")
 		require.Equal(w.t, 5*time.Minute, w.claim(first, 10).Wait, "and no other")
-		require.NoError(w.t, w.HoldSender(w.ctx, models.Refusal{OutboxID: second, Class: models.CarrierRegistration, Code: "30034", Now: holdAt(11)}))
+		require.NoError(w.t, w.Outbox.HoldSender(w.ctx, models.Refusal{OutboxID: second, Class: models.CarrierRegistration, Code: "30034", Now: holdAt(11)}))
 		require.True(w.t, w.claim(second, 12).Resumed, "what may be at the carrier is looked up all the same")
-		require.NoError(w.t, w.ReleaseSend(w.ctx, w.ref(second), holdAt(12)))
+		require.NoError(w.t, w.Outbox.ReleaseSend(w.ctx, w.ref(second), holdAt(12)))
 		require.Equal(w.t, 5*time.Minute, w.claim(first, 12).Wait)
 
 		require.True(w.t, w.claim(first, 21).Post)
-		require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(first), models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, holdAt(21)))
+		require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(first), models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, holdAt(21)))
 		_, held := w.brake()
 		require.False(w.t, held, "the carrier takes texts again")
 		require.True(w.t, w.claim(second, 22).Post)
@@ -216,13 +216,13 @@ func TestBrake(t *testing.T) {
 func TestBrakeByReport(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
 		report := func(id string, status models.OutboxStatus, class models.CarrierClass, code string, minutes int) {
-			found, err := w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM-" + id, Status: status, Class: class, ErrorCode: code, At: holdAt(minutes)})
+			found, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM-" + id, Status: status, Class: class, ErrorCode: code, At: holdAt(minutes)})
 			require.NoError(w.t, err)
 			require.True(w.t, found)
 		}
 		take := func(id string, minutes int) {
 			require.True(w.t, w.claim(id, minutes).Post)
-			require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxQueued}, holdAt(minutes)))
+			require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxQueued}, holdAt(minutes)))
 		}
 		ids := []string{w.queue(models.TurnReply, 0), w.queue(models.TurnReply, 0), w.queue(models.TurnReply, 0)}
 		take(ids[0], 0)
@@ -255,7 +255,7 @@ func TestProbesAtOnce(t *testing.T) {
 		results := make(chan result, len(ids))
 		for _, id := range ids {
 			go func() {
-				claim, err := w.ClaimSend(w.ctx, id, holdAt(10))
+				claim, err := w.Outbox.ClaimSend(w.ctx, id, holdAt(10))
 				results <- result{claim, err}
 			}()
 		}
@@ -275,7 +275,7 @@ func TestAnotherSenderIsFree(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
 		id := w.queue(models.TurnReply, 0)
 		w.refused(id, models.CarrierAccount, "21606", 0)
-		claim, err := w.open("+15017122662").ClaimSend(w.ctx, id, holdAt(1))
+		claim, err := w.open("+15017122662").Outbox.ClaimSend(w.ctx, id, holdAt(1))
 		require.NoError(w.t, err)
 		require.True(w.t, claim.Post)
 	})
@@ -286,25 +286,25 @@ func TestAnotherSenderIsFree(t *testing.T) {
 func TestSenderOfAStudyIsHeldAlone(t *testing.T) {
 	const number = "+15017122663"
 	holdOnBoth(t, func(w *holdWorld) {
-		_, err := w.AddStudy(w.ctx, models.Study{ID: "sleep", Name: "Sleep", Settings: `{"from":"` + number + `"}`, CreatedBy: "user:kim", CreatedAt: holdBegin})
+		_, err := w.Studies.AddStudy(w.ctx, models.Study{ID: "sleep", Name: "Sleep", Settings: `{"from":"` + number + `"}`, CreatedBy: "user:kim", CreatedAt: holdBegin})
 		require.NoError(w.t, err)
-		_, err = w.ChangeStudy(w.ctx, models.StudyUpdate{ID: "sleep", Actor: "user:kim", Now: holdBegin, Patch: models.StudyPatch{State: new(models.StudyRecruiting)}})
+		_, err = w.Studies.ChangeStudy(w.ctx, models.StudyUpdate{ID: "sleep", Actor: "user:kim", Now: holdBegin, Patch: models.StudyPatch{State: new(models.StudyRecruiting)}})
 		require.NoError(w.t, err)
 		w.inStudy("bo", "sleep")
 		ours, theirs := w.queue(models.TurnReply, 0), w.queueOf("bo")
 		w.refused(ours, models.CarrierRegistration, "30034", 0)
 		require.Positive(w.t, w.claim(ours, 1).Wait)
 		require.True(w.t, w.claimFrom(theirs, number, 1).Post, "another sender")
-		_, err = w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: theirs, ProviderSID: "SM1", Status: models.OutboxUndelivered, Class: models.CarrierRegistration, ErrorCode: "30034", At: holdAt(2)})
+		_, err = w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: theirs, ProviderSID: "SM1", Status: models.OutboxUndelivered, Class: models.CarrierRegistration, ErrorCode: "30034", At: holdAt(2)})
 		require.NoError(w.t, err)
-		held, err := w.SenderHolds(w.ctx)
+		held, err := w.Outbox.SenderHolds(w.ctx)
 		require.NoError(w.t, err)
 		require.Equal(w.t, []string{"+15017122661", number}, []string{held[0].Name, held[1].Name})
 		next := w.queueOf("bo")
 		require.Positive(w.t, w.claimFrom(next, number, 3).Wait)
 
 		require.True(w.t, w.claim(ours, 10).Post, "the probe of ours")
-		require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(ours), models.Receipt{ProviderSID: "SM2", Status: models.OutboxQueued}, holdAt(10)))
+		require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(ours), models.Receipt{ProviderSID: "SM2", Status: models.OutboxQueued}, holdAt(10)))
 		last, ok := w.brake()
 		require.True(w.t, ok)
 		require.Equal(w.t, number, last.Name, "what went well from ours says nothing of theirs")
@@ -319,14 +319,14 @@ func TestSenderOfAStudyIsHeldAlone(t *testing.T) {
 // A hint waits for its sender as every text does.
 func TestHintWaitsForItsSender(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
-		in, err := w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM9", From: "+12025550177", To: "+15017122661", Body: crisis, ReceivedAt: holdAt(0)})
+		in, err := w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM9", From: "+12025550177", To: "+15017122661", Body: crisis, ReceivedAt: holdAt(0)})
 		require.NoError(w.t, err)
 		w.refused(w.queue(models.TurnReply, 0), models.CarrierRegistration, "30034", 0)
-		claim, err := w.ClaimHint(w.ctx, in.HintID, holdAt(1))
+		claim, err := w.Hints.ClaimHint(w.ctx, in.HintID, holdAt(1))
 		require.NoError(w.t, err)
 		require.False(w.t, claim.Post)
 		require.Positive(w.t, claim.Wait)
-		claim, err = w.ClaimHint(w.ctx, in.HintID, holdAt(10))
+		claim, err = w.Hints.ClaimHint(w.ctx, in.HintID, holdAt(10))
 		require.NoError(w.t, err)
 		require.True(w.t, claim.Post, "the probe")
 	})
@@ -337,11 +337,11 @@ func TestUnreachable(t *testing.T) {
 		fail := func(minutes int) {
 			id := w.queue(models.TurnReply, minutes)
 			require.True(w.t, w.claim(id, minutes).Post, "replies are tried")
-			require.NoError(w.t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed,
+			require.NoError(w.t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed,
 				Code: "21614", Class: models.CarrierBadNumber, Now: holdAt(minutes)}))
 		}
 		mark := func() (code string) {
-			p, err := w.Participant(w.ctx, "ann")
+			p, err := w.People.Participant(w.ctx, "ann")
 			require.NoError(w.t, err)
 			require.Equal(w.t, p.UnreachableCode != "", p.UnreachableAt != nil)
 			return p.UnreachableCode
@@ -349,7 +349,7 @@ func TestUnreachable(t *testing.T) {
 		fail(0)
 		fail(1)
 		require.Equal(w.t, "21614", mark())
-		p, err := w.Participant(w.ctx, "ann")
+		p, err := w.People.Participant(w.ctx, "ann")
 		require.NoError(w.t, err)
 		require.Equal(w.t, holdAt(0), p.UnreachableAt.UTC(), "the first refusal counts")
 		require.Equal(w.t, int64(3), p.Version, "the mark and the attention")
@@ -364,18 +364,18 @@ func TestUnreachable(t *testing.T) {
 
 		sent := w.queue(models.TurnReply, 3)
 		require.True(w.t, w.claim(sent, 3).Post)
-		_, err = w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM1", From: phone, Body: "I am here", ReceivedAt: holdAt(4)})
+		_, err = w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM1", From: phone, Body: "I am here", ReceivedAt: holdAt(4)})
 		require.NoError(w.t, err)
 		require.Empty(w.t, mark(), "who texts can be reached")
 		late := models.StatusCallback{OutboxID: sent, Status: models.OutboxUndelivered, Class: models.CarrierBadNumber, ErrorCode: "30005", At: holdAt(5)}
-		_, err = w.AcceptStatus(w.ctx, late)
+		_, err = w.Outbox.AcceptStatus(w.ctx, late)
 		require.NoError(w.t, err)
 		require.Empty(w.t, mark(), "the report is of a text from before")
 
 		fail(6)
 		require.Equal(w.t, "21614", mark())
 		active := models.StatusActive
-		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "ann", Patch: models.ParticipantPatch{Status: &active}, Actor: "operator", Now: holdAt(7)})
+		_, err = w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "ann", Patch: models.ParticipantPatch{Status: &active}, Actor: "operator", Now: holdAt(7)})
 		require.NoError(w.t, err)
 		require.Empty(w.t, mark(), "an operator looked after it")
 	})
@@ -385,20 +385,20 @@ func TestPostponedOnce(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
 		id := w.queue(models.TurnReply, 0)
 		require.Zero(w.t, w.claim(id, 0).Outbox.LateTries)
-		require.NoError(w.t, w.PostponeSend(w.ctx, w.ref(id), holdAt(1)))
-		require.NoError(w.t, w.PostponeSend(w.ctx, w.ref(id), holdAt(1)), "a retry counts once")
+		require.NoError(w.t, w.Outbox.PostponeSend(w.ctx, w.ref(id), holdAt(1)))
+		require.NoError(w.t, w.Outbox.PostponeSend(w.ctx, w.ref(id), holdAt(1)), "a retry counts once")
 		claim := w.claim(id, 31)
 		require.True(w.t, claim.Post)
 		require.Equal(w.t, 1, claim.Outbox.LateTries)
-		require.ErrorIs(w.t, w.PostponeSend(w.ctx, w.ref("ann-t9-p1"), holdAt(1)), models.ErrNotFound)
-		require.ErrorIs(w.t, w.HoldSender(w.ctx, models.Refusal{OutboxID: "ann-t9-p1", Class: models.CarrierWindow, Now: holdAt(1)}), models.ErrNotFound)
+		require.ErrorIs(w.t, w.Outbox.PostponeSend(w.ctx, w.ref("ann-t9-p1"), holdAt(1)), models.ErrNotFound)
+		require.ErrorIs(w.t, w.Outbox.HoldSender(w.ctx, models.Refusal{OutboxID: "ann-t9-p1", Class: models.CarrierWindow, Now: holdAt(1)}), models.ErrNotFound)
 	})
 }
 
 // ref names the newest claim on a row.
 func (w *holdWorld) ref(id string) models.ClaimRef {
 	w.t.Helper()
-	row, err := w.Outbox(w.ctx, id)
+	row, err := w.Outbox.Row(w.ctx, id)
 	if errors.Is(err, models.ErrNotFound) {
 		return models.ClaimRef{OutboxID: id}
 	}

@@ -19,10 +19,10 @@ func TestStandingIsThatOfTheLock(t *testing.T) {
 		if strings.HasPrefix(w.url, "sqlite:") {
 			t.Skip("SQLite has one writer: the second transaction begins after the first")
 		}
-		_, err := w.Enroll(w.ctx, person("p1", phone), "operator")
+		_, err := w.People.Enroll(w.ctx, person("p1", phone), "operator")
 		require.NoError(t, err)
 		turn := models.TurnID("p1", 1)
-		_, err = w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: 1, Mode: models.ModeIntake, Plan: replyPlan, Now: start})
+		_, err = w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: 1, Mode: models.ModeIntake, Plan: replyPlan, Now: start})
 		require.NoError(t, err)
 		w.raw(func(db *sql.DB) {
 			tx, err := db.BeginTx(w.ctx, nil)
@@ -38,7 +38,7 @@ func TestStandingIsThatOfTheLock(t *testing.T) {
 			}
 			done := make(chan result, 1)
 			go func() {
-				ended, err := w.FinishTurn(w.ctx, models.TurnOutcome{
+				ended, err := w.Turns.FinishTurn(w.ctx, models.TurnOutcome{
 					TurnID: turn, ParticipantID: "p1", Outcome: "step", Claim: true, At: start.Add(time.Minute),
 					Outbox: []models.Outbox{{ID: models.OutboxID(turn, 1), Part: 1, Kind: models.KindReply, Body: "Well done."}},
 				})

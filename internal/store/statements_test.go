@@ -103,11 +103,11 @@ func TestStatementsOfATurn(t *testing.T) {
 				require.NoError(t, w.Close())
 				var seen statements
 				w = seen.watch(t, store.Config{URL: w.url, Gate: tt.rules})
-				_, err := w.Enroll(w.ctx, person("p1", phone), "operator")
+				_, err := w.People.Enroll(w.ctx, person("p1", phone), "operator")
 				require.NoError(t, err)
-				_, told, err := w.Untold(w.ctx, "p1") // of the start
+				_, told, err := w.Notices.Untold(w.ctx, "p1") // of the start
 				require.NoError(t, err)
-				require.NoError(t, w.NoticesDelivered(w.ctx, []int64{told[0].ID}, start))
+				require.NoError(t, w.Notices.NoticesDelivered(w.ctx, []int64{told[0].ID}, start))
 				for n := 1; n <= 3; n++ {
 					seen.sent = nil
 					w.exchange(n)
@@ -123,30 +123,30 @@ func TestStatementsOfATurn(t *testing.T) {
 func (w *world) exchange(n int) {
 	w.t.Helper()
 	now := start.Add(time.Duration(n) * time.Minute)
-	accepted, err := w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM" + strconv.Itoa(n), From: phone, Body: "I walked for half an hour", ReceivedAt: now})
+	accepted, err := w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM" + strconv.Itoa(n), From: phone, Body: "I walked for half an hour", ReceivedAt: now})
 	require.NoError(w.t, err)
 	if accepted.Alone == nil { // the start waits too: the relay reads the list
-		_, _, err = w.Untold(w.ctx, "p1")
+		_, _, err = w.Notices.Untold(w.ctx, "p1")
 		require.NoError(w.t, err)
 	}
-	require.NoError(w.t, w.NoticesDelivered(w.ctx, []int64{accepted.NoticeID}, now))
+	require.NoError(w.t, w.Notices.NoticesDelivered(w.ctx, []int64{accepted.NoticeID}, now))
 	turn := models.TurnID("p1", n)
-	_, _, err = w.OpenTurn(w.ctx, models.PrepareTurnInput{
+	_, _, err = w.Turns.OpenTurn(w.ctx, models.PrepareTurnInput{
 		ParticipantID: "p1", TurnID: turn, Number: n, Mode: models.ModeIntake, Plan: replyPlan, InboundIDs: []int64{accepted.Inbound.ID}, Now: now,
 	}, 50)
 	require.NoError(w.t, err)
-	_, err = w.SaveStep(w.ctx, models.Step{TurnID: turn, Number: 1, Text: "Well done.", FinishReason: "stop", Model: "bench", Trace: "{}", CreatedAt: now})
+	_, err = w.Turns.SaveStep(w.ctx, models.Step{TurnID: turn, Number: 1, Text: "Well done.", FinishReason: "stop", Model: "bench", Trace: "{}", CreatedAt: now})
 	require.NoError(w.t, err)
 	row := models.Outbox{ID: models.OutboxID(turn, 1), Part: 1, Kind: models.KindReply, Body: "Well done."}
-	ended, err := w.FinishTurn(w.ctx, models.TurnOutcome{
+	ended, err := w.Turns.FinishTurn(w.ctx, models.TurnOutcome{
 		TurnID: turn, ParticipantID: "p1", Outcome: "step", Claim: true, At: now, Outbox: []models.Outbox{row},
 		Entries: []models.Message{{Key: turn + "-text", Role: models.RoleAssistant, Kind: models.KindReply, Text: "Well done.", OutboxID: row.ID, At: now}},
 	})
 	require.NoError(w.t, err)
 	require.True(w.t, ended.First.Post)
-	_, err = w.StartPost(w.ctx, ended.First, now)
+	_, err = w.Outbox.StartPost(w.ctx, ended.First, now)
 	require.NoError(w.t, err)
-	require.NoError(w.t, w.RecordAccepted(w.ctx, ended.First.Ref(), models.Receipt{ProviderSID: "SMout" + strconv.Itoa(n), Status: models.OutboxQueued}, now))
+	require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, ended.First.Ref(), models.Receipt{ProviderSID: "SMout" + strconv.Itoa(n), Status: models.OutboxQueued}, now))
 }
 
 // planOf is how SQLite would run a query.
@@ -171,13 +171,13 @@ func planOf(t *testing.T, db *sql.DB, query string) string {
 func TestWaitingNoticesAreReadByIndex(t *testing.T) {
 	var seen statements
 	w := seen.watch(t, store.Config{URL: dbtest.SQLite(t)})
-	_, err := w.Enroll(w.ctx, person("p1", phone), "operator")
+	_, err := w.People.Enroll(w.ctx, person("p1", phone), "operator")
 	require.NoError(t, err)
 	seen.sent = nil
-	rows, err := w.PendingNotices(w.ctx, start.Add(time.Hour), 10)
+	rows, err := w.Notices.PendingNotices(w.ctx, start.Add(time.Hour), 10)
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
-	_, _, err = w.Untold(w.ctx, "p1")
+	_, _, err = w.Notices.Untold(w.ctx, "p1")
 	require.NoError(t, err)
 	require.Len(t, seen.sent, 2)
 	w.raw(func(db *sql.DB) {

@@ -56,7 +56,7 @@ func TestStatusInAnyOrder(t *testing.T) {
 			cb := reports[i]
 			cb.OutboxID, cb.ProviderSID, cb.At = id, "SM-"+id, at(n)
 			for range 2 {
-				found, err := w.AcceptStatus(w.ctx, cb)
+				found, err := w.Outbox.AcceptStatus(w.ctx, cb)
 				require.NoError(t, err)
 				require.True(t, found)
 			}
@@ -65,7 +65,7 @@ func TestStatusInAnyOrder(t *testing.T) {
 		require.Equal(t, models.OutboxUndelivered, status, order)
 		require.Equal(t, "30003", code, order)
 		require.Equal(t, models.PromptPending, w.promptState(plan.PromptID), order)
-		profile, err := w.Profile(w.ctx, "p1")
+		profile, err := w.People.Profile(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, n, profile.TotalPrompts, order)
 	})
@@ -78,7 +78,7 @@ func TestAcceptStatus(t *testing.T) {
 		report := func(cb models.StatusCallback) bool {
 			t.Helper()
 			cb.At = at(9)
-			found, err := w.AcceptStatus(w.ctx, cb)
+			found, err := w.Outbox.AcceptStatus(w.ctx, cb)
 			require.NoError(t, err)
 			return found
 		}
@@ -119,10 +119,10 @@ func TestStatusSettlesLostAttempt(t *testing.T) {
 		w.enrolled()
 		id := w.turn(1, replyPlan, 1)
 		w.post(id, 2)
-		found, err := w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM77", Status: models.OutboxSending, At: at(3)})
+		found, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM77", Status: models.OutboxSending, At: at(3)})
 		require.NoError(t, err)
 		require.True(t, found)
-		claim, err := w.ClaimSend(w.ctx, id, at(4))
+		claim, err := w.Outbox.ClaimSend(w.ctx, id, at(4))
 		require.NoError(t, err)
 		require.False(t, claim.Post)
 		require.Equal(t, models.OutboxAccepted, claim.Outbox.Status)
@@ -142,28 +142,28 @@ func TestEverythingAtOnce(t *testing.T) {
 			var err error
 			switch i % 6 {
 			case 0:
-				_, err = w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", i), From: phone, Body: "x", ReceivedAt: at(3)})
+				_, err = w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", i), From: phone, Body: "x", ReceivedAt: at(3)})
 			case 1:
-				_, err = w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SMx", Status: models.OutboxSent, At: at(4)})
+				_, err = w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SMx", Status: models.OutboxSent, At: at(4)})
 			case 2:
-				err = w.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SMx", Status: models.OutboxQueued}, at(4))
+				err = w.Outbox.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SMx", Status: models.OutboxQueued}, at(4))
 			case 3:
-				err = w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeFeedback, Now: at(5),
+				err = w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeFeedback, Now: at(5),
 					Schedules: []models.Schedule{{ID: "s1"}}})
 			case 4:
-				_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Now: at(5),
+				_, err = w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Now: at(5),
 					Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Background: ptr(fmt.Sprint(i))}}})
 			case 5:
-				_, err = w.TurnContext(w.ctx, "p1-t1", 10)
+				_, err = w.Turns.TurnContext(w.ctx, "p1-t1", 10)
 			}
 			return err
 		}) {
 			require.NoError(t, err)
 		}
-		p, err := w.Participant(w.ctx, "p1")
+		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, int64(11), p.NextSeq)
-		tc, err := w.TurnContext(w.ctx, "p1-t1", 10)
+		tc, err := w.Turns.TurnContext(w.ctx, "p1-t1", 10)
 		require.NoError(t, err)
 		require.Equal(t, models.PromptResponded, tc.Outstanding.State)
 		require.Equal(t, 1, tc.Profile.TotalPrompts)
@@ -182,10 +182,10 @@ func TestUnsettledListsWhatTheCarrierNeverFinished(t *testing.T) {
 			}
 			w.post(id, 10*n)
 			receipt := models.Receipt{ProviderSID: fmt.Sprintf("SM%d", n), Status: status}
-			require.NoError(t, w.RecordAccepted(w.ctx, w.ref(id), receipt, at(10*n)))
+			require.NoError(t, w.Outbox.RecordAccepted(w.ctx, w.ref(id), receipt, at(10*n)))
 		}
 		list := func(q models.UnsettledQuery) []string {
-			rows, err := w.Unsettled(w.ctx, q)
+			rows, err := w.Outbox.Unsettled(w.ctx, q)
 			require.NoError(t, err)
 			var got []string
 			for _, row := range rows {

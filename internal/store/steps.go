@@ -12,9 +12,9 @@ import (
 
 // Step returns what the model answered in a round of a turn; ErrNotFound when
 // the round has not been finished.
-func (s *Store) Step(ctx context.Context, turnID string, number int) (models.Step, error) {
+func (s *Turns) Step(ctx context.Context, turnID string, number int) (models.Step, error) {
 	var row models.Step
-	err := s.reader(ctx).Where("turn_id = ? AND number = ?", turnID, number).Take(&row).Error
+	err := s.db.Reader(ctx).Where("turn_id = ? AND number = ?", turnID, number).Take(&row).Error
 	if err != nil {
 		return models.Step{}, fmt.Errorf("reading step: %w", classify(err))
 	}
@@ -24,9 +24,9 @@ func (s *Store) Step(ctx context.Context, turnID string, number int) (models.Ste
 // SaveStep records a round and returns the record. The first one stays, so a
 // retry is safe and two attempts of one round agree. ErrNotFound for an unknown
 // turn.
-func (s *Store) SaveStep(ctx context.Context, row models.Step) (models.Step, error) {
+func (s *Turns) SaveStep(ctx context.Context, row models.Step) (models.Step, error) {
 	added := false
-	err := s.writeOne(ctx, func(rows *gorm.DB) (err error) {
+	err := s.db.WriteOne(ctx, func(rows *gorm.DB) (err error) {
 		added, err = insertOnce(rows, &row)
 		return err
 	})
@@ -41,9 +41,9 @@ func (s *Store) SaveStep(ctx context.Context, row models.Step) (models.Step, err
 
 // ToolRun returns the result of one call of a round; ErrNotFound when it has
 // not run.
-func (s *Store) ToolRun(ctx context.Context, turnID string, step, call int) (models.ToolRun, error) {
+func (s *Turns) ToolRun(ctx context.Context, turnID string, step, call int) (models.ToolRun, error) {
 	var row models.ToolRun
-	err := s.reader(ctx).Where("turn_id = ? AND step = ? AND call = ?", turnID, step, call).Take(&row).Error
+	err := s.db.Reader(ctx).Where("turn_id = ? AND step = ? AND call = ?", turnID, step, call).Take(&row).Error
 	if err != nil {
 		return models.ToolRun{}, fmt.Errorf("reading tool run: %w", classify(err))
 	}
@@ -55,8 +55,8 @@ func (s *Store) ToolRun(ctx context.Context, turnID string, step, call int) (mod
 // profile's counters belong to the system and are not taken from the commit.
 // ErrStale when the profile changed since it was read, or when what is to be
 // said comes too late; nothing is written then. ErrNotFound for an unknown turn.
-func (s *Store) CommitTool(ctx context.Context, c models.ToolCommit) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Turns) CommitTool(ctx context.Context, c models.ToolCommit) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var turn models.Turn
 		if err := tx.Where("id = ?", c.Run.TurnID).Take(&turn).Error; err != nil {
 			return err
@@ -89,14 +89,14 @@ func (s *Store) CommitTool(ctx context.Context, c models.ToolCommit) error {
 }
 
 // writeSaid writes what a tool says in the middle of a turn; nil is nothing.
-func (s *Store) writeSaid(tx *gorm.DB, said *models.TurnOutcome, turn models.Turn, p models.Participant) error {
+func (s *Turns) writeSaid(tx *gorm.DB, said *models.TurnOutcome, turn models.Turn, p models.Participant) error {
 	if said == nil {
 		return nil
 	}
 	if turn.Outcome != "" || isBarred(p, turn.Kind) {
 		return models.ErrStale
 	}
-	judged, err := s.readStanding(tx, p)
+	judged, err := s.outbox.readStanding(tx, p)
 	if err == nil {
 		_, err = s.writeOutcome(tx, *said, judged)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"coachline/internal/database"
+	"coachline/internal/memory"
 	"coachline/internal/screening"
 	"coachline/internal/seal"
 )
@@ -46,25 +47,46 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Store is safe for concurrent use, by several processes too.
+// Store is what the process keeps in its database, by noun. It is safe for concurrent
+// use, by several processes too.
 type Store struct {
-	base *database.Database
-	// limits bound the texts of one sender that reach the coach.
-	limits InboundLimits
-	// retryDelay is how long after the report that a text was not delivered its
-	// later retry is made, at least; at most it is twice as long. 0: none is made.
-	retryDelay time.Duration
-	// crisisTakeOver is that of the Config.
-	crisisTakeOver time.Duration
-	// account is the key of a hold of the whole account, senderName the sender of
-	// people whose study has none of its own. carrierZone is the zone in which the
-	// carrier's days begin.
-	account     string
-	senderName  string
-	carrierZone *time.Location
-	log         *slog.Logger
-	// names are those that searches have opened.
-	names openedNames
+	// People and what happens with each of them.
+	People      *People
+	Inbound     *Inbound
+	Outbox      *Outbox
+	Turns       *Turns
+	MemoryQueue *MemoryQueue
+	Notices     *Notices
+	Hints       *Hints
+	Alerts      *Alerts
+	Attention   *Attention
+	TakeOvers   *TakeOvers
+	Holds       *Holds
+	Erasures    *Erasures
+	Cohorts     *Cohorts
+	Records     *Records
+	Memory      *memory.Store
+
+	// Studies.
+	Studies     *Studies
+	Allocations *Allocations
+	Joins       *Joins
+
+	// Who operates the programme, what they are told and what it costs.
+	Users       *Users
+	Sessions    *Sessions
+	Tokens      *Tokens
+	RequestKeys *RequestKeys
+	Audit       *Audit
+	Views       *Views
+	Reports     *Reports
+	Webhooks    *Webhooks
+	Costs       *Costs
+	Budgets     *Budgets
+
+	db    *database.Database
+	names *openedNames
+	log   *slog.Logger
 }
 
 // Open connects and brings the schema up to date. Several processes may do so
@@ -90,32 +112,53 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("loading the carrier's zone: %w", err), base.Close())
 	}
-	s := &Store{
-		base: base, limits: cfg.Gate, retryDelay: cfg.LateTry, crisisTakeOver: cfg.CrisisTakeOver,
-		account: base.Index("account"), senderName: cfg.Sender, carrierZone: zone, log: cfg.Log,
-	}
-	if s.limits.Zone == nil {
-		s.limits.Zone = time.UTC
-	}
-	if s.log == nil {
-		s.log = slog.Default()
-	}
-	if err := s.EnsureStudySecrets(ctx); err != nil {
+	s := newStore(base, cfg, zone)
+	if err := s.Studies.EnsureStudySecrets(ctx); err != nil {
 		return nil, errors.Join(err, base.Close())
 	}
 	return s, nil
 }
 
+// newStore puts the nouns together over one database.
+func newStore(db *database.Database, cfg Config, zone *time.Location) *Store {
+	limits := cfg.Gate
+	if limits.Zone == nil {
+		limits.Zone = time.UTC
+	}
+	log := cfg.Log
+	if log == nil {
+		log = slog.Default()
+	}
+	names := &openedNames{}
+	people := &People{db: db, names: names}
+	outbox := &Outbox{
+		db: db, retryDelay: cfg.LateTry, account: db.Index("account"), senderName: cfg.Sender, carrierZone: zone, log: log,
+	}
+	hints := &Hints{db: db, limits: limits, outbox: outbox}
+	joins := &Joins{db: db, limits: limits}
+	takeOvers := &TakeOvers{db: db, crisisTakeOver: cfg.CrisisTakeOver}
+	return &Store{
+		People: people, Outbox: outbox, Hints: hints, Joins: joins, TakeOvers: takeOvers,
+		Inbound: &Inbound{db: db, limits: limits, takeOvers: takeOvers, hints: hints, joins: joins},
+		Turns:   &Turns{db: db, outbox: outbox}, MemoryQueue: &MemoryQueue{db}, Notices: &Notices{db},
+		Alerts: &Alerts{db}, Attention: &Attention{db}, Holds: &Holds{db}, Erasures: &Erasures{db: db, names: names},
+		Cohorts: &Cohorts{db}, Records: &Records{db}, Memory: memory.New(db), Studies: &Studies{db}, Allocations: &Allocations{db},
+		Users: &Users{db}, Sessions: &Sessions{db}, Tokens: &Tokens{db}, RequestKeys: &RequestKeys{db}, Audit: &Audit{db},
+		Views: &Views{db}, Reports: &Reports{db: db, people: people}, Webhooks: &Webhooks{db}, Costs: &Costs{db}, Budgets: &Budgets{db},
+		db: db, names: names, log: log,
+	}
+}
+
 // Database returns the store's database, for the other packages of the process that
 // keep rows: SQLite has one writer, and one pool bounds the connections. It is
 // closed with the store.
-func (s *Store) Database() *database.Database { return s.base }
+func (s *Store) Database() *database.Database { return s.db }
 
 // Ping reports whether the database answers.
-func (s *Store) Ping(ctx context.Context) error { return s.base.Ping(ctx) }
+func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 
 // Close ends all connections; the store is of no use afterwards.
 func (s *Store) Close() error {
 	s.names.forget()
-	return s.base.Close()
+	return s.db.Close()
 }

@@ -206,7 +206,7 @@ const (
 // enrolled adds the participant most tests are about: p1.
 func (w *world) enrolled() models.Participant {
 	w.t.Helper()
-	p, err := w.Enroll(w.ctx, person("p1", phone), "operator")
+	p, err := w.People.Enroll(w.ctx, person("p1", phone), "operator")
 	require.NoError(w.t, err)
 	return p
 }
@@ -214,7 +214,7 @@ func (w *world) enrolled() models.Participant {
 // text in from p1, received some minutes after the start.
 func (w *world) inbound(sid string, minutes int, body string) models.AcceptedInbound {
 	w.t.Helper()
-	got, err := w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: sid, From: phone, To: "+15017122661", Body: body, ReceivedAt: at(minutes)})
+	got, err := w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: sid, From: phone, To: "+15017122661", Body: body, ReceivedAt: at(minutes)})
 	require.NoError(w.t, err)
 	return got
 }
@@ -223,7 +223,7 @@ func (w *world) inbound(sid string, minutes int, body string) models.AcceptedInb
 func (w *world) turn(n int, plan models.TurnPlan, minutes int) (outboxID string) {
 	w.t.Helper()
 	id := models.TurnID("p1", n)
-	_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: n, Mode: models.ModeIntake, Plan: plan, Now: at(minutes)})
+	_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: n, Mode: models.ModeIntake, Plan: plan, Now: at(minutes)})
 	require.NoError(w.t, err)
 	ids, err := w.finish(outcome(id, plan.Kind, plan.PromptID, minutes))
 	require.NoError(w.t, err)
@@ -258,10 +258,10 @@ func (w *world) sent(outboxID string, minutes int) {
 // out.
 func (w *world) post(outboxID string, minutes int) models.SendClaim {
 	w.t.Helper()
-	claim, err := w.ClaimSend(w.ctx, outboxID, at(minutes))
+	claim, err := w.Outbox.ClaimSend(w.ctx, outboxID, at(minutes))
 	require.NoError(w.t, err)
 	require.True(w.t, claim.Post && !claim.Resumed, "claim: %+v", claim.Outbox)
-	row, err := w.StartPost(w.ctx, claim, at(minutes))
+	row, err := w.Outbox.StartPost(w.ctx, claim, at(minutes))
 	require.NoError(w.t, err)
 	require.Equal(w.t, models.OutboxSending, row.Status, row.ErrorCode)
 	return claim
@@ -270,12 +270,12 @@ func (w *world) post(outboxID string, minutes int) models.SendClaim {
 func (w *world) accepted(outboxID string, minutes int) {
 	w.t.Helper()
 	receipt := models.Receipt{ProviderSID: "SM-" + outboxID, Status: models.OutboxQueued}
-	require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(outboxID), receipt, at(minutes)))
+	require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(outboxID), receipt, at(minutes)))
 }
 
 func (w *world) outbox(id string) (status models.OutboxStatus, code string) {
 	w.t.Helper()
-	claim, err := w.ClaimSend(w.ctx, id, at(999))
+	claim, err := w.Outbox.ClaimSend(w.ctx, id, at(999))
 	require.NoError(w.t, err)
 	require.False(w.t, claim.Post, "row %s was not settled", id)
 	return claim.Outbox.Status, claim.Outbox.ErrorCode
@@ -288,7 +288,7 @@ func (w *world) promptState(id string) models.PromptState {
 
 func (w *world) noticeKinds() []models.NoticeKind {
 	w.t.Helper()
-	_, rows, err := w.Untold(w.ctx, "p1")
+	_, rows, err := w.Notices.Untold(w.ctx, "p1")
 	require.NoError(w.t, err)
 	var kinds []models.NoticeKind
 	for _, r := range rows {
@@ -315,19 +315,19 @@ func together(n int, fn func(i int) error) []error {
 
 // finish ends a turn and returns the rows to send.
 func (w *world) finish(o models.TurnOutcome) ([]string, error) {
-	ended, err := w.FinishTurn(w.ctx, o)
+	ended, err := w.Turns.FinishTurn(w.ctx, o)
 	return ended.OutboxIDs, err
 }
 
 func (w *world) saveStep(step models.Step) error {
-	_, err := w.SaveStep(w.ctx, step)
+	_, err := w.Turns.SaveStep(w.ctx, step)
 	return err
 }
 
 // ref names the newest claim on a row.
 func (w *world) ref(id string) models.ClaimRef {
 	w.t.Helper()
-	row, err := w.Outbox(w.ctx, id)
+	row, err := w.Outbox.Row(w.ctx, id)
 	if errors.Is(err, models.ErrNotFound) {
 		return models.ClaimRef{OutboxID: id}
 	}

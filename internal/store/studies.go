@@ -19,10 +19,13 @@ import (
 // secretBytes is the size of a study's seed and of its key of pseudonyms.
 const secretBytes = 32
 
+// Studies keeps studies, their texts of consent, and what is read of a whole study.
+type Studies struct{ db *database.Database }
+
 // AddStudy stores a study in state draft, with fresh secrets and an audit row, and
 // returns it. ErrConflict for an id that is taken, *FieldError for settings that do
 // not fit.
-func (s *Store) AddStudy(ctx context.Context, study models.Study) (models.Study, error) {
+func (s *Studies) AddStudy(ctx context.Context, study models.Study) (models.Study, error) {
 	settings, err := study.ReadSettings()
 	if err != nil {
 		return models.Study{}, err
@@ -35,7 +38,7 @@ func (s *Store) AddStudy(ctx context.Context, study models.Study) (models.Study,
 	study.UpdatedAt = study.CreatedAt
 	study.StartsAt, study.EndsAt = instantOrNil(study.StartsAt), instantOrNil(study.EndsAt)
 	study.Seed, study.PseudonymKey = newSecret(), newSecret()
-	err = s.write(ctx, func(tx *gorm.DB) error {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		row := study
 		if err := tx.Create(&row).Error; err != nil {
 			return err
@@ -99,8 +102,8 @@ func studyFields(study models.Study) map[string]string {
 
 // EnsureStudySecrets makes the secrets of studies that have none, such as the one
 // that the migration adds. Safe to repeat, also by several processes.
-func (s *Store) EnsureStudySecrets(ctx context.Context) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Studies) EnsureStudySecrets(ctx context.Context) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var rows []models.Study
 		if err := forUpdate(tx).Where("length(seed) = 0").Find(&rows).Error; err != nil {
 			return err
@@ -120,8 +123,8 @@ func (s *Store) EnsureStudySecrets(ctx context.Context) error {
 }
 
 // Study returns a study. ErrNotFound for an unknown id.
-func (s *Store) Study(ctx context.Context, id string) (models.Study, error) {
-	study, err := studyByID.Take(s.reader(ctx), id)
+func (s *Studies) Study(ctx context.Context, id string) (models.Study, error) {
+	study, err := studyByID.Take(s.db.Reader(ctx), id)
 	if err != nil {
 		return models.Study{}, fmt.Errorf("reading the study: %w", classify(err))
 	}
@@ -130,10 +133,10 @@ func (s *Store) Study(ctx context.Context, id string) (models.Study, error) {
 
 var studyByID = database.Select[models.Study]("id = ?")
 
-// Studies lists every study by id.
-func (s *Store) Studies(ctx context.Context) ([]models.Study, error) {
+// List lists every study by id.
+func (s *Studies) List(ctx context.Context) ([]models.Study, error) {
 	var rows []models.Study
-	if err := s.reader(ctx).Order("id").Find(&rows).Error; err != nil {
+	if err := s.db.Reader(ctx).Order("id").Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("reading studies: %w", classify(err))
 	}
 	return rows, nil
@@ -142,9 +145,9 @@ func (s *Store) Studies(ctx context.Context) ([]models.Study, error) {
 // ChangeStudy changes a study, with an audit row of what was and is, and returns it.
 // A study that has people keeps its arms, strata and decision points: they would
 // no longer say how those people were drawn. ErrNotFound, ErrStale, *FieldError.
-func (s *Store) ChangeStudy(ctx context.Context, in models.StudyUpdate) (models.Study, error) {
+func (s *Studies) ChangeStudy(ctx context.Context, in models.StudyUpdate) (models.Study, error) {
 	var out models.Study
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var old models.Study
 		if err := forUpdate(tx).Where("id = ?", in.ID).Take(&old).Error; err != nil {
 			return err
@@ -280,9 +283,9 @@ func checkConsentText(tx *gorm.DB, row models.StudyConsent) error {
 
 // AddConsentText stores the next version of a study's consent text in a language,
 // with an audit row, and returns it. ErrNotFound for an unknown study.
-func (s *Store) AddConsentText(ctx context.Context, text models.ConsentText) (models.ConsentText, error) {
+func (s *Studies) AddConsentText(ctx context.Context, text models.ConsentText) (models.ConsentText, error) {
 	text.CreatedAt = instant(text.CreatedAt)
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var study models.Study
 		if err := forUpdate(tx).Where("id = ?", text.StudyID).Take(&study).Error; err != nil {
 			return err
@@ -316,9 +319,9 @@ func (s *Store) AddConsentText(ctx context.Context, text models.ConsentText) (mo
 
 // ConsentTexts lists the consent texts of a study, newest version first in each
 // language.
-func (s *Store) ConsentTexts(ctx context.Context, studyID string) ([]models.ConsentText, error) {
+func (s *Studies) ConsentTexts(ctx context.Context, studyID string) ([]models.ConsentText, error) {
 	var rows []models.ConsentText
-	err := s.reader(ctx).Where("study_id = ?", studyID).Order("locale, version DESC").Find(&rows).Error
+	err := s.db.Reader(ctx).Where("study_id = ?", studyID).Order("locale, version DESC").Find(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading consent texts: %w", classify(err))
 	}
@@ -326,9 +329,9 @@ func (s *Store) ConsentTexts(ctx context.Context, studyID string) ([]models.Cons
 }
 
 // StudyConsents lists what a person has agreed to and withdrawn, oldest first.
-func (s *Store) StudyConsents(ctx context.Context, participantID string) ([]models.StudyConsent, error) {
+func (s *Studies) StudyConsents(ctx context.Context, participantID string) ([]models.StudyConsent, error) {
 	var rows []models.StudyConsent
-	err := s.reader(ctx).Where("participant_id = ?", participantID).Order("id").Find(&rows).Error
+	err := s.db.Reader(ctx).Where("participant_id = ?", participantID).Order("id").Find(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading consents to the study: %w", classify(err))
 	}
@@ -338,9 +341,9 @@ func (s *Store) StudyConsents(ctx context.Context, participantID string) ([]mode
 // RecordStudyConsent stores a further consent of a participant, or its withdrawal,
 // with an audit row. Who withdraws is removed from the programme in the same
 // transaction, at now; row.At is when the person said so. ErrNotFound, *FieldError.
-func (s *Store) RecordStudyConsent(ctx context.Context, row models.StudyConsent, now time.Time) (models.StudyConsent, error) {
+func (s *Studies) RecordStudyConsent(ctx context.Context, row models.StudyConsent, now time.Time) (models.StudyConsent, error) {
 	row.ID, row.At = 0, instant(row.At)
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		p, err := lockEnrolled(tx, row.ParticipantID)
 		if err != nil {
 			return err
@@ -372,9 +375,9 @@ func (s *Store) RecordStudyConsent(ctx context.Context, row models.StudyConsent,
 }
 
 // StudyVersions returns the version of every study by its id.
-func (s *Store) StudyVersions(ctx context.Context) (map[string]int64, error) {
+func (s *Studies) StudyVersions(ctx context.Context) (map[string]int64, error) {
 	var rows []models.Study
-	if err := s.reader(ctx).Select("id", "version").Find(&rows).Error; err != nil {
+	if err := s.db.Reader(ctx).Select("id", "version").Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("reading the versions of studies: %w", classify(err))
 	}
 	versions := make(map[string]int64, len(rows))

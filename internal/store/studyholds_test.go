@@ -13,46 +13,46 @@ import (
 func TestHoldOfAStudy(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		_, err := w.AddStudy(w.ctx, models.Study{ID: "walk", Name: "Walk", CreatedBy: "eve", CreatedAt: at(0)})
+		_, err := w.Studies.AddStudy(w.ctx, models.Study{ID: "walk", Name: "Walk", CreatedBy: "eve", CreatedAt: at(0)})
 		require.NoError(t, err)
-		_, err = w.CreateHold(w.ctx, models.Hold{Scope: models.HoldStudy, ScopeID: "none", CreatedBy: "eve", CreatedAt: at(1), UntilAt: at(9)})
+		_, err = w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldStudy, ScopeID: "none", CreatedBy: "eve", CreatedAt: at(1), UntilAt: at(9)})
 		var refused *models.FieldError
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, "scope_id", refused.Field)
 
 		hold := func(study string, from, until int) {
-			_, err := w.CreateHold(w.ctx, models.Hold{Scope: models.HoldStudy, ScopeID: study, CreatedBy: "eve", CreatedAt: at(from), UntilAt: at(until)})
+			_, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldStudy, ScopeID: study, CreatedBy: "eve", CreatedAt: at(from), UntilAt: at(until)})
 			require.NoError(t, err)
 		}
 		hold("walk", 1, 1000)
 		require.True(t, w.beginPrompt(1, 2, 2), "the hold is about another study")
 		written := w.turn(2, promptPlan("2026-03-02"), 3)
 		hold(models.DefaultStudy, 4, 100)
-		claim, err := w.ClaimSend(w.ctx, written, at(5))
+		claim, err := w.Outbox.ClaimSend(w.ctx, written, at(5))
 		require.NoError(t, err)
 		require.Equal(t, []any{models.OutboxCanceled, models.MissedHold}, []any{claim.Outbox.Status, claim.Outbox.ErrorCode})
 		require.False(t, w.beginPrompt(3, 6, 6))
 		require.Equal(t, "missed held", w.promptReason(3))
 		require.True(t, w.beginPrompt(4, 100, 100), "the hold is over")
 
-		rows, err := w.Holds(w.ctx, models.HoldQuery{ActiveAt: at(6), ParticipantID: "p1"})
+		rows, err := w.Holds.List(w.ctx, models.HoldQuery{ActiveAt: at(6), ParticipantID: "p1"})
 		require.NoError(t, err)
 		require.Len(t, rows, 1)
 		require.Equal(t, models.DefaultStudy, rows[0].ScopeID)
 
-		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Now: at(6), Schedules: []models.Schedule{
+		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Now: at(6), Schedules: []models.Schedule{
 			{ID: "s1", Type: models.ScheduleFixed, At: "09:00", Next: models.Slot{Date: "2026-03-09", TargetAt: at(50), SendAt: at(50)}},
 		}}))
 		query := models.AgendaQuery{From: at(6), Until: at(90), Now: at(6), Limit: 10, StudyID: models.DefaultStudy}
-		list, err := w.Agenda(w.ctx, query)
+		list, err := w.Reports.Agenda(w.ctx, query)
 		require.NoError(t, err)
 		require.Len(t, list, 1)
 		require.True(t, list[0].Held)
 		query.StudyID = "walk"
-		list, err = w.Agenda(w.ctx, query)
+		list, err = w.Reports.Agenda(w.ctx, query)
 		require.NoError(t, err)
 		require.Empty(t, list)
-		counts, err := w.CountAgenda(w.ctx, query)
+		counts, err := w.Reports.CountAgenda(w.ctx, query)
 		require.NoError(t, err)
 		require.Empty(t, counts)
 	})

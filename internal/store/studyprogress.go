@@ -20,10 +20,10 @@ const (
 
 // StudyProgress counts how a study goes: people, answers, prompts, texts, costs, in
 // ten statements on one state of the database. ErrNotFound for an unknown study.
-func (s *Store) StudyProgress(ctx context.Context, id string, now time.Time) (models.Study, models.StudyProgress, error) {
+func (s *Reports) StudyProgress(ctx context.Context, id string, now time.Time) (models.Study, models.StudyProgress, error) {
 	var study models.Study
 	var out models.StudyProgress
-	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		out = models.StudyProgress{}
 		var err error
 		if study, err = studyByID.Take(tx, id); err != nil {

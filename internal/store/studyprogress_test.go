@@ -15,7 +15,7 @@ import (
 // progressOf reads how a study goes.
 func (w *world) progressOf(study string, now time.Time) models.StudyProgress {
 	w.t.Helper()
-	_, out, err := w.StudyProgress(w.ctx, study, now)
+	_, out, err := w.Reports.StudyProgress(w.ctx, study, now)
 	require.NoError(w.t, err)
 	return out
 }
@@ -38,7 +38,7 @@ func flowOf(groups []models.PeopleGroup) *consort.Flow {
 func TestProgressAgreesWithTheExport(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.exportStory()
-		_, err := w.RecordStudyConsent(w.ctx, models.StudyConsent{ParticipantID: "p001", StudyID: walkStudy, Method: models.MethodOperator, RecordedBy: "user:kim", At: at(2)}, at(2))
+		_, err := w.Studies.RecordStudyConsent(w.ctx, models.StudyConsent{ParticipantID: "p001", StudyID: walkStudy, Method: models.MethodOperator, RecordedBy: "user:kim", At: at(2)}, at(2))
 		require.NoError(t, err)
 		_, files := w.export(walkStudy, toAdmin)
 		got := w.progressOf(walkStudy, start.AddDate(1, 0, 0))
@@ -74,7 +74,7 @@ func TestProgressAgreesWithTheExport(t *testing.T) {
 		require.Equal(t, []int64{int64(sent), 120, int64(len(readTable(t, files["decisions.csv"]))), int64(len(readTable(t, files["prompts.csv"])))},
 			[]int64{out, drawn, points, prompts})
 		require.Equal(t, int64(sumOf(t, files["costs.csv"], "micros")), micros)
-		_, _, err = w.StudyProgress(w.ctx, "none", at(0))
+		_, _, err = w.Reports.StudyProgress(w.ctx, "none", at(0))
 		require.ErrorIs(t, err, models.ErrNotFound)
 	})
 }
@@ -115,7 +115,7 @@ func TestProgressByStudyTime(t *testing.T) {
 		}
 		tester := person("tester", "+12025550199")
 		tester.StudyID, tester.Tester = walkStudy, true
-		_, err := w.EnrollOnce(w.ctx, tester, models.Enrolment{Actor: "user:kim"})
+		_, err := w.People.EnrollOnce(w.ctx, tester, models.Enrolment{Actor: "user:kim"})
 		require.NoError(t, err)
 		twice := sentPrompt("p001", 1, 30, 0)
 		twice.ID, twice.ScheduleID = "p001-s2-1", "s2"

@@ -19,8 +19,8 @@ const (
 
 // ReadStudy calls fn with the rows of a study as they are in one state of the
 // database. ErrNotFound for an unknown study.
-func (s *Store) ReadStudy(ctx context.Context, what models.StudyReading, fn func(models.Study, models.StudyRows) error) error {
-	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+func (s *Studies) ReadStudy(ctx context.Context, what models.StudyReading, fn func(models.Study, models.StudyRows) error) error {
+	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		study, err := studyByID.Take(tx, what.ID)
 		if err != nil {
 			return err

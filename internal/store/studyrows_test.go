@@ -34,7 +34,7 @@ var toAdmin = export.Input{Arms: true, Audit: true}
 func (w *world) export(study string, in export.Input) (raw []byte, files map[string]string) {
 	w.t.Helper()
 	var out bytes.Buffer
-	require.NoError(w.t, w.ReadStudy(w.ctx, models.StudyReading{ID: study, Now: start.AddDate(1, 0, 0), Texts: in.Texts}, func(s models.Study, rows models.StudyRows) error {
+	require.NoError(w.t, w.Studies.ReadStudy(w.ctx, models.StudyReading{ID: study, Now: start.AddDate(1, 0, 0), Texts: in.Texts}, func(s models.Study, rows models.StudyRows) error {
 		in.Study, in.Rows = s, rows
 		return export.Write(&out, in)
 	}))
@@ -71,22 +71,22 @@ func readTable(t *testing.T, text string) []map[string]string {
 // and is erased, and one person in the study default.
 func (w *world) exportStory() {
 	w.t.Helper()
-	require.NoError(w.t, w.EnsureStudySecrets(w.ctx))
+	require.NoError(w.t, w.Studies.EnsureStudySecrets(w.ctx))
 	w.newStudy(walkStudy, armsAndPoints)
-	_, err := w.AddConsentText(w.ctx, models.ConsentText{StudyID: walkStudy, Locale: "en-US", Body: "I agree.", CreatedBy: "user:kim", CreatedAt: at(0)})
+	_, err := w.Studies.AddConsentText(w.ctx, models.ConsentText{StudyID: walkStudy, Locale: "en-US", Body: "I agree.", CreatedBy: "user:kim", CreatedAt: at(0)})
 	require.NoError(w.t, err)
 	p := person("p1", phone)
 	p.StudyID, p.Name = walkStudy, "Thessalonika "+canary
-	_, err = w.EnrollOnce(w.ctx, p, models.Enrolment{Actor: "user:kim"})
+	_, err = w.People.EnrollOnce(w.ctx, p, models.Enrolment{Actor: "user:kim"})
 	require.NoError(w.t, err)
 	for n := range 119 {
 		_, err := w.enrolIn(walkStudy, n, nil)
 		require.NoError(w.t, err)
 	}
 	other := person("q1", "+12025550188")
-	_, err = w.EnrollOnce(w.ctx, other, models.Enrolment{Actor: "user:kim"})
+	_, err = w.People.EnrollOnce(w.ctx, other, models.Enrolment{Actor: "user:kim"})
 	require.NoError(w.t, err)
-	_, err = w.RecordStudyConsent(w.ctx, models.StudyConsent{ParticipantID: "p001", StudyID: walkStudy, Version: 1, Locale: "en-US", Method: models.MethodForm, Given: true, RecordedBy: "user:kim", At: at(1)}, at(1))
+	_, err = w.Studies.RecordStudyConsent(w.ctx, models.StudyConsent{ParticipantID: "p001", StudyID: walkStudy, Version: 1, Locale: "en-US", Method: models.MethodForm, Given: true, RecordedBy: "user:kim", At: at(1)}, at(1))
 	require.NoError(w.t, err)
 	for n := range 3 {
 		w.exchange(n + 1)
@@ -97,7 +97,7 @@ func (w *world) exportStory() {
 	}
 	w.inbound("SM-answer", int(slotPlan(7).Slot.SendAt.Sub(start).Minutes())+5, "done, says "+canary)
 	w.inbound("SM-alert", int(slotPlan(20).Slot.SendAt.Sub(start).Minutes()), "i want to kill myself, says "+canary)
-	require.NoError(w.t, w.RecordCosts(w.ctx, priceList(w.t)))
+	require.NoError(w.t, w.Costs.RecordCosts(w.ctx, priceList(w.t)))
 }
 
 func TestExportOfAStudy(t *testing.T) {
@@ -170,11 +170,11 @@ func TestAuditOfAnExport(t *testing.T) {
 		w.exportStory()
 		_, plain := w.export(walkStudy, toAdmin)
 		for i, study := range []string{walkStudy, models.DefaultStudy} {
-			_, err := w.SetBudget(w.ctx, models.Budget{Scope: models.BudgetStudy, StudyID: study, Period: models.BudgetMonth, Micros: 1000, WarnPercent: 80, Currency: "USD", CreatedBy: "user:lee", UpdatedAt: at(9)})
+			_, err := w.Budgets.SetBudget(w.ctx, models.Budget{Scope: models.BudgetStudy, StudyID: study, Period: models.BudgetMonth, Micros: 1000, WarnPercent: 80, Currency: "USD", CreatedBy: "user:lee", UpdatedAt: at(9)})
 			require.NoError(t, err)
-			_, err = w.CreateHold(w.ctx, models.Hold{Scope: models.HoldStudy, ScopeID: study, Reason: canary, CreatedBy: "user:lee", CreatedAt: at(9), UntilAt: at(99)})
+			_, err = w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldStudy, ScopeID: study, Reason: canary, CreatedBy: "user:lee", CreatedAt: at(9), UntilAt: at(99)})
 			require.NoError(t, err)
-			_, err = w.CreateCohort(w.ctx, models.CohortJob{ID: fmt.Sprint("c", i), StudyID: study, FileName: canary, File: []byte("phone\n"), CreatedBy: "token:site", CreatedAt: at(9)})
+			_, err = w.Cohorts.CreateCohort(w.ctx, models.CohortJob{ID: fmt.Sprint("c", i), StudyID: study, FileName: canary, File: []byte("phone\n"), CreatedBy: "token:site", CreatedAt: at(9)})
 			require.NoError(t, err)
 		}
 		raw, files := w.export(walkStudy, toAdmin)
@@ -209,7 +209,7 @@ func TestTextsOfAnExport(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.exportStory()
 		w.inbound("SM-masked", 60*24*21, "=call (202) 555-0148 or mail ada@example.org")
-		_, err := w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM-other", From: "+12025550188", To: "+15017122661", Body: "of another study", ReceivedAt: at(9)})
+		_, err := w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM-other", From: "+12025550188", To: "+15017122661", Body: "of another study", ReceivedAt: at(9)})
 		require.NoError(t, err)
 		_, plain := w.export(walkStudy, toAdmin)
 		require.NotContains(t, plain["messages.csv"], "text")
@@ -249,8 +249,8 @@ func TestPseudonymsDifferBetweenStudies(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.exportStory()
 		_, walk := w.export(walkStudy, toAdmin)
-		require.NoError(t, w.ReadStudy(w.ctx, models.StudyReading{ID: walkStudy, Now: at(0)}, func(s models.Study, rows models.StudyRows) error {
-			other, err := w.Study(w.ctx, models.DefaultStudy)
+		require.NoError(t, w.Studies.ReadStudy(w.ctx, models.StudyReading{ID: walkStudy, Now: at(0)}, func(s models.Study, rows models.StudyRows) error {
+			other, err := w.Studies.Study(w.ctx, models.DefaultStudy)
 			require.NoError(t, err)
 			s.PseudonymKey = other.PseudonymKey
 			var out bytes.Buffer

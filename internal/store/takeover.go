@@ -15,15 +15,23 @@ import (
 // byExpiry is who hands a conversation back when its time has come.
 const byExpiry = "expiry"
 
+// TakeOvers keeps who answers in the place of the coach.
+type TakeOvers struct {
+	db *database.Database
+	// crisisTakeOver is how long an alert keeps the coach silent by itself; 0: it
+	// does not.
+	crisisTakeOver time.Duration
+}
+
 // TakeOver has an operator write in the place of the coach until an instant, and
 // returns the row as stored. The coach is silent with the transaction: its texts
 // that are ready are canceled, its turns are ended, and the messages that those
 // were about wait. Alerts of the person count as acknowledged. The operator who
 // has the conversation moves its end. *TakenOverError when another one has it;
 // ErrNotFound also after removal.
-func (s *Store) TakeOver(ctx context.Context, t models.TakeOver) (models.Participant, error) {
+func (s *TakeOvers) TakeOver(ctx context.Context, t models.TakeOver) (models.Participant, error) {
 	var p models.Participant
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var err error
 		if p, err = lockEnrolled(tx, t.ParticipantID); err != nil {
 			return err
@@ -45,7 +53,7 @@ func (s *Store) TakeOver(ctx context.Context, t models.TakeOver) (models.Partici
 
 // takeOverForAlert keeps the coach silent because of an alert, where the programme
 // wants that and no operator has the conversation.
-func (s *Store) takeOverForAlert(tx *gorm.DB, participantID string, now time.Time) error {
+func (s *TakeOvers) takeOverForAlert(tx *gorm.DB, participantID string, now time.Time) error {
 	if s.crisisTakeOver <= 0 {
 		return nil
 	}
@@ -167,9 +175,9 @@ func (b *begunTurn) giveWay(tx *gorm.DB, in models.PrepareTurnInput) error {
 // HandBack has the coach write again, and returns the row as stored. ErrNotFound
 // when no operator has the conversation, also after removal; *FieldError for an
 // answer to a person who is not active.
-func (s *Store) HandBack(ctx context.Context, h models.HandBack) (models.Participant, error) {
+func (s *TakeOvers) HandBack(ctx context.Context, h models.HandBack) (models.Participant, error) {
 	var p models.Participant
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var err error
 		if p, err = lockEnrolled(tx, h.ParticipantID); err != nil {
 			return err
@@ -187,8 +195,8 @@ func (s *Store) HandBack(ctx context.Context, h models.HandBack) (models.Partici
 
 // ExpireTakeOver hands a conversation back whose time has come. Where its end has
 // been put off it returns the new one, and zero otherwise. Safe to retry.
-func (s *Store) ExpireTakeOver(ctx context.Context, in models.TakeOverEnd) (until time.Time, err error) {
-	err = s.write(ctx, func(tx *gorm.DB) error {
+func (s *TakeOvers) ExpireTakeOver(ctx context.Context, in models.TakeOverEnd) (until time.Time, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		until = time.Time{}
 		p, err := lockParticipant(tx, in.ParticipantID)
 		if err != nil || !p.IsTakenOver() {
@@ -274,9 +282,9 @@ func addTeamNote(tx *gorm.DB, note models.Message) error {
 
 // AcknowledgeAlert records that an operator sees to an alert, and returns it. The
 // first one stays. ErrNotFound for an unknown alert.
-func (s *Store) AcknowledgeAlert(ctx context.Context, a models.AlertAcknowledgement) (models.Alert, error) {
+func (s *Alerts) AcknowledgeAlert(ctx context.Context, a models.AlertAcknowledgement) (models.Alert, error) {
 	var row models.Alert
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		row = models.Alert{}
 		if err := forUpdate(tx).Where("id = ?", a.AlarmID).Take(&row).Error; err != nil {
 			return err
@@ -317,9 +325,9 @@ func acknowledgeAlerts(tx *gorm.DB, participantID, actor string, now time.Time) 
 // UnacknowledgedAlarms lists alarms of which Temporal was told, that were raised
 // before an instant and that no operator has acknowledged or cleared, oldest first,
 // at most limit of them. Those that were escalated are not among them.
-func (s *Store) UnacknowledgedAlarms(ctx context.Context, raisedBefore time.Time, limit int) ([]models.Alert, error) {
+func (s *Alerts) UnacknowledgedAlarms(ctx context.Context, raisedBefore time.Time, limit int) ([]models.Alert, error) {
 	var rows []models.Alert
-	err := s.reader(ctx).
+	err := s.db.Reader(ctx).
 		Where("pages AND acknowledged_at IS NULL AND escalated_at IS NULL AND cleared_at IS NULL AND told_at IS NOT NULL AND created_at <= ?", instant(raisedBefore)).
 		Order("created_at").Limit(limit).Find(&rows).Error
 	if err != nil {
@@ -330,6 +338,6 @@ func (s *Store) UnacknowledgedAlarms(ctx context.Context, raisedBefore time.Time
 
 // AlarmEscalated records that the second page of an alarm was begun. Safe to
 // repeat: the first instant stays.
-func (s *Store) AlarmEscalated(ctx context.Context, id string, at time.Time) error {
+func (s *Alerts) AlarmEscalated(ctx context.Context, id string, at time.Time) error {
 	return s.markAlarm(ctx, "escalated_at", at, "id = ? AND escalated_at IS NULL", id)
 }

@@ -13,13 +13,13 @@ import (
 // taken takes p1's conversation over some minutes after the start, for an hour.
 func (w *world) taken(minutes int, actor string) error {
 	w.t.Helper()
-	_, err := w.TakeOver(w.ctx, models.TakeOver{ParticipantID: "p1", Until: at(minutes + 60), Note: "I am on it", Reason: "she asked", Actor: actor, Now: at(minutes)})
+	_, err := w.TakeOvers.TakeOver(w.ctx, models.TakeOver{ParticipantID: "p1", Until: at(minutes + 60), Note: "I am on it", Reason: "she asked", Actor: actor, Now: at(minutes)})
 	return err
 }
 
 func (w *world) handedBack(minutes int, choice models.WaitingAction) error {
 	w.t.Helper()
-	_, err := w.HandBack(w.ctx, models.HandBack{ParticipantID: "p1", Waiting: choice, Note: "she moved to Rome", Actor: "user:ada", Now: at(minutes)})
+	_, err := w.TakeOvers.HandBack(w.ctx, models.HandBack{ParticipantID: "p1", Waiting: choice, Note: "she moved to Rome", Actor: "user:ada", Now: at(minutes)})
 	return err
 }
 
@@ -27,7 +27,7 @@ func (w *world) handedBack(minutes int, choice models.WaitingAction) error {
 func (w *world) begun(number int, plan models.TurnPlan, inbound ...int64) (string, bool) {
 	w.t.Helper()
 	turn := models.TurnID("p1", number)
-	out, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: number, Plan: plan, InboundIDs: inbound, Now: at(2)})
+	out, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: number, Plan: plan, InboundIDs: inbound, Now: at(2)})
 	require.NoError(w.t, err)
 	return turn, !out.Skip
 }
@@ -36,7 +36,7 @@ func (w *world) begun(number int, plan models.TurnPlan, inbound ...int64) (strin
 func (w *world) saidTurn(turn string, kind models.TurnKind) models.EndedTurn {
 	w.t.Helper()
 	id := models.OutboxID(turn, 1)
-	out, err := w.FinishTurn(w.ctx, models.TurnOutcome{
+	out, err := w.Turns.FinishTurn(w.ctx, models.TurnOutcome{
 		TurnID: turn, ParticipantID: "p1", Outcome: "step", At: at(3), Claim: true,
 		Entries: []models.Message{{Key: turn + "-out", Role: models.RoleAssistant, Kind: kind.Entry(), Text: "words", OutboxID: id}},
 		Outbox:  []models.Outbox{{ID: id, Part: 1, Kind: kind.Entry(), Body: "words"}},
@@ -55,19 +55,19 @@ func TestTakeOverIsOfOneOperator(t *testing.T) {
 		require.ErrorAs(t, w.taken(1, "user:bo"), &others)
 		require.Equal(t, "user:ada", others.By)
 		require.NoError(t, w.taken(2, "user:ada"))
-		p, err := w.TakeOver(w.ctx, models.TakeOver{ParticipantID: "p1", Until: at(90), Force: true, Actor: "user:bo", Now: at(3)})
+		p, err := w.TakeOvers.TakeOver(w.ctx, models.TakeOver{ParticipantID: "p1", Until: at(90), Force: true, Actor: "user:bo", Now: at(3)})
 		require.NoError(t, err)
 		require.Equal(t, "user:bo", p.TakenOverBy)
 		require.Equal(t, at(3), p.TakenOverAt.UTC())
 		require.Equal(t, at(90), p.TakenOverUntil.UTC())
-		listed, err := w.Participants(w.ctx, models.ParticipantQuery{TakenOver: true})
+		listed, err := w.People.Participants(w.ctx, models.ParticipantQuery{TakenOver: true})
 		require.NoError(t, err)
 		require.Len(t, listed, 1)
 		require.Equal(t, 3, w.count("SELECT count(*) FROM notices WHERE kind = 'take_over'"))
 		require.Equal(t, "until 2026-03-02T10:30:00Z, from user:ada", w.text("SELECT detail FROM audit WHERE action = 'take_over' ORDER BY id DESC LIMIT 1"))
 		require.NoError(t, w.handedBack(4, ""))
 		require.ErrorIs(t, w.handedBack(5, ""), models.ErrNotFound)
-		listed, err = w.Participants(w.ctx, models.ParticipantQuery{TakenOver: true})
+		listed, err = w.People.Participants(w.ctx, models.ParticipantQuery{TakenOver: true})
 		require.NoError(t, err)
 		require.Empty(t, listed)
 	})
@@ -80,13 +80,13 @@ func TestAttentionSaysWhoSeesToIt(t *testing.T) {
 		w.enrolled()
 		first := w.inbound("SM1", 0, crisis).AlarmID
 		crises := func() models.OpenAttention {
-			rows, err := w.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionCrisis})
+			rows, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionCrisis})
 			require.NoError(t, err)
 			require.Len(t, rows, 1)
 			return rows[0]
 		}
 		acknowledge := func(id string, minutes int, actor string) {
-			_, err := w.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: id, Actor: actor, Now: at(minutes)})
+			_, err := w.Alerts.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: id, Actor: actor, Now: at(minutes)})
 			require.NoError(t, err)
 		}
 		require.Equal(t, []any{"", (*time.Time)(nil), false}, []any{crises().AcknowledgedBy, crises().AcknowledgedAt, crises().Person.IsTakenOver()})
@@ -99,9 +99,9 @@ func TestAttentionSaysWhoSeesToIt(t *testing.T) {
 		row = crises()
 		require.Equal(t, []any{"user:ada", at(4 * 60)}, []any{row.AcknowledgedBy, row.AcknowledgedAt.UTC()})
 		require.Equal(t, []any{"user:ada", at(4 * 60)}, []any{row.Person.TakenOverBy, row.Person.TakenOverAt.UTC()})
-		_, err := w.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p1", Kind: models.AttentionSend, RaisedAt: at(1)})
+		_, err := w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p1", Kind: models.AttentionSend, RaisedAt: at(1)})
 		require.NoError(t, err)
-		others, err := w.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionSend})
+		others, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionSend})
 		require.NoError(t, err)
 		require.Empty(t, others[0].AcknowledgedBy, "only alerts are acknowledged")
 	})
@@ -130,7 +130,7 @@ func TestTakeOverSilencesTheCoach(t *testing.T) {
 			claim := w.saidTurn(turn, models.TurnReply).First
 			require.True(w.t, claim.Post)
 			require.NoError(w.t, w.taken(1, "user:ada"))
-			row, err := w.StartPost(w.ctx, claim, at(4))
+			row, err := w.Outbox.StartPost(w.ctx, claim, at(4))
 			require.NoError(w.t, err)
 			require.Equal(w.t, models.OutboxCanceled, row.Status)
 			require.Equal(w.t, models.MissedTakenOver, row.ErrorCode)
@@ -138,7 +138,7 @@ func TestTakeOverSilencesTheCoach(t *testing.T) {
 		{"while the row is ready", func(w *world, id int64) {
 			turn, _ := w.begun(1, reply, id)
 			claim := w.saidTurn(turn, models.TurnReply).First
-			require.NoError(w.t, w.ReleaseSend(w.ctx, models.ClaimRef{OutboxID: claim.Outbox.ID, Token: claim.Outbox.ClaimToken}, at(4)))
+			require.NoError(w.t, w.Outbox.ReleaseSend(w.ctx, models.ClaimRef{OutboxID: claim.Outbox.ID, Token: claim.Outbox.ClaimToken}, at(4)))
 			require.NoError(w.t, w.taken(1, "user:ada"))
 			require.Equal(w.t, "canceled taken_over", w.text("SELECT status || ' ' || error_code FROM outbox"))
 		}},
@@ -150,16 +150,16 @@ func TestTakeOverSilencesTheCoach(t *testing.T) {
 				tt.play(w, got.Inbound.ID)
 				require.Equal(t, []string{"are you there?"}, w.waiting())
 				require.Zero(t, w.count("SELECT count(*) FROM outbox WHERE status NOT IN ('canceled')"))
-				past, err := w.Past(w.ctx, "p1")
+				past, err := w.Turns.Past(w.ctx, "p1")
 				require.NoError(t, err)
 				require.Empty(t, past.Waiting, "a restored workflow does not answer it")
 				require.NoError(t, w.handedBack(10, models.WaitingAnswer))
-				_, notices, err := w.Untold(w.ctx, "p1")
+				_, notices, err := w.Notices.Untold(w.ctx, "p1")
 				require.NoError(t, err)
 				last := notices[len(notices)-1]
 				require.Equal(t, models.NoticeHandBack, last.Kind)
 				require.Equal(t, string(models.WaitingAnswer), last.Ref)
-				items, err := w.ResumedMessages(w.ctx, last.ID)
+				items, err := w.Notices.ResumedMessages(w.ctx, last.ID)
 				require.NoError(t, err)
 				require.Len(t, items, 1)
 				turn, goesOn := w.begun(2, reply, got.Inbound.ID)
@@ -183,19 +183,19 @@ func TestTakeOverHoldsWhatTheCoachStarts(t *testing.T) {
 			_, goesOn = w.begun(2+n, models.TurnPlan{Kind: kind})
 			require.False(t, goesOn, kind)
 		}
-		row, _, err := w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "I am here", Key: "k", Actor: "user:ada", Now: at(3)})
+		row, _, err := w.Outbox.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "I am here", Key: "k", Actor: "user:ada", Now: at(3)})
 		require.NoError(t, err)
 		turn, goesOn := w.begun(9, models.TurnPlan{Kind: models.TurnOperator, OutboxID: row.ID})
 		require.True(t, goesOn)
-		_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "p1", Outcome: "outbox", At: at(4), Outbox: []models.Outbox{row},
+		_, err = w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "p1", Outcome: "outbox", At: at(4), Outbox: []models.Outbox{row},
 			Entries: []models.Message{{Key: turn + "-out", Role: models.RoleAssistant, Kind: models.KindOperator, Text: row.Body, OutboxID: row.ID}}})
 		require.NoError(t, err)
-		claim, err := w.ClaimSend(w.ctx, row.ID, at(4))
+		claim, err := w.Outbox.ClaimSend(w.ctx, row.ID, at(4))
 		require.NoError(t, err)
 		require.True(t, claim.Post)
 		_, goesOn = w.begun(10, models.TurnPlan{Kind: models.TurnHelp})
 		require.True(t, goesOn)
-		entries, err := w.History(w.ctx, "p1", 10, time.Time{})
+		entries, err := w.People.History(w.ctx, "p1", 10, time.Time{})
 		require.NoError(t, err)
 		var said []string
 		for _, entry := range entries {
@@ -213,7 +213,7 @@ func TestTakeOverExpires(t *testing.T) {
 		w.inbound("SM1", 1, "hello?")
 		require.NoError(t, w.taken(10, "user:ada"))
 		end := func(minutes int) time.Time {
-			until, err := w.ExpireTakeOver(w.ctx, models.TakeOverEnd{ParticipantID: "p1", Now: at(minutes)})
+			until, err := w.TakeOvers.ExpireTakeOver(w.ctx, models.TakeOverEnd{ParticipantID: "p1", Now: at(minutes)})
 			require.NoError(t, err)
 			return until
 		}
@@ -245,7 +245,7 @@ func TestHandBackReadsOrKeeps(t *testing.T) {
 		require.Empty(t, w.waiting())
 		turn, goesOn := w.begun(1, models.TurnPlan{Kind: models.TurnCheckIn})
 		require.True(t, goesOn)
-		out, err := w.TurnContext(w.ctx, turn, -1)
+		out, err := w.Turns.TurnContext(w.ctx, turn, -1)
 		require.NoError(t, err)
 		var read []string
 		for _, m := range out.Window {
@@ -263,19 +263,19 @@ func TestTakeOverAndConsent(t *testing.T) {
 		w.enrolled()
 		require.NoError(t, w.taken(0, "user:ada"))
 		w.inbound("SM1", 1, "STOP")
-		row, _, err := w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "wait", Key: "k", Actor: "user:ada", Now: at(2)})
+		row, _, err := w.Outbox.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "wait", Key: "k", Actor: "user:ada", Now: at(2)})
 		require.NoError(t, err)
-		claim, err := w.ClaimSend(w.ctx, row.ID, at(2))
+		claim, err := w.Outbox.ClaimSend(w.ctx, row.ID, at(2))
 		require.NoError(t, err)
 		require.Equal(t, "opted_out", claim.Outbox.ErrorCode)
 		w.inbound("SM2", 3, "START")
-		p, err := w.Participant(w.ctx, "p1")
+		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, models.StatusActive, p.Status)
 		require.Equal(t, "user:ada", p.TakenOverBy)
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(4)))
+		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(4)))
 		require.Zero(t, w.count("SELECT count(*) FROM participants WHERE taken_over_by <> ''"))
-		until, err := w.ExpireTakeOver(w.ctx, models.TakeOverEnd{ParticipantID: "p1", Now: at(100)})
+		until, err := w.TakeOvers.ExpireTakeOver(w.ctx, models.TakeOverEnd{ParticipantID: "p1", Now: at(100)})
 		require.NoError(t, err)
 		require.Zero(t, until)
 	})
@@ -293,28 +293,28 @@ func TestAlertTakesOverAndEscalates(t *testing.T) {
 		w.enrolled()
 		got := w.inbound("SM1", 0, "I want to kill myself")
 		require.NotEmpty(t, got.AlarmID)
-		p, err := w.Participant(w.ctx, "p1")
+		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, models.TakenOverByAlert, p.TakenOverBy)
 		require.Equal(t, at(120), p.TakenOverUntil.UTC())
 		open := func(minutes int) int {
-			list, err := w.UnacknowledgedAlarms(w.ctx, at(minutes), 10)
+			list, err := w.Alerts.UnacknowledgedAlarms(w.ctx, at(minutes), 10)
 			require.NoError(t, err)
 			return len(list)
 		}
 		require.Zero(t, open(15), "its first page was not begun")
-		alarm, err := w.Alarm(w.ctx, got.AlarmID)
+		alarm, err := w.Alerts.Alarm(w.ctx, got.AlarmID)
 		require.NoError(t, err)
-		require.NoError(t, w.AlarmTold(w.ctx, alarm, at(0)))
+		require.NoError(t, w.Alerts.AlarmTold(w.ctx, alarm, at(0)))
 		require.Equal(t, 1, open(15))
-		require.NoError(t, w.AlarmEscalated(w.ctx, alarm.ID, at(15)))
+		require.NoError(t, w.Alerts.AlarmEscalated(w.ctx, alarm.ID, at(15)))
 		require.Zero(t, open(30))
 		require.NoError(t, w.taken(20, "user:ada"))
-		first, err := w.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: alarm.ID, Actor: "user:bo", Now: at(25)})
+		first, err := w.Alerts.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: alarm.ID, Actor: "user:bo", Now: at(25)})
 		require.NoError(t, err)
 		require.Equal(t, "user:ada", first.AcknowledgedBy)
 		require.Equal(t, at(20), first.AcknowledgedAt.UTC())
-		_, err = w.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: "alarm-0", Actor: "user:bo", Now: at(25)})
+		_, err = w.Alerts.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: "alarm-0", Actor: "user:bo", Now: at(25)})
 		require.ErrorIs(t, err, models.ErrNotFound)
 	})
 }

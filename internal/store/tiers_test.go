@@ -16,7 +16,7 @@ const (
 
 func (w *inboundWorld) alarm(id string) models.Alert {
 	w.t.Helper()
-	row, err := w.Alarm(w.ctx, id)
+	row, err := w.Alerts.Alarm(w.ctx, id)
 	require.NoError(w.t, err)
 	return row
 }
@@ -70,7 +70,7 @@ func TestGraveSignPagesAtOnce(t *testing.T) {
 // hear is what a voice note of a text turned out to say.
 func (w *inboundWorld) hear(out models.AcceptedInbound, seconds, index int, text string) models.AcceptedInbound {
 	w.t.Helper()
-	heard, err := w.AcceptTranscript(w.ctx, models.Transcript{
+	heard, err := w.Inbound.AcceptTranscript(w.ctx, models.Transcript{
 		InboundID: out.Inbound.ID, Note: models.VoiceNote{Index: index, Type: "audio/amr", Text: text}, At: inboundAt(seconds),
 	})
 	require.NoError(w.t, err)
@@ -87,15 +87,15 @@ func TestGraveNoteOfAWeakMessagePages(t *testing.T) {
 		read := w.alarm(out.AlarmID)
 		heard := w.hear(out, 5, 0, crisis)
 		require.Equal(w.t, out.AlarmID, heard.AlarmID, "to be told anew")
-		require.NoError(w.t, w.AlarmTold(w.ctx, read, inboundAt(6)), "by a starter that read it before")
+		require.NoError(w.t, w.Alerts.AlarmTold(w.ctx, read, inboundAt(6)), "by a starter that read it before")
 		row := w.alarm(out.AlarmID)
 		require.Equal(w.t, []any{"A", true, true}, []any{row.Tier, row.Pages, row.ToldAt == nil})
 		require.Equal(w.t, models.AttentionCrisis, w.ann().Attention)
-		pending, err := w.PendingAlarms(w.ctx, inboundAt(60), 10)
+		pending, err := w.Alerts.PendingAlarms(w.ctx, inboundAt(60), 10)
 		require.NoError(w.t, err)
 		require.Len(w.t, pending, 1)
 		require.Empty(w.t, w.hear(out, 7, 1, crisis).AlarmID, "it pages already")
-		require.NoError(w.t, w.AlarmTold(w.ctx, row, inboundAt(8)))
+		require.NoError(w.t, w.Alerts.AlarmTold(w.ctx, row, inboundAt(8)))
 		require.NotNil(w.t, w.alarm(out.AlarmID).ToldAt)
 	})
 }

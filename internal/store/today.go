@@ -15,7 +15,7 @@ const hoursAhead = 24
 // Today counts, in two statements, who calls for an operator, and who has a prompt in
 // each of the 24 hours from the one that holds now. Active people who were not
 // heard since silentSince count as silent.
-func (s *Store) Today(ctx context.Context, now, silentSince time.Time) (models.Today, error) {
+func (s *Reports) Today(ctx context.Context, now, silentSince time.Time) (models.Today, error) {
 	today, err := s.countToday(ctx, silentSince)
 	if err != nil {
 		return models.Today{}, fmt.Errorf("counting people: %w", classify(err))
@@ -28,9 +28,9 @@ func (s *Store) Today(ctx context.Context, now, silentSince time.Time) (models.T
 
 // countToday counts the people whom each list behind Today shows, each by an index
 // that has those it counts and little else.
-func (s *Store) countToday(ctx context.Context, silentSince time.Time) (models.Today, error) {
+func (s *Reports) countToday(ctx context.Context, silentSince time.Time) (models.Today, error) {
 	today := models.Today{Attention: map[models.Attention]int{}}
-	silent, args := s.conditionOf(models.SilentFilter(silentSince))
+	silent, args := s.people.conditionOf(models.SilentFilter(silentSince))
 	query := "SELECT (SELECT count(*) FROM participants WHERE removed_at IS NULL), (SELECT count(*) FROM participants WHERE " + silent + "), " +
 		"(SELECT count(*) FROM participants WHERE removed_at IS NULL AND unreachable_at IS NOT NULL), " +
 		"(SELECT count(DISTINCT participant_id) FROM inbound WHERE waiting AND participant_id IN (SELECT id FROM participants WHERE removed_at IS NULL))"
@@ -42,7 +42,7 @@ func (s *Store) countToday(ctx context.Context, silentSince time.Time) (models.T
 			"WHERE kind = ? AND ended_at IS NULL AND them.removed_at IS NULL)"
 		args, into = append(args, kind), append(into, &counts[i])
 	}
-	err := s.reader(ctx).Raw(query, args...).Row().Scan(into...)
+	err := s.db.Reader(ctx).Raw(query, args...).Row().Scan(into...)
 	for i, kind := range models.Attentions() {
 		today.Attention[kind] = counts[i]
 	}
@@ -51,8 +51,8 @@ func (s *Store) countToday(ctx context.Context, silentSince time.Time) (models.T
 
 // countHours counts the active people who have a prompt in each hour from first, as
 // a filter of the hour selects them.
-func (s *Store) countHours(ctx context.Context, first time.Time) ([]models.HourCount, error) {
-	tx := s.reader(ctx)
+func (s *Reports) countHours(ctx context.Context, first time.Time) ([]models.HourCount, error) {
+	tx := s.db.Reader(ctx)
 	hour := "substr(next_at, 1, 13)" // instants are stored in UTC
 	if database.IsPostgres(tx) {
 		hour = "to_char(next_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24')"

@@ -19,36 +19,36 @@ func BenchmarkTurn(b *testing.B) {
 	s, err := store.Open(ctx, store.Config{URL: "sqlite:" + filepath.Join(b.TempDir(), "coach.db"), Sealer: newBox(b, "one")})
 	require.NoError(b, err)
 	defer func() { require.NoError(b, s.Close()) }()
-	_, err = s.Enroll(ctx, person("p1", phone), "operator")
+	_, err = s.People.Enroll(ctx, person("p1", phone), "operator")
 	require.NoError(b, err)
-	_, told, err := s.Untold(ctx, "p1") // of the start
+	_, told, err := s.Notices.Untold(ctx, "p1") // of the start
 	require.NoError(b, err)
-	require.NoError(b, s.NoticesDelivered(ctx, []int64{told[0].ID}, start))
+	require.NoError(b, s.Notices.NoticesDelivered(ctx, []int64{told[0].ID}, start))
 	b.ReportAllocs()
 	for n := 1; b.Loop(); n++ {
 		now := start.Add(time.Duration(n) * time.Minute)
-		accepted, err := s.AcceptInbound(ctx, models.Inbound{ProviderSID: "SM" + strconv.Itoa(n), From: phone, Body: "I walked for half an hour", ReceivedAt: now})
+		accepted, err := s.Inbound.AcceptInbound(ctx, models.Inbound{ProviderSID: "SM" + strconv.Itoa(n), From: phone, Body: "I walked for half an hour", ReceivedAt: now})
 		require.NoError(b, err)
 		require.NotNil(b, accepted.Alone)
-		require.NoError(b, s.NoticesDelivered(ctx, []int64{accepted.NoticeID}, now))
+		require.NoError(b, s.Notices.NoticesDelivered(ctx, []int64{accepted.NoticeID}, now))
 
 		turn := models.TurnID("p1", n)
-		_, _, err = s.OpenTurn(ctx, models.PrepareTurnInput{
+		_, _, err = s.Turns.OpenTurn(ctx, models.PrepareTurnInput{
 			ParticipantID: "p1", TurnID: turn, Number: n, Mode: models.ModeIntake, Plan: replyPlan, InboundIDs: []int64{accepted.Inbound.ID}, Now: now,
 		}, 50)
 		require.NoError(b, err)
-		_, err = s.SaveStep(ctx, models.Step{TurnID: turn, Number: 1, Text: "Well done.", FinishReason: "stop", Model: "bench", Trace: "{}", CreatedAt: now})
+		_, err = s.Turns.SaveStep(ctx, models.Step{TurnID: turn, Number: 1, Text: "Well done.", FinishReason: "stop", Model: "bench", Trace: "{}", CreatedAt: now})
 		require.NoError(b, err)
 
 		row := models.Outbox{ID: models.OutboxID(turn, 1), Part: 1, Kind: models.KindReply, Body: "Well done."}
-		ended, err := s.FinishTurn(ctx, models.TurnOutcome{
+		ended, err := s.Turns.FinishTurn(ctx, models.TurnOutcome{
 			TurnID: turn, ParticipantID: "p1", Outcome: "step", Claim: true, At: now, Outbox: []models.Outbox{row},
 			Entries: []models.Message{{Key: turn + "-text", Role: models.RoleAssistant, Kind: models.KindReply, Text: "Well done.", OutboxID: row.ID, At: now}},
 		})
 		require.NoError(b, err)
 		require.True(b, ended.First.Post)
-		_, err = s.StartPost(ctx, ended.First, now)
+		_, err = s.Outbox.StartPost(ctx, ended.First, now)
 		require.NoError(b, err)
-		require.NoError(b, s.RecordAccepted(ctx, ended.First.Ref(), models.Receipt{ProviderSID: "SMout" + strconv.Itoa(n), Status: models.OutboxQueued}, now))
+		require.NoError(b, s.Outbox.RecordAccepted(ctx, ended.First.Ref(), models.Receipt{ProviderSID: "SMout" + strconv.Itoa(n), Status: models.OutboxQueued}, now))
 	}
 }

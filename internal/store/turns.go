@@ -14,6 +14,12 @@ import (
 // outcomeCanceled ends a turn whose participant left or opted out while it ran.
 const outcomeCanceled = "canceled"
 
+// Turns keeps turns, their steps and the state of the conversation.
+type Turns struct {
+	db     *database.Database
+	outbox *Outbox
+}
+
 // BeginTurn appends the texts of a turn to the conversation and creates the
 // turn's row, and for a prompt the prompt's. It may be called again during the
 // turn with further texts; only what is new is added. Skip: the participant
@@ -22,14 +28,14 @@ const outcomeCanceled = "canceled"
 // who opted out, or who should be looked after first, or the turn was canceled.
 // A turn that has ended stays as it is. ErrNotFound for an unknown participant or text. Safe to
 // retry.
-func (s *Store) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
+func (s *Turns) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
 	out, err := s.beginWith(ctx, in, func(*gorm.DB, begunTurn) error { return nil })
 	return out.PrepareTurnResult, err
 }
 
 // OpenTurn is BeginTurn and TurnContext in one, the latter for turns that go on:
 // neither skipped nor with their text prepared.
-func (s *Store) OpenTurn(ctx context.Context, in models.PrepareTurnInput, size int) (models.PrepareTurnResult, models.TurnContext, error) {
+func (s *Turns) OpenTurn(ctx context.Context, in models.PrepareTurnInput, size int) (models.PrepareTurnResult, models.TurnContext, error) {
 	var turn models.TurnContext
 	out, err := s.beginWith(ctx, in, func(tx *gorm.DB, b begunTurn) error {
 		turn = models.TurnContext{}
@@ -59,9 +65,9 @@ type begunTurn struct {
 	instruction string         // what the decision of its prompt adds to the request
 }
 
-func (s *Store) beginWith(ctx context.Context, in models.PrepareTurnInput, then func(tx *gorm.DB, b begunTurn) error) (begunTurn, error) {
+func (s *Turns) beginWith(ctx context.Context, in models.PrepareTurnInput, then func(tx *gorm.DB, b begunTurn) error) (begunTurn, error) {
 	var out begunTurn
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var err error
 		if out, err = beginTurn(tx, in); err != nil {
 			return err
@@ -206,19 +212,19 @@ var endedTurn = database.SQL("SELECT outcome FROM turns WHERE id = ? AND outcome
 // the newest window entries of the conversation (a negative window means all),
 // the turn's rounds so far, the outstanding prompt. ErrNotFound for an unknown
 // turn; a participant who has left is still found.
-func (s *Store) TurnContext(ctx context.Context, turnID string, size int) (models.TurnContext, error) {
+func (s *Turns) TurnContext(ctx context.Context, turnID string, size int) (models.TurnContext, error) {
 	return s.readContext(ctx, func(tx *gorm.DB) (models.TurnContext, error) { return contextOfTurn(tx, turnID, size) })
 }
 
 // EndingTurn is TurnContext for the end of a turn: its window holds the turn's
 // own entries only, and neither outstanding prompt nor schedules are read.
-func (s *Store) EndingTurn(ctx context.Context, turnID string) (models.TurnContext, error) {
+func (s *Turns) EndingTurn(ctx context.Context, turnID string) (models.TurnContext, error) {
 	return s.readContext(ctx, func(tx *gorm.DB) (models.TurnContext, error) { return contextOfEnding(tx, turnID) })
 }
 
-func (s *Store) readContext(ctx context.Context, read func(tx *gorm.DB) (models.TurnContext, error)) (models.TurnContext, error) {
+func (s *Turns) readContext(ctx context.Context, read func(tx *gorm.DB) (models.TurnContext, error)) (models.TurnContext, error) {
 	var out models.TurnContext
-	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		var err error
 		out, err = read(tx)
 		return err
@@ -231,9 +237,9 @@ func (s *Store) readContext(ctx context.Context, read func(tx *gorm.DB) (models.
 
 // Past returns what a workflow that continues a terminated one has to know.
 // ErrNotFound for an unknown participant.
-func (s *Store) Past(ctx context.Context, participantID string) (models.Past, error) {
+func (s *Turns) Past(ctx context.Context, participantID string) (models.Past, error) {
 	var out models.Past
-	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		var p models.Participant
 		if err := tx.Where("id = ?", participantID).Take(&p).Error; err != nil {
 			return err
@@ -258,14 +264,14 @@ func (s *Store) Past(ctx context.Context, participantID string) (models.Past, er
 // is claimed has passed the gates of ClaimSend. The workflow's state is mirrored
 // along with it, unless the turn is canceled or had ended before: a participant
 // who opted out meanwhile has a newer one. ErrNotFound for an unknown turn.
-func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.EndedTurn, error) {
+func (s *Turns) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.EndedTurn, error) {
 	if o.Outcome == "" {
 		return models.EndedTurn{}, models.BadField("outcome", "must not be empty")
 	}
 	var out models.EndedTurn
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		out = models.EndedTurn{}
-		p, err := s.lockWithStanding(tx, o.ParticipantID)
+		p, err := s.outbox.lockWithStanding(tx, o.ParticipantID)
 		if err != nil {
 			return err
 		}
@@ -310,7 +316,7 @@ func endedWith(tx *gorm.DB, o models.TurnOutcome) (ids []string, err error) {
 
 // writeOutcomeAndState writes what a turn leaves behind, and the state that
 // comes with it.
-func (s *Store) writeOutcomeAndState(tx *gorm.DB, o models.TurnOutcome, p sendStanding) (models.EndedTurn, error) {
+func (s *Turns) writeOutcomeAndState(tx *gorm.DB, o models.TurnOutcome, p sendStanding) (models.EndedTurn, error) {
 	out, err := s.writeOutcome(tx, o, p)
 	if err != nil || o.State == nil {
 		return out, err
@@ -319,7 +325,7 @@ func (s *Store) writeOutcomeAndState(tx *gorm.DB, o models.TurnOutcome, p sendSt
 	return out, saveState(tx, p.Participant, *o.State)
 }
 
-func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p sendStanding) (models.EndedTurn, error) {
+func (s *Turns) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p sendStanding) (models.EndedTurn, error) {
 	var out models.EndedTurn
 	for _, m := range o.Entries {
 		m.ID, m.ParticipantID, m.TurnID = 0, o.ParticipantID, o.TurnID
@@ -334,7 +340,7 @@ func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p sendStanding) 
 		row.ParticipantID, row.TurnID, row.Status = o.ParticipantID, o.TurnID, models.OutboxReady
 		row.CreatedAt, row.UpdatedAt = o.At, o.At
 		if o.Claim && i == 0 && row.Kind != models.KindOperator {
-			claim, err := s.claimNew(tx, row, p)
+			claim, err := s.outbox.claimNew(tx, row, p)
 			if err != nil {
 				return out, err
 			}
@@ -350,7 +356,7 @@ func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p sendStanding) 
 
 // claimNew judges a row that is about to be written as ClaimSend would, and
 // marks it as being sent if it passes.
-func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p sendStanding) (models.SendClaim, error) {
+func (s *Outbox) claimNew(tx *gorm.DB, row models.Outbox, p sendStanding) (models.SendClaim, error) {
 	refusal, err := findGate(tx, row, p.Participant, p.newest)
 	if err == nil && refusal == "" {
 		refusal, err = holdGate(tx, row, row.CreatedAt)
@@ -387,7 +393,7 @@ type sendStanding struct {
 // transaction that waits for the row reads the row as it is then, and the rest as
 // of before: where the version tells that, the rest is read again. Every entry of
 // the ledger comes with a new version.
-func (s *Store) lockWithStanding(tx *gorm.DB, id string) (p sendStanding, err error) {
+func (s *Outbox) lockWithStanding(tx *gorm.DB, id string) (p sendStanding, err error) {
 	var before int64
 	dest := []any{&p.newest.Action, &p.newest.TurnID, &p.braked, &before}
 	if p.Participant, err = participantStanding.TakeWith(tx, dest, id); err != nil || p.Version == before {
@@ -397,7 +403,7 @@ func (s *Store) lockWithStanding(tx *gorm.DB, id string) (p sendStanding, err er
 }
 
 // readStanding reads the standing of a participant whose row is locked.
-func (s *Store) readStanding(tx *gorm.DB, locked models.Participant) (sendStanding, error) {
+func (s *Outbox) readStanding(tx *gorm.DB, locked models.Participant) (sendStanding, error) {
 	p := sendStanding{Participant: locked}
 	_, err := standingOf.Row(tx, []any{p.ID, p.PhoneIndex, p.ID, p.PhoneIndex}, &p.newest.Action, &p.newest.TurnID, &p.braked)
 	return p, err

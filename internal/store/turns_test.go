@@ -21,17 +21,17 @@ func TestBeginTurnAppendsTexts(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		one := w.inbound("SM1", 1, "one").Inbound.ID
-		two, err := w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM2", From: phone, MediaCount: 1, ReceivedAt: at(2)})
+		two, err := w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM2", From: phone, MediaCount: 1, ReceivedAt: at(2)})
 		require.NoError(t, err)
 		for range 2 {
-			res, err := w.BeginTurn(w.ctx, begin(1, replyPlan, one))
+			res, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan, one))
 			require.NoError(t, err)
 			require.Equal(t, models.PrepareTurnResult{}, res)
 		}
-		_, err = w.BeginTurn(w.ctx, begin(1, replyPlan, two.Inbound.ID, one, one))
+		_, err = w.Turns.BeginTurn(w.ctx, begin(1, replyPlan, two.Inbound.ID, one, one))
 		require.NoError(t, err)
 
-		tc, err := w.TurnContext(w.ctx, "p1-t1", 50)
+		tc, err := w.Turns.TurnContext(w.ctx, "p1-t1", 50)
 		require.NoError(t, err)
 		require.Equal(t, []string{"one", "[the person sent 1 picture or file; you cannot see it]"}, texts(tc.Window))
 		require.Equal(t, models.Message{ID: tc.Window[0].ID, ParticipantID: "p1", TurnID: "p1-t1", Key: "in-1",
@@ -39,11 +39,11 @@ func TestBeginTurnAppendsTexts(t *testing.T) {
 		require.Equal(t, models.Turn{ID: "p1-t1", ParticipantID: "p1", Number: 1, Kind: models.TurnReply,
 			Mode: models.ModeIntake, StartedAt: at(2)}, tc.Turn)
 
-		_, err = w.BeginTurn(w.ctx, begin(2, replyPlan, 999))
+		_, err = w.Turns.BeginTurn(w.ctx, begin(2, replyPlan, 999))
 		require.ErrorIs(t, err, models.ErrNotFound)
 		unknown := begin(1, replyPlan)
 		unknown.ParticipantID = "nobody"
-		_, err = w.BeginTurn(w.ctx, unknown)
+		_, err = w.Turns.BeginTurn(w.ctx, unknown)
 		require.ErrorIs(t, err, models.ErrNotFound)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM turns"))
 	})
@@ -53,12 +53,12 @@ func TestBeginTurnRemoved(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		in := w.inbound("SM1", 1, "one").Inbound.ID
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(2)))
-		res, err := w.BeginTurn(w.ctx, begin(1, replyPlan, in))
+		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(2)))
+		res, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan, in))
 		require.NoError(t, err)
 		require.True(t, res.Skip)
 		require.Equal(t, 0, w.count("SELECT count(*) FROM turns"))
-		res, err = w.BeginTurn(w.ctx, begin(2, models.TurnPlan{Kind: models.TurnNotice}))
+		res, err = w.Turns.BeginTurn(w.ctx, begin(2, models.TurnPlan{Kind: models.TurnNotice}))
 		require.NoError(t, err)
 		require.False(t, res.Skip)
 	})
@@ -69,30 +69,30 @@ func TestBeginTurnPrompt(t *testing.T) {
 		w.enrolled()
 		plan := promptPlan("2026-03-02")
 		for range 2 {
-			res, err := w.BeginTurn(w.ctx, begin(1, plan))
+			res, err := w.Turns.BeginTurn(w.ctx, begin(1, plan))
 			require.NoError(t, err)
 			require.Equal(t, models.PrepareTurnResult{}, res)
 			require.Equal(t, models.PromptPlanned, w.promptState(plan.PromptID))
 		}
-		profile, err := w.Profile(w.ctx, "p1")
+		profile, err := w.People.Profile(w.ctx, "p1")
 		require.NoError(t, err)
 		profile.PreparedPrompt = "stretch"
-		require.NoError(t, w.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t1"}, Profile: &profile}))
-		res, err := w.BeginTurn(w.ctx, begin(1, plan))
+		require.NoError(t, w.Turns.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t1"}, Profile: &profile}))
+		res, err := w.Turns.BeginTurn(w.ctx, begin(1, plan))
 		require.NoError(t, err)
 		require.Equal(t, models.PrepareTurnResult{Prepared: true}, res)
 
 		w.sent(w.turn(1, plan, 3), 4)
-		res, err = w.BeginTurn(w.ctx, begin(2, plan, w.inbound("SM1", 5, "done").Inbound.ID))
+		res, err = w.Turns.BeginTurn(w.ctx, begin(2, plan, w.inbound("SM1", 5, "done").Inbound.ID))
 		require.NoError(t, err)
 		require.Equal(t, models.PrepareTurnResult{Skip: true}, res)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM turns"), "a skipped prompt is no turn")
 		require.Equal(t, 1, w.count("SELECT count(*) FROM messages WHERE kind = 'message'"), "its texts are kept all the same")
 
 		missed := promptPlan("2026-03-03")
-		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Now: at(6),
+		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Now: at(6),
 			Missed: []models.MissedPrompt{{ScheduleID: "s1", Slot: missed.Slot, Reason: "outage"}}}))
-		res, err = w.BeginTurn(w.ctx, begin(3, missed))
+		res, err = w.Turns.BeginTurn(w.ctx, begin(3, missed))
 		require.NoError(t, err)
 		require.True(t, res.Skip)
 	})
@@ -103,7 +103,7 @@ const twoCalls = `[{"id":"a"},{"id":"b"}]`
 func TestTurnContext(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		_, err := w.TurnContext(w.ctx, "p1-t1", 50)
+		_, err := w.Turns.TurnContext(w.ctx, "p1-t1", 50)
 		require.ErrorIs(t, err, models.ErrNotFound)
 		for n := 1; n <= 4; n++ {
 			w.turn(n, replyPlan, n)
@@ -111,10 +111,10 @@ func TestTurnContext(t *testing.T) {
 		for _, n := range []int{2, 1} {
 			require.NoError(t, w.saveStep(models.Step{TurnID: "p1-t4", Number: n, Calls: twoCalls, Usage: models.Usage{Prompt: n}, CreatedAt: at(n)}))
 			for _, call := range []int{1, 0} {
-				require.NoError(t, w.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t4", Step: n, Call: call, CreatedAt: at(n)}}))
+				require.NoError(t, w.Turns.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t4", Step: n, Call: call, CreatedAt: at(n)}}))
 			}
 		}
-		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Now: at(9),
+		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Now: at(9),
 			Schedules: []models.Schedule{{ID: "s2", Type: models.ScheduleRandom, From: "08:00", To: "10:00"}, {ID: "s1", Type: models.ScheduleFixed, At: "08:00", Zone: "Europe/Paris", Next: models.Slot{SendAt: at(60)}}}}))
 
 		tests := []struct {
@@ -128,11 +128,11 @@ func TestTurnContext(t *testing.T) {
 			{"none", 0, nil},
 		}
 		for _, tt := range tests {
-			tc, err := w.TurnContext(w.ctx, "p1-t4", tt.size)
+			tc, err := w.Turns.TurnContext(w.ctx, "p1-t4", tt.size)
 			require.NoError(t, err)
 			require.Equal(t, tt.want, texts(tc.Window), tt.name)
 		}
-		tc, err := w.TurnContext(w.ctx, "p1-t4", 0)
+		tc, err := w.Turns.TurnContext(w.ctx, "p1-t4", 0)
 		require.NoError(t, err)
 		require.Nil(t, tc.Outstanding)
 		require.Equal(t, []models.Step{{TurnID: "p1-t4", Number: 1, Calls: twoCalls, Usage: models.Usage{Prompt: 1}, CreatedAt: at(1)},
@@ -142,13 +142,13 @@ func TestTurnContext(t *testing.T) {
 			runs = append(runs, [2]int{r.Step, r.Call})
 		}
 		require.Equal(t, [][2]int{{1, 0}, {1, 1}, {2, 0}, {2, 1}}, runs)
-		ending, err := w.EndingTurn(w.ctx, "p1-t4")
+		ending, err := w.Turns.EndingTurn(w.ctx, "p1-t4")
 		require.NoError(t, err)
 		require.Equal(t, []string{"text of p1-t4"}, texts(ending.Window), "its own entries")
 		require.Equal(t, []any{tc.Turn, tc.Participant, tc.Profile, tc.Steps, tc.Runs},
 			[]any{ending.Turn, ending.Participant, ending.Profile, ending.Steps, ending.Runs})
 		require.Empty(t, ending.Schedules)
-		_, err = w.EndingTurn(w.ctx, "p1-t5")
+		_, err = w.Turns.EndingTurn(w.ctx, "p1-t5")
 		require.ErrorIs(t, err, models.ErrNotFound)
 		next := at(60)
 		require.Equal(t, []models.ScheduleRow{
@@ -163,16 +163,16 @@ func TestOpenTurn(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		w.turn(1, replyPlan, 1)
-		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Now: at(2),
+		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Now: at(2),
 			Schedules: []models.Schedule{{ID: "s1", Type: models.ScheduleFixed, At: "08:00", Zone: "UTC"}}}))
 		w.sent(w.turn(2, promptPlan("2026-03-01"), 3), 4)
 		open := func(in models.PrepareTurnInput, size int) models.TurnContext {
 			t.Helper()
 			in.Now = in.Now.Add(777 * time.Nanosecond) // finer than a database keeps
-			res, opened, err := w.OpenTurn(w.ctx, in, size)
+			res, opened, err := w.Turns.OpenTurn(w.ctx, in, size)
 			require.NoError(t, err)
 			require.Equal(t, models.PrepareTurnResult{}, res)
-			read, err := w.TurnContext(w.ctx, in.TurnID, size)
+			read, err := w.Turns.TurnContext(w.ctx, in.TurnID, size)
 			require.NoError(t, err)
 			if len(read.Steps) == 0 { // none, or none yet
 				read.Steps, opened.Steps = nil, nil
@@ -193,15 +193,15 @@ func TestOpenTurn(t *testing.T) {
 		require.Len(t, opened.Steps, 1, "the turn stood there before")
 		require.Equal(t, "two", opened.Window[len(opened.Window)-1].Text)
 
-		_, err := w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t3", ParticipantID: "p1", Outcome: "step", At: at(7)})
+		_, err := w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t3", ParticipantID: "p1", Outcome: "step", At: at(7)})
 		require.NoError(t, err)
 		require.Equal(t, "step", open(begin(3, replyPlan, one, two), 50).Turn.Outcome)
 
-		res, opened, err := w.OpenTurn(w.ctx, begin(4, promptPlan("2026-03-01")), 50)
+		res, opened, err := w.Turns.OpenTurn(w.ctx, begin(4, promptPlan("2026-03-01")), 50)
 		require.NoError(t, err)
 		require.Equal(t, models.PrepareTurnResult{Skip: true}, res, "it went out before")
 		require.Zero(t, opened)
-		_, _, err = w.OpenTurn(w.ctx, begin(4, replyPlan, 999), 50)
+		_, _, err = w.Turns.OpenTurn(w.ctx, begin(4, replyPlan, 999), 50)
 		require.ErrorIs(t, err, models.ErrNotFound)
 	})
 }
@@ -209,9 +209,9 @@ func TestOpenTurn(t *testing.T) {
 func TestSteps(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+		_, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan))
 		require.NoError(t, err)
-		_, err = w.Step(w.ctx, "p1-t1", 1)
+		_, err = w.Turns.Step(w.ctx, "p1-t1", 1)
 		require.ErrorIs(t, err, models.ErrNotFound)
 		require.ErrorIs(t, w.saveStep(models.Step{TurnID: "p1-t9", Number: 1}), models.ErrNotFound)
 		step := models.Step{TurnID: "p1-t1", Number: 1, AfterMessage: 7, Text: "hi", Calls: "[]", FinishReason: "stop", Model: "m",
@@ -220,7 +220,7 @@ func TestSteps(t *testing.T) {
 		second := step
 		second.Text = "paid twice"
 		require.NoError(t, w.saveStep(second))
-		got, err := w.Step(w.ctx, "p1-t1", 1)
+		got, err := w.Turns.Step(w.ctx, "p1-t1", 1)
 		require.NoError(t, err)
 		require.Equal(t, step, got)
 	})
@@ -229,31 +229,31 @@ func TestSteps(t *testing.T) {
 func TestCommitTool(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+		_, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan))
 		require.NoError(t, err)
-		_, err = w.ToolRun(w.ctx, "p1-t1", 1, 0)
+		_, err = w.Turns.ToolRun(w.ctx, "p1-t1", 1, 0)
 		require.ErrorIs(t, err, models.ErrNotFound)
-		require.ErrorIs(t, w.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t9"}}), models.ErrNotFound)
+		require.ErrorIs(t, w.Turns.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t9"}}), models.ErrNotFound)
 
-		profile, err := w.Profile(w.ctx, "p1")
+		profile, err := w.People.Profile(w.ctx, "p1")
 		require.NoError(t, err)
 		profile.PromptAnchor, profile.SuccessCount, profile.UpdatedAt = "after coffee", 40, at(1)
 		profile.Tone = models.Tone{Tags: []string{"concise"}, Scores: map[string]float64{"casual": 0.5}, ImplicitAt: at(1)}
 		commit := models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t1", Step: 1, Name: "save_user_profile", Result: "{}", CreatedAt: at(1)}, Profile: &profile}
-		require.NoError(t, w.CommitTool(w.ctx, commit))
-		stored, err := w.Profile(w.ctx, "p1")
+		require.NoError(t, w.Turns.CommitTool(w.ctx, commit))
+		stored, err := w.People.Profile(w.ctx, "p1")
 		require.NoError(t, err)
 		want := profile
 		want.Version, want.SuccessCount = 2, 0
 		require.Equal(t, want, stored, "counters are the system's")
 
-		require.NoError(t, w.CommitTool(w.ctx, commit), "a repeated commit is done already")
+		require.NoError(t, w.Turns.CommitTool(w.ctx, commit), "a repeated commit is done already")
 		other := commit
 		other.Run.Call = 1
-		require.ErrorIs(t, w.CommitTool(w.ctx, other), models.ErrStale)
-		_, err = w.ToolRun(w.ctx, "p1-t1", 1, 1)
+		require.ErrorIs(t, w.Turns.CommitTool(w.ctx, other), models.ErrStale)
+		_, err = w.Turns.ToolRun(w.ctx, "p1-t1", 1, 1)
 		require.ErrorIs(t, err, models.ErrNotFound, "a stale commit leaves nothing")
-		run, err := w.ToolRun(w.ctx, "p1-t1", 1, 0)
+		run, err := w.Turns.ToolRun(w.ctx, "p1-t1", 1, 0)
 		require.NoError(t, err)
 		require.Equal(t, commit.Run, run)
 	})
@@ -265,12 +265,12 @@ func TestCountSuccess(t *testing.T) {
 		call := 0
 		count := func() int {
 			call++
-			require.NoError(t, w.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t1", Call: call}, CountSuccess: true}))
-			profile, err := w.Profile(w.ctx, "p1")
+			require.NoError(t, w.Turns.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t1", Call: call}, CountSuccess: true}))
+			profile, err := w.People.Profile(w.ctx, "p1")
 			require.NoError(t, err)
 			return profile.SuccessCount
 		}
-		_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+		_, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan))
 		require.NoError(t, err)
 		require.Equal(t, 0, count(), "no prompt was sent")
 		w.sent(w.turn(2, promptPlan("2026-03-02"), 1), 2)
@@ -284,7 +284,7 @@ func TestCountSuccess(t *testing.T) {
 func TestFinishTurn(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+		_, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan))
 		require.NoError(t, err)
 		o := outcome("p1-t1", models.TurnReply, "", 3)
 		o.Outbox = append(o.Outbox, models.Outbox{ID: "p1-t1-p2", Part: 2, Kind: models.KindReply, Body: "second part"})
@@ -294,7 +294,7 @@ func TestFinishTurn(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, []string{"p1-t1-p1", "p1-t1-p2"}, ids)
 		}
-		tc, err := w.TurnContext(w.ctx, "p1-t1", 50)
+		tc, err := w.Turns.TurnContext(w.ctx, "p1-t1", 50)
 		require.NoError(t, err)
 		finished := at(3)
 		require.Equal(t, models.Turn{ID: "p1-t1", ParticipantID: "p1", Number: 1, Kind: models.TurnReply, Mode: models.ModeIntake,
@@ -310,9 +310,9 @@ func TestFinishTurn(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, ids, 2, "a finished turn stays as it is")
 
-		_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t9", ParticipantID: "p1", Outcome: "reply"})
+		_, err = w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t9", ParticipantID: "p1", Outcome: "reply"})
 		require.ErrorIs(t, err, models.ErrNotFound)
-		_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t1", ParticipantID: "p1"})
+		_, err = w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t1", ParticipantID: "p1"})
 		require.ErrorContains(t, err, "outcome")
 	})
 }
@@ -327,19 +327,19 @@ func TestFinishTurnSavesTheState(t *testing.T) {
 	t.Run("once, with the end", func(t *testing.T) {
 		onBoth(t, func(t *testing.T, w *world) {
 			w.enrolled()
-			_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+			_, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan))
 			require.NoError(t, err)
 			o := outcome("p1-t1", models.TurnReply, "", 3)
 			o.State = state
 			for _, first := range []bool{true, false} {
-				ended, err := w.FinishTurn(w.ctx, o)
+				ended, err := w.Turns.FinishTurn(w.ctx, o)
 				require.NoError(t, err)
 				require.Equal(t, first, ended.Saved)
 			}
-			p, err := w.Participant(w.ctx, "p1")
+			p, err := w.People.Participant(w.ctx, "p1")
 			require.NoError(t, err)
 			require.Equal(t, models.ModeFeedback, p.Mode)
-			tc, err := w.TurnContext(w.ctx, "p1-t1", 50)
+			tc, err := w.Turns.TurnContext(w.ctx, "p1-t1", 50)
 			require.NoError(t, err)
 			require.Len(t, tc.Schedules, 1)
 			require.Equal(t, at(9), *tc.Schedules[0].NextAt)
@@ -349,12 +349,12 @@ func TestFinishTurnSavesTheState(t *testing.T) {
 	t.Run("not of somebody who opted out meanwhile", func(t *testing.T) {
 		onBoth(t, func(t *testing.T, w *world) {
 			w.enrolled()
-			_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+			_, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan))
 			require.NoError(t, err)
 			w.says(2, models.IntentStop, models.MethodKeyword)
 			o := outcome("p1-t1", models.TurnReply, "", 3)
 			o.State = state
-			ended, err := w.FinishTurn(w.ctx, o)
+			ended, err := w.Turns.FinishTurn(w.ctx, o)
 			require.NoError(t, err)
 			require.False(t, ended.Saved)
 			require.Zero(t, w.count(schedules)+w.count(missed))
@@ -366,17 +366,17 @@ func TestFinishTurnClearsPrepared(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		plan := promptPlan("2026-03-02")
-		_, err := w.BeginTurn(w.ctx, begin(1, plan))
+		_, err := w.Turns.BeginTurn(w.ctx, begin(1, plan))
 		require.NoError(t, err)
-		profile, err := w.Profile(w.ctx, "p1")
+		profile, err := w.People.Profile(w.ctx, "p1")
 		require.NoError(t, err)
 		profile.PreparedPrompt, profile.PromptAnchor = "stretch", "coffee"
-		require.NoError(t, w.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t1"}, Profile: &profile}))
+		require.NoError(t, w.Turns.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t1"}, Profile: &profile}))
 		o := outcome("p1-t1", models.TurnPrompt, plan.PromptID, 3)
 		o.ClearPrepared = true
-		_, err = w.FinishTurn(w.ctx, o)
+		_, err = w.Turns.FinishTurn(w.ctx, o)
 		require.NoError(t, err)
-		got, err := w.Profile(w.ctx, "p1")
+		got, err := w.People.Profile(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Empty(t, got.PreparedPrompt)
 		require.Equal(t, "coffee", got.PromptAnchor)
@@ -397,15 +397,15 @@ func TestFinishTurnAfterRemoval(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {
 				w.enrolled()
-				_, err := w.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: tt.kind}))
+				_, err := w.Turns.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: tt.kind}))
 				require.NoError(t, err)
-				require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(2)))
+				require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(2)))
 				for range 2 {
 					ids, err := w.finish(outcome("p1-t1", tt.kind, "", 3))
 					require.NoError(t, err)
 					require.Len(t, ids, tt.rows)
 				}
-				tc, err := w.TurnContext(w.ctx, "p1-t1", 50)
+				tc, err := w.Turns.TurnContext(w.ctx, "p1-t1", 50)
 				require.NoError(t, err)
 				require.Equal(t, tt.outcome, tc.Turn.Outcome)
 				require.Len(t, tc.Window, tt.rows)
@@ -417,9 +417,9 @@ func TestFinishTurnAfterRemoval(t *testing.T) {
 func TestFinishTurnOfOperatorMessage(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		row, _, err := w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "call me", Key: "k", Actor: "eve", Now: at(1)})
+		row, _, err := w.Outbox.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "call me", Key: "k", Actor: "eve", Now: at(1)})
 		require.NoError(t, err)
-		_, err = w.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: models.TurnOperator, OutboxID: row.ID}))
+		_, err = w.Turns.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: models.TurnOperator, OutboxID: row.ID}))
 		require.NoError(t, err)
 		o := models.TurnOutcome{TurnID: "p1-t1", ParticipantID: "p1", Outcome: "reply", At: at(3), Outbox: []models.Outbox{row},
 			Entries: []models.Message{{Key: "op", Role: models.RoleAssistant, Kind: models.KindOperator, Text: row.Body, OutboxID: row.ID}}}
@@ -428,7 +428,7 @@ func TestFinishTurnOfOperatorMessage(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, []string{row.ID}, ids)
 		}
-		claim, err := w.ClaimSend(w.ctx, row.ID, at(4))
+		claim, err := w.Outbox.ClaimSend(w.ctx, row.ID, at(4))
 		require.NoError(t, err)
 		require.True(t, claim.Post)
 		require.Equal(t, "call me", claim.Outbox.Body)
@@ -444,9 +444,9 @@ func TestSaveState(t *testing.T) {
 		in := models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeFeedback, Status: models.StatusPaused, Now: at(5),
 			Schedules: []models.Schedule{{ID: "s1", At: "08:00", Next: models.Slot{SendAt: at(9)}}, {ID: "s2", At: "09:00"}}, Missed: []models.MissedPrompt{missed}}
 		for range 2 {
-			require.NoError(t, w.SaveState(w.ctx, in))
+			require.NoError(t, w.Turns.SaveState(w.ctx, in))
 		}
-		p, err := w.Participant(w.ctx, "p1")
+		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, models.ModeFeedback, p.Mode)
 		require.Equal(t, models.StatusPaused, p.Status)
@@ -455,21 +455,21 @@ func TestSaveState(t *testing.T) {
 		require.Equal(t, 2, w.count("SELECT count(*) FROM schedules"))
 		require.Zero(t, w.count("SELECT count(*) FROM schedules WHERE next_at IS NOT NULL"), "no prompt goes out to people who are paused")
 
-		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Now: at(6)}))
+		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Now: at(6)}))
 		require.Equal(t, 0, w.count("SELECT count(*) FROM schedules"))
-		p, err = w.Participant(w.ctx, "p1")
+		p, err = w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, models.StatusPaused, p.Status, "an empty status leaves the row's")
-		require.ErrorIs(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "nobody", Now: at(6)}), models.ErrNotFound)
+		require.ErrorIs(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "nobody", Now: at(6)}), models.ErrNotFound)
 
-		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: ptr(models.StatusOptedOut)}, Now: at(7)})
+		_, err = w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: ptr(models.StatusOptedOut)}, Now: at(7)})
 		require.NoError(t, err)
-		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusActive, Now: at(8)}))
-		p, err = w.Participant(w.ctx, "p1")
+		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusActive, Now: at(8)}))
+		p, err = w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, models.StatusOptedOut, p.Status)
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(9)))
-		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusActive, Now: at(10)}))
+		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(9)))
+		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusActive, Now: at(10)}))
 		require.Equal(t, "withdrawn", w.text("SELECT status FROM participants"))
 	})
 }
@@ -479,37 +479,37 @@ func TestSaveState(t *testing.T) {
 func TestFinishTurnClaimsTheFirstRow(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+		_, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan))
 		require.NoError(t, err)
 		o := outcome("p1-t1", models.TurnReply, "", 3)
 		o.Claim = true
-		ended, err := w.FinishTurn(w.ctx, o)
+		ended, err := w.Turns.FinishTurn(w.ctx, o)
 		require.NoError(t, err)
 		require.True(t, ended.First.Post)
 		require.Equal(t, phone, ended.First.To)
 		require.Equal(t, models.OutboxSending, ended.First.Outbox.Status)
 		require.Equal(t, 1, ended.First.Outbox.Attempts)
-		again, err := w.FinishTurn(w.ctx, o)
+		again, err := w.Turns.FinishTurn(w.ctx, o)
 		require.NoError(t, err)
 		require.Equal(t, ended.OutboxIDs, again.OutboxIDs)
 		require.Empty(t, again.First.Outbox.ID, "an earlier attempt claimed it")
-		claim, err := w.ClaimSend(w.ctx, ended.OutboxIDs[0], at(4))
+		claim, err := w.Outbox.ClaimSend(w.ctx, ended.OutboxIDs[0], at(4))
 		require.NoError(t, err)
 		require.True(t, claim.Post && !claim.Resumed, "nothing was written under the earlier claim")
-		_, err = w.StartPost(w.ctx, ended.First, at(4))
+		_, err = w.Outbox.StartPost(w.ctx, ended.First, at(4))
 		require.ErrorIs(t, err, models.ErrStale)
 
-		_, err = w.BeginTurn(w.ctx, begin(2, replyPlan))
+		_, err = w.Turns.BeginTurn(w.ctx, begin(2, replyPlan))
 		require.NoError(t, err)
 		w.setStatus(models.StatusPaused)
 		o = outcome("p1-t2", models.TurnReply, "", 5)
 		o.Claim = true
-		ended, err = w.FinishTurn(w.ctx, o)
+		ended, err = w.Turns.FinishTurn(w.ctx, o)
 		require.NoError(t, err)
 		require.False(t, ended.First.Post)
 		require.Equal(t, models.OutboxCanceled, ended.First.Outbox.Status)
 		require.Equal(t, "paused", ended.First.Outbox.ErrorCode)
-		row, err := w.Outbox(w.ctx, ended.OutboxIDs[0])
+		row, err := w.Outbox.Row(w.ctx, ended.OutboxIDs[0])
 		require.NoError(t, err)
 		require.Equal(t, models.OutboxCanceled, row.Status)
 	})
@@ -525,11 +525,11 @@ func TestTurnWithManyTexts(t *testing.T) {
 		for n := range 503 {
 			ids = append(ids, w.inbound(fmt.Sprintf("SM%d", n), 2, fmt.Sprintf("text %d", n)).Inbound.ID)
 		}
-		_, turn, err := w.OpenTurn(w.ctx, begin(2, replyPlan, ids...), 50)
+		_, turn, err := w.Turns.OpenTurn(w.ctx, begin(2, replyPlan, ids...), 50)
 		require.NoError(t, err)
-		again, err := w.TurnContext(w.ctx, "p1-t2", 50)
+		again, err := w.Turns.TurnContext(w.ctx, "p1-t2", 50)
 		require.NoError(t, err)
-		end, err := w.EndingTurn(w.ctx, "p1-t2")
+		end, err := w.Turns.EndingTurn(w.ctx, "p1-t2")
 		require.NoError(t, err)
 		for name, window := range map[string][]models.Message{"opened": turn.Window, "read": again.Window, "ending": end.Window} {
 			require.Len(t, window, 503, name)
@@ -537,10 +537,10 @@ func TestTurnWithManyTexts(t *testing.T) {
 				require.Equal(t, fmt.Sprintf("text %d", n), entry.Text, name)
 			}
 		}
-		few, err := w.TurnContext(w.ctx, "p1-t2", 503)
+		few, err := w.Turns.TurnContext(w.ctx, "p1-t2", 503)
 		require.NoError(t, err)
 		require.Len(t, few.Window, 503)
-		all, err := w.TurnContext(w.ctx, "p1-t2", -1)
+		all, err := w.Turns.TurnContext(w.ctx, "p1-t2", -1)
 		require.NoError(t, err)
 		require.Len(t, all.Window, 504)
 	})

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"time"
 
 	"gorm.io/gorm"
@@ -10,22 +9,8 @@ import (
 	"coachline/models"
 )
 
-// The store's files name transactions with these functions; what they mean is
-// package database's, which other packages share.
-
-func (s *Store) reader(ctx context.Context) *gorm.DB { return s.base.Reader(ctx) }
-
-func (s *Store) snapshot(ctx context.Context, fn func(tx *gorm.DB) error) error {
-	return s.base.Snapshot(ctx, fn)
-}
-
-func (s *Store) write(ctx context.Context, fn func(tx *gorm.DB) error) error {
-	return s.base.Write(ctx, fn)
-}
-
-func (s *Store) writeOne(ctx context.Context, fn func(rows *gorm.DB) error) error {
-	return s.base.WriteOne(ctx, fn)
-}
+// The store's files name these functions of package database, which other packages
+// share, by their short names.
 
 func classify(err error) error { return database.Classify(err) }
 

@@ -13,11 +13,14 @@ import (
 	"coachline/models"
 )
 
+// Users keeps the people who operate the programme.
+type Users struct{ db *database.Database }
+
 // CreateUser adds a user with an audit row. ErrConflict when the login or the
 // subject is taken.
-func (s *Store) CreateUser(ctx context.Context, u models.User) (models.User, error) {
+func (s *Users) CreateUser(ctx context.Context, u models.User) (models.User, error) {
 	u.CreatedAt, u.UpdatedAt = instant(u.CreatedAt), instant(u.CreatedAt)
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := tx.Create(&u).Error; err != nil {
 			return err
 		}
@@ -43,34 +46,34 @@ func userFields(u models.User) map[string]string {
 }
 
 // User returns a user. ErrNotFound for an unknown id.
-func (s *Store) User(ctx context.Context, id string) (models.User, error) {
+func (s *Users) User(ctx context.Context, id string) (models.User, error) {
 	return s.findUser(ctx, "id = ?", id)
 }
 
 // UserByLogin returns the user who signs in under a name, in any case.
 // ErrNotFound when there is none.
-func (s *Store) UserByLogin(ctx context.Context, login string) (models.User, error) {
+func (s *Users) UserByLogin(ctx context.Context, login string) (models.User, error) {
 	return s.findUser(ctx, "login = ?", strings.ToLower(login))
 }
 
 // UserBySubject returns the user with an identity at the OpenID Connect provider.
 // ErrNotFound when there is none.
-func (s *Store) UserBySubject(ctx context.Context, subject string) (models.User, error) {
+func (s *Users) UserBySubject(ctx context.Context, subject string) (models.User, error) {
 	return s.findUser(ctx, "subject <> '' AND subject = ?", subject)
 }
 
-func (s *Store) findUser(ctx context.Context, where string, args ...any) (models.User, error) {
+func (s *Users) findUser(ctx context.Context, where string, args ...any) (models.User, error) {
 	var u models.User
-	if err := s.reader(ctx).Where(where, args...).Take(&u).Error; err != nil {
+	if err := s.db.Reader(ctx).Where(where, args...).Take(&u).Error; err != nil {
 		return models.User{}, fmt.Errorf("reading a user: %w", classify(err))
 	}
 	return u, nil
 }
 
-// Users returns all users, by login.
-func (s *Store) Users(ctx context.Context) ([]models.User, error) {
+// List returns all users, by login.
+func (s *Users) List(ctx context.Context) ([]models.User, error) {
 	var rows []models.User
-	if err := s.reader(ctx).Order("login").Find(&rows).Error; err != nil {
+	if err := s.db.Reader(ctx).Order("login").Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("reading users: %w", classify(err))
 	}
 	return rows, nil
@@ -83,10 +86,10 @@ var errLastAdmin = models.BadField("role", "is the last enabled user with role a
 // returns the user. A new role, a new password or a disabling ends the user's
 // sessions. ErrNotFound for an unknown id; *FieldError when no admin would be
 // left.
-func (s *Store) UpdateUser(ctx context.Context, u models.UserUpdate) (models.User, error) {
+func (s *Users) UpdateUser(ctx context.Context, u models.UserUpdate) (models.User, error) {
 	now := instant(u.Now)
 	var out models.User
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		out = models.User{}
 		if err := forUpdate(tx).Where("id = ?", u.ID).Take(&out).Error; err != nil {
 			return err
@@ -156,8 +159,8 @@ func requireOtherAdmin(tx *gorm.DB, id string) error {
 }
 
 // NoteLogin records that a user signed in, with an audit row.
-func (s *Store) NoteLogin(ctx context.Context, userID string, at time.Time) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Users) NoteLogin(ctx context.Context, userID string, at time.Time) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := tx.Model(&models.User{}).Where("id = ?", userID).UpdateColumn("last_login_at", instant(at)).Error; err != nil {
 			return err
 		}
@@ -169,10 +172,13 @@ func (s *Store) NoteLogin(ctx context.Context, userID string, at time.Time) erro
 	return nil
 }
 
+// Sessions keeps the browsers that are signed in.
+type Sessions struct{ db *database.Database }
+
 // SaveSession writes a new session.
-func (s *Store) SaveSession(ctx context.Context, row models.Session) error {
+func (s *Sessions) SaveSession(ctx context.Context, row models.Session) error {
 	row.CreatedAt, row.LastSeenAt, row.ExpiresAt = instant(row.CreatedAt), instant(row.LastSeenAt), instant(row.ExpiresAt)
-	err := s.write(ctx, func(tx *gorm.DB) error { return tx.Create(&row).Error })
+	err := s.db.Write(ctx, func(tx *gorm.DB) error { return tx.Create(&row).Error })
 	if err != nil {
 		return fmt.Errorf("saving the session: %w", err)
 	}
@@ -181,8 +187,8 @@ func (s *Store) SaveSession(ctx context.Context, row models.Session) error {
 
 // KeepSession changes a session that is in use. One that has ended meanwhile
 // stays ended.
-func (s *Store) KeepSession(ctx context.Context, row models.Session) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Sessions) KeepSession(ctx context.Context, row models.Session) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Model(&models.Session{}).Where("token_hash = ?", row.TokenHash).UpdateColumns(map[string]any{
 			"user_id": row.UserID, "data": row.Data, "last_seen_at": instant(row.LastSeenAt), "expires_at": instant(row.ExpiresAt),
 		}).Error
@@ -195,9 +201,9 @@ func (s *Store) KeepSession(ctx context.Context, row models.Session) error {
 
 // FindSession returns the session of a token's hash that has not expired at an
 // instant. ErrNotFound when there is none.
-func (s *Store) FindSession(ctx context.Context, tokenHash string, at time.Time) (models.Session, error) {
+func (s *Sessions) FindSession(ctx context.Context, tokenHash string, at time.Time) (models.Session, error) {
 	var row models.Session
-	err := s.reader(ctx).Where("token_hash = ? AND expires_at > ?", tokenHash, instant(at)).Take(&row).Error
+	err := s.db.Reader(ctx).Where("token_hash = ? AND expires_at > ?", tokenHash, instant(at)).Take(&row).Error
 	if err != nil {
 		return models.Session{}, fmt.Errorf("reading the session: %w", classify(err))
 	}
@@ -205,8 +211,8 @@ func (s *Store) FindSession(ctx context.Context, tokenHash string, at time.Time)
 }
 
 // DeleteSession ends the session of a token's hash. Safe to repeat.
-func (s *Store) DeleteSession(ctx context.Context, tokenHash string) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Sessions) DeleteSession(ctx context.Context, tokenHash string) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Where("token_hash = ?", tokenHash).Delete(&models.Session{}).Error
 	})
 	if err != nil {
@@ -215,11 +221,11 @@ func (s *Store) DeleteSession(ctx context.Context, tokenHash string) error {
 	return nil
 }
 
-// Sessions returns the sessions that have not expired at an instant, newest
+// List returns the sessions that have not expired at an instant, newest
 // first.
-func (s *Store) Sessions(ctx context.Context, at time.Time) ([]models.Session, error) {
+func (s *Sessions) List(ctx context.Context, at time.Time) ([]models.Session, error) {
 	var rows []models.Session
-	err := s.reader(ctx).Where("user_id <> '' AND expires_at > ?", instant(at)).Order("last_seen_at DESC").Limit(maxPage).Find(&rows).Error
+	err := s.db.Reader(ctx).Where("user_id <> '' AND expires_at > ?", instant(at)).Order("last_seen_at DESC").Limit(maxPage).Find(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading sessions: %w", classify(err))
 	}
@@ -227,9 +233,9 @@ func (s *Store) Sessions(ctx context.Context, at time.Time) ([]models.Session, e
 }
 
 // HasSession reports whether a session has not ended at an instant.
-func (s *Store) HasSession(ctx context.Context, id string, at time.Time) (bool, error) {
+func (s *Sessions) HasSession(ctx context.Context, id string, at time.Time) (bool, error) {
 	var count int64
-	err := s.reader(ctx).Model(&models.Session{}).Where("id = ? AND expires_at > ?", id, instant(at)).Count(&count).Error
+	err := s.db.Reader(ctx).Model(&models.Session{}).Where("id = ? AND expires_at > ?", id, instant(at)).Count(&count).Error
 	if err != nil {
 		return false, fmt.Errorf("reading a session: %w", classify(err))
 	}
@@ -238,8 +244,8 @@ func (s *Store) HasSession(ctx context.Context, id string, at time.Time) (bool, 
 
 // RevokeSession ends a session by its id, with an audit row. ErrNotFound for an
 // unknown id.
-func (s *Store) RevokeSession(ctx context.Context, id, actor string, now time.Time) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Sessions) RevokeSession(ctx context.Context, id, actor string, now time.Time) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		res := tx.Where("id = ?", id).Delete(&models.Session{})
 		if res.Error == nil && res.RowsAffected == 0 {
 			return models.ErrNotFound
@@ -253,8 +259,8 @@ func (s *Store) RevokeSession(ctx context.Context, id, actor string, now time.Ti
 }
 
 // DeleteExpiredSessions removes sessions that had expired at an instant.
-func (s *Store) DeleteExpiredSessions(ctx context.Context, at time.Time) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Sessions) DeleteExpiredSessions(ctx context.Context, at time.Time) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Where("expires_at <= ?", instant(at)).Delete(&models.Session{}).Error
 	})
 	if err != nil {
@@ -263,10 +269,13 @@ func (s *Store) DeleteExpiredSessions(ctx context.Context, at time.Time) error {
 	return nil
 }
 
+// Tokens keeps the tokens of scripts.
+type Tokens struct{ db *database.Database }
+
 // CreateToken adds an API token with an audit row.
-func (s *Store) CreateToken(ctx context.Context, t models.APIToken) (models.APIToken, error) {
+func (s *Tokens) CreateToken(ctx context.Context, t models.APIToken) (models.APIToken, error) {
 	t.CreatedAt, t.ExpiresAt = instant(t.CreatedAt), instant(t.ExpiresAt)
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := tx.Create(&t).Error; err != nil {
 			return err
 		}
@@ -283,10 +292,10 @@ func (s *Store) CreateToken(ctx context.Context, t models.APIToken) (models.APIT
 
 func tokenObject(id string) string { return "token:" + id }
 
-// Tokens returns all API tokens, newest first.
-func (s *Store) Tokens(ctx context.Context) ([]models.APIToken, error) {
+// List returns all API tokens, newest first.
+func (s *Tokens) List(ctx context.Context) ([]models.APIToken, error) {
 	var rows []models.APIToken
-	if err := s.reader(ctx).Order("created_at DESC, id").Find(&rows).Error; err != nil {
+	if err := s.db.Reader(ctx).Order("created_at DESC, id").Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("reading tokens: %w", classify(err))
 	}
 	return rows, nil
@@ -297,10 +306,10 @@ const tokenUseStep = time.Minute
 
 // UseToken returns the token with a hash and notes that it was used. ErrNotFound
 // for an unknown, revoked or expired one.
-func (s *Store) UseToken(ctx context.Context, hash string, now time.Time) (models.APIToken, error) {
+func (s *Tokens) UseToken(ctx context.Context, hash string, now time.Time) (models.APIToken, error) {
 	now = instant(now)
 	var t models.APIToken
-	err := s.reader(ctx).Where("token_hash = ?", hash).Take(&t).Error
+	err := s.db.Reader(ctx).Where("token_hash = ?", hash).Take(&t).Error
 	if err == nil && !t.IsValid(now) {
 		err = models.ErrNotFound
 	}
@@ -311,7 +320,7 @@ func (s *Store) UseToken(ctx context.Context, hash string, now time.Time) (model
 		return t, nil
 	}
 	t.LastUsedAt = &now
-	err = s.writeOne(ctx, func(rows *gorm.DB) error { return rows.Select("last_used_at").UpdateColumns(&t).Error })
+	err = s.db.WriteOne(ctx, func(rows *gorm.DB) error { return rows.Select("last_used_at").UpdateColumns(&t).Error })
 	if err != nil {
 		return models.APIToken{}, fmt.Errorf("noting the use of a token: %w", err)
 	}
@@ -320,10 +329,10 @@ func (s *Store) UseToken(ctx context.Context, hash string, now time.Time) (model
 
 // RevokeToken ends a token, with an audit row, and returns it. ErrNotFound for an
 // unknown one; a repeat changes nothing.
-func (s *Store) RevokeToken(ctx context.Context, id, actor string, now time.Time) (models.APIToken, error) {
+func (s *Tokens) RevokeToken(ctx context.Context, id, actor string, now time.Time) (models.APIToken, error) {
 	now = instant(now)
 	var t models.APIToken
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		t = models.APIToken{}
 		if err := forUpdate(tx).Where("id = ?", id).Take(&t).Error; err != nil || t.RevokedAt != nil {
 			return err

@@ -11,12 +11,15 @@ import (
 	"coachline/models"
 )
 
+// Views keeps filters of people under a name.
+type Views struct{ db *database.Database }
+
 // AddView stores a view with its audit row and returns it with its id. ErrConflict
 // when the owner has one of the name, *FieldError when they have too many.
-func (s *Store) AddView(ctx context.Context, v models.PeopleView) (models.PeopleView, error) {
+func (s *Views) AddView(ctx context.Context, v models.PeopleView) (models.PeopleView, error) {
 	v.CreatedAt = instant(v.CreatedAt)
 	var out models.PeopleView
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		out = v
 		var kept int64
 		if err := tx.Model(&models.PeopleView{}).Where("owner = ?", v.Owner).Count(&kept).Error; err != nil {
@@ -45,11 +48,11 @@ func viewFields(v models.PeopleView) map[string]string {
 	return map[string]string{"name": v.Name, "query": v.Query, "shared": strconv.FormatBool(v.Shared)}
 }
 
-// Views returns the views that an operator is shown, by name: their own and those
+// List returns the views that an operator is shown, by name: their own and those
 // that are shared.
-func (s *Store) Views(ctx context.Context, actor string) ([]models.PeopleView, error) {
+func (s *Views) List(ctx context.Context, actor string) ([]models.PeopleView, error) {
 	var rows []models.PeopleView
-	if err := s.reader(ctx).Where("owner = ? OR shared", actor).Order("name, id").Find(&rows).Error; err != nil {
+	if err := s.db.Reader(ctx).Where("owner = ? OR shared", actor).Order("name, id").Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("reading views: %w", classify(err))
 	}
 	return rows, nil
@@ -57,8 +60,8 @@ func (s *Store) Views(ctx context.Context, actor string) ([]models.PeopleView, e
 
 // DeleteView removes a view with an audit row. ErrNotFound for an unknown id, and
 // for a view of another operator unless any may be removed.
-func (s *Store) DeleteView(ctx context.Context, r models.ViewRemoval) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Views) DeleteView(ctx context.Context, r models.ViewRemoval) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var row models.PeopleView
 		find := forUpdate(tx).Where("id = ?", r.ID)
 		if !r.Any {

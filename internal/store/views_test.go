@@ -14,10 +14,10 @@ import (
 func TestViews(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		add := func(owner, name string, shared bool) (models.PeopleView, error) {
-			return w.AddView(w.ctx, models.PeopleView{Owner: owner, Name: name, Query: "status=paused", Shared: shared, CreatedAt: at(1)})
+			return w.Views.AddView(w.ctx, models.PeopleView{Owner: owner, Name: name, Query: "status=paused", Shared: shared, CreatedAt: at(1)})
 		}
 		names := func(actor string) (out []string) {
-			rows, err := w.Views(w.ctx, actor)
+			rows, err := w.Views.List(w.ctx, actor)
 			require.NoError(t, err)
 			for _, row := range rows {
 				out = append(out, row.Owner+" "+row.Name)
@@ -35,10 +35,10 @@ func TestViews(t *testing.T) {
 		require.Equal(t, []string{"user:bo for all", "user:ada paused"}, names("user:ada"))
 		require.Equal(t, []string{"user:bo for all"}, names("user:cy"))
 
-		require.ErrorIs(t, w.DeleteView(w.ctx, models.ViewRemoval{ID: shared.ID, Actor: "user:ada", Now: at(2)}), models.ErrNotFound)
-		require.NoError(t, w.DeleteView(w.ctx, models.ViewRemoval{ID: shared.ID, Actor: "user:ada", Any: true, Now: at(2)}))
-		require.NoError(t, w.DeleteView(w.ctx, models.ViewRemoval{ID: own.ID, Actor: "user:ada", Now: at(2)}))
-		require.ErrorIs(t, w.DeleteView(w.ctx, models.ViewRemoval{ID: own.ID, Actor: "user:ada", Now: at(2)}), models.ErrNotFound)
+		require.ErrorIs(t, w.Views.DeleteView(w.ctx, models.ViewRemoval{ID: shared.ID, Actor: "user:ada", Now: at(2)}), models.ErrNotFound)
+		require.NoError(t, w.Views.DeleteView(w.ctx, models.ViewRemoval{ID: shared.ID, Actor: "user:ada", Any: true, Now: at(2)}))
+		require.NoError(t, w.Views.DeleteView(w.ctx, models.ViewRemoval{ID: own.ID, Actor: "user:ada", Now: at(2)}))
+		require.ErrorIs(t, w.Views.DeleteView(w.ctx, models.ViewRemoval{ID: own.ID, Actor: "user:ada", Now: at(2)}), models.ErrNotFound)
 		require.Empty(t, names("user:ada"))
 		require.Equal(t, []int{3, 2}, []int{w.count("SELECT count(*) FROM audit WHERE action = 'view_add'"), w.count("SELECT count(*) FROM audit WHERE action = 'view_delete'")})
 	})
@@ -47,7 +47,7 @@ func TestViews(t *testing.T) {
 func TestViewsOfOneOperatorAreBounded(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		for n := range models.MostViews + 1 {
-			_, err := w.AddView(w.ctx, models.PeopleView{Owner: "user:ada", Name: fmt.Sprint(n), Query: "waiting=true", CreatedAt: at(1)})
+			_, err := w.Views.AddView(w.ctx, models.PeopleView{Owner: "user:ada", Name: fmt.Sprint(n), Query: "waiting=true", CreatedAt: at(1)})
 			var refused *models.FieldError
 			if n < models.MostViews {
 				require.NoError(t, err)

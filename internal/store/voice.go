@@ -13,13 +13,13 @@ import (
 
 // Unheard returns, by text, the voice notes of some texts that were not
 // transcribed yet.
-func (s *Store) Unheard(ctx context.Context, inboundIDs []int64) (map[int64][]models.VoiceNote, error) {
+func (s *Inbound) Unheard(ctx context.Context, inboundIDs []int64) (map[int64][]models.VoiceNote, error) {
 	out := map[int64][]models.VoiceNote{}
 	if len(inboundIDs) == 0 {
 		return out, nil
 	}
 	var rows []models.Inbound
-	err := s.reader(ctx).Select("id", "provider_sid", "voice").Where("id IN ? AND media_count > 0", inboundIDs).Find(&rows).Error
+	err := s.db.Reader(ctx).Select("id", "provider_sid", "voice").Where("id IN ? AND media_count > 0", inboundIDs).Find(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading voice notes: %w", classify(err))
 	}
@@ -39,9 +39,9 @@ func (s *Store) Unheard(ctx context.Context, inboundIDs []int64) (map[int64][]mo
 // this takes no turn of the model. The first result stays and acts once, so a
 // retry is safe: Duplicate says that nothing was written. ErrNotFound for an
 // unknown text.
-func (s *Store) AcceptTranscript(ctx context.Context, t models.Transcript) (models.AcceptedInbound, error) {
+func (s *Inbound) AcceptTranscript(ctx context.Context, t models.Transcript) (models.AcceptedInbound, error) {
 	var out models.AcceptedInbound
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var in models.Inbound
 		if err := tx.Select("participant_id").Where("id = ?", t.InboundID).Take(&in).Error; err != nil {
 			return err
@@ -74,7 +74,7 @@ func (s *Store) AcceptTranscript(ctx context.Context, t models.Transcript) (mode
 
 // acceptTranscript acts on a transcript that is new. What an earlier part of the
 // same message was found to say stays on its row.
-func (s *Store) acceptTranscript(tx *gorm.DB, in models.Inbound, p models.Participant, t models.Transcript) (models.AcceptedInbound, error) {
+func (s *Inbound) acceptTranscript(tx *gorm.DB, in models.Inbound, p models.Participant, t models.Transcript) (models.AcceptedInbound, error) {
 	before := in
 	screenMessage(&in, t.Note.Text)
 	in.ReceivedAt = instant(t.At)

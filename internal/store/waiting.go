@@ -16,12 +16,12 @@ import (
 // WaitingMessages lists the texts that came while the participant was paused, or
 // an operator wrote in the place of the coach, and that no operator has had
 // answered or marked as read, oldest first. ErrNotFound also after removal.
-func (s *Store) WaitingMessages(ctx context.Context, participantID string) ([]models.WaitingMessage, error) {
+func (s *People) WaitingMessages(ctx context.Context, participantID string) ([]models.WaitingMessage, error) {
 	if _, err := s.Participant(ctx, participantID); err != nil {
 		return nil, err
 	}
 	var rows []models.Inbound
-	err := s.reader(ctx).Where("participant_id = ? AND waiting", participantID).Order("id").Find(&rows).Error
+	err := s.db.Reader(ctx).Where("participant_id = ? AND waiting", participantID).Order("id").Find(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading waiting messages: %w", classify(err))
 	}
@@ -37,9 +37,9 @@ func (s *Store) WaitingMessages(ctx context.Context, participantID string) ([]mo
 
 // ResumedMessages lists the texts that a notice has answered after a pause,
 // oldest first.
-func (s *Store) ResumedMessages(ctx context.Context, noticeID int64) ([]models.InboxItem, error) {
+func (s *Notices) ResumedMessages(ctx context.Context, noticeID int64) ([]models.InboxItem, error) {
 	var rows []models.Inbound
-	err := s.reader(ctx).Select("id", "seq", "received_at", "channel").
+	err := s.db.Reader(ctx).Select("id", "seq", "received_at", "channel").
 		Where("resume_notice_id = ? AND resume_notice_id > 0", noticeID).Order("seq").Find(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading resumed messages: %w", classify(err))

@@ -13,14 +13,14 @@ import (
 // waits.
 func (w *world) set(status models.Status, waiting models.WaitingAction, minutes int) error {
 	w.t.Helper()
-	_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{
+	_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{
 		ID: "p1", Patch: models.ParticipantPatch{Status: &status}, Waiting: waiting, Actor: "operator", Now: at(minutes)})
 	return err
 }
 
 func (w *world) waiting() (texts []string) {
 	w.t.Helper()
-	list, err := w.WaitingMessages(w.ctx, "p1")
+	list, err := w.People.WaitingMessages(w.ctx, "p1")
 	require.NoError(w.t, err)
 	for _, m := range list {
 		texts = append(texts, m.Text)
@@ -31,11 +31,11 @@ func (w *world) waiting() (texts []string) {
 // resumed are the texts that the newest notice of a resumption has answered.
 func (w *world) resumed() (ids []int64) {
 	w.t.Helper()
-	_, rows, err := w.Untold(w.ctx, "p1")
+	_, rows, err := w.Notices.Untold(w.ctx, "p1")
 	require.NoError(w.t, err)
 	last := rows[len(rows)-1]
 	require.Equal(w.t, models.NoticeResume, last.Kind)
-	items, err := w.ResumedMessages(w.ctx, last.ID)
+	items, err := w.Notices.ResumedMessages(w.ctx, last.ID)
 	require.NoError(w.t, err)
 	for _, item := range items {
 		ids = append(ids, item.MessageID)
@@ -67,12 +67,12 @@ func TestMessagesOfAPauseWait(t *testing.T) {
 				require.NoError(t, w.set(models.StatusPaused, "", 0))
 				got := w.inbound("SM1", 1, "are you there?")
 				require.Equal(t, []string{"are you there?"}, w.waiting())
-				listed, err := w.Participants(w.ctx, models.ParticipantQuery{Waiting: true})
+				listed, err := w.People.Participants(w.ctx, models.ParticipantQuery{Waiting: true})
 				require.NoError(t, err)
 				require.Len(t, listed, 1)
 				require.NoError(t, w.set(models.StatusActive, tt.choice, 1+tt.after))
 				require.Empty(t, w.waiting())
-				listed, err = w.Participants(w.ctx, models.ParticipantQuery{Waiting: true})
+				listed, err = w.People.Participants(w.ctx, models.ParticipantQuery{Waiting: true})
 				require.NoError(t, err)
 				require.Empty(t, listed)
 				want := []int64(nil)
@@ -97,7 +97,7 @@ func TestWaitingChoiceNeedsActiveCoaching(t *testing.T) {
 		for _, status := range []models.Status{models.StatusPaused, models.StatusCompleted} {
 			require.ErrorContains(t, w.set(status, models.WaitingRead, 2), "waiting_messages: only for a participant who is active")
 		}
-		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Status: models.StatusActive, Now: at(3)}))
+		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Status: models.StatusActive, Now: at(3)}))
 		require.Equal(t, []string{"hello"}, w.waiting(), "resumed by other means")
 		require.NoError(t, w.set(models.StatusActive, models.WaitingAnswer, 4))
 		require.Len(t, w.resumed(), 1)
@@ -114,7 +114,7 @@ func TestPauseStopsAReply(t *testing.T) {
 		burst, replied := w.inbound("SM1", 0, "burst"), w.inbound("SM2", 0, "replied")
 		begin := func(n int, kind models.TurnKind, id int64) string {
 			turn := models.TurnID("p1", n)
-			_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: n,
+			_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: n,
 				Plan: models.TurnPlan{Kind: kind}, InboundIDs: []int64{id}, Now: at(2)})
 			require.NoError(t, err)
 			return turn
@@ -125,7 +125,7 @@ func TestPauseStopsAReply(t *testing.T) {
 		require.NoError(t, w.set(models.StatusPaused, "", 1))
 		begin(2, models.TurnMessage, burst.Inbound.ID)
 		require.Equal(t, []string{"burst"}, w.waiting())
-		claim, err := w.ClaimSend(w.ctx, rows[0], at(3))
+		claim, err := w.Outbox.ClaimSend(w.ctx, rows[0], at(3))
 		require.NoError(t, err)
 		require.Equal(t, "paused", claim.Outbox.ErrorCode)
 		require.Equal(t, []string{"burst", "replied"}, w.waiting())
@@ -144,10 +144,10 @@ func TestResumedTextsAreAnswered(t *testing.T) {
 			turn := models.TurnID("p1", n)
 			in := models.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: n, Plan: models.TurnPlan{Kind: kind}, InboundIDs: ids, Now: at(2)}
 			for range 2 { // a retry
-				_, err := w.BeginTurn(w.ctx, in)
+				_, err := w.Turns.BeginTurn(w.ctx, in)
 				require.NoError(t, err)
 			}
-			tc, err := w.TurnContext(w.ctx, turn, 50)
+			tc, err := w.Turns.TurnContext(w.ctx, turn, 50)
 			require.NoError(t, err)
 			return tc
 		}
@@ -161,7 +161,7 @@ func TestResumedTextsAreAnswered(t *testing.T) {
 		tc := begin(3, models.TurnReply)
 		require.Equal(t, []string{"text of p1-t2", "are you there?"}, texts(tc.Window))
 		require.Equal(t, "p1-t3", tc.Window[1].TurnID)
-		history, err := w.History(w.ctx, "p1", 10, at(100))
+		history, err := w.People.History(w.ctx, "p1", 10, at(100))
 		require.NoError(t, err)
 		require.Equal(t, "are you there?", history[0].Text)
 	})
@@ -176,7 +176,7 @@ func TestAllWaitingMessagesAreListed(t *testing.T) {
 		for n := range 230 {
 			ids = append(ids, w.inbound(fmt.Sprintf("SM%d", n), 1, fmt.Sprintf("text %d", n)).Inbound.ID)
 		}
-		_, err := w.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: models.TurnMessage}, ids...))
+		_, err := w.Turns.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: models.TurnMessage}, ids...))
 		require.NoError(t, err)
 		texts := w.waiting()
 		require.Len(t, texts, 230)

@@ -14,11 +14,14 @@ import (
 
 func webhookObject(id string) string { return "webhook:" + id }
 
+// Webhooks keeps webhooks and their deliveries.
+type Webhooks struct{ db *database.Database }
+
 // AddWebhook stores a webhook with its audit row. *FieldError for an unknown study.
-func (s *Store) AddWebhook(ctx context.Context, w models.Webhook) (models.Webhook, error) {
+func (s *Webhooks) AddWebhook(ctx context.Context, w models.Webhook) (models.Webhook, error) {
 	w.CreatedAt = instant(w.CreatedAt)
 	w.UpdatedAt, w.Version = w.CreatedAt, 1
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := checkWebhookStudy(tx, w.StudyID); err != nil {
 			return err
 		}
@@ -49,19 +52,19 @@ func webhookFields(w models.Webhook) map[string]string {
 	return map[string]string{"url": w.URL, "study": w.StudyID, "events": w.Events, "state": string(w.State)}
 }
 
-// Webhooks lists all webhooks, oldest first.
-func (s *Store) Webhooks(ctx context.Context) ([]models.Webhook, error) {
+// List lists all webhooks, oldest first.
+func (s *Webhooks) List(ctx context.Context) ([]models.Webhook, error) {
 	var rows []models.Webhook
-	if err := s.reader(ctx).Order("created_at, id").Find(&rows).Error; err != nil {
+	if err := s.db.Reader(ctx).Order("created_at, id").Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("listing webhooks: %w", classify(err))
 	}
 	return rows, nil
 }
 
 // Webhook returns one webhook. ErrNotFound for an unknown id.
-func (s *Store) Webhook(ctx context.Context, id string) (models.Webhook, error) {
+func (s *Webhooks) Webhook(ctx context.Context, id string) (models.Webhook, error) {
 	var row models.Webhook
-	if err := s.reader(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
+	if err := s.db.Reader(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
 		return row, fmt.Errorf("reading the webhook: %w", classify(err))
 	}
 	return row, nil
@@ -69,9 +72,9 @@ func (s *Store) Webhook(ctx context.Context, id string) (models.Webhook, error) 
 
 // ChangeWebhook changes fields of a webhook. ErrNotFound for an unknown id,
 // ErrStale for another version, *FieldError for an unknown study.
-func (s *Store) ChangeWebhook(ctx context.Context, c models.WebhookChange) (models.Webhook, error) {
+func (s *Webhooks) ChangeWebhook(ctx context.Context, c models.WebhookChange) (models.Webhook, error) {
 	var row models.Webhook
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		row = models.Webhook{}
 		if err := forUpdate(tx).Where("id = ?", c.ID).Take(&row).Error; err != nil {
 			return err
@@ -125,8 +128,8 @@ func applyWebhookChange(row *models.Webhook, c models.WebhookChange) {
 
 // RemoveWebhook deletes a webhook and its pending deliveries. ErrNotFound for
 // an unknown id.
-func (s *Store) RemoveWebhook(ctx context.Context, id, actor string, now time.Time) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
+func (s *Webhooks) RemoveWebhook(ctx context.Context, id, actor string, now time.Time) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var row models.Webhook
 		if err := forUpdate(tx).Where("id = ?", id).Take(&row).Error; err != nil {
 			return err
@@ -146,10 +149,10 @@ func (s *Store) RemoveWebhook(ctx context.Context, id, actor string, now time.Ti
 }
 
 // AddTestDelivery queues a test event for a webhook. ErrNotFound for an unknown id.
-func (s *Store) AddTestDelivery(ctx context.Context, webhookID, actor string, now time.Time) (models.WebhookDelivery, error) {
+func (s *Webhooks) AddTestDelivery(ctx context.Context, webhookID, actor string, now time.Time) (models.WebhookDelivery, error) {
 	now = instant(now)
 	row := models.WebhookDelivery{WebhookID: webhookID, Type: models.WebhookTest, ObjectID: webhookID, At: now, NextAt: now}
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := tx.Where("id = ?", webhookID).Take(&models.Webhook{}).Error; err != nil {
 			return err
 		}
@@ -177,9 +180,9 @@ var claimDeliveries = "UPDATE webhook_deliveries SET attempts = attempts + 1, ne
 // ClaimDeliveries takes up to limit deliveries of a webhook that are due, at most
 // one of each participant, and keeps them from others until an instant. Without a
 // participant it is at most one of each object.
-func (s *Store) ClaimDeliveries(ctx context.Context, webhookID string, now, until time.Time, limit int) ([]models.WebhookDelivery, error) {
+func (s *Webhooks) ClaimDeliveries(ctx context.Context, webhookID string, now, until time.Time, limit int) ([]models.WebhookDelivery, error) {
 	var rows []models.WebhookDelivery
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Raw(claimDeliveries, instant(until), instant(now), webhookID, instant(now), limit).Scan(&rows).Error
 	})
 	if err != nil {
@@ -191,9 +194,9 @@ func (s *Store) ClaimDeliveries(ctx context.Context, webhookID string, now, unti
 // RecordDelivery records what came of a claimed delivery. A claim that is over, because
 // its lease ended or a replay came meanwhile, leaves the delivery as it is. A retry
 // changes nothing.
-func (s *Store) RecordDelivery(ctx context.Context, a models.WebhookAttempt) error {
+func (s *Webhooks) RecordDelivery(ctx context.Context, a models.WebhookAttempt) error {
 	now := instant(a.Now)
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		fields := map[string]any{"answer": a.Answer, "error": a.Error, "next_at": instant(a.Next)}
 		if a.Error == "" {
 			fields = map[string]any{"answer": a.Answer, "error": "", "delivered_at": now}
@@ -220,8 +223,8 @@ func (s *Store) RecordDelivery(ctx context.Context, a models.WebhookAttempt) err
 
 // Deliveries returns a page of a webhook's deliveries, newest first. A limit
 // outside 1..200 counts as 200.
-func (s *Store) Deliveries(ctx context.Context, q models.DeliveryQuery) ([]models.WebhookDelivery, error) {
-	find := s.reader(ctx).Where("webhook_id = ?", q.WebhookID).Order("id DESC").Limit(pageLimit(q.Limit))
+func (s *Webhooks) Deliveries(ctx context.Context, q models.DeliveryQuery) ([]models.WebhookDelivery, error) {
+	find := s.db.Reader(ctx).Where("webhook_id = ?", q.WebhookID).Order("id DESC").Limit(pageLimit(q.Limit))
 	if q.OnlyOpen {
 		find = find.Where("delivered_at IS NULL")
 	}
@@ -237,9 +240,9 @@ func (s *Store) Deliveries(ctx context.Context, q models.DeliveryQuery) ([]model
 
 // ReplayDeliveries queues the events since an instant for a webhook again, in order,
 // and returns their number. Each keeps its id.
-func (s *Store) ReplayDeliveries(ctx context.Context, webhookID, actor string, since, now time.Time) (int64, error) {
+func (s *Webhooks) ReplayDeliveries(ctx context.Context, webhookID, actor string, since, now time.Time) (int64, error) {
 	var count int64
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := tx.Where("id = ?", webhookID).Take(&models.Webhook{}).Error; err != nil {
 			return err
 		}
@@ -260,9 +263,9 @@ func (s *Store) ReplayDeliveries(ctx context.Context, webhookID, actor string, s
 
 // PruneDeliveries deletes deliveries of what happened before an instant, up to limit,
 // and returns how many.
-func (s *Store) PruneDeliveries(ctx context.Context, before time.Time, limit int) (int64, error) {
+func (s *Webhooks) PruneDeliveries(ctx context.Context, before time.Time, limit int) (int64, error) {
 	var count int64
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		done := tx.Exec("DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE at < ? ORDER BY at LIMIT ?)", instant(before), limit)
 		count = done.RowsAffected
 		return done.Error

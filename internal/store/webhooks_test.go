@@ -15,7 +15,7 @@ import (
 // webhook adds a webhook for some types of a study's events.
 func (w *world) webhook(id, study string, types ...string) models.Webhook {
 	w.t.Helper()
-	hook, err := w.AddWebhook(w.ctx, models.Webhook{
+	hook, err := w.Webhooks.AddWebhook(w.ctx, models.Webhook{
 		ID: id, URL: "https://example.org/" + id, StudyID: study, Events: models.JoinEventTypes(types), Secret: "whsec_c2VjcmV0",
 		State: models.WebhookActive, CreatedBy: "user:kim", CreatedAt: start,
 	})
@@ -26,7 +26,7 @@ func (w *world) webhook(id, study string, types ...string) models.Webhook {
 // events lists what a webhook is to be told, oldest first, as "type status".
 func (w *world) events(id string) (out []string) {
 	w.t.Helper()
-	rows, err := w.Deliveries(w.ctx, models.DeliveryQuery{WebhookID: id})
+	rows, err := w.Webhooks.Deliveries(w.ctx, models.DeliveryQuery{WebhookID: id})
 	require.NoError(w.t, err)
 	for _, row := range rows {
 		out = append([]string{row.Type + " " + row.Status}, out...)
@@ -52,12 +52,12 @@ func TestEventsOfAParticipant(t *testing.T) {
 		w.inbound("SM2", 4, "i want to kill myself")
 		require.Contains(t, w.events("whk_all"), "alert.opened ")
 		status := models.StatusOptedOut
-		_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Actor: "user:kim", Patch: models.ParticipantPatch{Status: &status}, Now: at(5)})
+		_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Actor: "user:kim", Patch: models.ParticipantPatch{Status: &status}, Now: at(5)})
 		require.NoError(t, err)
-		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "user:kim", at(6)))
+		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "user:kim", at(6)))
 		require.Equal(t, []string{"participant.status opted_out", "participant.removed withdrawn"}, w.events("whk_status"))
 
-		rows, err := w.Deliveries(w.ctx, models.DeliveryQuery{WebhookID: "whk_all"})
+		rows, err := w.Webhooks.Deliveries(w.ctx, models.DeliveryQuery{WebhookID: "whk_all"})
 		require.NoError(t, err)
 		text, err := json.Marshal(rows)
 		require.NoError(t, err)
@@ -80,25 +80,25 @@ func TestEventsOfAStudy(t *testing.T) {
 		hook := w.webhook("whk_walk", "walk")
 		disabled := models.WebhookDisabled
 		w.webhook("whk_off", "")
-		_, err := w.ChangeWebhook(w.ctx, models.WebhookChange{ID: "whk_off", State: &disabled, Actor: "user:kim", Now: at(1)})
+		_, err := w.Webhooks.ChangeWebhook(w.ctx, models.WebhookChange{ID: "whk_off", State: &disabled, Actor: "user:kim", Now: at(1)})
 		require.NoError(t, err)
 		w.enrolled()
 		require.Empty(t, w.events("whk_walk"))
 		state := models.StudyClosed
-		_, err = w.ChangeStudy(w.ctx, models.StudyUpdate{ID: "walk", Patch: models.StudyPatch{State: &state}, Actor: "user:kim", Now: at(2)})
+		_, err = w.Studies.ChangeStudy(w.ctx, models.StudyUpdate{ID: "walk", Patch: models.StudyPatch{State: &state}, Actor: "user:kim", Now: at(2)})
 		require.NoError(t, err)
 		require.Equal(t, []string{"study.state closed"}, w.events("whk_walk"))
 		require.Empty(t, w.events("whk_off"))
 
-		_, err = w.Enroll(w.ctx, person("p1", "+12025550199"), "operator")
+		_, err = w.People.Enroll(w.ctx, person("p1", "+12025550199"), "operator")
 		require.ErrorIs(t, err, models.ErrConflict)
 		require.Empty(t, w.events("whk_off"))
 
 		var field *models.FieldError
-		_, err = w.AddWebhook(w.ctx, models.Webhook{ID: "whk_none", StudyID: "none", State: models.WebhookActive, CreatedAt: start})
+		_, err = w.Webhooks.AddWebhook(w.ctx, models.Webhook{ID: "whk_none", StudyID: "none", State: models.WebhookActive, CreatedAt: start})
 		require.ErrorAs(t, err, &field)
 		old := hook.Version - 1
-		_, err = w.ChangeWebhook(w.ctx, models.WebhookChange{ID: hook.ID, IfMatch: &old, Now: at(3)})
+		_, err = w.Webhooks.ChangeWebhook(w.ctx, models.WebhookChange{ID: hook.ID, IfMatch: &old, Now: at(3)})
 		require.ErrorIs(t, err, models.ErrStale)
 	})
 }
@@ -109,7 +109,7 @@ func TestClaimsOfDeliveries(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.webhook("whk_1", "", "message.received")
 		w.enrolled()
-		_, err := w.Enroll(w.ctx, person("p2", "+12025550142"), "operator")
+		_, err := w.People.Enroll(w.ctx, person("p2", "+12025550142"), "operator")
 		require.NoError(t, err)
 		for n, sid := range []string{"SM1", "SM2", "SM3"} {
 			w.inbound(sid, n, "hello")
@@ -121,7 +121,7 @@ func TestClaimsOfDeliveries(t *testing.T) {
 		var work sync.WaitGroup
 		for range 4 {
 			work.Go(func() {
-				rows, err := w.ClaimDeliveries(context.WithoutCancel(w.ctx), "whk_1", at(10), at(12), 8)
+				rows, err := w.Webhooks.ClaimDeliveries(context.WithoutCancel(w.ctx), "whk_1", at(10), at(12), 8)
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
@@ -134,14 +134,14 @@ func TestClaimsOfDeliveries(t *testing.T) {
 		require.Len(t, claims, 2, "one of p1, one of p2")
 		require.Equal(t, 1, claims[0].Attempts)
 
-		none, err := w.ClaimDeliveries(w.ctx, "whk_1", at(11), at(13), 8)
+		none, err := w.Webhooks.ClaimDeliveries(w.ctx, "whk_1", at(11), at(13), 8)
 		require.NoError(t, err)
 		require.Empty(t, none, "the lease is not over")
-		again, err := w.ClaimDeliveries(w.ctx, "whk_1", at(12), at(14), 8)
+		again, err := w.Webhooks.ClaimDeliveries(w.ctx, "whk_1", at(12), at(14), 8)
 		require.NoError(t, err)
 		require.Len(t, again, 2, "a process that ended in the middle gives them back")
-		require.NoError(t, w.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: claims[0], Answer: 204, Now: at(12)}))
-		open, err := w.Deliveries(w.ctx, models.DeliveryQuery{WebhookID: "whk_1", OnlyOpen: true})
+		require.NoError(t, w.Webhooks.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: claims[0], Answer: 204, Now: at(12)}))
+		open, err := w.Webhooks.Deliveries(w.ctx, models.DeliveryQuery{WebhookID: "whk_1", OnlyOpen: true})
 		require.NoError(t, err)
 		require.Len(t, open, 4, "the process whose lease is over has no say")
 		first := again[0]
@@ -149,32 +149,32 @@ func TestClaimsOfDeliveries(t *testing.T) {
 			first = again[1]
 		}
 
-		require.NoError(t, w.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: first, Error: "no answer", Next: at(60), Now: at(13)}))
-		hook, err := w.Webhook(w.ctx, "whk_1")
+		require.NoError(t, w.Webhooks.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: first, Error: "no answer", Next: at(60), Now: at(13)}))
+		hook, err := w.Webhooks.Webhook(w.ctx, "whk_1")
 		require.NoError(t, err)
 		require.NotNil(t, hook.FailingSince)
-		third, err := w.ClaimDeliveries(w.ctx, "whk_1", at(60), at(62), 1)
+		third, err := w.Webhooks.ClaimDeliveries(w.ctx, "whk_1", at(60), at(62), 1)
 		require.NoError(t, err)
-		require.NoError(t, w.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: third[0], Answer: 204, Now: at(61)}))
-		next, err := w.ClaimDeliveries(w.ctx, "whk_1", at(61), at(63), 1)
+		require.NoError(t, w.Webhooks.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: third[0], Answer: 204, Now: at(61)}))
+		next, err := w.Webhooks.ClaimDeliveries(w.ctx, "whk_1", at(61), at(63), 1)
 		require.NoError(t, err)
 		require.Len(t, next, 1)
-		hook, err = w.Webhook(w.ctx, "whk_1")
+		hook, err = w.Webhooks.Webhook(w.ctx, "whk_1")
 		require.NoError(t, err)
 		require.Nil(t, hook.FailingSince)
 
-		count, err := w.ReplayDeliveries(w.ctx, "whk_1", "user:kim", at(0), at(70))
+		count, err := w.Webhooks.ReplayDeliveries(w.ctx, "whk_1", "user:kim", at(0), at(70))
 		require.NoError(t, err)
 		require.EqualValues(t, 4, count)
-		pruned, err := w.PruneDeliveries(w.ctx, at(2), 100)
+		pruned, err := w.Webhooks.PruneDeliveries(w.ctx, at(2), 100)
 		require.NoError(t, err)
 		require.EqualValues(t, 3, pruned)
-		require.NoError(t, w.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: first, Answer: 410, Error: "gone", Gone: true, Next: at(90), Now: at(80)}))
-		hook, err = w.Webhook(w.ctx, "whk_1")
+		require.NoError(t, w.Webhooks.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: first, Answer: 410, Error: "gone", Gone: true, Next: at(90), Now: at(80)}))
+		hook, err = w.Webhooks.Webhook(w.ctx, "whk_1")
 		require.NoError(t, err)
 		require.Equal(t, models.WebhookDisabled, hook.State)
-		require.NoError(t, w.RemoveWebhook(w.ctx, "whk_1", "user:kim", at(90)))
-		_, err = w.Webhook(w.ctx, "whk_1")
+		require.NoError(t, w.Webhooks.RemoveWebhook(w.ctx, "whk_1", "user:kim", at(90)))
+		_, err = w.Webhooks.Webhook(w.ctx, "whk_1")
 		require.ErrorIs(t, err, models.ErrNotFound)
 	})
 }
@@ -188,17 +188,17 @@ func TestEventsWithoutAParticipant(t *testing.T) {
 		w.webhook("whk_walk", "walk")
 		alarm := w.from("+12025550142", "SM1", "i want to kill myself", 1).AlarmID
 		require.NotEmpty(t, alarm)
-		_, err := w.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: alarm, Actor: "user:kim", Now: at(2)})
+		_, err := w.Alerts.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: alarm, Actor: "user:kim", Now: at(2)})
 		require.NoError(t, err)
 		require.Equal(t, []string{"alert.opened ", "alert.acknowledged "}, w.events("whk_all"))
 		require.Empty(t, w.events("whk_walk"))
 
 		state := models.StudyClosed
-		_, err = w.ChangeStudy(w.ctx, models.StudyUpdate{ID: "walk", Patch: models.StudyPatch{State: &state}, Actor: "user:kim", Now: at(3)})
+		_, err = w.Studies.ChangeStudy(w.ctx, models.StudyUpdate{ID: "walk", Patch: models.StudyPatch{State: &state}, Actor: "user:kim", Now: at(3)})
 		require.NoError(t, err)
-		_, err = w.AddTestDelivery(w.ctx, "whk_all", "user:kim", at(4))
+		_, err = w.Webhooks.AddTestDelivery(w.ctx, "whk_all", "user:kim", at(4))
 		require.NoError(t, err)
-		claims, err := w.ClaimDeliveries(w.ctx, "whk_all", at(10), at(12), 8)
+		claims, err := w.Webhooks.ClaimDeliveries(w.ctx, "whk_all", at(10), at(12), 8)
 		require.NoError(t, err)
 		var types []string
 		for _, row := range claims {
@@ -215,19 +215,19 @@ func TestReplayDuringADelivery(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.webhook("whk_1", "", "participant.enrolled")
 		w.enrolled()
-		claim, err := w.ClaimDeliveries(w.ctx, "whk_1", at(10), at(12), 8)
+		claim, err := w.Webhooks.ClaimDeliveries(w.ctx, "whk_1", at(10), at(12), 8)
 		require.NoError(t, err)
 		require.Len(t, claim, 1)
-		count, err := w.ReplayDeliveries(w.ctx, "whk_1", "user:kim", at(-1), at(11))
+		count, err := w.Webhooks.ReplayDeliveries(w.ctx, "whk_1", "user:kim", at(-1), at(11))
 		require.NoError(t, err)
 		require.EqualValues(t, 1, count)
-		require.NoError(t, w.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: claim[0], Answer: 204, Now: at(11)}))
-		again, err := w.ClaimDeliveries(w.ctx, "whk_1", at(11), at(13), 8)
+		require.NoError(t, w.Webhooks.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: claim[0], Answer: 204, Now: at(11)}))
+		again, err := w.Webhooks.ClaimDeliveries(w.ctx, "whk_1", at(11), at(13), 8)
 		require.NoError(t, err)
 		require.Len(t, again, 1)
 		require.Equal(t, claim[0].ID, again[0].ID)
-		require.NoError(t, w.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: again[0], Answer: 204, Now: at(12)}))
-		done, err := w.Deliveries(w.ctx, models.DeliveryQuery{WebhookID: "whk_1", OnlyOpen: true})
+		require.NoError(t, w.Webhooks.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: again[0], Answer: 204, Now: at(12)}))
+		done, err := w.Webhooks.Deliveries(w.ctx, models.DeliveryQuery{WebhookID: "whk_1", OnlyOpen: true})
 		require.NoError(t, err)
 		require.Empty(t, done)
 	})
@@ -239,7 +239,7 @@ func TestSecretOfAWebhookIsSealed(t *testing.T) {
 		hook := w.webhook("whk_1", "")
 		require.NotContains(t, w.text("SELECT secret FROM webhooks"), "whsec")
 		secret := "whsec_YW5vdGhlci1zZWNyZXQ="
-		hook, err := w.ChangeWebhook(w.ctx, models.WebhookChange{ID: hook.ID, Secret: &secret, Actor: "user:kim", Now: at(1)})
+		hook, err := w.Webhooks.ChangeWebhook(w.ctx, models.WebhookChange{ID: hook.ID, Secret: &secret, Actor: "user:kim", Now: at(1)})
 		require.NoError(t, err)
 		require.Equal(t, []string{"whsec_YW5vdGhlci1zZWNyZXQ=", "whsec_c2VjcmV0"}, hook.Secrets(at(2)))
 		require.Equal(t, []string{"whsec_YW5vdGhlci1zZWNyZXQ="}, hook.Secrets(at(1).Add(25*time.Hour)))

@@ -97,7 +97,7 @@ func (s *Sender) write(ctx context.Context, row models.WebhookDelivery) ([]byte,
 		StudyID: row.StudyID, ParticipantID: row.ParticipantID, ID: row.ObjectID, Status: row.Status, Code: row.Code,
 	}}
 	if row.ParticipantID != "" {
-		study, err := s.cfg.Store.Study(ctx, row.StudyID)
+		study, err := s.cfg.Study(ctx, row.StudyID)
 		if err != nil {
 			return nil, err
 		}

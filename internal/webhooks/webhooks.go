@@ -46,11 +46,10 @@ const (
 
 // Store keeps webhooks and their deliveries.
 type Store interface {
-	Webhooks(ctx context.Context) ([]models.Webhook, error)
+	List(ctx context.Context) ([]models.Webhook, error)
 	ClaimDeliveries(ctx context.Context, webhookID string, now, until time.Time, limit int) ([]models.WebhookDelivery, error)
 	RecordDelivery(ctx context.Context, a models.WebhookAttempt) error
 	PruneDeliveries(ctx context.Context, before time.Time, limit int) (int64, error)
-	Study(ctx context.Context, id string) (models.Study, error)
 }
 
 // Counter counts tries by their outcome: delivered, failed or gone. Failing is how
@@ -63,6 +62,8 @@ type Counter interface {
 // Config is what a Sender needs.
 type Config struct {
 	Store Store
+	// Study reads a study.
+	Study func(ctx context.Context, id string) (models.Study, error)
 	// Allow lists addresses that may be reached although they are not public, also
 	// without TLS.
 	Allow   []netip.AddrPort
@@ -129,7 +130,7 @@ func (s *Sender) Run(ctx context.Context) {
 
 // startDue starts a delivery to each active webhook that none is under way to.
 func (s *Sender) startDue(ctx context.Context, work *sync.WaitGroup) error {
-	hooks, err := s.cfg.Store.Webhooks(ctx)
+	hooks, err := s.cfg.Store.List(ctx)
 	if err != nil {
 		return err
 	}

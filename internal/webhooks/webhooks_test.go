@@ -43,7 +43,7 @@ func newTable(url string, people ...string) *table {
 	return t
 }
 
-func (t *table) Webhooks(context.Context) ([]models.Webhook, error) {
+func (t *table) List(context.Context) ([]models.Webhook, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return []models.Webhook{t.hook}, nil
@@ -111,7 +111,7 @@ func (c *counts) WebhooksFailing(n int) { c.failing = n }
 
 func newSender(t *testing.T, rows *table, c *counts, allow ...netip.AddrPort) *webhooks.Sender {
 	t.Helper()
-	return webhooks.New(webhooks.Config{Store: rows, Allow: allow, Counter: c, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return start }})
+	return webhooks.New(webhooks.Config{Store: rows, Study: rows.Study, Allow: allow, Counter: c, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return start }})
 }
 
 func addressOf(t *testing.T, server *httptest.Server) netip.AddrPort {
@@ -134,7 +134,7 @@ func TestEventIsSigned(t *testing.T) {
 	rows := newTable(server.URL+"/events", "conv_1")
 	old, rotated := rows.hook.Secret, time.Now()
 	rows.hook.Secret, rows.hook.RotatedAt = webhooks.NewSecret()+" "+old, &rotated
-	sender := webhooks.New(webhooks.Config{Store: rows, Allow: []netip.AddrPort{addressOf(t, server)}, Counter: &counts{}, Logger: slog.Default(), Now: time.Now})
+	sender := webhooks.New(webhooks.Config{Store: rows, Study: rows.Study, Allow: []netip.AddrPort{addressOf(t, server)}, Counter: &counts{}, Logger: slog.Default(), Now: time.Now})
 	require.NoError(t, sender.DeliverDue(t.Context(), rows.hook))
 	require.Equal(t, "msg_1", got.Header.Get("webhook-id"))
 	for _, secret := range strings.Fields(rows.hook.Secret) {
@@ -246,7 +246,7 @@ func TestHangingReceiver(t *testing.T) {
 	two := &twoTables{slow: newTable(slow.URL, "conv_1"), quick: newTable(quick.URL, "conv_1")}
 	two.quick.hook.ID = "whk_2"
 	c := &counts{}
-	sender := webhooks.New(webhooks.Config{Store: two, Allow: []netip.AddrPort{addressOf(t, slow), addressOf(t, quick)}, Counter: c, Logger: slog.New(slog.DiscardHandler), Now: time.Now})
+	sender := webhooks.New(webhooks.Config{Store: two, Study: two.slow.Study, Allow: []netip.AddrPort{addressOf(t, slow), addressOf(t, quick)}, Counter: c, Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -270,7 +270,7 @@ func (t *twoTables) of(id string) *table {
 	return t.slow
 }
 
-func (t *twoTables) Webhooks(context.Context) ([]models.Webhook, error) {
+func (t *twoTables) List(context.Context) ([]models.Webhook, error) {
 	return []models.Webhook{t.slow.hook, t.quick.hook}, nil
 }
 
@@ -305,7 +305,7 @@ func TestOldDeliveriesAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rows := newTable("https://example.org")
 		ctx, cancel := context.WithCancel(t.Context())
-		sender := webhooks.New(webhooks.Config{Store: rows, Counter: &counts{}, Logger: slog.Default(), Now: time.Now})
+		sender := webhooks.New(webhooks.Config{Store: rows, Study: rows.Study, Counter: &counts{}, Logger: slog.Default(), Now: time.Now})
 		go sender.Run(ctx)
 		synctest.Wait()
 		require.Equal(t, time.Now().Add(-30*24*time.Hour), rows.pruned)

@@ -21,7 +21,7 @@ func (r *Relay) LaterAlarm(id string) { r.pool.addJob(alarmKey + id) }
 func (r *Relay) Raise(ctx context.Context, id string) error {
 	tellCtx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	row, err := r.cfg.Store.Alarm(tellCtx, id)
+	row, err := r.cfg.Store.Alerts.Alarm(tellCtx, id)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", id, err)
 	}
@@ -37,7 +37,7 @@ func (r *Relay) Raise(ctx context.Context, id string) error {
 	}
 	markCtx, cancelMark := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
 	defer cancelMark()
-	if err := r.cfg.Store.AlarmTold(markCtx, row, r.cfg.Now()); err != nil {
+	if err := r.cfg.Store.Alerts.AlarmTold(markCtx, row, r.cfg.Now()); err != nil {
 		return fmt.Errorf("recording %s as told: %w", id, err)
 	}
 	return nil
@@ -49,7 +49,7 @@ func (r *Relay) sweepEscalations(ctx context.Context) error {
 	if r.cfg.Escalation <= 0 {
 		return nil
 	}
-	open, err := r.cfg.Store.UnacknowledgedAlarms(ctx, r.cfg.Now().Add(-r.cfg.Escalation), batch)
+	open, err := r.cfg.Store.Alerts.UnacknowledgedAlarms(ctx, r.cfg.Now().Add(-r.cfg.Escalation), batch)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (r *Relay) sweepEscalations(ctx context.Context) error {
 		if err := r.executeJob(ctx, second); err != nil {
 			return fmt.Errorf("starting %s: %w", second.id, err)
 		}
-		if err := r.cfg.Store.AlarmEscalated(ctx, row.ID, r.cfg.Now()); err != nil {
+		if err := r.cfg.Store.Alerts.AlarmEscalated(ctx, row.ID, r.cfg.Now()); err != nil {
 			return fmt.Errorf("recording %s as escalated: %w", row.ID, err)
 		}
 	}
@@ -70,7 +70,7 @@ func (r *Relay) sweepEscalations(ctx context.Context) error {
 
 // sweepAlarms raises the alarms that are still pending, before anything else.
 func (r *Relay) sweepAlarms(ctx context.Context) error {
-	pending, err := r.cfg.Store.PendingAlarms(ctx, r.cfg.Now().Add(-r.cfg.MinAge), batch)
+	pending, err := r.cfg.Store.Alerts.PendingAlarms(ctx, r.cfg.Now().Add(-r.cfg.MinAge), batch)
 	if err != nil {
 		return err
 	}

@@ -11,10 +11,14 @@ import (
 // costInterval is the least time between two sweeps of costs.
 const costInterval = 5 * time.Second
 
-// Costs keeps the ledger and the budgets.
+// Costs keeps the ledger.
 type Costs interface {
 	// RecordCosts adds to the ledger what was spent since the last time.
 	RecordCosts(ctx context.Context, list *prices.List) error
+}
+
+// Budgets say what may be spent.
+type Budgets interface {
 	// CheckBudgets returns the budgets that crossed a level since the last time.
 	CheckBudgets(ctx context.Context, now time.Time) ([]models.Budget, error)
 }
@@ -30,7 +34,7 @@ func (r *Relay) sweepCosts(ctx context.Context) error {
 	if err := r.cfg.Costs.RecordCosts(ctx, r.cfg.Prices); err != nil {
 		return err
 	}
-	crossed, err := r.cfg.Costs.CheckBudgets(ctx, now)
+	crossed, err := r.cfg.Budgets.CheckBudgets(ctx, now)
 	for _, b := range crossed {
 		r.cfg.Metrics.BudgetCrossed(b.State)
 		does := "replies go on until it is spent"

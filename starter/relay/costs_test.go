@@ -32,7 +32,7 @@ func TestSweepCosts(t *testing.T) {
 	var log bytes.Buffer
 	now := testNow
 	kept := &costRows{crossed: []models.Budget{{ID: 4, State: models.BudgetSpent}, {ID: 5, State: models.BudgetWarned}}}
-	r := &Relay{cfg: Config{Costs: kept, Metrics: m, Logger: slog.New(slog.NewTextHandler(&log, nil)), Now: func() time.Time { return now }}}
+	r := &Relay{cfg: Config{Costs: kept, Budgets: kept, Metrics: m, Logger: slog.New(slog.NewTextHandler(&log, nil)), Now: func() time.Time { return now }}}
 	for range 3 {
 		require.NoError(t, r.sweepCosts(t.Context()))
 	}

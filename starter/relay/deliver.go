@@ -15,32 +15,67 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/internal/metrics"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
 // Store reads what has been committed and not yet delivered to Temporal, and records
-// its delivery: notices of participants, hints to strangers, messages that may be a
-// crisis and turns to be remembered.
-type Store interface {
-	Erasures
+// its delivery, by noun; package store provides each.
+type Store struct {
+	Notices   Notices
+	People    People
+	Attention Attention
+	Hints     Hints
+	Joins     Joins
+	Alerts    Alerts
+	Memory    MemoryQueue
+	Erasures  Erasures
+}
 
-	Participant(ctx context.Context, id string) (models.Participant, error)
+// StoreOf takes what the relay needs out of a store.
+func StoreOf(s *store.Store) Store {
+	return Store{
+		Notices: s.Notices, People: s.People, Attention: s.Attention, Hints: s.Hints, Joins: s.Joins, Alerts: s.Alerts, Memory: s.MemoryQueue, Erasures: s.Erasures,
+	}
+}
+
+// Notices tell participants' workflows what has changed.
+type Notices interface {
 	// Untold are the participant's notices that were not delivered, in the order of
 	// their ids, and the participant as of then, removed or not.
 	Untold(ctx context.Context, participantID string) (models.Participant, []models.Notice, error)
 	NoticesDelivered(ctx context.Context, ids []int64, at time.Time) error
-	// ParticipantFlags reads what the search attributes are to show.
-	ParticipantFlags(ctx context.Context, p models.Participant) (models.ParticipantFlags, error)
 	// ResumedMessages lists the texts that a notice has answered after a pause.
 	ResumedMessages(ctx context.Context, noticeID int64) ([]models.InboxItem, error)
 	// PendingNotices lists undelivered notices of everybody in the order of
 	// their ids.
 	PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error)
+}
+
+// People reads participants.
+type People interface {
+	Participant(ctx context.Context, id string) (models.Participant, error)
+}
+
+// Attention reads what the search attributes are to show.
+type Attention interface {
+	ParticipantFlags(ctx context.Context, p models.Participant) (models.ParticipantFlags, error)
+}
+
+// Hints go to strangers.
+type Hints interface {
 	// PendingHints lists hints that were not delivered to Temporal, oldest first.
 	PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]models.Hint, error)
 	HintTold(ctx context.Context, id string, at time.Time) error
-	// ExpireJoins ends joins that were not confirmed in time.
+}
+
+// Joins ends joins that were not confirmed in time.
+type Joins interface {
 	ExpireJoins(ctx context.Context, now time.Time, limit int) error
+}
+
+// Alerts are messages that may be a crisis.
+type Alerts interface {
 	// PendingAlarms lists alarms that were not delivered to Temporal, oldest first.
 	PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]models.Alert, error)
 	// UnacknowledgedAlarms lists alarms raised before an instant that no operator has
@@ -50,6 +85,10 @@ type Store interface {
 	// AlarmTold records that an alarm, as it was read, was delivered to Temporal.
 	AlarmTold(ctx context.Context, told models.Alert, at time.Time) error
 	Alarm(ctx context.Context, id string) (models.Alert, error)
+}
+
+// MemoryQueue holds turns to be remembered.
+type MemoryQueue interface {
 	// ClaimMemory gives turns to the caller for a while, oldest first.
 	ClaimMemory(ctx context.Context, c models.MemoryClaim) ([]string, error)
 }
@@ -113,7 +152,7 @@ func (r *Relay) deliverText(ctx context.Context, n models.Notice) error {
 
 // deliverAll is Deliver under the participant's lock.
 func (r *Relay) deliverAll(ctx context.Context, participantID string) error {
-	p, outstanding, err := r.cfg.Store.Untold(ctx, participantID)
+	p, outstanding, err := r.cfg.Store.Notices.Untold(ctx, participantID)
 	if err != nil {
 		return fmt.Errorf("reading notices: %w", err)
 	}
@@ -136,7 +175,7 @@ func (r *Relay) deliverAll(ctx context.Context, participantID string) error {
 func (r *Relay) markTold(ctx context.Context, ids []int64) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
 	defer cancel()
-	if err := r.cfg.Store.NoticesDelivered(ctx, ids, r.cfg.Now()); err != nil {
+	if err := r.cfg.Store.Notices.NoticesDelivered(ctx, ids, r.cfg.Now()); err != nil {
 		return fmt.Errorf("recording delivered notices: %w", err)
 	}
 	return nil
@@ -274,7 +313,7 @@ func (r *Relay) resumeWorkflow(ctx context.Context, p models.Participant, n mode
 	var request models.ResumeRequest
 	if n.Ref == string(models.WaitingAnswer) {
 		var err error
-		if request.Items, err = r.cfg.Store.ResumedMessages(ctx, n.ID); err != nil {
+		if request.Items, err = r.cfg.Store.Notices.ResumedMessages(ctx, n.ID); err != nil {
 			return fmt.Errorf("reading the texts to answer: %w", err)
 		}
 	}
@@ -296,7 +335,7 @@ func (r *Relay) releaseCoach(ctx context.Context, p models.Participant, n models
 	request := models.HandBackRequest{Answer: n.Ref == string(models.WaitingAnswer)}
 	if request.Answer {
 		var err error
-		if request.Items, err = r.cfg.Store.ResumedMessages(ctx, n.ID); err != nil {
+		if request.Items, err = r.cfg.Store.Notices.ResumedMessages(ctx, n.ID); err != nil {
 			return fmt.Errorf("reading the texts to answer: %w", err)
 		}
 	}
@@ -305,7 +344,7 @@ func (r *Relay) releaseCoach(ctx context.Context, p models.Participant, n models
 
 // updateFlags has the workflow show the participant's flags as they are now.
 func (r *Relay) updateFlags(ctx context.Context, p models.Participant, n models.Notice) error {
-	flags, err := r.cfg.Store.ParticipantFlags(ctx, p)
+	flags, err := r.cfg.Store.Attention.ParticipantFlags(ctx, p)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (r *Relay) sweepErasures(ctx context.Context) error {
 	if err := r.beginExpired(ctx); err != nil {
 		return err
 	}
-	pending, err := r.cfg.Store.PendingErasures(ctx, erasureBatch)
+	pending, err := r.cfg.Store.Erasures.PendingErasures(ctx, erasureBatch)
 	if err != nil {
 		return err
 	}
@@ -79,12 +79,12 @@ func (r *Relay) beginExpired(ctx context.Context) error {
 	if r.cfg.Retention <= 0 || now.Before(r.erasing.retention) {
 		return nil
 	}
-	ids, err := r.cfg.Store.ExpiredParticipants(ctx, now.Add(-r.cfg.Retention), erasureBatch)
+	ids, err := r.cfg.Store.Erasures.ExpiredParticipants(ctx, now.Add(-r.cfg.Retention), erasureBatch)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if _, err := r.cfg.Store.BeginErasure(ctx, models.ErasureRequest{ParticipantID: id, Actor: RetentionActor, Now: now}); err != nil {
+		if _, err := r.cfg.Store.Erasures.BeginErasure(ctx, models.ErasureRequest{ParticipantID: id, Actor: RetentionActor, Now: now}); err != nil {
 			return err
 		}
 	}
@@ -104,7 +104,7 @@ func (r *Relay) carryOn(ctx context.Context, e models.Erasure) error {
 	case models.ErasureHistory:
 		return r.deleteHistories(ctx, e)
 	case models.ErasureRows:
-		return r.cfg.Store.EraseRows(ctx, e.ParticipantID, r.cfg.Now())
+		return r.cfg.Store.Erasures.EraseRows(ctx, e.ParticipantID, r.cfg.Now())
 	case models.ErasureCarrier:
 		return r.eraseCopies(ctx, e)
 	case models.ErasureDone:
@@ -116,7 +116,7 @@ func (r *Relay) carryOn(ctx context.Context, e models.Erasure) error {
 // long as the grace.
 func (r *Relay) awaitEnd(ctx context.Context, e models.Erasure) error {
 	if r.cfg.Now().Sub(e.RequestedAt) < erasureGrace {
-		settled, err := r.cfg.Store.IsSettled(ctx, e.ParticipantID)
+		settled, err := r.cfg.Store.Erasures.IsSettled(ctx, e.ParticipantID)
 		if err != nil || !settled {
 			return err
 		}
@@ -129,7 +129,7 @@ func (r *Relay) awaitEnd(ctx context.Context, e models.Erasure) error {
 }
 
 func (r *Relay) endStep(ctx context.Context, e models.Erasure, to models.ErasureState) error {
-	return r.cfg.Store.EndErasureStep(ctx, models.ErasureStep{ParticipantID: e.ParticipantID, From: e.State, To: to, Now: r.cfg.Now()})
+	return r.cfg.Store.Erasures.EndErasureStep(ctx, models.ErasureStep{ParticipantID: e.ParticipantID, From: e.State, To: to, Now: r.cfg.Now()})
 }
 
 // deleteHistories terminates and deletes every run of the participant's workflow
@@ -143,7 +143,7 @@ func (r *Relay) deleteHistories(ctx context.Context, e models.Erasure) error {
 	if len(runs) == 0 {
 		return r.endStep(ctx, e, models.ErasureRows)
 	}
-	if err := r.cfg.Store.NoteExecutions(ctx, e.ParticipantID, len(runs)); err != nil {
+	if err := r.cfg.Store.Erasures.NoteExecutions(ctx, e.ParticipantID, len(runs)); err != nil {
 		return err
 	}
 	var failed error
@@ -167,12 +167,12 @@ func (r *Relay) deleteRun(ctx context.Context, run Execution) error {
 
 // eraseCopies has Temporal ask the carrier until it has no copy.
 func (r *Relay) eraseCopies(ctx context.Context, e models.Erasure) error {
-	copies, err := r.cfg.Store.CarrierCopies(ctx, e.ParticipantID, 1)
+	copies, err := r.cfg.Store.Erasures.CarrierCopies(ctx, e.ParticipantID, 1)
 	if err != nil {
 		return err
 	}
 	if len(copies) == 0 {
-		return r.cfg.Store.FinishErasure(ctx, e.ParticipantID, r.cfg.Now())
+		return r.cfg.Store.Erasures.FinishErasure(ctx, e.ParticipantID, r.cfg.Now())
 	}
 	err = r.executeJob(ctx, job{
 		id: "erase-" + e.ParticipantID, name: models.ActivityEraseCopies, input: models.EraseCopiesInput{ParticipantID: e.ParticipantID},

@@ -43,10 +43,10 @@ func newWorld(t *testing.T) *world {
 		"r2": {WorkflowID: models.WorkflowID("p1"), RunID: "r2", Running: true},
 		"r3": {WorkflowID: models.SubagentWorkflowID("p1-t1-s1-c0"), RunID: "r3", Running: true},
 	}}
-	_, err = rows.Enroll(t.Context(), models.Participant{ID: "p1", Phone: "+15558675310", PersonTexts: models.PersonTexts[string]{Name: "Ada"}, Timezone: "UTC", EnrolledAt: testNow}, "operator")
+	_, err = rows.People.Enroll(t.Context(), models.Participant{ID: "p1", Phone: "+15558675310", PersonTexts: models.PersonTexts[string]{Name: "Ada"}, Timezone: "UTC", EnrolledAt: testNow}, "operator")
 	require.NoError(t, err)
 	for sid := range w.atCarrier {
-		_, err := rows.AcceptInbound(t.Context(), models.Inbound{ProviderSID: sid, From: "+15558675310", To: "+15017122661", Body: "hello", ReceivedAt: testNow})
+		_, err := rows.Inbound.AcceptInbound(t.Context(), models.Inbound{ProviderSID: sid, From: "+15558675310", To: "+15017122661", Body: "hello", ReceivedAt: testNow})
 		require.NoError(t, err)
 	}
 	return w
@@ -69,24 +69,24 @@ func (w *world) step(do func() error) error {
 
 // The rows of the world die on order; reads go through.
 type dyingRows struct {
-	*store.Store
+	*store.Erasures
 	w *world
 }
 
 func (d dyingRows) EndErasureStep(ctx context.Context, step models.ErasureStep) error {
-	return d.w.step(func() error { return d.Store.EndErasureStep(ctx, step) })
+	return d.w.step(func() error { return d.Erasures.EndErasureStep(ctx, step) })
 }
 
 func (d dyingRows) NoteExecutions(ctx context.Context, id string, count int) error {
-	return d.w.step(func() error { return d.Store.NoteExecutions(ctx, id, count) })
+	return d.w.step(func() error { return d.Erasures.NoteExecutions(ctx, id, count) })
 }
 
 func (d dyingRows) EraseRows(ctx context.Context, id string, now time.Time) error {
-	return d.w.step(func() error { return d.Store.EraseRows(ctx, id, now) })
+	return d.w.step(func() error { return d.Erasures.EraseRows(ctx, id, now) })
 }
 
 func (d dyingRows) FinishErasure(ctx context.Context, id string, now time.Time) error {
-	return d.w.step(func() error { return d.Store.FinishErasure(ctx, id, now) })
+	return d.w.step(func() error { return d.Erasures.FinishErasure(ctx, id, now) })
 }
 
 func (w *world) IsRunning(context.Context, string) (bool, error) {
@@ -127,18 +127,18 @@ func (e carrierEngine) ExecuteActivity(ctx context.Context, o client.StartActivi
 	require.Equal(e.w.t, models.ActivityEraseCopies, name)
 	require.Equal(e.w.t, "erase-p1", o.ID)
 	id := args[0].(models.EraseCopiesInput).ParticipantID
-	copies, err := e.w.rows.CarrierCopies(ctx, id, 1)
+	copies, err := e.w.rows.Erasures.CarrierCopies(ctx, id, 1)
 	require.NoError(e.w.t, err)
 	return nil, e.w.step(func() error {
 		delete(e.w.atCarrier, copies[0].ProviderSID)
-		return e.w.rows.CopyErased(ctx, id, copies[0])
+		return e.w.rows.Erasures.CopyErased(ctx, id, copies[0])
 	})
 }
 
 // process is a starter that has just begun.
 func (w *world) process() *Relay {
 	r := New(Config{
-		Store: dyingRows{w.rows, w}, Histories: w, Engine: carrierEngine{&engine{}, w},
+		Store: Store{Erasures: dyingRows{w.rows.Erasures, w}}, Histories: w, Engine: carrierEngine{&engine{}, w},
 		Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now },
 	})
 	w.t.Cleanup(func() { r.Stop(context.Background()) })
@@ -157,7 +157,7 @@ func (w *world) sweep() models.Erasure {
 			r = w.process()
 		}
 		w.now = w.now.Add(2 * time.Second)
-		e, err := w.rows.Erasure(w.t.Context(), "p1")
+		e, err := w.rows.Erasures.Erasure(w.t.Context(), "p1")
 		require.NoError(w.t, err)
 		if e.State == models.ErasureDone {
 			return e
@@ -169,7 +169,7 @@ func (w *world) sweep() models.Erasure {
 
 func (w *world) begin() {
 	w.t.Helper()
-	_, err := w.rows.BeginErasure(w.t.Context(), models.ErasureRequest{ParticipantID: "p1", Actor: "user:eve", Now: w.now})
+	_, err := w.rows.Erasures.BeginErasure(w.t.Context(), models.ErasureRequest{ParticipantID: "p1", Actor: "user:eve", Now: w.now})
 	require.NoError(w.t, err)
 }
 
@@ -208,13 +208,13 @@ func TestErasureLetsTheWorkflowEnd(t *testing.T) {
 	w.begin()
 	r := w.process()
 	require.NoError(t, r.sweepErasures(t.Context()))
-	_, untold, err := w.rows.Untold(t.Context(), "p1")
+	_, untold, err := w.rows.Notices.Untold(t.Context(), "p1")
 	require.NoError(t, err)
 	var ids []int64
 	for _, n := range untold {
 		ids = append(ids, n.ID)
 	}
-	require.NoError(t, w.rows.NoticesDelivered(t.Context(), ids, w.now))
+	require.NoError(t, w.rows.Notices.NoticesDelivered(t.Context(), ids, w.now))
 	require.NoError(t, r.sweepErasures(t.Context()))
 	require.Zero(t, w.calls, "the workflow runs")
 	run := w.runs["r2"]
@@ -226,18 +226,18 @@ func TestErasureLetsTheWorkflowEnd(t *testing.T) {
 // TestRetention: people who were removed long ago are erased, once.
 func TestRetention(t *testing.T) {
 	w := newWorld(t)
-	require.NoError(t, w.rows.RemoveParticipant(t.Context(), "p1", "operator", w.now))
+	require.NoError(t, w.rows.People.RemoveParticipant(t.Context(), "p1", "operator", w.now))
 	r := w.process()
 	r.cfg.Retention = 24 * time.Hour
 	w.now = w.now.Add(24 * time.Hour)
 	require.NoError(t, r.sweepErasures(t.Context()))
-	_, err := w.rows.Erasure(t.Context(), "p1")
+	_, err := w.rows.Erasures.Erasure(t.Context(), "p1")
 	require.ErrorIs(t, err, models.ErrNotFound)
 	w.now = w.now.Add(retentionInterval)
 	require.NoError(t, r.sweepErasures(t.Context()))
 	w.now = w.now.Add(erasureGrace)
 	require.Equal(t, RetentionActor, w.sweep().RequestedBy)
-	rows, err := w.rows.AuditRows(t.Context(), models.AuditQuery{Actor: RetentionActor})
+	rows, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{Actor: RetentionActor})
 	require.NoError(t, err)
 	require.Len(t, rows, 2)
 }

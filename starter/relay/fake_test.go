@@ -38,6 +38,11 @@ type rows struct {
 
 func (m *rows) PendingErasures(context.Context, int) ([]models.Erasure, error) { return nil, m.down }
 
+// byNoun are the rows as each part of the store.
+func (m *rows) byNoun() Store {
+	return Store{Notices: m, People: m, Attention: m, Hints: m, Joins: m, Alerts: m, Memory: m, Erasures: m}
+}
+
 func newRows() *rows {
 	return &rows{participants: map[string]models.Participant{}, removed: map[string]bool{}}
 }

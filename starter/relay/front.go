@@ -58,7 +58,7 @@ func (r *Relay) SendHint(ctx context.Context, id string) error {
 	}
 	markCtx, cancelMark := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
 	defer cancelMark()
-	if err := r.cfg.Store.HintTold(markCtx, id, r.cfg.Now()); err != nil {
+	if err := r.cfg.Store.Hints.HintTold(markCtx, id, r.cfg.Now()); err != nil {
 		return fmt.Errorf("recording %s as told: %w", id, err)
 	}
 	return nil
@@ -143,7 +143,7 @@ func (r *Relay) executeJob(ctx context.Context, j job) error {
 // sweepHints delivers the hints that were left over. The first failure ends it:
 // they all take the same path, and the next sweep finds the rest.
 func (r *Relay) sweepHints(ctx context.Context) error {
-	pending, err := r.cfg.Store.PendingHints(ctx, r.cfg.Now().Add(-r.cfg.MinAge), batch)
+	pending, err := r.cfg.Store.Hints.PendingHints(ctx, r.cfg.Now().Add(-r.cfg.MinAge), batch)
 	if err != nil {
 		return err
 	}

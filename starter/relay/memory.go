@@ -28,7 +28,7 @@ const (
 func (r *Relay) sweepMemory(ctx context.Context) error {
 	for {
 		now := r.cfg.Now()
-		ids, err := r.cfg.Store.ClaimMemory(ctx, models.MemoryClaim{Now: now, Until: now.Add(memoryClaim), Limit: memoryBatch})
+		ids, err := r.cfg.Store.Memory.ClaimMemory(ctx, models.MemoryClaim{Now: now, Until: now.Add(memoryClaim), Limit: memoryBatch})
 		if err != nil || len(ids) == 0 {
 			return err
 		}

@@ -38,8 +38,9 @@ type Config struct {
 	Logger  *slog.Logger
 	Now     func() time.Time
 	// Costs keeps the ledger, at the prices of Prices; nil: there is none.
-	Costs  Costs
-	Prices *prices.List
+	Costs   Costs
+	Budgets Budgets
+	Prices  *prices.List
 	// Interval between two sweeps, MinAge of the notices that a sweep touches:
 	// long enough for the process that wrote them to have delivered them. Zero
 	// values take the defaults (2 s, 3 s).
@@ -117,7 +118,7 @@ func (r *Relay) Run(ctx context.Context) {
 // Sweep does once what Run does at every interval. It may run once at a time, and
 // not beside Run.
 func (r *Relay) Sweep(ctx context.Context) error {
-	return errors.Join(r.sweepAlarms(ctx), r.sweepEscalations(ctx), r.sweepNotices(ctx), r.sweepHints(ctx), r.cfg.Store.ExpireJoins(ctx, r.cfg.Now(), batch), r.sweepMemory(ctx), r.restoreTerminated(ctx), r.sweepErasures(ctx), r.sweepCosts(ctx))
+	return errors.Join(r.sweepAlarms(ctx), r.sweepEscalations(ctx), r.sweepNotices(ctx), r.sweepHints(ctx), r.cfg.Store.Joins.ExpireJoins(ctx, r.cfg.Now(), batch), r.sweepMemory(ctx), r.restoreTerminated(ctx), r.sweepErasures(ctx), r.sweepCosts(ctx))
 }
 
 // addJitter returns d, changed by up to 20 percent at random.
@@ -129,7 +130,7 @@ func addJitter(d time.Duration) time.Duration {
 // participant whose delivery fails waits longer each time and delays no other.
 func (r *Relay) sweepNotices(ctx context.Context) error {
 	now := r.cfg.Now()
-	pending, err := r.cfg.Store.PendingNotices(ctx, now.Add(-r.cfg.MinAge), batch)
+	pending, err := r.cfg.Store.Notices.PendingNotices(ctx, now.Add(-r.cfg.MinAge), batch)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func newBench(t *testing.T) *bench {
 	counted, err := metrics.New(metrics.Config{Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	b.relay = New(Config{
-		Store: b.store, Engine: b.engine, Metrics: counted, Now: func() time.Time { return b.now }, Logger: slog.New(slog.DiscardHandler),
+		Store: b.store.byNoun(), Engine: b.engine, Metrics: counted, Now: func() time.Time { return b.now }, Logger: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(func() { b.relay.Stop(context.Background()) })
 	return b

@@ -90,7 +90,7 @@ func (r *Relay) restoreParticipant(ctx context.Context, id string) error {
 	defer unlock()
 	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	p, err := r.cfg.Store.Participant(ctx, id)
+	p, err := r.cfg.Store.People.Participant(ctx, id)
 	if errors.Is(err, models.ErrNotFound) {
 		return nil // removed: not brought back
 	}
