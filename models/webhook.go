@@ -18,8 +18,8 @@ const (
 // WebhookTest is the event that an operator sends to try a webhook.
 const WebhookTest = "webhook.test"
 
-// WebhookEvents lists the types that a webhook may ask for, sorted. The triggers of
-// migration 42 write them.
+// WebhookEvents lists the types that a webhook may ask for, sorted. Triggers of
+// migrations write them.
 func WebhookEvents() []string {
 	return []string{
 		"alert.acknowledged", "alert.opened", "consent.given", "consent.withdrawn", "message.received", "message.status",
