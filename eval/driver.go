@@ -105,7 +105,7 @@ func rules(c config.Coaching) (coach.Rules, error) {
 	return coach.Rules{
 		PrepTime: c.PrepTime, PromptGrace: c.PromptGrace, ReminderDelay: c.ReminderDelay,
 		AutoFeedbackDelay: c.AutoFeedbackDelay, FeedbackTimeout: c.FeedbackTimeout, FeedbackFollowup: c.FeedbackFollowup,
-		CheckIn: c.CheckIn, CheckInCap: c.CheckInCap, Debounce: c.Debounce, DebounceMax: c.DebounceMax, Quiet: quiet,
+		CheckIn: c.CheckIn, CheckInCap: 1, Debounce: c.Debounce, DebounceMax: c.DebounceMax, Quiet: quiet,
 	}, nil
 }
 

@@ -98,7 +98,7 @@ func (h *handlers) getSettings(ctx context.Context, _ *noInput) (*answer[api.Set
 		Playbooks: append([]api.PromptPage{}, h.cfg.Settings.Playbooks...), Focuses: append([]api.PromptPage{}, h.cfg.Settings.Focuses...),
 	}
 	for _, one := range h.cfg.Settings.Table {
-		out.Settings = append(out.Settings, api.Setting{Name: one.Name, Value: one.Value, Source: one.Source, Meaning: config.Explain(one.Name)})
+		out.Settings = append(out.Settings, api.Setting{Name: one.Name, Value: one.Value, InForce: one.InForce, Source: one.Source, Meaning: config.Explain(one.Name)})
 	}
 	ctx, cancel := context.WithTimeout(ctx, buildsLimit)
 	defer cancel()

@@ -20,6 +20,9 @@ const (
 	// eagerLimit bounds eager activities where slots follow the machine's
 	// load, so that prompts of a wave cannot take what a reply needs.
 	eagerLimit = 500
+	// machineShare is the share of processors and memory up to which such slots are
+	// given.
+	machineShare = 0.8
 )
 
 // workerOptions returns the options that every worker of a process has: how many
@@ -44,7 +47,7 @@ func workerOptions(t config.Tuning) (sdk.Options, error) {
 		return options, nil
 	}
 	options.MaxConcurrentEagerActivityExecutionSize = eagerLimit
-	tuner, err := sdk.NewResourceBasedTuner(sdk.ResourceBasedTunerOptions{TargetMem: t.Memory, TargetCpu: t.CPU, InfoSupplier: machine{}})
+	tuner, err := sdk.NewResourceBasedTuner(sdk.ResourceBasedTunerOptions{TargetMem: machineShare, TargetCpu: machineShare, InfoSupplier: machine{}})
 	if err != nil {
 		return options, fmt.Errorf("COACH_WORKER_SLOTS: preparing slots by processor and memory: %w", err)
 	}

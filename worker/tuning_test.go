@@ -22,7 +22,7 @@ func TestTuned(t *testing.T) {
 	three := sdk.NewPollerBehaviorSimpleMaximum(sdk.PollerBehaviorSimpleMaximumOptions{MaximumNumberOfPollers: 3})
 	require.Equal(t, three, fixed.WorkflowTaskPollerBehavior)
 
-	auto, err := workerOptions(config.Tuning{CPU: 0.5, Memory: 0.5})
+	auto, err := workerOptions(config.Tuning{})
 	require.NoError(t, err)
 	require.NotNil(t, auto.Tuner)
 	require.Equal(t, eagerLimit, auto.MaxConcurrentEagerActivityExecutionSize)

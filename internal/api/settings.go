@@ -2,11 +2,24 @@ package api
 
 // Setting is one setting of the starter that answered. Secrets are masked.
 type Setting struct {
-	Name   string `json:"name"`
-	Value  string `json:"value"`
-	Source string `json:"source" doc:"default, environment, file or profile."`
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	// InForce says what a value that is empty or 0 means.
+	InForce string `json:"in_force,omitempty" doc:"What a value that is empty or 0 means, such as off."`
+	Source  string `json:"source" doc:"default, environment, file or profile."`
 	// Meaning is one line; docs/configuration.md says the same.
 	Meaning string `json:"meaning"`
+}
+
+// Describe shows the value, and where it is empty or 0 what is in force.
+func (s Setting) Describe() string {
+	switch {
+	case s.InForce == "":
+		return s.Value
+	case s.Value == "" || s.Value == "[]":
+		return s.InForce
+	}
+	return s.Value + " (" + s.InForce + ")"
 }
 
 // PromptPage is a playbook or a focus: a page of prompts with a name.

@@ -32,5 +32,5 @@ func TestAttentionVerb(t *testing.T) {
 	require.Contains(t, out, `"kind": "crisis"`)
 	code, _, complaint = call(t, environ, "attention", "--kind", "mood")
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, complaint, `"mood" is none of crisis, unreachable, send, refusal, flood`)
+	require.Contains(t, complaint, `"mood" is none of crisis, unreachable, send, refusal, `)
 }

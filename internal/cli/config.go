@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coachline/internal/api"
 	"coachline/internal/config"
 )
 
@@ -39,7 +40,7 @@ func (p *program) printSettings(settings []config.Setting) error {
 	out := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "SETTING\tVALUE\tSOURCE")
 	for _, one := range settings {
-		fmt.Fprintf(out, "%s\t%s\t%s\n", one.Name, one.Value, one.Source)
+		fmt.Fprintf(out, "%s\t%s\t%s\n", one.Name, api.Setting{Value: one.Value, InForce: one.InForce}.Describe(), one.Source)
 	}
 	return out.Flush()
 }

@@ -237,7 +237,6 @@ func (c *Config) checkNumbers(bad map[string]bool) []error {
 		{"COACH_MAX_TURNS", c.Worker.MaxTurns, 1},
 		{"COACH_MAX_TOOL_CALLS", c.Worker.MaxToolCalls, 1},
 		{"COACH_CONTINUE_AS_NEW_EVENTS", c.Worker.ContinueAsNewEvents, 0},
-		{"COACH_CHECK_IN_CAP", c.Coaching.CheckInCap, 1},
 		{"COACH_TEXTS_PER_MINUTE", c.Inbound.TextsPerMinute, 0},
 		{"COACH_TEXTS_PER_DAY", c.Inbound.TextsPerDay, 0},
 		{"COACH_WORKFLOW_CACHE", c.Tuning.WorkflowCache, 0},
@@ -279,14 +278,6 @@ func (c *Config) checkTuning(bad map[string]bool) []error {
 	}
 	if queues := c.Tuning.Queues; queues != QueuesOne && queues != QueuesSplit {
 		problems = append(problems, refuse("COACH_QUEUES", string(queues), "one or split"))
-	}
-	for _, one := range []struct {
-		name  string
-		value float64
-	}{{"COACH_WORKER_CPU", c.Tuning.CPU}, {"COACH_WORKER_MEMORY", c.Tuning.Memory}} {
-		if !bad[one.name] && !(one.value > 0 && one.value <= 1) {
-			problems = append(problems, refuse(one.name, fmt.Sprint(one.value), "a share of the machine above 0, at most 1"))
-		}
 	}
 	return problems
 }

@@ -168,10 +168,8 @@ type Coaching struct {
 	AutoFeedbackDelay time.Duration `env:"COACH_AUTO_FEEDBACK_DELAY" envDefault:"5m"`
 	FeedbackTimeout   time.Duration `env:"COACH_FEEDBACK_TIMEOUT" envDefault:"15m"`
 	FeedbackFollowup  time.Duration `env:"COACH_FEEDBACK_FOLLOWUP" envDefault:"3h"`
-	// CheckIn: from the last contact to the look whether to write; CheckInCap
-	// bounds the check-ins of a local day.
+	// CheckIn: from the last contact to the look whether to write.
 	CheckIn     time.Duration `env:"COACH_CHECK_IN" envDefault:"0"`
-	CheckInCap  int           `env:"COACH_CHECK_IN_CAP" envDefault:"1"`
 	Debounce    time.Duration `env:"COACH_DEBOUNCE" envDefault:"2s"`
 	DebounceMax time.Duration `env:"COACH_DEBOUNCE_MAX" envDefault:"15s"`
 	// LateTry is the least time until a text that did not arrive is tried again.
@@ -222,10 +220,8 @@ type Tuning struct {
 	WorkflowPollers int `env:"COACH_WORKFLOW_POLLERS" envDefault:"10"`
 	ActivityPollers int `env:"COACH_ACTIVITY_POLLERS" envDefault:"2"`
 	// Slots is how many tasks of a kind a worker runs at a time for each queue; 0
-	// takes more as long as CPU and Memory, shares of the machine, allow.
-	Slots  int     `env:"COACH_WORKER_SLOTS" envDefault:"1000"`
-	CPU    float64 `env:"COACH_WORKER_CPU" envDefault:"0.8"`
-	Memory float64 `env:"COACH_WORKER_MEMORY" envDefault:"0.8"`
+	// takes more as long as the machine allows.
+	Slots int `env:"COACH_WORKER_SLOTS" envDefault:"1000"`
 	// WorkflowCache is how many participants a worker keeps in memory, some 33
 	// KiB each; the others are replayed when something happens.
 	WorkflowCache int `env:"COACH_WORKFLOW_CACHE" envDefault:"10000"`

@@ -2,7 +2,9 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -34,11 +36,24 @@ var temporalVariables = [][2]string{
 	{"TEMPORAL_PROFILE", ""},
 }
 
-// Markdown is the table of every variable for the documentation: its name, its
-// default, which processes read it, and what it means.
+// first are the variables that an installation sets before all others.
+var first = []string{
+	databaseURL, "TEMPORAL_ADDRESS", "OPENAI_API_KEY", "COACH_MODEL", accountSID, authToken, from, payloadKeys, "COACH_PUBLIC_URL", "COACH_API_TOKEN",
+}
+
+// groupTitles are the captions of the tables, by the field of Config.
+var groupTitles = map[string]string{
+	"Temporal": "Temporal", "Model": "Model", "Replies": "Replies", "Web": "Web", "Carrier": "Carrier", "HTTP": "API, console and commands",
+	"Inbound": "Senders", "Costs": "Costs", "Coaching": "Coaching", "Worker": "Turns, alerts and releases", "Tuning": "Size of the machine", "Log": "Log",
+}
+
+// Markdown are the tables of all variables for the documentation, those first that
+// every installation sets: name, default, which processes read it, what it means.
 func Markdown() string {
 	var out strings.Builder
-	out.WriteString("| variable | default | read by | meaning |\n|---|---|---|---|\n")
+	head := func(title string) {
+		fmt.Fprintf(&out, "\n**%s**\n\n| variable | default | read by | meaning |\n|---|---|---|---|\n", title)
+	}
 	row := func(name, preset string) {
 		if preset == "" {
 			preset = "-"
@@ -48,15 +63,52 @@ func Markdown() string {
 		about := explanations[name]
 		fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", name, preset, about.by, about.meaning)
 	}
-	for i, v := range variables() {
-		row(v.name, v.preset)
-		if i == 0 {
-			for _, one := range temporalVariables {
-				row(one[0], one[1])
-			}
+	all := variables()
+	presets := map[string]string{"TEMPORAL_ADDRESS": temporalVariables[0][1]}
+	for _, v := range all {
+		presets[v.name] = v.preset
+	}
+	head("Set these first")
+	for _, name := range first {
+		row(name, presets[name])
+	}
+	for _, one := range temporalVariables {
+		if one[0] == "TEMPORAL_NAMESPACE" {
+			head(groupTitles["Temporal"])
+		}
+		if !slices.Contains(first, one[0]) {
+			row(one[0], one[1])
 		}
 	}
-	return out.String()
+	group := ""
+	for _, v := range all {
+		if slices.Contains(first, v.name) {
+			continue
+		}
+		if of := reflect.TypeFor[Config]().Field(v.index[0]).Name; of != group {
+			group = of
+			head(groupTitles[group])
+		}
+		row(v.name, v.preset)
+	}
+	return out.String() + "\n"
+}
+
+// emptyMeans finds what a variable without a value, or with 0, means.
+var emptyMeans = regexp.MustCompile(`(?:^|; |, )(empty|0): ([^;]+)`)
+
+// resolve says what is in force for a value that is empty or 0; empty for others.
+func resolve(name, value string) string {
+	kind := map[string]string{"": "empty", "[]": "empty", "0": "0", "0s": "0"}[value]
+	for _, found := range emptyMeans.FindAllStringSubmatch(Explain(name), -1) {
+		if found[1] == kind {
+			return found[2]
+		}
+	}
+	if kind == "empty" {
+		return "not set"
+	}
+	return ""
 }
 
 var markdownLink = regexp.MustCompile(`\[([^]]*)]\([^)]*\)`)
@@ -103,8 +155,8 @@ var explanations = map[string]explanation{
 
 	accountSID:        {readByBoth, "account of the carrier"},
 	authToken:         {readByBoth, "its token; during a rotation two, with a comma: the first sends"},
-	from:              {readByBoth, "the sending number, or"},
-	messagingService:  {readByBoth, "a messaging service"},
+	from:              {readByBoth, "the sending number; or `TWILIO_MESSAGING_SERVICE_SID`"},
+	messagingService:  {readByBoth, "a messaging service in the place of a number"},
 	"TWILIO_BASE_URL": {readByWorker, "another server with Twilio's API"},
 	"COACH_SEND_RATE": {readByBoth, "segments a second of all workers (a send is two); 0: no limit"},
 
@@ -137,8 +189,7 @@ var explanations = map[string]explanation{
 	"COACH_AUTO_FEEDBACK_DELAY": {readByBoth, "from an unanswered prompt to mode `FEEDBACK`; 0: off"},
 	"COACH_FEEDBACK_TIMEOUT":    {readByBoth, "silence in `FEEDBACK` before a feedback question; 0: off"},
 	"COACH_FEEDBACK_FOLLOWUP":   {readByBoth, "from that question to a follow-up; 0: off"},
-	"COACH_CHECK_IN":            {readByBoth, "silence before a [check-in](#check-ins), 5m or more; 0: off"},
-	"COACH_CHECK_IN_CAP":        {readByBoth, "most check-ins on a local day"},
+	"COACH_CHECK_IN":            {readByBoth, "silence before a [check-in](#check-ins), of which a day has one; 5m or more; 0: off"},
 	"COACH_DEBOUNCE":            {readByBoth, "how long a turn waits for another message; 0: off"},
 	"COACH_DEBOUNCE_MAX":        {readByBoth, "its longest wait"},
 	"COACH_RETENTION":           {readByStarter, "from removal to [erasure](operations.md#a-person-asks-for-erasure), such as `8760h`; 0: never"},
@@ -158,9 +209,7 @@ var explanations = map[string]explanation{
 
 	"COACH_WORKFLOW_POLLERS":     {readByWorker, "polls for workflow tasks a queue; 0: the server advises"},
 	"COACH_ACTIVITY_POLLERS":     {readByWorker, "for activities"},
-	"COACH_WORKER_SLOTS":         {readByWorker, "concurrent tasks of a kind and queue; 0: by CPU and memory"},
-	"COACH_WORKER_CPU":           {readByWorker, "share of processors, with 0 slots"},
-	"COACH_WORKER_MEMORY":        {readByWorker, "share of memory, with 0 slots"},
+	"COACH_WORKER_SLOTS":         {readByWorker, "concurrent tasks of a kind and queue; 0: more as long as 80 % of processors and memory suffice"},
 	"COACH_WORKFLOW_CACHE":       {readByWorker, "participants in memory, 33 KiB each"},
 	"COACH_QUEUES":               {readByWorker, "`one` for all tasks (sends apart with `COACH_SEND_RATE`), or `split` (`coach-model`, `coach-sms`)"},
 	"COACH_DATABASE_CONNECTIONS": {readByBoth, "connections of each process; 0: 10 on PostgreSQL, 4 on SQLite"},

@@ -73,12 +73,23 @@ func read(environ []string) environment {
 	return vars
 }
 
+// retired names what took the place of settings that there were.
+var retired = map[string]string{
+	"COACH_CHECK_IN_CAP":  "A day has one check-in; COACH_CHECK_IN says after which silence",
+	"COACH_WORKER_CPU":    "COACH_WORKER_SLOTS=0 takes tasks as long as 80 % of the processors suffice",
+	"COACH_WORKER_MEMORY": "COACH_WORKER_SLOTS=0 takes tasks as long as 80 % of the memory suffices",
+}
+
 // unknown refuses names with our prefix that nothing reads: a misspelt setting
 // would otherwise be a default in disguise.
 func (e environment) unknown() []error {
 	known := ownNames()
 	var problems []error
 	for name := range e.values {
+		if instead, ok := retired[name]; ok {
+			problems = append(problems, fmt.Errorf("%s: no setting any longer: remove it. %s", name, instead))
+			continue
+		}
 		if strings.HasPrefix(name, ownPrefix) && !slices.Contains(known, name) {
 			problems = append(problems, fmt.Errorf("%s: not a setting of this program; the nearest is %s", name, nearest(name, known)))
 		}

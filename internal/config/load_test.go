@@ -26,11 +26,11 @@ func TestDefaults(t *testing.T) {
 		Programme: "Coachline", DefaultTimezone: "UTC", DefaultRegion: "US",
 		PrepTime: 10 * time.Minute, PromptSpread: 10 * time.Minute, PromptGrace: 2 * time.Hour, ReminderDelay: 5 * time.Hour,
 		AutoFeedbackDelay: 5 * time.Minute, FeedbackTimeout: 15 * time.Minute, FeedbackFollowup: 3 * time.Hour,
-		CheckInCap: 1, Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, LateTry: 30 * time.Minute, QuietHours: "21:00-08:00",
+		Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, LateTry: 30 * time.Minute, QuietHours: "21:00-08:00",
 	}, cfg.Coaching)
 	require.Equal(t, Inbound{TextsPerMinute: 30, TextsPerDay: 300, LoopMute: time.Hour, UnknownSenders: UnknownHint}, cfg.Inbound)
 	require.Equal(t, Worker{HistoryLimit: 30, MaxTurns: 8, MaxToolCalls: 5, Versioning: VersioningAuto, AlertEscalation: 15 * time.Minute}, cfg.Worker)
-	require.Equal(t, Tuning{WorkflowPollers: 10, ActivityPollers: 2, Slots: 1000, CPU: 0.8, Memory: 0.8, WorkflowCache: 10000, Queues: QueuesOne}, cfg.Tuning)
+	require.Equal(t, Tuning{WorkflowPollers: 10, ActivityPollers: 2, Slots: 1000, WorkflowCache: 10000, Queues: QueuesOne}, cfg.Tuning)
 	require.Equal(t, []string{"gpt-4.1-mini", "gpt-4.1-mini", "text-embedding-3-small"},
 		[]string{cfg.Model.Name, cfg.Model.Small, cfg.Model.Embedding})
 	require.Equal(t, "localhost:7233", cfg.Temporal.Address)
@@ -52,11 +52,11 @@ func TestEverySettingIsRead(t *testing.T) {
 		"COACH_PROGRAMME=Steps", "COACH_DEFAULT_TIMEZONE=Europe/London", "COACH_DEFAULT_REGION=gb",
 		"COACH_PREP_TIME=0", "COACH_PROMPT_GRACE=1h", "COACH_REMINDER_DELAY=2h", "COACH_AUTO_FEEDBACK_DELAY=3m",
 		"COACH_FEEDBACK_TIMEOUT=4m", "COACH_FEEDBACK_FOLLOWUP=5h", "COACH_DEBOUNCE=1s", "COACH_DEBOUNCE_MAX=1s", "COACH_LATE_TRY=0",
-		"COACH_CHECK_IN=5m", "COACH_CHECK_IN_CAP=2",
+		"COACH_CHECK_IN=5m",
 		"COACH_QUIET_HOURS=", "COACH_SEND_RATE=0.5", "COACH_HISTORY_LIMIT=10", "COACH_MAX_TURNS=2", "COACH_MAX_TOOL_CALLS=3",
 		"COACH_CONTINUE_AS_NEW_EVENTS=100", "COACH_DEPLOYMENT_VERSIONING=pinned", "COACH_LOG_LEVEL=debug", "COACH_METRICS_ADDR=10.0.0.7:9090", "COACH_ALERT_ESCALATION=5m", "COACH_CRISIS_TAKE_OVER=2h", "COACH_ALERT_URL=https://hooks.example.org/services/T0?token=abc",
 		"COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=5", "COACH_LOOP_MUTE=0", "COACH_UNKNOWN_SENDERS=silent",
-		"COACH_WORKFLOW_POLLERS=0", "COACH_ACTIVITY_POLLERS=5", "COACH_WORKER_SLOTS=0", "COACH_WORKER_CPU=0.5", "COACH_WORKER_MEMORY=0.7",
+		"COACH_WORKFLOW_POLLERS=0", "COACH_ACTIVITY_POLLERS=5", "COACH_WORKER_SLOTS=0",
 		"COACH_WORKFLOW_CACHE=200", "COACH_QUEUES=split", "COACH_DATABASE_CONNECTIONS=20",
 		"COACH_WEB_SEARCH_URL=http://searx:8080/search?format=json", "COACH_WEB_SEARCH_KEY=hunter22", "COACH_WEB_FETCH=on",
 		"COACH_WEB_ALLOW=127.0.0.1:8099,[::1]:80", "COACH_TOOL_DIGESTS=auto", "COACH_MESSAGE_TOOL=on",
@@ -75,9 +75,8 @@ func TestEverySettingIsRead(t *testing.T) {
 	require.Zero(t, cfg.Coaching.PrepTime)
 	require.Zero(t, cfg.Coaching.LateTry)
 	require.Equal(t, 5*time.Minute, cfg.Coaching.CheckIn)
-	require.Equal(t, 2, cfg.Coaching.CheckInCap)
 	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100, Versioning: VersioningPinned, AlertURL: NewSecret("https://hooks.example.org/services/T0?token=abc"), AlertEscalation: 5 * time.Minute, CrisisTakeOver: 2 * time.Hour, MetricsAddr: "10.0.0.7:9090"}, cfg.Worker)
-	require.Equal(t, Tuning{ActivityPollers: 5, CPU: 0.5, Memory: 0.7, WorkflowCache: 200, DatabaseConns: 20, Queues: QueuesSplit}, cfg.Tuning)
+	require.Equal(t, Tuning{ActivityPollers: 5, WorkflowCache: 200, DatabaseConns: 20, Queues: QueuesSplit}, cfg.Tuning)
 	require.Equal(t, Inbound{TextsPerDay: 5, UnknownSenders: UnknownSilent}, cfg.Inbound)
 	require.Equal(t, Web{
 		SearchURL: "http://searx:8080/search?format=json", SearchKey: NewSecret("hunter22"), Fetch: SwitchOn,
@@ -98,7 +97,7 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 		{"COACH_RETENTION=-1h", "COACH_RETENTION: \"-1h0m0s\" is not allowed; want a duration of 0 (off) or more"},
 		{"COACH_CHECK_IN=-1h", "COACH_CHECK_IN: \"-1h0m0s\" is not allowed; want a duration of 0 (off) or more"},
 		{"COACH_CHECK_IN=4m59s", "COACH_CHECK_IN: \"4m59s\" is not allowed; want 0 (off), or a duration of 5m or more"},
-		{"COACH_CHECK_IN_CAP=0", "COACH_CHECK_IN_CAP: \"0\" is not allowed; want a whole number of 1 or more"},
+		{"COACH_CHECK_IN_CAP=2", "COACH_CHECK_IN_CAP: no setting any longer: remove it. A day has one check-in"},
 		{"COACH_DEBOUNCE_MAX=1s", "COACH_DEBOUNCE_MAX: \"1s\" is not allowed; want at least COACH_DEBOUNCE"},
 		{"COACH_HISTORY_LIMIT=many", "COACH_HISTORY_LIMIT: \"many\" is not allowed; want a whole number"},
 		{"COACH_HISTORY_LIMIT=-2", "COACH_HISTORY_LIMIT: \"-2\" is not allowed; want a whole number of -1 or more"},
@@ -106,8 +105,7 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 		{"COACH_ACTIVITY_POLLERS=-1", "COACH_ACTIVITY_POLLERS"},
 		{"COACH_QUEUES=three", "COACH_QUEUES: \"three\" is not allowed; want one or split"},
 		{"COACH_WORKER_SLOTS=many", "COACH_WORKER_SLOTS: \"many\" is not allowed; want a whole number"},
-		{"COACH_WORKER_CPU=80", "COACH_WORKER_CPU: \"80\" is not allowed; want a share of the machine above 0, at most 1"},
-		{"COACH_WORKER_MEMORY=NaN", "COACH_WORKER_MEMORY"},
+		{"COACH_WORKER_CPU=0.5", "COACH_WORKER_CPU: no setting any longer: remove it. COACH_WORKER_SLOTS=0 takes tasks"},
 		{"COACH_WORKFLOW_CACHE=-1", "COACH_WORKFLOW_CACHE"},
 		{"COACH_DATABASE_CONNECTIONS=-1", "COACH_DATABASE_CONNECTIONS"},
 		{"COACH_MAX_TURNS=0", "COACH_MAX_TURNS"},

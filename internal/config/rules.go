@@ -7,6 +7,9 @@ import (
 	"coachline/internal/coach"
 )
 
+// checkInCap is the most check-ins of a local day.
+const checkInCap = 1
+
 // Rules are the programme's settings as package coach takes them.
 func (c Coaching) Rules() (coach.Rules, error) {
 	quiet, err := coach.ParseQuietHours(c.QuietHours)
@@ -24,6 +27,6 @@ func (c Coaching) Rules() (coach.Rules, error) {
 	return coach.Rules{
 		PrepTime: c.PrepTime, PromptSpread: c.PromptSpread, PromptGrace: c.PromptGrace, ReminderDelay: c.ReminderDelay,
 		AutoFeedbackDelay: c.AutoFeedbackDelay, FeedbackTimeout: c.FeedbackTimeout,
-		FeedbackFollowup: c.FeedbackFollowup, CheckIn: c.CheckIn, CheckInCap: c.CheckInCap, Debounce: c.Debounce, DebounceMax: c.DebounceMax, Quiet: quiet, Band: band,
+		FeedbackFollowup: c.FeedbackFollowup, CheckIn: c.CheckIn, CheckInCap: checkInCap, Debounce: c.Debounce, DebounceMax: c.DebounceMax, Quiet: quiet, Band: band,
 	}, nil
 }

@@ -62,13 +62,15 @@ func TestTable(t *testing.T) {
 	}
 	require.Len(t, rows, len(variables())+3)
 	for _, want := range []Setting{
-		{"DATABASE_URL", "postgres://coach@db:5432/coach", "environment"},
-		{"COACH_MODEL", "m1", "environment"},
-		{"COACH_QUIET_HOURS", "", "environment"},
-		{"COACH_PREP_TIME", "10m0s", "default"},
-		{"OPENAI_API_KEY", "", "default"},
-		{"COACH_PAYLOAD_KEYS", "set (...AAA=)", "environment"},
-		{"TEMPORAL_ADDRESS", "localhost:7233", "default"},
+		{"DATABASE_URL", "postgres://coach@db:5432/coach", "environment", ""},
+		{"COACH_MODEL", "m1", "environment", ""},
+		{"COACH_QUIET_HOURS", "", "environment", "none"},
+		{"COACH_PREP_TIME", "10m0s", "default", ""},
+		{"OPENAI_API_KEY", "", "default", "not set"},
+		{"COACH_SMALL_MODEL", "m1", "default", ""},
+		{"COACH_RETENTION", "0s", "default", "never"},
+		{"COACH_PAYLOAD_KEYS", "set (...AAA=)", "environment", ""},
+		{"TEMPORAL_ADDRESS", "localhost:7233", "default", ""},
 	} {
 		require.Equal(t, want, rows[want.Name])
 	}

@@ -15,6 +15,8 @@ type Setting struct {
 	// Source is default, environment, file (NAME_FILE) or profile (Temporal's
 	// configuration file).
 	Source string `json:"source"`
+	// InForce says what a value that is empty or 0 means, such as off.
+	InForce string `json:"in_force,omitempty"`
 }
 
 const sourceProfile source = "profile"
@@ -34,7 +36,11 @@ func (c Config) table(vars environment) []Setting {
 		}
 		out = append(out, Setting{Name: v.name, Value: shown, Source: string(vars.sourceOf(v.name))})
 	}
-	return append(out, c.temporalTable(vars)...)
+	out = append(out, c.temporalTable(vars)...)
+	for i, one := range out {
+		out[i].InForce = resolve(one.Name, one.Value)
+	}
+	return out
 }
 
 func (c Config) temporalTable(vars environment) []Setting {

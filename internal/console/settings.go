@@ -41,7 +41,7 @@ func (c *Console) showSettings(v *viewer) (page, error) {
 		buildsTable(settings.Workers),
 		h.H2(g.Text("Configuration")),
 		table("Settings in force", []string{"Setting", "Value", "Source", "Meaning"}, g.Map(settings.Settings, func(s api.Setting) g.Node {
-			return h.Tr(h.Th(h.Scope("row"), g.Text(s.Name)), h.Td(g.Text(s.Value)), h.Td(g.Text(s.Source)), h.Td(g.Text(s.Meaning)))
+			return h.Tr(h.Th(h.Scope("row"), g.Text(s.Name)), h.Td(g.Text(s.Describe())), h.Td(g.Text(s.Source)), h.Td(g.Text(s.Meaning)))
 		})),
 	}}, nil
 }

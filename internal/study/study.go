@@ -49,9 +49,6 @@ func (s Settings) Rules(rules coach.Rules) coach.Rules {
 	rules.ReminderDelay = chooseSpan(s.reminders, rules.ReminderDelay, reminderDelay)
 	rules.CheckIn = chooseSpan(s.checkIns, rules.CheckIn, checkInInterval)
 	rules.NoReminders = s.reminders != nil && !*s.reminders
-	if s.checkIns != nil && *s.checkIns {
-		rules.CheckInCap = max(rules.CheckInCap, 1)
-	}
 	rules.DecisionPoints = s.DecisionPoints
 	rules.Silent = s.State != "" && !s.State.CanStart()
 	return rules
