@@ -19,7 +19,7 @@ func useAgenda(t *testing.T, browser *browsertest.Browser, r *running) {
 	p.Eval(nil, `() => document.getElementById("until").value = "2020-01-01T00:00"`)
 	p.Fill("textbox", "Reason (kept in the audit)", "Public holiday")
 	p.Click("button", "Hold prompts")
-	p.ExpectText("Not done: until: must be in the future")
+	p.ExpectText("Not done: Until: must be in the future")
 	p.ExpectAccessible()
 	p.Eval(nil, `() => document.getElementById("until").value = new Date(Date.now() + 864e5).toISOString().slice(0, 16)`)
 	p.Click("button", "Show what it stops")

@@ -79,7 +79,7 @@ func TestConsoleCost(t *testing.T) {
 	p.Fill("textbox", "Amount in USD", "much")
 	p.Fill("textbox", "Reason (kept in the audit)", "grant of spring")
 	p.Click("button", "Set budget")
-	p.ExpectText("Not done: amount: ")
+	p.ExpectText("Not done: Amount in USD: ")
 	p.ExpectAccessible()
 	p.Fill("textbox", "Amount in USD", "0.01")
 	p.Fill("textbox", "Reason (kept in the audit)", "grant of spring")

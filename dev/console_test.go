@@ -44,7 +44,7 @@ func TestConsole(t *testing.T) {
 	p.Click("link", "Enrol the first person")
 	p.Fill("textbox", "Phone number", "nonsense")
 	p.Click("button", "Enrol")
-	p.ExpectText("Not done: phone_number: ")
+	p.ExpectText("Not done: Phone number: ")
 	p.ExpectAccessible()
 	p.Fill("textbox", "Phone number", ada)
 	p.Fill("textbox", "Name", "Ada")

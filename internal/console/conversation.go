@@ -66,7 +66,7 @@ func (c *Console) showPerson(v *viewer) (page, error) {
 		follow = "" // an older page does not change
 	}
 	state := p.readState()
-	return page{title: nameOf(row), section: "people", follow: follow, body: []g.Node{
+	shown := page{title: nameOf(row), section: "people", follow: follow, body: []g.Node{
 		h.H1(g.Text(nameOf(row))),
 		p.takenOver(),
 		p.pauseLine(),
@@ -75,7 +75,11 @@ func (c *Console) showPerson(v *viewer) (page, error) {
 			h.Div(transcript, p.sendForm(), p.actions()),
 			h.Div(state, p.waiting(), p.memory(), p.consents(), p.audit(), p.links()),
 		),
-	}}, nil
+	}}
+	if p.maySend() {
+		shown.skipTo, shown.skipLabel = "body", "Skip to the message"
+	}
+	return shown, nil
 }
 
 // transcript is one page of the conversation.
@@ -114,7 +118,7 @@ func (p *person) message(e api.HistoryEntry) g.Node {
 	if e.Unreadable {
 		text = "(cannot be opened with the payload keys)"
 	}
-	return h.Li(idOf("message", at.UnixNano(), e.Role, shortHash([]byte(e.Text))), h.Class(class), h.P(g.Text(text)),
+	return h.Li(idOf("message", at.UnixNano(), e.Role, shortHash([]byte(e.Text))), h.Class(class), g.If(e.Role == models.RoleUser, h.Data("news", "New text: "+text)), h.P(g.Text(text)),
 		h.P(h.Class("quiet"), instantOf(&at, p.zone), g.Text(" · "+wordsOf(string(e.Kind))),
 			g.If(e.Channel != models.ChannelSMS, g.Text(" · "+string(e.Channel))),
 			g.If(e.By != "", g.Text(" · by "+e.By)),

@@ -74,15 +74,20 @@ func (p *person) formBody(a action) g.Node {
 	)
 }
 
+// maySend reports whether the viewer may write to the person.
+func (p *person) maySend() bool {
+	return p.viewer.can(auth.MessageSend) && p.Status != models.StatusOptedOut
+}
+
 // sendForm writes to the person. The key makes a form that is sent twice one
 // message.
 func (p *person) sendForm() g.Node {
 	v := p.viewer
-	if !v.can(auth.MessageSend) {
-		return nil
-	}
-	if p.Status == models.StatusOptedOut {
+	if p.Status == models.StatusOptedOut && v.can(auth.MessageSend) {
 		return h.P(h.Class("quiet"), g.Text("The person has opted out; nothing may be sent until they text START."))
+	}
+	if !p.maySend() {
+		return nil
 	}
 	return postForm(v.personPath()+"/send", h.Class("stack"), h.ID("send"),
 		hidden("id", p.refillField("send", "id", rand.Text())),

@@ -39,7 +39,9 @@ type things struct {
 	// person is the one whose page is open.
 	person   api.Participant
 	sessions sync.Map
-	told     map[chan string]bool
+	// refuse is what the API says to each change; empty: it carries them out.
+	refuse string
+	told   map[chan string]bool
 }
 
 func (w *things) SaveSession(_ context.Context, row models.Session) error {
@@ -185,9 +187,13 @@ func (w *things) state() api.State {
 }
 
 func (w *things) history() []api.HistoryEntry {
-	return each(w.now(), func(id, name string, at time.Time) api.HistoryEntry {
+	names := w.now()
+	said := each(names, func(id, name string, at time.Time) api.HistoryEntry {
 		return api.HistoryEntry{Role: models.RoleAssistant, Text: "text of " + name, At: at, Channel: models.ChannelSMS, TurnID: models.TurnID("ann", int(number(name))), By: id}
 	})
+	return append(said, each(names, func(_, name string, at time.Time) api.HistoryEntry {
+		return api.HistoryEntry{Role: models.RoleUser, Text: "heard of " + name, At: at, Channel: models.ChannelSMS}
+	})...)
 }
 
 func (w *things) waiting() []api.WaitingMessage {
@@ -248,6 +254,11 @@ func (w *things) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		w.asked = append(w.asked, r.Method+" "+r.URL.Path)
 		w.mu.Unlock()
+		if w.refuse != "" {
+			out.WriteHeader(http.StatusBadRequest)
+			_ = json.NewEncoder(out).Encode(api.Failure{Status: "error", Message: w.refuse})
+			return
+		}
 	}
 	const ann = "/conversation/participants/ann"
 	answers := map[string]func() any{
@@ -305,14 +316,14 @@ var following = map[string]string{
 // what is open and the keys of forms may differ.
 const shown = `async () => {
 	const answer = await fetch(location.href, { headers: { "X-Follow": "1" } });
-	const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
-	const plain = (main) => {
-		const copy = main.cloneNode(true);
+	const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("page");
+	const plain = (part) => {
+		const copy = part.cloneNode(true);
 		for (const field of copy.querySelectorAll("input, textarea, option")) { field.removeAttribute("value"); field.removeAttribute("checked"); }
 		for (const one of copy.querySelectorAll("details")) one.removeAttribute("open");
 		return copy.innerHTML.replaceAll("><", ">\n<");
 	};
-	return { page: plain(document.getElementById("main")), server: plain(fresh) };
+	return { page: plain(document.getElementById("page")), server: plain(fresh) };
 }`
 
 // stop is a place that the focus can have: the n-th of a page.

@@ -56,7 +56,10 @@ type page struct {
 	// follow names the participant whose changes redraw the page, or followAll;
 	// empty: it does not follow.
 	follow string
-	body   []g.Node
+	// skipTo and skipLabel are a second skip link, to an element of the page; empty:
+	// none.
+	skipTo, skipLabel string
+	body              []g.Node
 }
 
 // followAll redraws a page for a change of any participant.
@@ -224,18 +227,34 @@ func (c *Console) render(w http.ResponseWriter, v *viewer, status int, p page) {
 		c.fail(w, v.request, err)
 		return
 	}
+	raw := out.Bytes()
+	if v.problem != "" {
+		raw = v.markRefused(raw)
+	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(out.Bytes()) // the browser has gone where this fails
+	_, _ = w.Write(raw) // the browser has gone where this fails
+}
+
+// titleOf is the title of a page, after what an action came to.
+func titleOf(v *viewer, p page) string {
+	switch {
+	case v.problem != "":
+		return notDone + p.title
+	case v.notice != "":
+		return v.notice + " · " + p.title
+	}
+	return p.title
 }
 
 // frame is what all pages share.
 func (c *Console) frame(v *viewer, p page) g.Node {
 	return h.Doctype(h.HTML(h.Lang("en"),
-		c.head(p.title),
+		c.head(titleOf(v, p)),
 		h.Body(
 			g.If(p.follow != "", g.Group{h.Data("follow", p.follow), h.Data("live", c.assetPath("live.js"))}),
 			h.A(h.Class("skip"), h.Href("#main"), g.Text("Skip to content")),
+			g.If(p.skipTo != "", h.A(h.Class("skip"), h.Href("#"+p.skipTo), g.Text(p.skipLabel))),
 			h.Header(h.Class("top"),
 				h.A(h.Class("brand"), h.Href(Path), g.Text("Coachline")),
 				h.Nav(h.Aria("label", "Screens"), h.Ul(g.Map(navigation, func(e entry) g.Node {
@@ -247,15 +266,17 @@ func (c *Console) frame(v *viewer, p page) g.Node {
 				c.account(v),
 			),
 			h.Main(h.ID("main"), h.TabIndex("-1"),
-				g.If(v.notice != "", h.P(h.ID("notice"), h.Class("notice"), h.Role("status"), g.Text(v.notice))),
-				g.If(v.problem != "", h.P(h.Class("problem"), h.Role("alert"), g.Text("Not done: "+v.problem))),
-				g.Group(p.body),
+				g.If(v.notice != "", h.P(h.ID("notice"), h.Class("notice"), h.Role("status"), h.TabIndex("-1"), h.AutoFocus(), g.Text(v.notice))),
+				g.If(v.problem != "", h.P(h.ID("problem"), h.Class("problem"), h.Role("alert"), h.TabIndex("-1"), g.Text(notDone+v.problem))),
+				h.Div(h.ID("page"), g.Group(p.body)),
 			),
 			h.Footer(
 				h.P(g.Text("Coachline "+c.cfg.Version+" · times as noted, now "+v.now.Format("2 Jan 15:04")+" UTC")),
 				g.If(p.follow != "", h.P(h.Class("following"), h.Label(
 					h.Input(h.Type("checkbox"), h.ID("follow"), h.Checked()), g.Text(" Follow changes"),
 				), h.Span(h.ID("follow-state"), h.Role("status")))),
+				// What a redrawn page has that is new is told here to those who do not see it.
+				g.If(p.follow != "", g.Group{h.Div(h.ID("news"), h.Class("unseen"), h.Role("status")), h.Div(h.ID("news-urgent"), h.Class("unseen"), h.Role("alert"))}),
 			),
 		),
 	))

@@ -65,16 +65,20 @@ func (c *Console) showPeople(v *viewer) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	return page{title: "People", section: "people", follow: followAll, body: []g.Node{
+	skipTo := ""
+	if len(list.People) > 0 {
+		skipTo = "people-list"
+	}
+	return page{title: "People", section: "people", follow: followAll, skipTo: skipTo, skipLabel: "Skip to the list", body: []g.Node{
 		h.H1(g.Text("People")),
+		g.Iff(v.can(auth.ParticipantEnrol), func() g.Node {
+			return g.Group{enrolForm(v, studies), h.P(h.A(h.Href(Path+importPath), g.Text("Import people from a file")))}
+		}),
 		filterForm(v, filters),
 		views,
 		foundCount(list),
 		peopleTable(v, list, filters),
 		nextPage(list, filters),
-		g.Iff(v.can(auth.ParticipantEnrol), func() g.Node {
-			return g.Group{enrolForm(v, studies), h.P(h.A(h.Href(Path+importPath), g.Text("Import people from a file")))}
-		}),
 	}}, nil
 }
 
@@ -183,7 +187,7 @@ func peopleTable(v *viewer, list api.PeoplePage, filters url.Values) g.Node {
 	picks := v.can(auth.ParticipantChange) || v.can(auth.MessageSend)
 	heads := []string{"Name", "Phone", "Status", "Attention", "Taken over", "Last heard", "Next prompt (their time)", "Answered in 7 days", "Mode"}
 	return h.Form(h.Method("get"), h.Action(Path+"people/bulk"),
-		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "List of people"), h.TabIndex("0"), h.Table(
+		h.Div(h.ID("people-list"), h.Class("scroll"), h.Role("region"), h.Aria("label", "List of people"), h.TabIndex("0"), h.Table(
 			h.THead(h.Tr(g.If(picks, h.Th(h.Scope("col"), g.Text("Choose"))), g.Map(heads, func(head string) g.Node { return h.Th(h.Scope("col"), g.Text(head)) }))),
 			h.TBody(g.Map(list.People, func(p api.Person) g.Node { return personRow(v, p, picks) })),
 		)),

@@ -65,7 +65,7 @@ func crisisQueue(v *viewer, today api.Today) g.Node {
 			if name == "" {
 				name = a.ParticipantID
 			}
-			return h.Li(idOf("crisis", a.ParticipantID), h.A(h.Href(Path+"people/"+a.ParticipantID), h.B(g.Text(name))),
+			return h.Li(idOf("crisis", a.ParticipantID), h.Data("urgent", name+" wrote a text that may be a crisis"), h.A(h.Href(Path+"people/"+a.ParticipantID), h.B(g.Text(name))),
 				g.Text(" wrote "+ageOf(&a.Since, v.now)+", "), instantOf(&a.Since, time.UTC), g.Text(" UTC. "), seenTo(v, a))
 		})),
 	})
@@ -79,7 +79,7 @@ func strangerQueue(v *viewer, today api.Today) g.Node {
 	return g.Group([]g.Node{
 		h.H2(h.ID("strangers"), g.Text("Crisis: numbers that are not enrolled")),
 		h.Ol(h.ID("stranger-list"), h.Class("queue"), h.Aria("label", "Alerts of numbers that are not enrolled, oldest first"), g.Map(today.Strangers, func(a api.Alert) g.Node {
-			return h.Li(idOf("alert", a.ID), h.A(h.Href(Path+"alerts/"+a.ID), h.B(g.Text("An unknown number"))), g.Text(" wrote "+ageOf(&a.At, v.now)+", "), instantOf(&a.At, time.UTC),
+			return h.Li(idOf("alert", a.ID), h.Data("urgent", "An unknown number wrote a text that may be a crisis"), h.A(h.Href(Path+"alerts/"+a.ID), h.B(g.Text("An unknown number"))), g.Text(" wrote "+ageOf(&a.At, v.now)+", "), instantOf(&a.At, time.UTC),
 				g.Text(" UTC. "), h.Span(h.Class("tag bad"), g.Text("not acknowledged")))
 		})),
 	})

@@ -40,18 +40,23 @@
   };
 
   const morph = (fresh) => {
-    const main = document.getElementById("main"), focused = document.activeElement, around = [];
+    const page = document.getElementById("page"), focused = document.activeElement, around = [];
     for (let node = focused; node && node !== document.body; node = node.parentElement) if (node === focused || node.hasAttribute("tabindex")) around.push(node);
-    const typed = [...main.querySelectorAll("textarea, input:not([type=hidden])")].filter((field) => !isBox(field) && isEntered(field))
+    const typed = [...page.querySelectorAll("textarea, input:not([type=hidden])")].filter((field) => !isBox(field) && isEntered(field))
       .map((field) => ({ field, words: field.value, label: field.labels[0]?.textContent || field.name }));
-    Idiomorph.morph(main, fresh, {
+    const known = new Set([...page.querySelectorAll("[id]")].map((node) => node.id));
+    Idiomorph.morph(page, fresh, {
       callbacks: {
         beforeNodeMorphed: (old) => !(old.nodeType === 1 && old.matches("textarea, select") && isTouched(old)),
-        beforeNodeRemoved: (old) => !(old.nodeType === 1 && old.classList.contains("notice")),
         beforeAttributeUpdated: (name, node) => !(name === "open" && node.tagName === "DETAILS"
           || node.tagName === "INPUT" && name === (isBox(node) ? "checked" : "value") && isKept(node)),
       },
     });
+    // Live regions outside of what is morphed tell what is new to those who do not see it.
+    for (const [kind, region] of [["news", "news"], ["urgent", "news-urgent"]]) {
+      const said = [...page.querySelectorAll(`[data-${kind}]`)].filter((node) => !known.has(node.id)).map((node) => node.dataset[kind]);
+      if (said.length) document.getElementById(region).textContent = said.join(". ");
+    }
     typed.filter(({ field }) => !field.isConnected).forEach(showLost);
     around.find((node) => node.isConnected)?.focus({ preventScroll: true });
   };
@@ -64,7 +69,7 @@
       if (!answer) return; // The stream says when the server is back.
       if (answer.redirected || answer.status === 401) { location.reload(); return; }
       if (!answer.ok) return;
-      morph(new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main"));
+      morph(new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("page"));
       document.documentElement.dataset.redrawn = String(Number(document.documentElement.dataset.redrawn || 0) + 1);
     } finally {
       fetching = false;
