@@ -334,7 +334,7 @@ func saveOutbox(tx *gorm.DB, row *models.Outbox, before models.OutboxStatus) err
 	return res.Error
 }
 
-// Outbox reads one outbound text. ErrNotFound for an unknown id.
+// Row reads one outbound text. ErrNotFound for an unknown id.
 func (s *Outbox) Row(ctx context.Context, id string) (models.Outbox, error) {
 	row, err := outboxRow.Take(s.db.Reader(ctx), id)
 	if err != nil {
