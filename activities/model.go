@@ -29,6 +29,8 @@ type Model interface {
 // where the model failed.
 type Responder interface {
 	Respond(ctx context.Context, in agent.Round) (models.Step, error)
+	// LookAgain judges a message with a weak sign of danger; it never fails.
+	LookAgain(ctx context.Context, c models.TurnContext, inboundID int64) models.LookVerdict
 }
 
 // ModelActivities runs the rounds of a conversation, one an activity.
@@ -37,8 +39,10 @@ type ModelActivities struct {
 	Store Turns
 	// Attention asks for an operator.
 	Attention Attention
-	Replies   Responder
-	Tools     *tools.Registry
+	// Looks are weak signs of danger; nil where no second look is made.
+	Looks   Looks
+	Replies Responder
+	Tools   *tools.Registry
 	// Rules decide the first call of a round that leaves it to them; nil leaves
 	// every call to DecideTool.
 	Rules *DecisionActivities
@@ -106,6 +110,9 @@ func (t *ModelActivities) runRound(ctx context.Context, in models.CallModelInput
 	}
 	if begun != nil && (begun.Skip || begun.Prepared) {
 		return models.CallModelResult{Begun: begun}, nil
+	}
+	if answered, err := t.lookAgain(ctx, in, turn); err != nil || answered {
+		return models.CallModelResult{Begun: &models.PrepareTurnResult{Skip: true}}, toTemporalError(err)
 	}
 	if begun != nil && begun.Stuck {
 		return models.CallModelResult{}, temporal.NewNonRetryableApplicationError("the text ended two runs; a fixed text stands in", models.ErrTypeStuck, nil)
@@ -210,12 +217,8 @@ func (t *ModelActivities) noteRefusal(ctx context.Context, in models.CallModelIn
 }
 
 func (t *ModelActivities) raiseAttention(ctx context.Context, in models.CallModelInput, kind models.Attention, code string) error {
-	now := t.Now
-	if now == nil {
-		now = time.Now
-	}
 	_, err := t.Attention.RaiseAttention(ctx, models.AttentionEntry{
-		ParticipantID: in.ParticipantID, Kind: kind, Ref: in.TurnID, Code: code, RaisedAt: now(),
+		ParticipantID: in.ParticipantID, Kind: kind, Ref: in.TurnID, Code: code, RaisedAt: t.instant(),
 	})
 	if err != nil {
 		return fmt.Errorf("raising attention %s: %w", kind, err)

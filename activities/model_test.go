@@ -62,11 +62,16 @@ type modelStub struct {
 	asked  models.ChatRequest
 	answer models.ChatResponse
 	err    error
+	// ask, when set, answers in place of answer and err.
+	ask func(models.ChatRequest) (models.ChatResponse, error)
 }
 
 func (o *modelStub) Complete(_ context.Context, in models.ChatRequest) (models.ChatResponse, error) {
 	o.calls++
 	o.asked = in
+	if o.ask != nil {
+		return o.ask(in)
+	}
 	return o.answer, o.err
 }
 
@@ -287,3 +292,7 @@ func TestCallModelDecidesTheFirstCall(t *testing.T) {
 		})
 	}
 }
+
+func (*rounds) DueLooks(context.Context, string) ([]models.DueLook, error) { return nil, nil }
+
+func (*rounds) SettleLook(context.Context, models.LookResult) (bool, error) { return false, nil }

@@ -74,6 +74,12 @@ type Alerts interface {
 	AlarmPaged(ctx context.Context, id string, at time.Time) error
 }
 
+// Looks are weak signs of danger that a model reads once more.
+type Looks interface {
+	DueLooks(ctx context.Context, participantID string) ([]models.DueLook, error)
+	SettleLook(ctx context.Context, r models.LookResult) (answered bool, err error)
+}
+
 // Attention asks for an operator.
 type Attention interface {
 	// RaiseAttention answers raised as false while the same was asked for before.

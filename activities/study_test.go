@@ -37,6 +37,10 @@ func (o *offered) Respond(_ context.Context, in agent.Round) (models.Step, error
 	return models.Step{TurnID: in.Input.TurnID, Number: in.Input.Step, Text: "Well done.", CreatedAt: now}, nil
 }
 
+func (*offered) LookAgain(context.Context, models.TurnContext, int64) models.LookVerdict {
+	return models.LookVerdict{State: models.LookNone}
+}
+
 // A turn records what was in force for it, offers no tool that the study leaves out,
 // names the study's programme and goes out from the study's number.
 func TestTurnOfAStudy(t *testing.T) {

@@ -59,7 +59,7 @@ func newStoreFixture(t *testing.T) *storeFixture {
 	t.Helper()
 	ring, err := seal.Parse(testKeys)
 	require.NoError(t, err)
-	people, err := store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring})
+	people, err := store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring, SecondLook: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, people.Close()) })
 	facts := people.Memory

@@ -43,6 +43,7 @@ type options struct {
 	prompts   []string
 	protocols []models.Protocol
 	cases     []string
+	set       string
 	costs     bool
 	parallel  int
 	json      string
@@ -74,6 +75,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 		o.cases = append(o.cases, text)
 		return nil
 	})
+	flags.StringVar(&o.set, "set", "", "judge single messages in the place of conversations: look, for the second look at weak signs of danger")
 	flags.BoolVar(&o.costs, "costs", false, "play the twenty conversations that costs are compared by, and print those alone")
 	flags.IntVar(&o.parallel, "parallel", 1, "conversations at a time; with more than one the cached share depends on their order")
 	flags.StringVar(&o.json, "json", "", "keep the run as JSON in this `file`")
@@ -83,6 +85,9 @@ func parse(args []string, errs io.Writer) (options, error) {
 	}
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
+	}
+	if o.set != "" && o.set != setLook {
+		return o, fmt.Errorf("-set: want %s", setLook)
 	}
 	if o.parallel < 1 {
 		return o, errors.New("-parallel: want 1 or more")
@@ -119,6 +124,9 @@ func run(ctx context.Context, in invocation) error {
 		return err
 	}
 	defer ground.stop()
+	if o.set != "" {
+		return ground.judgeSets(ctx, o, in.out)
+	}
 	done, err := evaluate(ctx, evaluation{columns: ground.columns(o), settings: ground.settings, cases: book, parallel: o.parallel})
 	if err != nil {
 		return err

@@ -37,10 +37,63 @@ type Alert struct {
 	Mark     AlertMark
 	MarkedBy string
 	MarkedAt *time.Time
+	// Look is where the second look at a weak sign stands, LookedAt when it was
+	// settled, LookReason the model's reason in a few words; personal data.
+	Look       LookState
+	LookedAt   *time.Time
+	LookReason string `gorm:"serializer:sealed"`
 }
 
 // TableName implements gorm's Tabler.
 func (Alert) TableName() string { return "alarms" }
+
+// LookState is where the second look at a weak sign stands: a model reads the message
+// once more before anything is answered.
+type LookState string
+
+const (
+	// LookUnneeded: a rule acted at once, or no second look is made.
+	LookUnneeded LookState = ""
+	// LookDue: the turn of the message makes it; nothing was raised yet.
+	LookDue LookState = "due"
+	// LookNone: the model found no danger; the coach answers.
+	LookNone LookState = "none"
+	// LookPossible and LookClear: the model found a possible danger, or a clear one.
+	LookPossible LookState = "possible"
+	LookClear    LookState = "clear"
+	// LookFailed: the model gave no answer of use in time, which counts as possible.
+	LookFailed LookState = "failed"
+)
+
+// LookValidity is how long a second look may be due; after it the sign counts as
+// possible without one.
+const LookValidity = 2 * time.Minute
+
+// LookVerdict is what the second look found. Reason is personal data.
+type LookVerdict struct {
+	State  LookState
+	About  string // self, another or general; empty where it failed
+	Kind   string
+	Reason string
+}
+
+// LookResult settles the second look at a weak sign. TurnID is the turn that made it,
+// empty where none did in time.
+type LookResult struct {
+	AlarmID string
+	TurnID  string
+	Verdict LookVerdict
+	Now     time.Time
+}
+
+// DueLook is a weak sign that waits for its second look.
+type DueLook struct {
+	AlarmID   string
+	InboundID int64
+	Danger    Danger
+	Rule      string
+	Score     float64
+}
 
 // AlertText is an alarm with the text that raised it and the number that sent it. Both
 // are empty after an erasure.

@@ -3,6 +3,7 @@ package models
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
 	"time"
 )
 
@@ -41,6 +42,9 @@ type Message struct {
 	// window only.
 	Undelivered bool `gorm:"-"`
 }
+
+// InboundKey is the key of the entry that shows a stored text.
+func InboundKey(inboundID int64) string { return "in-" + strconv.FormatInt(inboundID, 10) }
 
 // Inbound is one row of table inbound: a text as the carrier delivered it.
 type Inbound struct {

@@ -18,6 +18,7 @@ const (
 	StageModel     StageName = "model"
 	StageGuard     StageName = "guard"
 	StageScreen    StageName = "screen"
+	StageLook      StageName = "look"
 	StageTool      StageName = "tool"
 	StageLimit     StageName = "limit"
 	StageMemory    StageName = "memory"

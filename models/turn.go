@@ -16,12 +16,15 @@ type Turn struct {
 	// study's settings that were in force; 0 in turns from before there were studies.
 	Arm          string
 	StudyVersion int64
-	// Outcome is empty while the turn runs; then the source of its text, or
-	// canceled.
+	// Outcome is empty while the turn runs; then the source of its text, canceled, or
+	// OutcomeSafety.
 	Outcome    string
 	StartedAt  time.Time
 	FinishedAt *time.Time
 }
+
+// OutcomeSafety ends a turn whose message the safety text answers.
+const OutcomeSafety = "safety"
 
 // TurnContext is everything a reply is composed from, loaded in one go.
 type TurnContext struct {

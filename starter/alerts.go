@@ -62,7 +62,7 @@ func toAlert(row models.Alert, now time.Time) api.Alert {
 		AcknowledgedAt: row.AcknowledgedAt, AcknowledgedBy: row.AcknowledgedBy, EscalatedAt: row.EscalatedAt,
 		WaitedSeconds: int64(now.Sub(row.CreatedAt) / time.Second),
 		ID:            row.ID, ParticipantID: row.ParticipantID, At: row.CreatedAt.UTC(), Danger: models.Danger(row.Danger), Tier: row.Tier,
-		Rule: row.Rule, Kind: row.Kind, Score: row.Score, Escalated: row.Escalated, Answered: row.Answer,
+		Rule: row.Rule, Kind: row.Kind, Score: row.Score, Escalated: row.Escalated, Answered: row.Answer, Look: string(row.Look),
 		PagedAt: row.PagedAt, ClearedAt: row.ClearedAt, Mark: row.Mark, MarkedBy: row.MarkedBy, MarkedAt: row.MarkedAt,
 	}
 }
@@ -78,7 +78,7 @@ func (h *handlers) getAlertMessage(ctx context.Context, in *alertRequest) (*answ
 	if err != nil {
 		return nil, h.toFailure("get-alert-message", asMissing("alert", err))
 	}
-	return newAnswer("", api.AlertMessage{Alert: toAlert(row.Alert, h.now()), Phone: row.Phone, Text: row.Text}), nil
+	return newAnswer("", api.AlertMessage{Alert: toAlert(row.Alert, h.now()), Phone: row.Phone, Text: row.Text, LookReason: row.Alert.LookReason}), nil
 }
 
 // acknowledgeAlert records that the caller sees to an alert; the first one stays.

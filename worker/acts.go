@@ -148,7 +148,7 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 	return &acts{
 		decisions: decisions,
 		turns:     turns,
-		talk:      &activities.ModelActivities{Turns: turns, Store: rows.Turns, Attention: rows.Attention, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Now: o.Now, Costs: memories, ModelName: cfg.Model.Name},
+		talk:      &activities.ModelActivities{Turns: turns, Store: rows.Turns, Attention: rows.Attention, Looks: rows.Looks, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Now: o.Now, Costs: memories, ModelName: cfg.Model.Name},
 		tools: &activities.ToolActivities{
 			Store: rows.Turns, Outbox: rows.Outbox, Tools: registry, Model: model, Embedder: o.Model, Facts: memories, Prompts: library, Zones: zones.Load,
 			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Studies: p.studies, Now: o.Now, Costs: memories, Metrics: m,

@@ -79,6 +79,15 @@ func (s *studyAgents) Respond(ctx context.Context, in agent.Round) (models.Step,
 	return own.Respond(ctx, in)
 }
 
+// LookAgain implements activities.Responder.
+func (s *studyAgents) LookAgain(ctx context.Context, c models.TurnContext, inboundID int64) models.LookVerdict {
+	own, err := s.agentFor(ctx, c.Participant)
+	if err != nil {
+		return models.LookVerdict{State: models.LookFailed}
+	}
+	return own.LookAgain(ctx, c, inboundID)
+}
+
 // Worth implements activities.Keeper. It depends on no setting of a study.
 func (s *studyAgents) Worth(c models.TurnContext) bool { return s.base.Worth(c) }
 

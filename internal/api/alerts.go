@@ -18,6 +18,7 @@ type Alert struct {
 	Score         float64       `json:"score" doc:"What the classifier gave the message. It raises no alert."`
 	Escalated     bool          `json:"escalated" doc:"It was a weak sign, and not the first within 24 hours."`
 	Answered      bool          `json:"answered" doc:"The safety text answers it."`
+	Look          string        `json:"look,omitempty" enum:"due,none,possible,clear,failed" doc:"What the second look of the small model at a weak sign found; failed counts as possible. Empty: none was needed."`
 	PagedAt       *time.Time    `json:"paged_at,omitempty"`
 	// AcknowledgedAt is missing while no operator has said that they see to it.
 	AcknowledgedAt *time.Time       `json:"acknowledged_at,omitempty" doc:"When an operator first said that they see to it."`
@@ -35,6 +36,8 @@ type AlertMessage struct {
 	Alert
 	Phone string `json:"phone" doc:"Empty for a message of another channel."`
 	Text  string `json:"text" doc:"Empty after an erasure."`
+	// LookReason is the model's own; personal data.
+	LookReason string `json:"look_reason,omitempty" doc:"The reason of the second look, in a few words."`
 }
 
 // AlertPage is one page, newest first; NextCursor is null on the last.

@@ -12,7 +12,7 @@ type TurnSummary struct {
 	Number        int             `json:"number"`
 	Kind          models.TurnKind `json:"kind"`
 	Mode          models.Mode     `json:"mode"`
-	Outcome       string          `json:"outcome" doc:"Where the words came from (step, fixed, fallback, prepared, outbox, subagent, silent), or canceled; failed for a subagent without a result; empty while the turn runs."`
+	Outcome       string          `json:"outcome" doc:"Where the words came from (step, fixed, fallback, prepared, outbox, subagent, silent), canceled, or safety where the safety text answers; failed for a subagent without a result; empty while the turn runs."`
 	StartedAt     time.Time       `json:"started_at"`
 	FinishedAt    *time.Time      `json:"finished_at"`
 	PromptVersion string          `json:"prompt_version"`

@@ -208,6 +208,9 @@ type Worker struct {
 	// 0 is off.
 	AlertEscalation time.Duration `env:"COACH_ALERT_ESCALATION" envDefault:"15m"`
 	CrisisTakeOver  time.Duration `env:"COACH_CRISIS_TAKE_OVER" envDefault:"0"`
+	// SecondLook says whether the small model reads a weak sign of danger once more
+	// before anything is answered.
+	SecondLook Switch `env:"COACH_SECOND_LOOK" envDefault:"on"`
 	// MetricsAddr is where the worker serves its metrics; empty is nowhere.
 	MetricsAddr string `env:"COACH_METRICS_ADDR"`
 }

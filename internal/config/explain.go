@@ -204,6 +204,7 @@ var explanations = map[string]explanation{
 	"COACH_DEPLOYMENT_VERSIONING":  {readByWorker, "how people [move to a new build](operations.md#rolling-out-a-workflow-change): `off`, `auto`, `pinned`"},
 	"COACH_ALERT_URL":              {readByWorker, "pages a person in a [crisis](operations.md#texts-that-may-be-a-crisis), with ids only; empty: no page"},
 	"COACH_ALERT_ESCALATION":       {readByStarter, "until an alert not acknowledged pages again; 0: never"},
+	"COACH_SECOND_LOOK":            {readByBoth, "`on`: the small model [reads a weak sign of danger once more](screening.md#the-second-look) before anything is answered; `off`: each weak sign gets the safety text"},
 	"COACH_CRISIS_TAKE_OVER":       {readByBoth, "how long an alert [silences the coach](operations.md#take-a-conversation-over); 0: off"},
 	"COACH_METRICS_ADDR":           {readByWorker, "private `HOST:PORT` of `/metrics` and `/livez`, no token"},
 

@@ -47,6 +47,7 @@ func Open(ctx context.Context, cfg config.Config, metrics client.MetricsHandler)
 		MaxConns:       cfg.Tuning.DatabaseConns,
 		LateTry:        cfg.Coaching.LateTry,
 		CrisisTakeOver: cfg.Worker.CrisisTakeOver,
+		SecondLook:     cfg.Worker.SecondLook == config.SwitchOn,
 	})
 	if err != nil {
 		if errors.Is(err, database.ErrKeys) {

@@ -62,7 +62,7 @@ func sealedTables() []sealedTable {
 		{Name: "joins", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"phone"}},
 		{Name: "former_phones", Key: []string{"id"}, Row: []string{"participant_id", "until_at"}, Texts: []string{"phone"}},
 		{Name: "holds", Key: []string{"id"}, Row: []string{"scope", "created_at"}, Texts: []string{"reason"}},
-		{Name: "alarms", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"note"}},
+		{Name: "alarms", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"note", "look_reason"}},
 		{Name: "cohort_jobs", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"file_name", "report"}, Blobs: []string{"file"}},
 		{Name: "studies", Key: []string{"id"}, Row: []string{"id"}, Blobs: []string{"seed", "pseudonym_key"}},
 		{Name: "request_keys", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"answer"}},

@@ -187,7 +187,7 @@ func (m *rowMaker) hear(p *models.Participant, body string, at time.Time) int64 
 		Channel: models.ChannelSMS, FromIndex: p.PhoneIndex, RepeatIndex: m.base.Index(p.Phone + body), ReceivedAt: at,
 	})
 	m.rows.messages = append(m.rows.messages, models.Message{
-		ParticipantID: p.ID, Key: fmt.Sprint("in-", m.inboundID), Role: models.RoleUser, Kind: models.KindMessage, Text: body, Channel: models.ChannelSMS, At: at,
+		ParticipantID: p.ID, Key: models.InboundKey(m.inboundID), Role: models.RoleUser, Kind: models.KindMessage, Text: body, Channel: models.ChannelSMS, At: at,
 	})
 	micros := int64(7_500)
 	m.rows.costs = append(m.rows.costs, models.Cost{

@@ -14,7 +14,6 @@ import (
 	"coachline/internal/goldens"
 	"coachline/internal/screening"
 	"coachline/internal/screening/sheets"
-	"coachline/models"
 )
 
 const (
@@ -99,51 +98,6 @@ func graveShare(row figure, counts map[string]*share) string {
 	return "-"
 }
 
-// steps move the thresholds of the score, of which a text must reach the one of its
-// language to count as a weak sign, and a higher one to count as a grave one.
-var steps = []float32{-0.5, 0, 0.5, 1}
-
-// Of a thousand messages in a day, this many are taken to resemble a crisis.
-const (
-	messages  = 1000
-	lookalike = 20
-)
-
-// screenWithScore reads a text as if the score acted.
-func screenWithScore(step float32) screenFunc {
-	return func(language, body string) screening.Result {
-		found := screening.Screen(screening.Message{Body: body})
-		thresholds := screening.ThresholdsOf(language)
-		switch {
-		case found.Tier == models.TierA || body == "":
-		case float32(found.Score) >= thresholds.TierA+step:
-			found.Tier = models.TierA
-		case float32(found.Score) >= thresholds.TierB+step:
-			found.Tier = models.TierB
-		}
-		return found
-	}
-}
-
-func thresholdTable(t *testing.T) string {
-	t.Helper()
-	var out strings.Builder
-	out.WriteString("| what acts | crisis found | direct, method, emergency | passive, slang, typo, third person | hard negatives flagged | ordinary flagged | false alerts a day | false pages a day |\n")
-	out.WriteString("|---|---|---|---|---|---|---|---|\n")
-	addRow := func(label string, counts shares) {
-		daily := func(prefix string) string {
-			return fmt.Sprintf("%.1f", (percent(counts[prefix+"negative"])*lookalike+percent(counts[prefix+"ordinary"])*(messages-lookalike))/100)
-		}
-		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", label, cell(counts["crisis"]), cell(counts[explicit]), cell(counts[indirect]),
-			cell(counts["negative"]), cell(counts["ordinary"]), daily(""), daily("tier A of "))
-	}
-	addRow("rules, as shipped", scoredHalf(t, screenPlainly))
-	for _, step := range steps {
-		addRow(fmt.Sprintf("rules, or the score, threshold %+.1f", step), scoredHalf(t, screenWithScore(step)))
-	}
-	return out.String()
-}
-
 // block gives the part of a page between the marks of a generated table.
 func block(page, name string) (before, table, after string, ok bool) {
 	begin, end := "<!-- "+name+": begin -->\n", "<!-- "+name+": end -->"
@@ -160,13 +114,12 @@ var cellShare = regexp.MustCompile(`(\d+)/(\d+):`)
 //
 //	go test ./internal/screening -run TestFigures -record
 func TestFiguresOfDocs(t *testing.T) {
-	counts := scoredHalf(t, screenPlainly)
+	counts := scoredHalf(t)
 	costs := map[string]bool{}
 	for _, row := range slices.Concat(targetRows(), kindRows(counts)) {
 		costs[row.label] = row.isCost
 	}
 	comparePage(t, figuresPage, "figures", figureTable(targetRows(), counts), costs)
-	comparePage(t, figuresPage, "thresholds", thresholdTable(t), costs)
 	comparePage(t, figuresByLanguage, "kinds", figureTable(kindRows(counts), counts), costs)
 }
 

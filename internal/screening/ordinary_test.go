@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,13 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/screening"
+	"coachline/internal/screening/sheets"
 	"coachline/models"
 )
 
 var corpora = flag.String("corpora", "../../../shared/corpora", "folder of ordinary messages of other authors")
-
-// ordinaryFiles lists the ordinary messages of other authors, by language.
-var ordinaryFiles = map[string]string{"de": "dialogue.de.txt", "en": "sms.en.txt"}
 
 // lengths are the classes of texts by characters: up to each, not including it.
 var lengths = []int{40, 80, 160, 320, 1601}
@@ -29,21 +26,18 @@ func lengthClass(body string) int {
 	return slices.IndexFunc(lengths, func(limit int) bool { return n < limit })
 }
 
-// readOrdinary reads the lines of a file of ordinary messages, those to read, whose
-// numbers are odd, and those that are only counted.
+// readOrdinary reads ordinary messages of a language: those to read, and those that are
+// only counted. There are some of other authors, and for the languages without them some
+// that were written for this.
 func readOrdinary(t *testing.T, language string) (toRead, toCount []string) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(*corpora, ordinaryFiles[language]))
-	if os.IsNotExist(err) {
+	if _, err := os.Stat(*corpora); os.IsNotExist(err) {
 		t.Skip("no folder of ordinary messages; -corpora names it")
 	}
-	require.NoError(t, err)
-	for i, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
-		if i%2 == 0 {
-			toRead = append(toRead, line)
-		} else {
-			toCount = append(toCount, line)
-		}
+	for _, dir := range []string{*corpora, "testdata/ordinary"} {
+		open, scored, err := sheets.ReadMessages(os.DirFS(dir), language)
+		require.NoError(t, err)
+		toRead, toCount = append(toRead, open...), append(toCount, scored...)
 	}
 	return toRead, toCount
 }
@@ -54,9 +48,6 @@ func ordinaryTable(t *testing.T, found string, isFound func(screening.Result) bo
 	var out strings.Builder
 	fmt.Fprintf(&out, "| %s | all | under 40 | 40 to 79 | 80 to 159 | 160 to 319 | 320 to 1,600 |\n|---|---|---|---|---|---|---|\n", found)
 	for _, language := range screening.Languages() {
-		if ordinaryFiles[language] == "" {
-			continue
-		}
 		_, bodies := readOrdinary(t, language)
 		all, classes := &share{}, make([]*share, len(lengths))
 		for _, body := range bodies {

@@ -1,8 +1,15 @@
 package screening
 
-// MinRequest is the least number of words of a request that only its score finds:
-// two words are one word and what stands beside it ("don't stop", "hello there").
+// MinRequest is the least number of words of a text whose score counts: two words are
+// one word and what stands beside it ("don't stop", "hello there").
 const MinRequest = 3
+
+// asksToEnd reports whether the score of a text says that it may ask to end the
+// messages, so that the person is asked. It ends nothing, and says nothing where an
+// exception of a rule spoke against a request or all of the text is known for none.
+func (s *scanner) asksToEnd(thresholds Thresholds) bool {
+	return s.features.Len() >= MinRequest && !s.isLimited && model().Stop.Best(&s.features).Score >= thresholds.Asked
+}
 
 // IsLimited reports whether a rule or an exception speaks against a request in a
 // text, so that its score counts for nothing.

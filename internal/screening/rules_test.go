@@ -206,16 +206,16 @@ func TestModelFile(t *testing.T) {
 	require.ErrorContains(t, err, "train it again")
 	m := NewModel()
 	m.Alert.Bias, m.Alert.Weights[7], m.Alert.Weights[8] = -1, 2, -1
-	m.Stop.Weights[9], m.WrongNumber.Bias = 3, 0.5
+	m.Stop.Weights[9], m.Stop.Bias = 3, 0.5
 	for _, language := range languages {
-		m.Thresholds[language] = Thresholds{TierB: 1, TierA: 2, Unclear: 3, Stop: 4, WrongNumber: 5}
+		m.Thresholds[language] = Thresholds{Weak: [len(Knots)]float32{1, 2, 3, 4, 5, 6}, Asked: 7}
 	}
 	read, err := DecodeModel(m.Encode())
 	require.NoError(t, err)
 	assert.InDelta(t, 2, read.Alert.Weights[7], 0.01)
 	assert.InDelta(t, -1, read.Alert.Weights[8], 0.01)
 	assert.InDelta(t, 3, read.Stop.Weights[9], 0.03)
-	assert.Equal(t, []float32{-1, 0, 0.5}, []float32{read.Alert.Bias, read.Stop.Bias, read.WrongNumber.Bias})
+	assert.Equal(t, []float32{-1, 0.5}, []float32{read.Alert.Bias, read.Stop.Bias})
 	assert.Equal(t, m.Thresholds, read.Thresholds)
 }
 

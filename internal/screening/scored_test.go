@@ -36,17 +36,10 @@ func (s shares) count(name string, isHit bool) {
 	}
 }
 
-// screenFunc reads a text of a language.
-type screenFunc func(language, body string) screening.Result
-
-func screenPlainly(_, body string) screening.Result {
-	return screening.Screen(screening.Message{Body: body})
-}
-
 // scoredHalf counts what was found on the half of the sheets that no rule and no
 // weight was made from: alerts, and on the sheet of requests the right answer. It
 // never shows a text.
-func scoredHalf(t *testing.T, screen screenFunc) shares {
+func scoredHalf(t *testing.T) shares {
 	t.Helper()
 	counts := shares{}
 	for _, language := range screening.Languages() {
@@ -56,7 +49,7 @@ func scoredHalf(t *testing.T, screen screenFunc) shares {
 			if text.IsOpen() {
 				continue
 			}
-			found := screen(language, text.Body)
+			found := screening.Screen(screening.Message{Body: text.Body})
 			isHit := found.Tier != models.TierNone
 			if text.Sheet == sheets.OptOut {
 				isHit = found.Intent == answerTo(text.Kind)
@@ -119,23 +112,20 @@ func requestKind(kind string) string {
 // of its Wilson interval of 95 %. docs/screening.md compares them with the
 // targets. A change that raises a figure raises its gate.
 var gates = map[string]float64{
-	"crisis":    0.835,
-	"crisis de": 0.770, "crisis en": 0.780, "crisis es": 0.815, "crisis fr": 0.835, "crisis pt": 0.805,
-	explicit: 0.855, explicit + " es": 0.700, indirect: 0.775,
-	"crisis/direct": 0.865, "crisis/method": 0.720, "crisis/emergency": 0.885,
-	"crisis/passive": 0.820, "crisis/slang": 0.630, "crisis/typo": 0.630, "crisis/thirdperson": 0.775,
-	"crisis/violence": 0.740, "crisis/voices": 0.645, "crisis/child": 0.905, "crisis/selfharm": 0.795, "crisis/past": 0.860,
+	"crisis":    0.925,
+	"crisis de": 0.895, "crisis en": 0.870, "crisis es": 0.935, "crisis fr": 0.905, "crisis pt": 0.910,
+	explicit: 0.940, indirect: 0.915,
 	"optout/keyword": 0.952, "optout/clear": 0.865, "optout/unclear": 0.675, "optout/wrongnumber": 0.775,
 	"optout/clear de": 0.750, "optout/clear en": 0.810, "optout/clear es": 0.810, "optout/clear fr": 0.845, "optout/clear pt": 0.795,
 }
 
 // The shares of texts that raise no alert and may be flagged, as upper bounds.
 var alarmGates = map[string]float64{
-	"negative": 0.071, "ordinary": 0.011, "opted out by mistake": 0.005, "asked by mistake": 0.0085,
+	"negative": 0.113, "ordinary": 0.030, "opted out by mistake": 0.005, "asked by mistake": 0.0095,
 }
 
 func TestScoredHalf(t *testing.T) {
-	counts := scoredHalf(t, screenPlainly)
+	counts := scoredHalf(t)
 	names := make([]string, 0, len(counts))
 	for name := range counts {
 		names = append(names, name)
@@ -227,9 +217,9 @@ func TestContextKeepsAlerts(t *testing.T) {
 
 // The shares of statements in contexts that may be lost.
 const (
-	contextLoss = 0.012
+	contextLoss = 0.022
 	// garbledLoss is that of statements with an error of typing in them.
-	garbledLoss = 0.013
+	garbledLoss = 0.075
 )
 
 // garbleBody writes a statement as people mistype it: its words joined, cut in two,

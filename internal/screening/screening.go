@@ -30,12 +30,16 @@ type Result struct {
 	Tier   models.DangerTier
 	Rule   string
 	Kind   string
-	// Score is what the classifier gave the message, for reading alone.
+	// Score is what the classifier gave the message, also where it found nothing.
 	Score float64
 }
 
-// Screen reads a message. It never fails. Rules alone find something: a score
-// raises, ends and pauses nothing.
+// RuleScore stands for a rule where the classifier alone found a weak sign.
+const RuleScore = "score"
+
+// Screen reads a message. It never fails. Rules act; a score makes a weak sign, which a
+// model reads once more before anything is done, or has the person asked whether they
+// want no more messages. It ends and pauses nothing.
 //
 // Who asks to end the messages in words that may be a crisis ("I want to end it all")
 // is asked what they mean, beside the safety text, and a person looks after them.
@@ -48,7 +52,7 @@ func Screen(m Message) Result {
 	found.Intent, found.Method = s.screenConsent(splitWords(m.Body), findings, m.OptOutType)
 	d := gravestDanger(findings)
 	found.Danger, found.Tier, found.Rule, found.Kind = d.danger, dangerTiers[d.tier], d.rule, d.kind
-	found.Score = float64(model().Alert.BestWindow(&s.features).Score)
+	s.addScore(&found)
 	switch {
 	case found.Danger == models.DangerNone:
 	case found.Intent == models.IntentStop:
@@ -60,4 +64,58 @@ func Screen(m Message) Result {
 		found.Intent, found.Method = models.IntentNone, ""
 	}
 	return found
+}
+
+// brief is how many words a text has at most on which a rule of tier A acts at any score:
+// "I want to die" says all.
+const brief = 8
+
+// agreement is the least score of a longer text that such a rule may act on at once: below
+// it, or more than leeway below the threshold of its length, the text reads like an
+// ordinary one, and the rule's finding is a weak sign. Of the ordinary texts that such
+// rules match four of five are below, of crisis texts one in ten.
+const agreement, leeway = -1.0, 2
+
+// addScore adds what the classifiers find where no rule did.
+func (s *scanner) addScore(found *Result) {
+	m := model()
+	best := m.Alert.BestWindow(&s.features)
+	found.Score = float64(best.Score)
+	thresholds, words := s.languageThresholds(), s.features.Len()
+	if found.Tier == models.TierA && words > brief && best.Score < max(agreement, thresholds.WeakAt(words)-leeway) {
+		found.Tier = models.TierB
+	}
+	if found.Danger != models.DangerNone || found.Intent != models.IntentNone || words < MinRequest {
+		return
+	}
+	switch {
+	case best.Score >= thresholds.WeakAt(words):
+		found.Danger, found.Tier, found.Rule, found.Kind = m.Danger(&s.features, best), models.TierB, RuleScore, RuleScore
+	case s.asksToEnd(thresholds):
+		found.Intent, found.Method = models.IntentUnclear, models.MethodPhrase
+	}
+}
+
+// languageThresholds returns the thresholds of the language that knows most words of
+// the text, of several such the highest.
+func (s *scanner) languageThresholds() Thresholds {
+	last := len(s.tokens.spans)
+	var most int32
+	for i := range s.versions {
+		most = max(most, s.versions[i].known[last])
+	}
+	var highest Thresholds
+	isFirst := true
+	for i := range s.versions {
+		if s.versions[i].known[last] < most {
+			continue
+		}
+		of := model().Thresholds[languages[i]]
+		if isFirst {
+			highest, isFirst = of, false
+			continue
+		}
+		highest.raiseTo(of)
+	}
+	return highest
 }

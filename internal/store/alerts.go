@@ -44,8 +44,8 @@ func isEscalated(tx *gorm.DB, in models.Inbound) (bool, error) {
 		return false, nil
 	}
 	var count int64
-	err := tx.Model(&models.Alert{}).Where("participant_id = ? AND inbound_id <> ? AND created_at > ?",
-		in.ParticipantID, in.ID, database.Instant(in.ReceivedAt).Add(-weakSpan)).Count(&count).Error
+	err := tx.Model(&models.Alert{}).Where("participant_id = ? AND inbound_id <> ? AND created_at > ? AND look NOT IN ?",
+		in.ParticipantID, in.ID, database.Instant(in.ReceivedAt).Add(-weakSpan), []models.LookState{models.LookDue, models.LookNone}).Count(&count).Error
 	return count > 0, err
 }
 
@@ -77,24 +77,15 @@ type alertOptions struct {
 // locked. A text that a gate kept from the coach raises no alarm of its own
 // beside the attention, so that a machine does not page a hundred times.
 func raiseAlert(tx *gorm.DB, in models.Inbound, how alertOptions) (string, error) {
-	now := database.Instant(in.ReceivedAt)
-	isGrave := in.DangerTier != models.TierB
-	if isGrave {
-		_, err := raiseAttention(tx, models.AttentionEntry{
-			ParticipantID: in.ParticipantID, Kind: models.AttentionCrisis, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Danger), RaisedAt: now,
-		})
-		if err != nil {
+	if in.DangerTier != models.TierB {
+		if err := raiseCrisis(tx, in); err != nil {
 			return "", err
 		}
 	}
 	if in.Gate != models.GateNone {
 		return "", nil
 	}
-	row := models.Alert{
-		ID: "alarm-" + strconv.FormatInt(in.ID, 10), ParticipantID: in.ParticipantID, InboundID: in.ID,
-		Danger: string(in.Danger), Tier: string(in.DangerTier), Rule: in.DangerRule, Kind: in.DangerKind, Score: in.DangerScore,
-		Escalated: how.Escalated, Pages: isGrave, Answer: how.Answer, CreatedAt: now,
-	}
+	row := alertOf(in, how)
 	added, err := database.InsertOnce(tx, &row)
 	if err == nil && !added {
 		added, err = makeGrave(tx, row)
@@ -103,8 +94,26 @@ func raiseAlert(tx *gorm.DB, in models.Inbound, how alertOptions) (string, error
 		return "", err
 	}
 	return row.ID, database.AddAudit(tx, models.Audit{
-		ParticipantID: in.ParticipantID, Actor: "screen", Action: "attention", Detail: row.ID, At: now,
+		ParticipantID: in.ParticipantID, Actor: "screen", Action: "attention", Detail: row.ID, At: row.CreatedAt,
 	})
+}
+
+// alertOf makes the alert of a stored text.
+func alertOf(in models.Inbound, how alertOptions) models.Alert {
+	return models.Alert{
+		ID: "alarm-" + strconv.FormatInt(in.ID, 10), ParticipantID: in.ParticipantID, InboundID: in.ID,
+		Danger: string(in.Danger), Tier: string(in.DangerTier), Rule: in.DangerRule, Kind: in.DangerKind, Score: in.DangerScore,
+		Escalated: how.Escalated, Pages: in.DangerTier != models.TierB, Answer: how.Answer, CreatedAt: database.Instant(in.ReceivedAt),
+	}
+}
+
+// raiseCrisis has an operator look after the person of a text.
+func raiseCrisis(tx *gorm.DB, in models.Inbound) error {
+	_, err := raiseAttention(tx, models.AttentionEntry{
+		ParticipantID: in.ParticipantID, Kind: models.AttentionCrisis, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Danger),
+		RaisedAt: database.Instant(in.ReceivedAt),
+	})
+	return err
 }
 
 // alertStranger records that a stored text of a number that is not enrolled may be a

@@ -55,7 +55,7 @@ var erasedTables = []erasedTable{
 	{name: "steps", of: ofTurn, empty: []string{"text", "calls", "trace"}},
 	{name: "tool_runs", of: ofTurn, empty: []string{"result"}},
 	{name: "stages", of: ofTurn, empty: []string{"output", "input_hash"}},
-	{name: "alarms", of: ofParticipant, empty: []string{"note"}},
+	{name: "alarms", of: ofParticipant, empty: []string{"note", "look_reason"}},
 	{name: "audit", of: ofParticipant, empty: []string{"reason", "change"}},
 	{name: "fact_versions", of: ofParticipant},
 	{name: "facts", of: ofParticipant},

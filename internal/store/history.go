@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,7 +22,7 @@ func entryOf(turnID string, in models.Inbound) models.Message {
 	return models.Message{
 		ParticipantID: in.ParticipantID,
 		TurnID:        turnID,
-		Key:           "in-" + strconv.FormatInt(in.ID, 10),
+		Key:           models.InboundKey(in.ID),
 		Role:          models.RoleUser,
 		Kind:          models.KindMessage,
 		Text:          textOf(in),

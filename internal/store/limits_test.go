@@ -34,10 +34,18 @@ type inboundWorld struct {
 
 func inboundOnBoth(t *testing.T, rules store.InboundLimits, test func(w *inboundWorld)) {
 	t.Helper()
+	inboundWith(t, store.Config{Gate: rules}, test)
+}
+
+// inboundWith runs a test on a store with settings of its own.
+func inboundWith(t *testing.T, cfg store.Config, test func(w *inboundWorld)) {
+	t.Helper()
 	open := func(t *testing.T, url string) *inboundWorld {
 		ring, err := seal.Parse(testKeys)
 		require.NoError(t, err)
-		s, err := store.Open(t.Context(), store.Config{URL: url, Sealer: ring, Gate: rules})
+		own := cfg
+		own.URL, own.Sealer = url, ring
+		s, err := store.Open(t.Context(), own)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, s.Close()) })
 		w := &inboundWorld{Store: s, t: t, ctx: t.Context()}

@@ -23,6 +23,8 @@ type Inbound struct {
 	takeOvers *TakeOvers
 	hints     *Hints
 	joins     *Joins
+	// secondLook: a model reads a weak sign of danger once more.
+	secondLook bool
 }
 
 // AcceptInbound screens a text and stores it as it was delivered. The
@@ -118,6 +120,12 @@ func (s *Inbound) acceptScreened(tx *gorm.DB, in models.Inbound, p models.Partic
 // acceptDanger stores a text that may be a crisis and raises the alarm. A text
 // that the safety text does not answer is handled like any other.
 func (s *Inbound) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
+	if isWeak, err := s.canLookAgain(tx, in, p); err != nil || isWeak {
+		if err != nil {
+			return models.AcceptedInbound{}, err
+		}
+		return s.acceptWeak(tx, in, p)
+	}
 	answer, err := needsSafetyText(tx, p, in)
 	if err != nil {
 		return models.AcceptedInbound{}, err

@@ -43,6 +43,9 @@ type Config struct {
 	// CrisisTakeOver is how long an alert keeps the coach silent by itself; 0: it
 	// does not.
 	CrisisTakeOver time.Duration
+	// SecondLook says that workers read a weak sign of danger once more before it is
+	// acted on.
+	SecondLook bool
 	// Log is told of sender holds; nil means the default one.
 	Log *slog.Logger
 }
@@ -59,6 +62,7 @@ type Store struct {
 	Notices     *Notices
 	Hints       *Hints
 	Alerts      *Alerts
+	Looks       *Looks
 	Attention   *Attention
 	TakeOvers   *TakeOvers
 	Holds       *Holds
@@ -139,9 +143,9 @@ func newStore(db *database.Database, cfg Config, zone *time.Location) *Store {
 	takeOvers := &TakeOvers{db: db, crisisTakeOver: cfg.CrisisTakeOver}
 	return &Store{
 		People: people, Outbox: outbox, Hints: hints, Joins: joins, TakeOvers: takeOvers,
-		Inbound: &Inbound{db: db, limits: limits, takeOvers: takeOvers, hints: hints, joins: joins},
+		Inbound: &Inbound{db: db, limits: limits, takeOvers: takeOvers, hints: hints, joins: joins, secondLook: cfg.SecondLook},
 		Turns:   &Turns{db: db, outbox: outbox}, MemoryQueue: &MemoryQueue{db}, Notices: &Notices{db},
-		Alerts: &Alerts{db}, Attention: &Attention{db}, Holds: &Holds{db}, Erasures: &Erasures{db: db, names: names},
+		Alerts: &Alerts{db}, Looks: &Looks{db: db, takeOvers: takeOvers}, Attention: &Attention{db}, Holds: &Holds{db}, Erasures: &Erasures{db: db, names: names},
 		Cohorts: &Cohorts{db}, Records: &Records{db}, Memory: memory.New(db), Studies: &Studies{db}, Allocations: &Allocations{db},
 		Users: &Users{db}, Sessions: &Sessions{db}, Tokens: &Tokens{db}, RequestKeys: &RequestKeys{db}, Audit: &Audit{db},
 		Views: &Views{db}, Reports: &Reports{db: db, people: people}, Webhooks: &Webhooks{db}, Costs: &Costs{db}, Budgets: &Budgets{db},

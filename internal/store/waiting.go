@@ -76,7 +76,7 @@ func holdReplied(tx *gorm.DB, row models.Outbox) error {
 func dropUnanswered(tx *gorm.DB, in models.PrepareTurnInput) error {
 	keys := make([]string, 0, len(in.InboundIDs))
 	for _, id := range in.InboundIDs {
-		keys = append(keys, "in-"+strconv.FormatInt(id, 10))
+		keys = append(keys, models.InboundKey(id))
 	}
 	stored := tx.Model(&models.Turn{}).Select("id").
 		Where("participant_id = ? AND (kind = ? OR outcome = ?)", in.ParticipantID, models.TurnMessage, outcomeCanceled)
@@ -94,7 +94,7 @@ func hasOtherReply(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbou
 	}
 	keys := make([]string, 0, len(texts))
 	for _, t := range texts {
-		keys = append(keys, "in-"+strconv.FormatInt(t.ID, 10))
+		keys = append(keys, models.InboundKey(t.ID))
 	}
 	var replied int64
 	err := tx.Model(&models.Message{}).

@@ -70,6 +70,9 @@ func (r *Relay) sweepEscalations(ctx context.Context) error {
 
 // sweepAlarms raises the alarms that are still pending, before anything else.
 func (r *Relay) sweepAlarms(ctx context.Context) error {
+	if err := r.settleOverdueLooks(ctx); err != nil {
+		return err
+	}
 	pending, err := r.cfg.Store.Alerts.PendingAlarms(ctx, r.cfg.Now().Add(-r.cfg.MinAge), batch)
 	if err != nil {
 		return err
@@ -77,6 +80,24 @@ func (r *Relay) sweepAlarms(ctx context.Context) error {
 	for _, row := range pending {
 		if err := r.Raise(ctx, row.ID); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// settleOverdueLooks has weak signs count as possible that no turn has read once more
+// in time: no worker runs, or the turn waits.
+func (r *Relay) settleOverdueLooks(ctx context.Context) error {
+	due, err := r.cfg.Store.Looks.OverdueLooks(ctx, r.cfg.Now().Add(-models.LookValidity), batch)
+	if err != nil {
+		return err
+	}
+	for _, look := range due {
+		_, err := r.cfg.Store.Looks.SettleLook(ctx, models.LookResult{
+			AlarmID: look.AlarmID, Verdict: models.LookVerdict{State: models.LookFailed}, Now: r.cfg.Now(),
+		})
+		if err != nil {
+			return fmt.Errorf("settling %s: %w", look.AlarmID, err)
 		}
 	}
 	return nil

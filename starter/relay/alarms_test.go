@@ -22,6 +22,41 @@ func (m *rows) PendingAlarms(_ context.Context, before time.Time, _ int) ([]mode
 	return out, m.down
 }
 
+func (m *rows) OverdueLooks(_ context.Context, before time.Time, _ int) ([]models.DueLook, error) {
+	defer m.enter()()
+	var out []models.DueLook
+	for _, a := range m.alarms {
+		if a.Look == models.LookDue && a.CreatedAt.Before(before) {
+			out = append(out, models.DueLook{AlarmID: a.ID})
+		}
+	}
+	return out, m.down
+}
+
+func (m *rows) SettleLook(_ context.Context, r models.LookResult) (bool, error) {
+	defer m.enter()()
+	for i := range m.alarms {
+		if m.alarms[i].ID == r.AlarmID {
+			m.alarms[i].Look, m.alarms[i].ToldAt = r.Verdict.State, nil
+		}
+	}
+	return true, m.down
+}
+
+// A weak sign that no turn has read once more counts as possible after two minutes, and
+// the safety text goes out.
+func TestOverdueLookCountsAsPossible(t *testing.T) {
+	b := newBench(t)
+	b.store.alarms = []models.Alert{{ID: "alarm-7", Look: models.LookDue, CreatedAt: b.now, ToldAt: &b.now}}
+	b.now = b.now.Add(models.LookValidity)
+	require.NoError(t, b.relay.sweepAlarms(context.Background()))
+	require.Empty(t, b.engine.seen(), "its turn may still read it")
+	b.now = b.now.Add(time.Second)
+	require.NoError(t, b.relay.sweepAlarms(context.Background()))
+	require.Equal(t, models.LookFailed, b.store.alarms[0].Look)
+	require.Equal(t, []string{"activity:SendSafetyText"}, b.engine.seen())
+}
+
 func (m *rows) AlarmTold(_ context.Context, told models.Alert, at time.Time) error {
 	defer m.enter()()
 	for i := range m.alarms {

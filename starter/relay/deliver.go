@@ -28,6 +28,7 @@ type Store struct {
 	Hints     Hints
 	Joins     Joins
 	Alerts    Alerts
+	Looks     Looks
 	Memory    MemoryQueue
 	Erasures  Erasures
 }
@@ -35,7 +36,7 @@ type Store struct {
 // StoreOf takes what the relay needs out of a store.
 func StoreOf(s *store.Store) Store {
 	return Store{
-		Notices: s.Notices, People: s.People, Attention: s.Attention, Hints: s.Hints, Joins: s.Joins, Alerts: s.Alerts, Memory: s.MemoryQueue, Erasures: s.Erasures,
+		Notices: s.Notices, People: s.People, Attention: s.Attention, Hints: s.Hints, Joins: s.Joins, Alerts: s.Alerts, Looks: s.Looks, Memory: s.MemoryQueue, Erasures: s.Erasures,
 	}
 }
 
@@ -72,6 +73,13 @@ type Hints interface {
 // Joins ends joins that were not confirmed in time.
 type Joins interface {
 	ExpireJoins(ctx context.Context, now time.Time, limit int) error
+}
+
+// Looks are weak signs of danger that a turn was to read once more.
+type Looks interface {
+	// OverdueLooks lists those that no turn has read in time, oldest first.
+	OverdueLooks(ctx context.Context, createdBefore time.Time, limit int) ([]models.DueLook, error)
+	SettleLook(ctx context.Context, r models.LookResult) (answered bool, err error)
 }
 
 // Alerts are messages that may be a crisis.

@@ -40,7 +40,7 @@ func (m *rows) PendingErasures(context.Context, int) ([]models.Erasure, error) {
 
 // byNoun are the rows as each part of the store.
 func (m *rows) byNoun() Store {
-	return Store{Notices: m, People: m, Attention: m, Hints: m, Joins: m, Alerts: m, Memory: m, Erasures: m}
+	return Store{Notices: m, People: m, Attention: m, Hints: m, Joins: m, Alerts: m, Looks: m, Memory: m, Erasures: m}
 }
 
 func newRows() *rows {

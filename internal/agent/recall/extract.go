@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -98,7 +97,7 @@ func ParseExtract(answer string, ask Ask) (found Extract, ok bool) {
 		To        any `json:"to"`
 		Questions any `json:"questions"`
 	}
-	if !readObject(answer, &raw) {
+	if !text.FirstObject(answer, &raw) {
 		return Extract{}, false
 	}
 	found.Keywords = readTexts(raw.Keywords, maxKeywords, keywordChars)
@@ -182,22 +181,4 @@ func readInstant(raw any) (parsedInstant, bool) {
 		}
 	}
 	return parsedInstant{}, false
-}
-
-// readObject reads the first JSON object of an answer, with any text around it,
-// and reports whether it could.
-func readObject(answer string, into any) bool {
-	answer = text.WithoutThinking(answer)
-	for at := strings.IndexByte(answer, '{'); at >= 0; {
-		var raw json.RawMessage
-		if json.NewDecoder(strings.NewReader(answer[at:])).Decode(&raw) == nil {
-			return json.Unmarshal(raw, into) == nil
-		}
-		next := strings.IndexByte(answer[at+1:], '{')
-		if next < 0 {
-			return false
-		}
-		at += next + 1
-	}
-	return false
 }

@@ -165,7 +165,7 @@ func ParseStep(answer string, known Known) (Operation, Fault) {
 		Text   string `json:"text"`
 	}
 	none := Operation{Action: ActionNone}
-	if !readObject(answer, &raw) {
+	if !text.FirstObject(answer, &raw) {
 		return none, FaultUnreadable
 	}
 	op := Operation{

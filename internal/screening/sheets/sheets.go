@@ -104,6 +104,31 @@ func readFile(files fs.FS, name string, like Text) ([]Text, error) {
 	return texts, nil
 }
 
+// ReadMessages reads the ordinary messages <name>.<language>.txt of a folder, one a
+// line, in the order of the names. Of each two lines the first may be read and trained
+// on, the second is scored only. A folder without a file of the language has none.
+func ReadMessages(files fs.FS, language string) (open, scored []string, err error) {
+	names, err := fs.Glob(files, "*."+language+".txt")
+	if err != nil {
+		return nil, nil, fmt.Errorf("find messages of %s: %w", language, err)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		content, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read messages: %w", err)
+		}
+		for i, line := range strings.Split(strings.TrimSpace(string(content)), "\n") {
+			if i%2 == 0 {
+				open = append(open, line)
+			} else {
+				scored = append(scored, line)
+			}
+		}
+	}
+	return open, scored, nil
+}
+
 // wilsonZ is the normal quantile of a two-sided interval of 95 %.
 const wilsonZ = 1.959963984540054
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -25,17 +26,17 @@ const (
 	// nearRequest is the kind of ordinary texts that have the words of requests.
 	nearRequest = "nearrequest"
 
-	// The shares of hard negatives that may be flagged in cross-validation.
-	shareB = 0.065
-	shareA = 0.025
-	// margin is added to the scores of ordinary texts, of which all but outliers
-	// must stay under the thresholds.
-	margin   = 0.3
-	outliers = 250 // one of so many
+	// weakShare is the share of ordinary texts of each length that may be a weak sign in
+	// cross-validation, and fewest how many texts of a length choose its threshold.
+	weakShare = 0.006
+	fewest    = 120
+	// margin is added to each threshold: texts that no author of ours wrote score higher.
+	margin = 0.2
+	// nearby is how many times longer or shorter than a knot a text may be to count for it.
+	nearby = 1.5
 
-	// The shares of texts without a request that may be asked, and be ended.
-	shareAsked = 0.002
-	shareEnded = 0.001
+	// shareAsked is the share of texts without a request that may be asked.
+	shareAsked = 0.001
 )
 
 // learner is a linear model while it is fitted, with the squares of its gradients.
@@ -55,7 +56,7 @@ func newLearner(l *screening.Linear) *learner {
 // raise no alert.
 func fitModel(samples []sample, use func(int) bool) *screening.Model {
 	model := screening.NewModel()
-	alert, stop, wrongNumber := newLearner(&model.Alert), newLearner(&model.Stop), newLearner(&model.WrongNumber)
+	alert, stop := newLearner(&model.Alert), newLearner(&model.Stop)
 	var kinds [3][]float32
 	for i := range kinds {
 		kinds[i] = make([]float32, len(model.Kinds[i]))
@@ -72,7 +73,6 @@ func fitModel(samples []sample, use func(int) bool) *screening.Model {
 	})
 	eachEpoch(samples, use, func(s *sample, f *screening.Features) {
 		stop.adjustWeights(f, s.isRequest, requestWeight(s, s.isRequest))
-		wrongNumber.adjustWeights(f, s.isWrongNumber, requestWeight(s, s.isWrongNumber))
 	})
 	rounded, err := screening.DecodeModel(model.Encode())
 	if err != nil {
@@ -167,7 +167,7 @@ func updateWeight(weights, squares []float32, feature uint32, gradient float32) 
 func sigmoid(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
 
 // scores are what the classifiers gave a text.
-type scores struct{ alert, stop, wrongNumber float32 }
+type scores struct{ alert, stop float32 }
 
 // crossValidate scores each sample with a model that has seen none of the texts
 // of its line.
@@ -180,10 +180,7 @@ func crossValidate(samples []sample) []scores {
 			for i, s := range samples {
 				if s.line%folds == fold {
 					f := s.variants[0]
-					given[i] = scores{
-						alert: model.Alert.BestWindow(f).Score,
-						stop:  model.Stop.Best(f).Score, wrongNumber: model.WrongNumber.Best(f).Score,
-					}
+					given[i] = scores{alert: model.Alert.BestWindow(f).Score, stop: model.Stop.Best(f).Score}
 				}
 			}
 		})
@@ -192,49 +189,57 @@ func crossValidate(samples []sample) []scores {
 	return given
 }
 
-// chooseThresholds takes, for each language, the lowest scores at which few
-// enough hard negatives and hardly any ordinary texts are flagged.
+// chooseThresholds takes, for each language, the lowest scores at which hardly any
+// ordinary text of each length is a weak sign, and hardly any other text is asked.
 func chooseThresholds(samples []sample, given []scores) map[string]screening.Thresholds {
 	thresholds := map[string]screening.Thresholds{}
 	for _, language := range screening.Languages() {
-		var negatives, ordinary []float32
-		for i, s := range samples {
-			switch {
-			case s.Language != language, s.isForRequests:
-			case s.Sheet == sheets.Ordinary:
-				ordinary = append(ordinary, given[i].alert+margin)
-			case s.Sheet == sheets.Negative:
-				negatives = append(negatives, given[i].alert)
+		var chosen screening.Thresholds
+		for i, knot := range screening.Knots {
+			scores := ordinaryScores(samples, given, language, knot)
+			if len(scores) < fewest {
+				log.Fatalf("%s has %d ordinary texts of about %d words, of %d that choose its threshold: name the folder of the corpora", language, len(scores), knot, fewest)
+			}
+			chosen.Weak[i] = scoreAbove(scores, weakShare) + margin
+			if i > 0 {
+				chosen.Weak[i] = max(chosen.Weak[i], chosen.Weak[i-1])
 			}
 		}
-		least := scoreAbove(ordinary, 1.0/outliers)
-		chosen := screening.Thresholds{TierB: max(least, scoreAbove(negatives, shareB)), TierA: max(least, scoreAbove(negatives, shareA))}
-		chooseOfRequests(samples, given, language, &chosen)
+		chosen.Asked = chooseAsked(samples, given, language, &chosen)
 		thresholds[language] = chosen
 	}
 	return thresholds
 }
 
-// chooseOfRequests takes the lowest scores at which hardly any other text is taken
-// for a request. One that may be a danger, or that an exception speaks against, is
-// not, at any score.
-func chooseOfRequests(samples []sample, given []scores, language string, chosen *screening.Thresholds) {
-	var notStop, notWrong []float32
+// ordinaryScores lists the scores of ordinary texts of about so many words.
+func ordinaryScores(samples []sample, given []scores, language string, words int) []float32 {
+	var scores []float32
+	for i, s := range samples {
+		length := float64(s.variants[0].Len())
+		isNear := length >= float64(words)/nearby && length <= float64(words)*nearby
+		if s.Language == language && s.Sheet == sheets.Ordinary && !s.isForRequests && isNear {
+			scores = append(scores, given[i].alert)
+		}
+	}
+	return scores
+}
+
+// chooseAsked takes the lowest score at which hardly any other text is taken for a
+// request. One that may be a danger, or that an exception speaks against, is not, at any
+// score.
+func chooseAsked(samples []sample, given []scores, language string, chosen *screening.Thresholds) float32 {
+	var others []float32
 	for i, s := range samples {
 		if s.Language != language || s.Sheet == sheets.OptOut {
 			continue
 		}
-		stop, wrongNumber := given[i].stop, given[i].wrongNumber
-		if given[i].alert >= chosen.TierB || s.isLimited {
-			stop, wrongNumber = never, never
-		}
-		if s.variants[0].Len() < screening.MinRequest {
+		stop, words := given[i].stop, s.variants[0].Len()
+		if given[i].alert >= chosen.WeakAt(words) || s.isLimited || words < screening.MinRequest {
 			stop = never
 		}
-		notStop, notWrong = append(notStop, stop), append(notWrong, wrongNumber)
+		others = append(others, stop)
 	}
-	chosen.Unclear, chosen.Stop = scoreAbove(notStop, shareAsked), scoreAbove(notStop, shareEnded)
-	chosen.WrongNumber = scoreAbove(notWrong, shareAsked)
+	return scoreAbove(others, shareAsked)
 }
 
 // never is a score that no text has.

@@ -10,6 +10,7 @@ import (
 	"flag"
 	"log"
 	"os"
+	"path/filepath"
 
 	"coachline/internal/screening"
 	"coachline/internal/screening/sheets"
@@ -19,10 +20,11 @@ func main() {
 	log.SetFlags(0)
 	sheetsDir := flag.String("sheets", "internal/screening/testdata/sheets", "folder of the labelled sheets, of which the open half is used")
 	textsDir := flag.String("texts", "internal/screening/train/texts", "folder of further training texts")
+	corporaDir := flag.String("corpora", "", "folder of ordinary messages of other authors, <name>.<language>.txt, of which the open half is used; they are not part of the repository")
 	requestsDir := flag.String("requests", "internal/screening/train/requests", "folder of training texts for the classifiers of requests alone")
 	out := flag.String("out", "", "file for the weights; without it only the cross-validation is printed")
 	flag.Parse()
-	samples, err := readSamples(*sheetsDir, *textsDir, *requestsDir)
+	samples, err := readSamples(*sheetsDir, *textsDir, *requestsDir, *corporaDir)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -42,12 +44,11 @@ func main() {
 // sample is one text to learn from, with the variants that are derived from it.
 type sample struct {
 	sheets.Text
-	line    int // texts made of one line have its number
-	isAlert bool
-	danger  int // index of the danger, or -1
-	// isRequest and isWrongNumber are what the classifiers of requests learn.
-	isRequest, isWrongNumber bool
-	isLimited                bool // see screening.IsLimited
+	line      int // texts made of one line have its number
+	isAlert   bool
+	danger    int  // index of the danger, or -1
+	isRequest bool // what the classifier of requests learns
+	isLimited bool // see screening.IsLimited
 	// isForRequests says that the classifier of alerts does not learn the text: more
 	// requests and everyday replies move its thresholds.
 	isForRequests bool
@@ -55,13 +56,17 @@ type sample struct {
 }
 
 // readSamples reads the texts to learn from and derives their variants.
-func readSamples(sheetsDir, textsDir, requestsDir string) ([]sample, error) {
+func readSamples(sheetsDir, textsDir, requestsDir, corporaDir string) ([]sample, error) {
 	samples, err := readTexts(sheetsDir, textsDir, requestsDir)
 	if err != nil {
 		return nil, err
 	}
 	addVariants(samples)
-	return samples, nil
+	dirs := []string{filepath.Join(sheetsDir, "..", "ordinary")}
+	if corporaDir != "" {
+		dirs = append(dirs, corporaDir)
+	}
+	return addMessages(samples, dirs)
 }
 
 // readTexts reads the open half of the sheets and the further texts, without
@@ -112,8 +117,7 @@ func newSample(text sheets.Text, line int) sample {
 		s.danger = dangerOf(text.Kind)
 	}
 	if text.Sheet == sheets.OptOut {
-		s.isWrongNumber = text.Kind == "wrongnumber"
-		s.isRequest = !s.isWrongNumber && text.Kind != "unclear"
+		s.isRequest = text.Kind != "wrongnumber" && text.Kind != "unclear"
 	}
 	s.isLimited = screening.IsLimited(text.Body)
 	return s

@@ -32,25 +32,23 @@ func printReport(samples []sample, given []scores, thresholds map[string]screeni
 			if s.Language != language {
 				continue
 			}
-			add(s.Sheet+"/"+s.Kind, given[i].alert >= least.TierB)
+			isWeak := given[i].alert >= least.WeakAt(s.variants[0].Len())
+			add(s.Sheet+"/"+s.Kind, isWeak)
 			if s.Sheet == sheets.Crisis {
-				add("any crisis", given[i].alert >= least.TierB)
-				add("any crisis as tier A", given[i].alert >= least.TierA)
+				add("any crisis", isWeak)
 			}
 			about := "of others"
 			if s.Sheet == sheets.OptOut {
 				about = "of " + requestKind(s.Kind)
 			}
-			add("ended "+about, given[i].stop >= least.Stop)
-			add("wrong number "+about, given[i].wrongNumber >= least.WrongNumber)
-			add("asked "+about, given[i].stop >= least.Unclear)
+			add("asked "+about, given[i].stop >= least.Asked)
 		}
 		names := make([]string, 0, len(counts))
 		for name := range counts {
 			names = append(names, name)
 		}
 		slices.Sort(names)
-		fmt.Printf("%s thresholds %.2f\n", language, least)
+		fmt.Printf("%s thresholds %.2f, asked %.2f\n", language, least.Weak, least.Asked)
 		for _, name := range names {
 			c := counts[name]
 			fmt.Printf("  %-30s %4d of %4d, %5.1f %%\n", name, c.hits, c.n, 100*float64(c.hits)/float64(c.n))

@@ -80,7 +80,7 @@ func deriveVariants(s *sample, around []string, random *rand.Rand) []string {
 	switch {
 	case s.isAlert:
 		bodies = append(bodies, s.Body+" "+after, before+" "+s.Body+". "+after, mistypeWords(s.Body, random), mistypeWords(mistypeWords(s.Body, random), random))
-	case s.isRequest, s.isWrongNumber:
+	case s.isRequest:
 		bodies = append(bodies, s.Body+" "+after, mistypeWords(s.Body, random))
 	case s.Sheet == sheets.Negative:
 		bodies = append(bodies, s.Body+" "+after)

@@ -27,6 +27,7 @@ const (
 	stageSummary      stageName = "summary"
 	stageDailyNote    stageName = "daily note"
 	stageFocus        stageName = "focus"
+	stageLook         stageName = "second look"
 )
 
 // openings are how the system messages of a kind begin.
@@ -43,12 +44,13 @@ var openings = map[stageName]string{
 	stageSummary:      "Summarise the conversation below",
 	stageDailyNote:    "Write the note of one day",
 	stageFocus:        "Choose the coaching focus that fits",
+	stageLook:         "Look once more at a text message",
 }
 
 // stageOf tells the kind of a request by its system message.
 func stageOf(system string) stageName {
 	for _, name := range []stageName{
-		stageRouter, stagePlanner, stageResolver, stageExtractor, stageMemoryDigest, stageToolDigest, stageMessages, stageLimitDigest, stageMemoryStep, stageSummary, stageDailyNote, stageFocus,
+		stageRouter, stagePlanner, stageResolver, stageExtractor, stageMemoryDigest, stageToolDigest, stageMessages, stageLimitDigest, stageMemoryStep, stageSummary, stageDailyNote, stageFocus, stageLook,
 	} {
 		if strings.HasPrefix(strings.TrimSpace(system), openings[name]) {
 			return name
@@ -83,6 +85,7 @@ var answers = map[stageName]func(stageAsk) string{
 	stageSummary:      always("They talked about the habit."),
 	stageDailyNote:    always(nothing),
 	stageFocus:        always(undecided),
+	stageLook:         stageAsk.lookAgain,
 }
 
 func always(text string) func(stageAsk) string { return func(stageAsk) string { return text } }
@@ -134,4 +137,16 @@ func (a stageAsk) items(title string) []string {
 		out = append(out, item)
 	}
 	return out
+}
+
+// grave are parts of words at which the script takes a message for a danger; it knows no
+// idioms.
+var grave = regexp.MustCompile(`(?i)\b(die|dead|suicid|kill|worthless|hopeless|no reason|give up|end it|hurt my|sterb|tot\b|umbring|sinnlos|morir|muerto|matar|inútil|inutil|mourir|mort|tuer|inutile|morrer|morto|matar|inútil)`)
+
+// lookAgain judges a message with a weak sign of danger by its words.
+func (a stageAsk) lookAgain() string {
+	if grave.MatchString(a.User) {
+		return `{"danger":"possible","about":"self","kind":"other","reason":"the script found a word of danger"}`
+	}
+	return `{"danger":"none","about":"general","kind":"other","reason":"the script found no word of danger"}`
 }
