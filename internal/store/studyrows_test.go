@@ -95,7 +95,7 @@ func (w *world) exportStory() {
 	for day := 5; day < 15; day++ {
 		w.beginSlot(day)
 	}
-	w.inbound("SM-answer", int(slotPlan(7).Slot.SendAt.Sub(start).Minutes())+5, "done, says "+canary)
+	w.inbound("SM-answer", int(slotPlan(7).Slot.SendAt.Sub(start).Minutes())+5, "I walked to the park after lunch and it was good, says "+canary)
 	w.inbound("SM-alert", int(slotPlan(20).Slot.SendAt.Sub(start).Minutes()), "i want to kill myself, says "+canary)
 	require.NoError(w.t, w.Costs.RecordCosts(w.ctx, priceList(w.t)))
 }
