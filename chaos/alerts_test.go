@@ -21,7 +21,7 @@ func TestCriesAreOfTheirTier(t *testing.T) {
 	}
 	require.Equal(t, models.TierA, tier(grave.dangerText()))
 	require.Equal(t, models.TierB, tier(weak.dangerText()))
-	for _, text := range []string{"hello", "burst", "again", "daily 14:05"} {
+	for _, text := range []string{"hello", "and one more", "again", "daily 14:05"} {
 		require.Equal(t, models.TierNone, tier(text), text)
 	}
 }

@@ -117,7 +117,7 @@ func (p *person) takeAction(ctx context.Context) error {
 		return p.say(ctx, "daily "+at, at)
 	case dice <= 5:
 		for range 2 + p.random.IntN(2) {
-			if err := p.say(ctx, "burst", ""); err != nil {
+			if err := p.say(ctx, "and one more", ""); err != nil {
 				return err
 			}
 		}

@@ -8,7 +8,12 @@
 // language of their locale.
 package screening
 
-import "coachline/models"
+import (
+	"strings"
+	"unicode"
+
+	"coachline/models"
+)
 
 // Message is what is screened: the text of a message, typed or transcribed.
 type Message struct {
@@ -52,7 +57,7 @@ func Screen(m Message) Result {
 	found.Intent, found.Method = s.screenConsent(splitWords(m.Body), findings, m.OptOutType)
 	d := gravestDanger(findings)
 	found.Danger, found.Tier, found.Rule, found.Kind = d.danger, dangerTiers[d.tier], d.rule, d.kind
-	s.addScore(&found)
+	s.addScore(&found, m.Body)
 	switch {
 	case found.Danger == models.DangerNone:
 	case found.Intent == models.IntentStop:
@@ -77,7 +82,7 @@ const brief = 8
 const agreement, leeway = -1.0, 2
 
 // addScore adds what the classifiers find where no rule did.
-func (s *scanner) addScore(found *Result) {
+func (s *scanner) addScore(found *Result, body string) {
 	m := model()
 	best := m.Alert.BestWindow(&s.features)
 	found.Score = float64(best.Score)
@@ -85,7 +90,7 @@ func (s *scanner) addScore(found *Result) {
 	if found.Tier == models.TierA && words > brief && best.Score < max(agreement, thresholds.WeakAt(words)-leeway) {
 		found.Tier = models.TierB
 	}
-	if found.Danger != models.DangerNone || found.Intent != models.IntentNone || words < MinRequest {
+	if found.Danger != models.DangerNone || found.Intent != models.IntentNone || countWords(body) < MinRequest {
 		return
 	}
 	switch {
@@ -94,6 +99,18 @@ func (s *scanner) addScore(found *Result) {
 	case s.asksToEnd(thresholds):
 		found.Intent, found.Method = models.IntentUnclear, models.MethodPhrase
 	}
+}
+
+// countWords counts the words of a text without codes and times, whose letters say
+// nothing.
+func countWords(body string) int {
+	count := 0
+	for word := range strings.FieldsSeq(body) {
+		if !strings.ContainsFunc(word, unicode.IsDigit) && strings.ContainsFunc(word, unicode.IsLetter) {
+			count++
+		}
+	}
+	return count
 }
 
 // languageThresholds returns the thresholds of the language that knows most words of
