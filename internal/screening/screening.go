@@ -9,8 +9,7 @@
 package screening
 
 import (
-	"strings"
-	"unicode"
+	"regexp"
 
 	"coachline/models"
 )
@@ -90,7 +89,7 @@ func (s *scanner) addScore(found *Result, body string) {
 	if found.Tier == models.TierA && words > brief && best.Score < max(agreement, thresholds.WeakAt(words)-leeway) {
 		found.Tier = models.TierB
 	}
-	if found.Danger != models.DangerNone || found.Intent != models.IntentNone || countWords(body) < MinRequest {
+	if found.Danger != models.DangerNone || found.Intent != models.IntentNone || words-countCodes(body) < MinRequest {
 		return
 	}
 	switch {
@@ -101,17 +100,12 @@ func (s *scanner) addScore(found *Result, body string) {
 	}
 }
 
-// countWords counts the words of a text without codes and times, whose letters say
-// nothing.
-func countWords(body string) int {
-	count := 0
-	for word := range strings.FieldsSeq(body) {
-		if !strings.ContainsFunc(word, unicode.IsDigit) && strings.ContainsFunc(word, unicode.IsLetter) {
-			count++
-		}
-	}
-	return count
-}
+// code is a word with two digits in a row: a code, a time or an amount. A digit alone may
+// stand for a letter.
+var code = regexp.MustCompile(`\S*\d[\d:.,]*\d\S*`)
+
+// countCodes counts the words of a text whose letters say nothing.
+func countCodes(body string) int { return len(code.FindAllStringIndex(body, -1)) }
 
 // languageThresholds returns the thresholds of the language that knows most words of
 // the text, of several such the highest.
