@@ -305,7 +305,7 @@ func TestEveryWayInAsks(t *testing.T) {
 				return err == nil && len(history) == 2 && history[1].Delivery != models.OutboxReady && history[1].Delivery != models.OutboxSending
 			}, 20*time.Second, 5*time.Millisecond)
 			require.Equal(t, models.KindHelp, history[1].Kind)
-			require.Contains(t, history[1].Text, "Reply STOP to end all messages")
+			require.Contains(t, history[1].Text, "reply STOP")
 			require.Equal(t, history[0].Channel, history[1].Channel)
 			b.mu.Lock()
 			defer b.mu.Unlock()

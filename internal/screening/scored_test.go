@@ -113,7 +113,7 @@ func requestKind(kind string) string {
 // targets. A change that raises a figure raises its gate.
 var gates = map[string]float64{
 	"crisis":    0.925,
-	"crisis de": 0.895, "crisis en": 0.870, "crisis es": 0.935, "crisis fr": 0.905, "crisis pt": 0.905,
+	"crisis de": 0.895, "crisis en": 0.870, "crisis es": 0.935, "crisis fr": 0.905, "crisis pt": 0.900,
 	explicit: 0.935, indirect: 0.905,
 	"optout/keyword": 0.952, "optout/clear": 0.865, "optout/unclear": 0.675, "optout/wrongnumber": 0.775,
 	"optout/clear de": 0.750, "optout/clear en": 0.810, "optout/clear es": 0.810, "optout/clear fr": 0.845, "optout/clear pt": 0.795,

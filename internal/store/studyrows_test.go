@@ -221,7 +221,7 @@ func TestTextsOfAnExport(t *testing.T) {
 			words[row["direction"]+" "+row["text"]] = true
 			require.NotEmpty(t, row["text"])
 		}
-		require.Contains(t, words, "in done, says "+canary)
+		require.Contains(t, words, "in I walked to the park after lunch and it was good, says "+canary)
 		require.Contains(t, words, "in '=call [REDACTED_PHONE] or mail [REDACTED_EMAIL]")
 		require.Contains(t, files["messages.csv"], "Well done")
 		for _, needle := range []string{"555-0148", "ada@example.org", "of another study", "Thessalonika"} {
