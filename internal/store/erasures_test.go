@@ -178,10 +178,10 @@ func TestErasureOfLostKeys(t *testing.T) {
 		w.enrolled()
 		w.inbound("SM-in", 1, "hello")
 		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "user:eve", at(2)))
-		w.raw(exec(t, "UPDATE participants SET name = 'AAAA'", "UPDATE inbound SET body = 'AAAA'"))
+		w.raw(exec(t, "UPDATE participants SET name = 'AAAAAAAAAAAA'", "UPDATE inbound SET body = 'AAAAAAAAAAAA'"))
 		w.beginErasure(3)
 		w.eraseAll("p1", 4)
-		require.Empty(t, w.findings("AAAA"))
+		require.Empty(t, w.findings("AAAAAAAAAAAA"))
 	})
 }
 
