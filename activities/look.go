@@ -9,8 +9,8 @@ import (
 )
 
 // lookAgain makes the second looks that messages of a turn wait for, and reports whether
-// the safety text answers one of them: the turn has ended then. Safe to retry: a verdict
-// that was kept stays.
+// the safety text answers all of its messages: the turn has ended then. Where others came
+// with them, the coach answers. Safe to retry: a verdict that was kept stays.
 func (t *ModelActivities) lookAgain(ctx context.Context, in models.CallModelInput, turn models.TurnContext) (answered bool, err error) {
 	if turn.Turn.Outcome == models.OutcomeSafety {
 		return true, nil
@@ -22,20 +22,32 @@ func (t *ModelActivities) lookAgain(ctx context.Context, in models.CallModelInpu
 	if err != nil {
 		return false, err
 	}
+	waiting := map[string]bool{}
+	for _, entry := range turn.Window {
+		if entry.Role == models.RoleUser && entry.TurnID == in.TurnID {
+			waiting[entry.Key] = true
+		}
+	}
+	last := models.LookResult{TurnID: in.TurnID, Now: t.instant()}
 	for _, look := range due {
 		key := models.InboundKey(look.InboundID)
-		if !slices.ContainsFunc(turn.Window, func(entry models.Message) bool { return entry.Key == key }) {
+		if !waiting[key] {
 			continue // a later turn has its message
 		}
-		isAnswered, err := t.Looks.SettleLook(ctx, models.LookResult{
-			AlarmID: look.AlarmID, TurnID: in.TurnID, Verdict: t.Replies.LookAgain(ctx, turn, look.InboundID), Now: t.instant(),
-		})
+		verdict := t.Replies.LookAgain(ctx, turn, look.InboundID)
+		isAnswered, err := t.Looks.SettleLook(ctx, models.LookResult{AlarmID: look.AlarmID, Verdict: verdict, Now: last.Now})
 		if err != nil {
 			return false, err
 		}
-		answered = answered || isAnswered
+		if isAnswered {
+			last.AlarmID = look.AlarmID
+			delete(waiting, key)
+		}
 	}
-	return answered, nil
+	if last.AlarmID == "" || len(waiting) > 0 {
+		return false, nil
+	}
+	return t.Looks.SettleLook(ctx, last)
 }
 
 // hasWeakSign reports whether a message that the turn answers was marked as a sign of

@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"errors"
+	"strconv"
 	"testing"
 	"time"
 
@@ -80,4 +81,34 @@ func TestOrdinaryMessageHasNoSecondLook(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, alerts)
 	require.Equal(t, 1, w.model.calls)
+}
+
+// A message that came with a weak sign is answered by the coach.
+func TestSecondLookLeavesOtherMessages(t *testing.T) {
+	w := newStoreFixture(t)
+	talk := w.looker(`{"danger":"possible","about":"self","kind":"other","reason":"low"}`, nil)
+	w.number++
+	turn := models.TurnID(ann, w.number)
+	var ids []int64
+	for i, body := range []string{weakSign, "please text me at nine"} {
+		in, err := w.people.Inbound.AcceptInbound(t.Context(), models.Inbound{ProviderSID: turn + strconv.Itoa(i), From: "+12025550123", Body: body, ReceivedAt: now})
+		require.NoError(t, err)
+		ids = append(ids, in.Inbound.ID)
+	}
+	_, err := w.env.ExecuteActivity(talk.CallModel, models.CallModelInput{
+		ParticipantID: ann, TurnID: turn, Step: 1, Mode: models.ModeIntake, Kind: models.TurnReply,
+		Begin: &models.PrepareTurnInput{
+			ParticipantID: ann, TurnID: turn, Number: w.number, Mode: models.ModeIntake,
+			Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: ids, Now: now,
+		},
+	})
+	require.NoError(t, err)
+	kept, err := w.people.Turns.TurnContext(t.Context(), turn, 10)
+	require.NoError(t, err)
+	require.Empty(t, kept.Turn.Outcome)
+	require.Len(t, kept.Steps, 1)
+	alerts, err := w.people.Alerts.List(t.Context(), models.AlertQuery{Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, alerts, 1)
+	require.True(t, alerts[0].Answer, "the safety text goes out too")
 }
