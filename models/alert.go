@@ -90,9 +90,6 @@ type LookResult struct {
 type DueLook struct {
 	AlarmID   string
 	InboundID int64
-	Danger    Danger
-	Rule      string
-	Score     float64
 }
 
 // AlertText is an alarm with the text that raised it and the number that sent it. Both

@@ -85,11 +85,7 @@ func parseLook(answer string) (models.LookVerdict, error) {
 		State: models.LookState(plainWord(raw.Danger)), About: plainWord(raw.About),
 		Kind: text.Truncate(plainWord(raw.Kind), lookKindChars), Reason: text.Truncate(strings.Join(strings.Fields(raw.Reason), " "), lookReasonChars),
 	}
-	switch verdict.State {
-	case models.LookNone, models.LookPossible, models.LookClear:
-	case models.LookUnneeded, models.LookDue, models.LookFailed:
-		return models.LookVerdict{}, fmt.Errorf("danger is none of the three")
-	default:
+	if !slices.Contains([]models.LookState{models.LookNone, models.LookPossible, models.LookClear}, verdict.State) {
 		return models.LookVerdict{}, fmt.Errorf("danger is none of the three")
 	}
 	if !slices.Contains([]string{"self", "another", "general"}, verdict.About) {

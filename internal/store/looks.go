@@ -47,7 +47,7 @@ type Looks struct {
 // first.
 func (s *Looks) DueLooks(ctx context.Context, participantID string) ([]models.DueLook, error) {
 	var due []models.DueLook
-	err := s.db.Reader(ctx).Model(&models.Alert{}).Select("id AS alarm_id", "inbound_id", "danger", "rule", "score").
+	err := s.db.Reader(ctx).Model(&models.Alert{}).Select("id AS alarm_id", "inbound_id").
 		Where("participant_id = ? AND look = ?", participantID, models.LookDue).Order("inbound_id").Scan(&due).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading weak signs: %w", database.Classify(err))
@@ -147,7 +147,7 @@ func (s *Looks) raiseLooked(tx *gorm.DB, row *models.Alert, p models.Participant
 // most limit of them.
 func (s *Looks) OverdueLooks(ctx context.Context, createdBefore time.Time, limit int) ([]models.DueLook, error) {
 	var due []models.DueLook
-	err := s.db.Reader(ctx).Model(&models.Alert{}).Select("id AS alarm_id", "inbound_id", "danger", "rule", "score").
+	err := s.db.Reader(ctx).Model(&models.Alert{}).Select("id AS alarm_id", "inbound_id").
 		Where("look = ? AND created_at < ?", models.LookDue, database.Instant(createdBefore)).Order("created_at").Limit(limit).Scan(&due).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading weak signs: %w", database.Classify(err))
