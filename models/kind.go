@@ -81,6 +81,8 @@ type KindSpec struct {
 	// Label stands before an entry in what the model reads: the kinds that answer
 	// no message have one.
 	Label string
+	// Asks: it waits for an answer, in any words.
+	Asks bool
 	// Coaching: a person gets it only while in active coaching, and an opt-out
 	// ends the wait for its sending.
 	Coaching bool
@@ -116,7 +118,7 @@ type KindSpec struct {
 var kinds = []KindSpec{
 	{Turn: TurnMessage, Entry: KindMessage},
 	{Turn: TurnReply, Entry: KindReply, Source: SourceStep, Coaching: true, Urgent: true, CanBeOvertaken: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
-	{Turn: TurnGreeting, Entry: KindGreeting, Source: SourceStep, Fallback: "greeting_fallback", Coaching: true, Urgent: true, CanBeOvertaken: true,
+	{Turn: TurnGreeting, Entry: KindGreeting, Asks: true, Source: SourceStep, Fallback: "greeting_fallback", Coaching: true, Urgent: true, CanBeOvertaken: true,
 		UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
 	{Turn: TurnOperator, Entry: KindOperator, Source: SourceOutbox, Label: "message from the team", Urgent: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
 	{Turn: TurnNotice, Entry: KindNotice, Source: SourceFixed, Fixed: "unenrolled_notice", Label: "notice", Urgent: true, PassesChecks: true,
@@ -126,18 +128,18 @@ var kinds = []KindSpec{
 	{Turn: TurnHelp, Entry: KindHelp, Source: SourceFixed, Fixed: "help", Label: "notice", Urgent: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
 	{Entry: KindSafety, Source: SourceFixed, Fixed: "crisis", Label: "safety text", Urgent: true, UsefulFor: AnswerValidity, Repost: true},
 
-	{Turn: TurnPrompt, Entry: KindPrompt, Source: SourceStep, Fallback: "habit_fallback", Label: "daily prompt", Coaching: true, Initiated: true, CanBeHeld: true,
+	{Turn: TurnPrompt, Entry: KindPrompt, Asks: true, Source: SourceStep, Fallback: "habit_fallback", Label: "daily prompt", Coaching: true, Initiated: true, CanBeHeld: true,
 		UsefulFor: startedValidity, Repost: true, LaterRetry: true, Sent: EventPromptSent},
 	// A subagent's result answers a request, so no hold stops it.
 	{Turn: TurnResult, Entry: KindResult, Source: SourceSubagent, Label: "result of a task given away", Coaching: true, Initiated: true,
 		UsefulFor: startedValidity, Repost: true},
-	{Turn: TurnReminder, Entry: KindReminder, Source: SourceFixed, Fixed: "reminder", Label: "reminder", Coaching: true, Initiated: true, CanBeHeld: true,
+	{Turn: TurnReminder, Entry: KindReminder, Asks: true, Source: SourceFixed, Fixed: "reminder", Label: "reminder", Coaching: true, Initiated: true, CanBeHeld: true,
 		UsefulFor: startedValidity},
-	{Turn: TurnFeedbackQuestion, Entry: KindFeedbackQuestion, Source: SourceFixed, Fixed: "feedback_question", Label: "feedback question", Coaching: true, Initiated: true,
+	{Turn: TurnFeedbackQuestion, Entry: KindFeedbackQuestion, Asks: true, Source: SourceFixed, Fixed: "feedback_question", Label: "feedback question", Coaching: true, Initiated: true,
 		CanBeHeld: true, UsefulFor: startedValidity},
-	{Turn: TurnFeedbackFollowup, Entry: KindFeedbackFollowup, Source: SourceFixed, Fixed: "feedback_followup", Label: "feedback follow-up", Coaching: true, Initiated: true,
+	{Turn: TurnFeedbackFollowup, Entry: KindFeedbackFollowup, Asks: true, Source: SourceFixed, Fixed: "feedback_followup", Label: "feedback follow-up", Coaching: true, Initiated: true,
 		CanBeHeld: true, UsefulFor: startedValidity},
-	{Turn: TurnCheckIn, Entry: KindCheckIn, Source: SourceStep, Label: "check-in", Coaching: true, Initiated: true, CanBeHeld: true,
+	{Turn: TurnCheckIn, Entry: KindCheckIn, Asks: true, Source: SourceStep, Label: "check-in", Coaching: true, Initiated: true, CanBeHeld: true,
 		UsefulFor: startedValidity, Sent: EventCheckInSent},
 	{Entry: KindDebug, UsefulFor: startedValidity, Hidden: true},
 

@@ -69,6 +69,9 @@ type Inbound struct {
 	// ordinary text.
 	Intent       Intent
 	IntentMethod ConsentMethod
+	// IsLikeAnswer: the text is a keyword that is also an answer to a question about a
+	// step ("fin"). It is not stored.
+	IsLikeAnswer bool `gorm:"-"`
 	// Gate is what kept the text from the coach.
 	Gate Gate
 	// Danger is what the text may speak of; a safety text may have answered it.

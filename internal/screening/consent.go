@@ -110,6 +110,24 @@ var keywords = keywordsOf(map[models.Intent]string{
 	models.IntentHelp:  "help, info, ayuda, hilfe, aide, ajuda",
 })
 
+// answers are the keywords that people also answer with when they are asked about a
+// step, a habit or how sure they are ("fin", "raus", "baja"). None of them is a keyword
+// that carriers act on by themselves or that 47 CFR 64.1200(a)(10) lists, which end.
+var answers = setOf(`remove alto parar pare basta baja detener terminar salir eliminar suspender
+	stoppen loschen entfernen abbruch aussteigen raus austragen ende beenden aufhoren abbrechen
+	arreter arrete stopper retirer supprimer quitter terminer retrait sortie sortir cesser fin
+	para sair saida encerrar remover retirar excluir interromper fim`)
+
+// isLikeAnswer reports whether a text is such a keyword, once or repeated, with or
+// without politeness.
+func isLikeAnswer(words []string) bool {
+	bare := slices.DeleteFunc(slices.Clone(words), isCourtesy)
+	if strings.Join(bare, " ") == "no mas" {
+		return true
+	}
+	return len(bare) > 0 && answers[bare[0]] && !slices.ContainsFunc(bare, func(word string) bool { return word != bare[0] })
+}
+
 func keywordsOf(lists map[models.Intent]string) map[string]models.Intent {
 	known := map[string]models.Intent{}
 	for intent, list := range lists {

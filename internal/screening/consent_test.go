@@ -151,6 +151,23 @@ func TestTheCarriersFindingIsTrusted(t *testing.T) {
 	}
 }
 
+// Keywords that are also answers to a question about a step are marked. Those that the
+// carrier acts on by itself, or that 47 CFR 64.1200(a)(10) lists, are none of them.
+func TestKeywordsThatAreLikeAnswers(t *testing.T) {
+	for _, body := range []string{"fin", "FIM.", "Ende", "terminar", "raus!", "sortir", "salir", "sair", "baja", "raus raus", "fin merci", "no más", "no mas gracias"} {
+		found := screening.Screen(screening.Message{Body: body})
+		assert.Equal(t, models.IntentStop, found.Intent, body)
+		assert.True(t, found.IsLikeAnswer, body)
+	}
+	for _, body := range []string{
+		"STOP", "STOPALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT", "REVOKE", "OPTOUT", "opt out", "stop stop", "please cancel",
+		"stopp", "arret", "abmelden", "désabonner", "darme de baja", "raus aus dem programm", "fin de los mensajes", "please",
+	} {
+		assert.False(t, screening.Screen(screening.Message{Body: body}).IsLikeAnswer, body)
+	}
+	assert.False(t, screening.Screen(screening.Message{Body: "fin", OptOutType: "STOP"}).IsLikeAnswer, "the carrier has ended it")
+}
+
 // A keyword is recognised with anything around it that is no word itself.
 func TestDecoratedKeywords(t *testing.T) {
 	keywords := []string{"stop", "stopall", "unsubscribe", "cancel", "end", "quit", "revoke", "optout", "opt out", "alto", "baja"}

@@ -28,6 +28,9 @@ type Result struct {
 	// was recognised. Both are empty, or neither is.
 	Intent models.Intent
 	Method models.ConsentMethod
+	// IsLikeAnswer: the request is a keyword that is also an answer to a question about
+	// a step.
+	IsLikeAnswer bool
 	// Danger is what the message may speak of, and Tier how grave that is. Rule
 	// is the rule that found it, and Kind the kind of statement.
 	Danger models.Danger
@@ -53,7 +56,9 @@ func Screen(m Message) Result {
 	defer scanners.Put(s)
 	findings := s.scanBody(m.Body)
 	var found Result
-	found.Intent, found.Method = s.screenConsent(splitWords(m.Body), findings, m.OptOutType)
+	words := splitWords(m.Body)
+	found.Intent, found.Method = s.screenConsent(words, findings, m.OptOutType)
+	found.IsLikeAnswer = found.Intent == models.IntentStop && found.Method != models.MethodCarrier && isLikeAnswer(words)
 	d := gravestDanger(findings)
 	found.Danger, found.Tier, found.Rule, found.Kind = d.danger, dangerTiers[d.tier], d.rule, d.kind
 	s.addScore(&found, m.Body)

@@ -235,3 +235,47 @@ func TestRepeatedWebhookRaisesNothing(t *testing.T) {
 		require.False(w.t, w.alarm("alarm-1").Escalated)
 	})
 }
+
+// A keyword that is also an answer to the question of a step is asked about while such a
+// question is the newest text; the carrier's own keywords end at any time.
+func TestKeywordThatMayBeAnAnswer(t *testing.T) {
+	const ends, asks = models.IntentStop, models.IntentUnclear
+	for _, tt := range []struct {
+		kind models.EntryKind
+		sent string
+		body string
+		want models.Intent
+	}{
+		{models.KindFeedbackQuestion, "How did it go?", "Fin!", asks},
+		{models.KindFeedbackQuestion, "How did it go?", "raus, danke", asks},
+		{models.KindFeedbackFollowup, "Did it work?", "ende", asks},
+		{models.KindPrompt, "Time for a walk", "FIM", asks},
+		{models.KindCheckIn, "All well?", "terminar", asks},
+		{models.KindReply, "What would you do after coffee?", "salir", asks},
+		{models.KindReply, "Well done.", "fin", ends},
+		{models.KindFeedbackQuestion, "How did it go?", "end", ends},
+		{models.KindFeedbackQuestion, "How did it go?", "STOP", ends},
+		{models.KindFeedbackQuestion, "How did it go?", "cancel", ends},
+		{models.KindFeedbackQuestion, "How did it go?", "unsubscribe", ends},
+		{models.KindFeedbackQuestion, "How did it go?", "opt out", ends},
+		{models.KindFeedbackQuestion, "How did it go?", "arret", ends},
+		{models.KindFeedbackQuestion, "How did it go?", "no me escribas mas", ends},
+	} {
+		t.Run(string(tt.kind)+" "+tt.body, func(t *testing.T) {
+			inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+				w.sent(1, 0, tt.kind, tt.sent)
+				out := w.text(10, tt.body)
+				require.Equal(w.t, tt.want, out.Inbound.Intent)
+				if tt.want == ends {
+					require.Equal(w.t, models.StatusOptedOut, w.ann().Status)
+					return
+				}
+				require.Equal(w.t, models.StatusActive, w.ann().Status)
+				claim, err := w.Outbox.ClaimSend(w.ctx, w.ask(out, 11), inboundAt(12))
+				require.NoError(w.t, err)
+				require.True(w.t, claim.Post)
+				require.Equal(w.t, ends, w.text(20, tt.body).Inbound.Intent, "it answers our question whether to end")
+			})
+		})
+	}
+}

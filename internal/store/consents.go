@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"strconv"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -64,6 +65,27 @@ func isToAsk(tx *gorm.DB, in models.Inbound, p models.Participant) (bool, error)
 	err = tx.Model(&models.Inbound{}).Where("participant_id = ? AND intent = ? AND id <> ? AND received_at >= ?",
 		p.ID, in.Intent, in.ID, instant(newest.At)).Count(&asked).Error
 	return asked == 0, err
+}
+
+// doubtKeyword makes a request of a keyword unclear where it may be the answer to a
+// question of ours: the newest text that the person got asks one. The carrier's own
+// keywords are none of these.
+func doubtKeyword(tx *gorm.DB, in *models.Inbound, p models.Participant) error {
+	if !in.IsLikeAnswer || in.Intent != models.IntentStop || !p.Status.Coached() {
+		return nil
+	}
+	var newest []models.Outbox
+	err := tx.Where("participant_id = ? AND kind <> ? AND status NOT IN ?", p.ID, models.KindDebug,
+		[]models.OutboxStatus{models.OutboxReady, models.OutboxCanceled, models.OutboxFailed}).
+		Order("created_at DESC, part DESC").Limit(1).Find(&newest).Error
+	if err != nil || len(newest) == 0 {
+		return err
+	}
+	spec := newest[0].Kind.Spec()
+	if spec.Asks || spec.Source != models.SourceFixed && strings.Contains(newest[0].Body, "?") {
+		in.Intent, in.IntentMethod = models.IntentUnclear, models.MethodPhrase
+	}
+	return nil
 }
 
 // askIntent has the person asked what a text meant. Where the number may be

@@ -100,13 +100,19 @@ func (w *inboundWorld) notices() []models.NoticeKind {
 // replied is a reply of ours that the carrier took.
 func (w *inboundWorld) replied(n, seconds int) {
 	w.t.Helper()
+	w.sent(n, seconds, models.KindReply, "hello")
+}
+
+// sent is a text of ours that the carrier took.
+func (w *inboundWorld) sent(n, seconds int, kind models.EntryKind, body string) {
+	w.t.Helper()
 	turn := models.TurnID("ann", n)
 	_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: n, Mode: models.ModeIntake,
 		Plan: models.TurnPlan{Kind: models.TurnReply}, Now: inboundAt(seconds)})
 	require.NoError(w.t, err)
 	id := models.OutboxID(turn, 1)
 	_, err = w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "reply", At: inboundAt(seconds),
-		Outbox: []models.Outbox{{ID: id, Part: 1, Kind: models.KindReply, Body: "hello"}}})
+		Outbox: []models.Outbox{{ID: id, Part: 1, Kind: kind, Body: body}}})
 	require.NoError(w.t, err)
 	_, err = w.Outbox.ClaimSend(w.ctx, id, inboundAt(seconds))
 	require.NoError(w.t, err)

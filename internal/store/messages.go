@@ -63,7 +63,7 @@ func screenMessage(in *models.Inbound, words string) {
 	found := screening.Screen(screening.Message{Body: words, OptOutType: in.OptOutType})
 	in.Intent, in.IntentMethod = found.Intent, found.Method
 	in.Danger, in.DangerTier, in.DangerRule, in.DangerKind = found.Danger, found.Tier, found.Rule, found.Kind
-	in.DangerScore = found.Score
+	in.DangerScore, in.IsLikeAnswer = found.Score, found.IsLikeAnswer
 }
 
 func (s *Inbound) storedInbound(ctx context.Context, providerSID string) (models.AcceptedInbound, error) {
@@ -159,6 +159,9 @@ func (s *Inbound) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Particip
 }
 
 func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
+	if err := doubtKeyword(tx, &in, p); err != nil {
+		return models.AcceptedInbound{}, err
+	}
 	if needsQuestion(in.Intent) {
 		isAsked, err := isToAsk(tx, in, p)
 		if err != nil {
