@@ -45,9 +45,9 @@ type Rights struct {
 	MemoryStep bool
 }
 
-// channels registers every channel. The first one stands in for an empty or
+// Channels registers every channel. The first one stands in for an empty or
 // unknown name.
-var channels = []ChannelSpec{
+var Channels = []ChannelSpec{
 	{Name: ChannelSMS, ViaCarrier: true, HasSegments: true, Notice: NoticeMessage, Rights: Rights{MemoryStep: true}},
 	{Name: ChannelTerminal, ViaCarrier: true, HasSegments: true, RemembersFirst: true, Rights: Rights{MemoryStep: true}},
 	{Name: ChannelChat, Notice: NoticeChat, Rights: Rights{ToolCalls: 3, ReadOnly: true}},
@@ -55,8 +55,8 @@ var channels = []ChannelSpec{
 
 // Spec returns the registration of the channel.
 func (c Channel) Spec() ChannelSpec {
-	i := slices.IndexFunc(channels, func(spec ChannelSpec) bool { return spec.Name == c })
-	return channels[max(i, 0)]
+	i := slices.IndexFunc(Channels, func(spec ChannelSpec) bool { return spec.Name == c })
+	return Channels[max(i, 0)]
 }
 
 // Name returns the channel's name, also where a row leaves it empty.
@@ -78,23 +78,23 @@ func (c Channel) Column() Channel {
 
 // HasInbound reports whether persons write on the channel of that name.
 func (c Channel) HasInbound() bool {
-	return slices.ContainsFunc(channels, func(spec ChannelSpec) bool { return spec.Name == c && spec.Notice != "" })
+	return slices.ContainsFunc(Channels, func(spec ChannelSpec) bool { return spec.Name == c && spec.Notice != "" })
 }
 
 // ChannelOf returns the channel whose messages a notice of that kind announces,
 // as payloads hold it; ok is false for notices of anything else.
 func ChannelOf(kind NoticeKind) (c Channel, ok bool) {
-	i := slices.IndexFunc(channels, func(spec ChannelSpec) bool { return spec.Notice != "" && spec.Notice == kind })
+	i := slices.IndexFunc(Channels, func(spec ChannelSpec) bool { return spec.Notice != "" && spec.Notice == kind })
 	if i < 0 {
 		return "", false
 	}
-	return channels[i].Name.Column(), true
+	return Channels[i].Name.Column(), true
 }
 
 // MessageNotices lists the kinds of notices that announce a message.
 func MessageNotices() []NoticeKind {
 	var kinds []NoticeKind
-	for _, spec := range channels {
+	for _, spec := range Channels {
 		if spec.Notice != "" {
 			kinds = append(kinds, spec.Notice)
 		}

@@ -10,7 +10,7 @@ import (
 // the channel that the message came on.
 func TestChannels(t *testing.T) {
 	seen := map[Channel]bool{}
-	for _, spec := range channels {
+	for _, spec := range Channels {
 		require.False(t, seen[spec.Name], spec.Name)
 		seen[spec.Name] = true
 		require.Equal(t, spec, spec.Name.Spec())

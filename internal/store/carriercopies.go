@@ -39,7 +39,7 @@ func carrierCopies(tx *gorm.DB, participantID string, limit int) ([]models.Carri
 	}
 	var got []models.Inbound
 	err = tx.Select("id", "provider_sid", "media_count").
-		Where("participant_id = ? AND channel = '' AND provider_sid NOT LIKE ?", participantID, erasedSID+"%").Order("id").Limit(limit).Find(&got).Error
+		Where("participant_id = ? AND "+carried("channel")+" AND provider_sid NOT LIKE ?", participantID, erasedSID+"%").Order("id").Limit(limit).Find(&got).Error
 	if err != nil {
 		return nil, err
 	}

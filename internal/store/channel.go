@@ -1,6 +1,8 @@
 package store
 
 import (
+	"strings"
+
 	"gorm.io/gorm"
 
 	"coachline/models"
@@ -19,6 +21,18 @@ func noteChannel(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
 // isCarried reports whether a text came by the carrier, and so proves that the
 // number can be reached.
 func isCarried(in models.Inbound) bool { return in.Channel.Spec().ViaCarrier }
+
+// carried returns the SQL condition that a carrier has a part in a message, where the
+// column holds the message's channel. A name that is not known is SMS, as Spec has it.
+func carried(column string) string {
+	var others []string
+	for _, spec := range models.Channels {
+		if !spec.ViaCarrier {
+			others = append(others, "'"+string(spec.Name)+"'")
+		}
+	}
+	return column + " NOT IN (" + strings.Join(others, ", ") + ")"
+}
 
 // noticeKindOf returns the kind of notice that brings a text to the workflow.
 func noticeKindOf(in models.Inbound) models.NoticeKind {

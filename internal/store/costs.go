@@ -169,7 +169,7 @@ func (c *costRows) readInbound(tx *gorm.DB, refs []string) error {
 			return err
 		}
 	}
-	rows, err := rowsIn[models.Inbound](tx.Select("id", "provider_sid", "participant_id", "from", "body", "voice", "received_at"), "id", ids)
+	rows, err := rowsIn[models.Inbound](tx.Select("id", "provider_sid", "channel", "participant_id", "from", "body", "voice", "received_at"), "id", ids)
 	c.inbound = mapBy(rows, func(row models.Inbound) string { return strconv.FormatInt(row.ID, 10) })
 	return err
 }
@@ -194,7 +194,8 @@ func mapBy[T any](rows []T, key func(T) string) map[string]T {
 
 func numberedRef(turnID string, number int) string { return turnID + "/" + strconv.Itoa(number) }
 
-// costsOf prices what a reference names; none when it was erased.
+// costsOf prices what a reference names; none when it was erased or no carrier had a
+// part in it.
 func (c *costRows) costsOf(ref costRef) ([]models.Cost, error) {
 	switch ref.Source {
 	case "step":
@@ -273,7 +274,7 @@ func (c *costRows) costsOfOutbox(id string) []models.Cost {
 
 func (c *costRows) costsOfInbound(id string) []models.Cost {
 	row, isThere := c.inbound[id]
-	if !isThere {
+	if !isThere || !isCarried(row) {
 		return nil
 	}
 	count := max(int64(segments.Count(row.Body).Segments), 1) // a picture alone is a text too

@@ -62,6 +62,6 @@ func scanDelivery(tx *gorm.DB, from, until time.Time, into *[]models.DeliveryGro
 	return tx.Raw("SELECT "+day+" AS day, sent_from AS sender, status, error_code AS code, count(*) AS texts, "+
 		"sum(COALESCE(segments, 1)) AS segments, sum(CASE WHEN segments IS NULL THEN 1 ELSE 0 END) AS uncounted, "+
 		seconds("max(updated_at)")+" AS newest, "+seconds("min(created_at)")+" AS oldest FROM outbox "+
-		"WHERE created_at >= ? AND created_at < ? AND channel IN ('', ?) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
-		instant(from), instant(until), models.ChannelSMS).Scan(into).Error
+		"WHERE created_at >= ? AND created_at < ? AND "+carried("channel")+" GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
+		instant(from), instant(until)).Scan(into).Error
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -88,7 +89,7 @@ func isAbove(count, most int) bool { return most > 0 && count >= most }
 type senderPast struct {
 	muted       bool // one has muted the sender
 	same        int  // with the same text, in loopSpan
-	fast        int  // of the carrier's that reached the coach, in loopSpan
+	fast        int  // of a carrier's that reached the coach, in loopSpan
 	minute, day int  // that reached the coach
 }
 
@@ -101,7 +102,7 @@ func (s *Inbound) lookBack(tx *gorm.DB, in models.Inbound) (senderPast, error) {
 		return seen, nil
 	}
 	at := in.ReceivedAt
-	_, err := pastOf.Row(tx, []any{
+	_, err := pastOf().Row(tx, []any{
 		in.FromIndex, models.GateLoop, at.Add(-rules.Mute),
 		in.RepeatIndex, at.Add(-loopSpan),
 		in.FromIndex, models.GateNone, at.Add(-loopSpan),
@@ -114,9 +115,11 @@ func (s *Inbound) lookBack(tx *gorm.DB, in models.Inbound) (senderPast, error) {
 
 const gated = "FROM inbound WHERE from_index = ? AND gate = ? AND received_at > ?"
 
-var pastOf = database.SQL("SELECT EXISTS (SELECT 1 " + gated + "), " +
-	"(SELECT count(*) FROM inbound WHERE repeat_index = ? AND repeat_index <> '' AND received_at > ?), " +
-	"(SELECT count(*) " + gated + " AND channel = ''), (SELECT count(*) " + gated + "), (SELECT count(*) " + gated + ")")
+var pastOf = sync.OnceValue(func() *database.Statement {
+	return database.SQL("SELECT EXISTS (SELECT 1 " + gated + "), " +
+		"(SELECT count(*) FROM inbound WHERE repeat_index = ? AND repeat_index <> '' AND received_at > ?), " +
+		"(SELECT count(*) " + gated + " AND " + carried("channel") + "), (SELECT count(*) " + gated + "), (SELECT count(*) " + gated + ")")
+})
 
 // needsLimitNotice reports whether a text above the limit is the first in a while, so
 // that its sender is told. Ask before the row is written.

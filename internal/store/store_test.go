@@ -23,7 +23,10 @@ import (
 	"coachline/models"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+func TestMain(m *testing.M) {
+	registerPager()
+	os.Exit(pgtest.Main(m))
+}
 
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
@@ -108,7 +111,7 @@ func (w *world) raw(fn func(db *sql.DB)) {
 	fn(w.beside)
 }
 
-// undoNewest takes back migrations 21 to 62, for tests of older databases.
+// undoNewest takes back migrations 21 to 63, for tests of older databases.
 var undoNewest = []string{
 	"ALTER TABLE brakes DROP COLUMN name",
 	"DROP TABLE decision_outcomes", "DROP TABLE decision_posteriors",

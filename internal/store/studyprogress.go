@@ -114,7 +114,7 @@ func (p progress) countPrompts(out *models.StudyProgress) error {
 }
 
 func (p progress) countTexts(out *models.StudyProgress) error {
-	return p.tx.Raw("SELECT t.status, count(*) AS texts"+ofStudy("outbox")+" AND t.channel IN ('', ?) GROUP BY 1 ORDER BY 1", p.study, models.ChannelSMS).
+	return p.tx.Raw("SELECT t.status, count(*) AS texts"+ofStudy("outbox")+" AND "+carried("t.channel")+" GROUP BY 1 ORDER BY 1", p.study).
 		Scan(&out.Texts).Error
 }
 
