@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/store"
 	"coachline/internal/zones"
 	"coachline/models"
 )
@@ -30,24 +31,32 @@ type agendaRequest struct {
 	Cursor        string    `query:"cursor" maxLength:"400" doc:"next_cursor of the page before."`
 }
 
-func (h *handlers) registerAgenda(router huma.API) {
+// reportRoutes answers what is planned and what became of what was sent.
+type reportRoutes struct {
+	base
+	people  *store.People
+	reports *store.Reports
+}
+
+func (h *reportRoutes) register(router huma.API) {
 	register(router, route{method: http.MethodGet, path: agendaPath, id: "get-agenda", needs: auth.AgendaRead,
 		summary: "The next prompt of each schedule, the earliest first"}, h.getAgenda)
+	h.registerDelivery(router)
 }
 
 // getAgenda lists what schedules have planned next: one prompt for each of them,
 // however long the span is.
-func (h *handlers) getAgenda(ctx context.Context, in *agendaRequest) (*answer[api.Agenda], error) {
+func (h *reportRoutes) getAgenda(ctx context.Context, in *agendaRequest) (*answer[api.Agenda], error) {
 	query, err := h.agendaQuery(in)
 	if err != nil {
 		return nil, err
 	}
-	hours, err := h.store.Reports.CountAgenda(ctx, query)
+	hours, err := h.reports.CountAgenda(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("reading the agenda", err)
 	}
 	query.Limit++ // one more says whether there is another page
-	rows, err := h.store.Reports.Agenda(ctx, query)
+	rows, err := h.reports.Agenda(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("reading the agenda", err)
 	}
@@ -75,12 +84,12 @@ func (h *handlers) getAgenda(ctx context.Context, in *agendaRequest) (*answer[ap
 }
 
 // listResumptions lists the pauses that end in the span of a first page.
-func (h *handlers) listResumptions(ctx context.Context, q models.AgendaQuery) ([]api.PlannedResumption, error) {
+func (h *reportRoutes) listResumptions(ctx context.Context, q models.AgendaQuery) ([]api.PlannedResumption, error) {
 	out := []api.PlannedResumption{}
 	if q.After != (models.AgendaKey{}) {
 		return out, nil
 	}
-	rows, err := h.store.People.EndingPauses(ctx, q)
+	rows, err := h.people.EndingPauses(ctx, q)
 	for _, p := range rows {
 		one := api.PlannedResumption{ParticipantID: p.ID, At: p.PausedUntil.UTC(), Timezone: p.Timezone}
 		if canSeePersonal(ctx) {
@@ -91,7 +100,7 @@ func (h *handlers) listResumptions(ctx context.Context, q models.AgendaQuery) ([
 	return out, err
 }
 
-func (h *handlers) agendaQuery(in *agendaRequest) (models.AgendaQuery, error) {
+func (h *reportRoutes) agendaQuery(in *agendaRequest) (models.AgendaQuery, error) {
 	q := models.AgendaQuery{From: in.From.UTC(), Until: in.Until.UTC(), ParticipantID: in.ParticipantID, StudyID: in.Study, Now: h.now(), Limit: in.Limit}
 	if in.From.IsZero() {
 		q.From = q.Now

@@ -13,12 +13,19 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/internal/redact"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
 const alertsPath = "/alerts"
 
-func (h *handlers) registerAlerts(router huma.API) {
+// alertRoutes answers what concerns alerts.
+type alertRoutes struct {
+	base
+	alerts *store.Alerts
+}
+
+func (h *alertRoutes) register(router huma.API) {
 	register(router, route{method: http.MethodGet, path: alertsPath, id: "list-alerts", needs: auth.AttentionRead,
 		summary: "Messages that were taken for a crisis and why, newest first"}, h.listAlerts)
 	register(router, route{method: http.MethodGet, path: alertsPath + "/{id}/message", id: "get-alert-message", needs: auth.PersonalRead, reads: readConversation,
@@ -37,8 +44,8 @@ type alertsRequest struct {
 	Cursor   int64 `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
 }
 
-func (h *handlers) listAlerts(ctx context.Context, in *alertsRequest) (*answer[api.AlertPage], error) {
-	rows, err := h.store.Alerts.List(ctx, models.AlertQuery{BeforeInbound: in.Cursor, Unmarked: in.Unmarked, Limit: in.Limit})
+func (h *alertRoutes) listAlerts(ctx context.Context, in *alertsRequest) (*answer[api.AlertPage], error) {
+	rows, err := h.alerts.List(ctx, models.AlertQuery{BeforeInbound: in.Cursor, Unmarked: in.Unmarked, Limit: in.Limit})
 	if err != nil {
 		return nil, h.toFailure("list-alerts", err)
 	}
@@ -73,8 +80,8 @@ type alertRequest struct {
 
 // getAlertMessage shows an alert of a participant, or of a number that is not enrolled, with
 // the message that raised it.
-func (h *handlers) getAlertMessage(ctx context.Context, in *alertRequest) (*answer[api.AlertMessage], error) {
-	row, err := h.store.Alerts.AlertText(ctx, in.ID)
+func (h *alertRoutes) getAlertMessage(ctx context.Context, in *alertRequest) (*answer[api.AlertMessage], error) {
+	row, err := h.alerts.AlertText(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("get-alert-message", asMissing("alert", err))
 	}
@@ -82,8 +89,8 @@ func (h *handlers) getAlertMessage(ctx context.Context, in *alertRequest) (*answ
 }
 
 // acknowledgeAlert records that the caller sees to an alert; the first one stays.
-func (h *handlers) acknowledgeAlert(ctx context.Context, in *alertRequest) (*answer[api.Alert], error) {
-	row, err := h.store.Alerts.AcknowledgeAlert(ctx, models.AlertAcknowledgement{AlarmID: in.ID, Actor: actorOf(ctx), Now: h.now()})
+func (h *alertRoutes) acknowledgeAlert(ctx context.Context, in *alertRequest) (*answer[api.Alert], error) {
+	row, err := h.alerts.AcknowledgeAlert(ctx, models.AlertAcknowledgement{AlarmID: in.ID, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("acknowledge-alert", asMissing("alert", err))
 	}
@@ -97,8 +104,8 @@ type markAlertRequest struct {
 
 // markAlert records what an operator says of an alert; the newest mark counts.
 // It is safe to repeat.
-func (h *handlers) markAlert(ctx context.Context, in *markAlertRequest) (*answer[api.Alert], error) {
-	row, err := h.store.Alerts.MarkAlarm(ctx, models.AlertMarking{AlarmID: in.ID, Mark: in.Body.Mark, Actor: actorOf(ctx), Now: h.now()})
+func (h *alertRoutes) markAlert(ctx context.Context, in *markAlertRequest) (*answer[api.Alert], error) {
+	row, err := h.alerts.MarkAlarm(ctx, models.AlertMarking{AlarmID: in.ID, Mark: in.Body.Mark, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("mark-alert", asMissing("alert", err))
 	}
@@ -107,8 +114,8 @@ func (h *handlers) markAlert(ctx context.Context, in *markAlertRequest) (*answer
 
 // exportAlerts returns the messages that operators have judged. They are personal
 // data also when masked, and need a person to read them before they are shared.
-func (h *handlers) exportAlerts(ctx context.Context, _ *noInput) (*answer[api.Sheet], error) {
-	texts, err := h.store.Alerts.MarkedTexts(ctx)
+func (h *alertRoutes) exportAlerts(ctx context.Context, _ *noInput) (*answer[api.Sheet], error) {
+	texts, err := h.alerts.MarkedTexts(ctx)
 	if err != nil {
 		return nil, h.toFailure("export-alerts", err)
 	}

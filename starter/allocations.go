@@ -48,7 +48,7 @@ func (h *handlers) registerAllocations(router huma.API) {
 
 func (h *handlers) listAllocations(ctx context.Context, in *allocationsRequest) (*answer[api.AllocationPage], error) {
 	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
-		return nil, h.studyFailure("listing allocations", err)
+		return nil, h.toFailure("listing allocations", asMissing("study", err))
 	}
 	rows, err := h.store.Allocations.List(ctx, in.ID, in.Cursor, in.Limit)
 	if err != nil {
@@ -86,7 +86,7 @@ func (h *handlers) allocate(ctx context.Context, in *newAllocationRequest) (*cre
 func (h *handlers) checkAllocations(ctx context.Context, in *studyRequest) (*answer[api.AllocationCheck], error) {
 	check, err := h.store.Allocations.CheckAllocations(ctx, in.ID)
 	if err != nil {
-		return nil, h.studyFailure("checking allocations", err)
+		return nil, h.toFailure("checking allocations", asMissing("study", err))
 	}
 	out := api.AllocationCheck{OK: check.Problem == "", Rows: check.Rows, Head: check.Head, BadRow: check.BadRow, Problem: check.Problem}
 	if d := check.Decisions; d != (models.DecisionCheck{}) {
@@ -101,7 +101,7 @@ func (h *handlers) checkAllocations(ctx context.Context, in *studyRequest) (*ans
 func (h *handlers) readSeed(ctx context.Context, in *studyRequest) (*answer[api.StudySeed], error) {
 	seed, err := h.store.Allocations.StudySeed(ctx, in.ID, actorOf(ctx), h.now())
 	if err != nil {
-		return nil, h.studyFailure("reading the seed", err)
+		return nil, h.toFailure("reading the seed", asMissing("study", err))
 	}
 	return newAnswer("", api.StudySeed{Seed: base64.StdEncoding.EncodeToString(seed)}), nil
 }

@@ -9,10 +9,17 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
-func (h *handlers) registerAttention(router huma.API) {
+// attentionRoutes answers who needs an operator.
+type attentionRoutes struct {
+	base
+	attention *store.Attention
+}
+
+func (h *attentionRoutes) register(router huma.API) {
 	register(router, route{method: http.MethodPost, path: participantPath + "/attention", id: "clear-attention", needs: auth.AttentionClear,
 		summary: "End the attention that a text called for; prompts go on with their next slot",
 		errors:  []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusNotFound}}, h.clearAttention)
@@ -26,9 +33,9 @@ type attentionRequest struct {
 	Cursor int64            `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
 }
 
-func (h *handlers) listAttention(ctx context.Context, in *attentionRequest) (*answer[api.AttentionPage], error) {
+func (h *attentionRoutes) listAttention(ctx context.Context, in *attentionRequest) (*answer[api.AttentionPage], error) {
 	query := models.AttentionQuery{Kind: in.Kind, AfterID: in.Cursor, Limit: in.Limit}
-	rows, err := h.store.Attention.OpenAttention(ctx, query)
+	rows, err := h.attention.OpenAttention(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("list-attention", err)
 	}
@@ -38,7 +45,7 @@ func (h *handlers) listAttention(ctx context.Context, in *attentionRequest) (*an
 	}
 	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.OpenAttention) (string, []models.OpenAttention, error) {
 		query.AfterID, query.Limit = last.ID, 1
-		more, err := h.store.Attention.OpenAttention(ctx, query)
+		more, err := h.attention.OpenAttention(ctx, query)
 		return strconv.FormatInt(last.ID, 10), more, err
 	})
 	if err != nil {
@@ -64,11 +71,11 @@ type clearAttentionRequest struct {
 }
 
 // clearAttention ends the attention of every kind. It is safe to repeat.
-func (h *handlers) clearAttention(ctx context.Context, in *clearAttentionRequest) (*answer[api.AttentionCleared], error) {
+func (h *attentionRoutes) clearAttention(ctx context.Context, in *clearAttentionRequest) (*answer[api.AttentionCleared], error) {
 	if !in.Body.Clear {
 		return nil, newFailure(http.StatusBadRequest, "clear: must be true")
 	}
-	p, err := h.store.Attention.ClearAttention(ctx, models.AttentionClearing{ParticipantID: in.ID, Note: in.Body.Note, Actor: actorOf(ctx), Now: h.now()})
+	p, err := h.attention.ClearAttention(ctx, models.AttentionClearing{ParticipantID: in.ID, Note: in.Body.Note, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("clear-attention", err)
 	}

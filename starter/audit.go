@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -35,7 +36,13 @@ type auditRequest struct {
 	Cursor int64 `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
 }
 
-func (h *handlers) registerAudit(router huma.API) {
+// auditRoutes answers what the audit has.
+type auditRoutes struct {
+	base
+	audit *store.Audit
+}
+
+func (h *auditRoutes) register(router huma.API) {
 	register(router, route{method: http.MethodGet, path: auditPath, id: "list-audit", needs: auth.AuditRead, summary: "Who did what to whom, newest first"}, h.listAudit)
 	register(router, route{method: http.MethodGet, path: auditPath + "/chain", id: "check-audit", needs: auth.AuditRead,
 		summary: "Check that no row of the audit was changed or taken out"}, h.checkAudit)
@@ -53,10 +60,10 @@ func toAuditRow(ctx context.Context, a models.Audit) api.AuditRow {
 	return row
 }
 
-func (h *handlers) listAudit(ctx context.Context, in *auditRequest) (*answer[api.AuditPage], error) {
+func (h *auditRoutes) listAudit(ctx context.Context, in *auditRequest) (*answer[api.AuditPage], error) {
 	query := in.toQuery()
 	query.BeforeID, query.Limit = in.Cursor, in.Limit
-	rows, err := h.store.Audit.AuditRows(ctx, query)
+	rows, err := h.audit.AuditRows(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("reading the audit", err)
 	}
@@ -66,7 +73,7 @@ func (h *handlers) listAudit(ctx context.Context, in *auditRequest) (*answer[api
 	}
 	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Audit) (string, []models.Audit, error) {
 		query.BeforeID, query.Limit = last.ID, 1
-		more, err := h.store.Audit.AuditRows(ctx, query)
+		more, err := h.audit.AuditRows(ctx, query)
 		return strconv.FormatInt(last.ID, 10), more, err
 	})
 	if err != nil {
@@ -75,8 +82,8 @@ func (h *handlers) listAudit(ctx context.Context, in *auditRequest) (*answer[api
 	return newAnswer("", page), nil
 }
 
-func (h *handlers) checkAudit(ctx context.Context, _ *noInput) (*answer[api.AuditChain], error) {
-	chain, err := h.store.Audit.CheckAudit(ctx)
+func (h *auditRoutes) checkAudit(ctx context.Context, _ *noInput) (*answer[api.AuditChain], error) {
+	chain, err := h.audit.CheckAudit(ctx)
 	if err != nil {
 		return nil, h.toFailure("checking the audit", err)
 	}

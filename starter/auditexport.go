@@ -39,7 +39,7 @@ type auditExportRequest struct {
 	Format string `query:"format" enum:"csv,jsonl" default:"csv" doc:"csv, or a JSON object on each line."`
 }
 
-func (h *handlers) registerAuditExport(router huma.API) {
+func (h *auditRoutes) registerAuditExport(router huma.API) {
 	r := route{method: http.MethodGet, path: auditPath + "/export", id: "export-audit", needs: auth.AuditRead, reads: readExport,
 		summary: "All rows that the filters select, newest first, as a file"}
 	register(router, r, h.exportAudit)
@@ -52,10 +52,10 @@ func (h *handlers) registerAuditExport(router huma.API) {
 // exportAudit writes the audit page by page. What fails on the first page is
 // answered as such; later the connection is broken off, so that half a file is
 // not taken for a whole one.
-func (h *handlers) exportAudit(ctx context.Context, in *auditExportRequest) (*huma.StreamResponse, error) {
+func (h *auditRoutes) exportAudit(ctx context.Context, in *auditExportRequest) (*huma.StreamResponse, error) {
 	query := in.toQuery()
 	query.Limit = exportPage
-	rows, err := h.store.Audit.AuditRows(ctx, query)
+	rows, err := h.audit.AuditRows(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("exporting the audit", err)
 	}
@@ -78,7 +78,7 @@ type auditExport struct {
 	format string
 }
 
-func (h *handlers) writeAudit(ctx context.Context, w http.ResponseWriter, e auditExport) error {
+func (h *auditRoutes) writeAudit(ctx context.Context, w http.ResponseWriter, e auditExport) error {
 	write := lineWriter(w)
 	if e.format == formatCSV {
 		var err error
@@ -100,7 +100,7 @@ func (h *handlers) writeAudit(ctx context.Context, w http.ResponseWriter, e audi
 		_ = control.SetWriteDeadline(time.Now().Add(exportPause))
 		e.query.BeforeID = rows[len(rows)-1].ID
 		var err error
-		if rows, err = h.store.Audit.AuditRows(ctx, e.query); err != nil {
+		if rows, err = h.audit.AuditRows(ctx, e.query); err != nil {
 			return err
 		}
 	}

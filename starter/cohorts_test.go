@@ -226,8 +226,9 @@ func TestCohortGoesOnAfterACrash(t *testing.T) {
 				h.stop()
 				h.faults.fail(nil)
 
-				next := &handlers{cfg: kept, store: rows, cohorts: newCohortRunner(), log: kept.Logger}
-				next.cfg.Now = func() time.Time { return testNow.Add(time.Hour) }
+				next := &handlers{cfg: kept, store: rows, cohorts: newCohortRunner(), base: base{
+					log: kept.Logger, clock: func() time.Time { return testNow.Add(time.Hour) },
+				}}
 				require.NoError(t, next.sweepCohorts(t.Context()))
 				done, err := rows.Cohorts.Cohort(t.Context(), job.ID)
 				require.NoError(t, err)

@@ -11,13 +11,13 @@ import (
 	"coachline/models"
 )
 
-func (h *handlers) registerConsents(router huma.API) {
+func (h *recordRoutes) registerConsents(router huma.API) {
 	register(router, route{method: http.MethodGet, path: participantPath + "/consents", id: "get-consents", needs: auth.ConsentRead,
 		summary: "The consent ledger, oldest first; after removal too", errors: []int{http.StatusNotFound}}, h.getConsents)
 }
 
-func (h *handlers) getConsents(ctx context.Context, in *personRequest) (*answer[[]api.Consent], error) {
-	rows, err := h.store.Records.Consents(ctx, in.ID)
+func (h *recordRoutes) getConsents(ctx context.Context, in *personRequest) (*answer[[]api.Consent], error) {
+	rows, err := h.records.Consents(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("get-consents", err)
 	}

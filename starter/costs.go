@@ -11,6 +11,8 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/prices"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -34,7 +36,15 @@ type budgetRequest struct {
 	ID int64 `path:"id" minimum:"1" doc:"Id of a budget."`
 }
 
-func (h *handlers) registerCosts(router huma.API) {
+// costRoutes answers what the programme costs, and its budgets.
+type costRoutes struct {
+	base
+	budgets *store.Budgets
+	costs   *store.Costs
+	prices  *prices.List
+}
+
+func (h *costRoutes) register(router huma.API) {
 	register(router, route{method: http.MethodGet, path: costsPath, id: "list-costs", needs: auth.CostRead, summary: "Tokens, segments and money by day, person, study, model or kind"}, h.listCosts)
 	register(router, route{method: http.MethodGet, path: budgetsPath, id: "list-budgets", needs: auth.CostRead, summary: "Budgets and what is spent of them"}, h.listBudgets)
 	register(router, route{method: http.MethodPut, path: budgetsPath, id: "set-budget", needs: auth.BudgetChange, summary: "Set the budget of a scope and period",
@@ -50,7 +60,7 @@ func (h *handlers) registerCosts(router huma.API) {
 		errors: []int{http.StatusNotFound}}, h.deleteBudget)
 }
 
-func (h *handlers) listCosts(ctx context.Context, in *costsRequest) (*answer[api.Costs], error) {
+func (h *costRoutes) listCosts(ctx context.Context, in *costsRequest) (*answer[api.Costs], error) {
 	query := models.CostQuery{From: in.From, Until: in.Until, By: models.CostGroup(in.By)}
 	if query.From == "" {
 		query.From = models.BudgetMonth.FirstDay(h.now())
@@ -61,11 +71,11 @@ func (h *handlers) listCosts(ctx context.Context, in *costsRequest) (*answer[api
 	if query.Until < query.From {
 		return nil, newFailure(http.StatusBadRequest, "until: must not be before from")
 	}
-	sums, err := h.store.Costs.Sum(ctx, query)
+	sums, err := h.costs.Sum(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("adding up costs", err)
 	}
-	out := api.Costs{From: query.From, Until: query.Until, By: in.By, Currency: h.cfg.Prices.Currency(), Rows: make([]api.CostRow, len(sums))}
+	out := api.Costs{From: query.From, Until: query.Until, By: in.By, Currency: h.prices.Currency(), Rows: make([]api.CostRow, len(sums))}
 	for i, sum := range sums {
 		out.Rows[i] = toCostRow(sum)
 		if !canSeePersonal(ctx) {
@@ -104,8 +114,8 @@ func toBudget(b models.Budget) api.Budget {
 	}
 }
 
-func (h *handlers) listBudgets(ctx context.Context, _ *noInput) (*answer[api.BudgetList], error) {
-	rows, err := h.store.Budgets.List(ctx)
+func (h *costRoutes) listBudgets(ctx context.Context, _ *noInput) (*answer[api.BudgetList], error) {
+	rows, err := h.budgets.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("listing budgets", err)
 	}
@@ -118,10 +128,10 @@ func (h *handlers) listBudgets(ctx context.Context, _ *noInput) (*answer[api.Bud
 
 // checkNewBudget refuses a budget without the id that its scope needs, or with
 // another id.
-func (h *handlers) checkNewBudget(b api.NewBudget) error {
+func (h *costRoutes) checkNewBudget(b api.NewBudget) error {
 	personal, ofStudy := b.Scope == models.BudgetParticipant, b.Scope == models.BudgetStudy
 	switch {
-	case h.cfg.Prices == nil:
+	case h.prices == nil:
 		return newFailure(http.StatusBadRequest, "micros: no prices are configured; set COACH_PRICES_FILE first")
 	case personal && b.ParticipantID == "":
 		return newFailure(http.StatusBadRequest, "participant_id: is required for scope participant")
@@ -136,13 +146,13 @@ func (h *handlers) checkNewBudget(b api.NewBudget) error {
 }
 
 // setBudget needs prices: without them nothing would ever count against it.
-func (h *handlers) setBudget(ctx context.Context, in *newBudgetRequest) (*answer[api.Budget], error) {
+func (h *costRoutes) setBudget(ctx context.Context, in *newBudgetRequest) (*answer[api.Budget], error) {
 	if err := h.checkNewBudget(in.Body); err != nil {
 		return nil, err
 	}
-	saved, err := h.store.Budgets.SetBudget(ctx, models.Budget{
+	saved, err := h.budgets.SetBudget(ctx, models.Budget{
 		Scope: in.Body.Scope, ParticipantID: in.Body.ParticipantID, StudyID: in.Body.StudyID, Period: in.Body.Period, Micros: in.Body.Micros, WarnPercent: in.Body.WarnPercent,
-		Currency: h.cfg.Prices.Currency(), CreatedBy: actorOf(ctx), UpdatedAt: h.now(),
+		Currency: h.prices.Currency(), CreatedBy: actorOf(ctx), UpdatedAt: h.now(),
 	})
 	if errors.Is(err, models.ErrNotFound) {
 		return nil, newFailure(http.StatusNotFound, "%s not found", in.Body.Scope)
@@ -157,8 +167,8 @@ func (h *handlers) setBudget(ctx context.Context, in *newBudgetRequest) (*answer
 const defaultWarnPercent = 80
 
 // getBudget finds a budget among all, which are few.
-func (h *handlers) getBudget(ctx context.Context, in *budgetRequest) (*taggedAnswer[api.Budget], error) {
-	rows, err := h.store.Budgets.List(ctx)
+func (h *costRoutes) getBudget(ctx context.Context, in *budgetRequest) (*taggedAnswer[api.Budget], error) {
+	rows, err := h.budgets.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("reading the budget", err)
 	}
@@ -170,12 +180,12 @@ func (h *handlers) getBudget(ctx context.Context, in *budgetRequest) (*taggedAns
 	return nil, newFailure(http.StatusNotFound, "budget not found")
 }
 
-func (h *handlers) changeBudget(ctx context.Context, in *PatchInput, ifMatch string, body api.BudgetChange) (*taggedAnswer[api.Budget], error) {
+func (h *costRoutes) changeBudget(ctx context.Context, in *PatchInput, ifMatch string, body api.BudgetChange) (*taggedAnswer[api.Budget], error) {
 	id, err := strconv.ParseInt(in.ID, 10, 64)
 	if err != nil {
 		return nil, newFailure(http.StatusNotFound, "budget not found")
 	}
-	saved, err := h.store.Budgets.ChangeBudget(ctx, models.BudgetChange{
+	saved, err := h.budgets.ChangeBudget(ctx, models.BudgetChange{
 		ID: id, Micros: body.Micros, WarnPercent: body.WarnPercent, Actor: actorOf(ctx), Now: h.now(),
 		Check: func(row models.Budget) error { return checkTag(ifMatch, toBudget(row)) },
 	})
@@ -185,8 +195,8 @@ func (h *handlers) changeBudget(ctx context.Context, in *PatchInput, ifMatch str
 	return newTagged(toBudget(saved))
 }
 
-func (h *handlers) deleteBudget(ctx context.Context, in *budgetRequest) (*answer[api.Empty], error) {
-	err := h.store.Budgets.DeleteBudget(ctx, in.ID, actorOf(ctx), h.now())
+func (h *costRoutes) deleteBudget(ctx context.Context, in *budgetRequest) (*answer[api.Empty], error) {
+	err := h.budgets.DeleteBudget(ctx, in.ID, actorOf(ctx), h.now())
 	if errors.Is(err, models.ErrNotFound) {
 		return nil, newFailure(http.StatusNotFound, "budget not found")
 	}

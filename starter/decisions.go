@@ -45,7 +45,7 @@ func toDecision(row models.DecisionOutcome) api.Decision {
 
 func (h *handlers) listDecisions(ctx context.Context, in *decisionsRequest) (*answer[api.DecisionPage], error) {
 	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
-		return nil, h.studyFailure("listing decisions", err)
+		return nil, h.toFailure("listing decisions", asMissing("study", err))
 	}
 	query := models.DecisionQuery{StudyID: in.ID, After: in.Cursor, Limit: in.Limit, Now: h.now()}
 	rows, err := h.store.Studies.Decisions(ctx, query)

@@ -26,15 +26,15 @@ type deliveryRequest struct {
 	Sender string `query:"sender" maxLength:"64" doc:"Only texts that this number or messaging service posted."`
 }
 
-func (h *handlers) registerDelivery(router huma.API) {
+func (h *reportRoutes) registerDelivery(router huma.API) {
 	register(router, route{method: http.MethodGet, path: deliveryPath, id: "get-delivery", needs: auth.DeliveryRead,
 		summary: "How texts fared: failures by code, volume by day and sender, lateness of prompts"}, h.getDelivery)
 }
 
-func (h *handlers) getDelivery(ctx context.Context, in *deliveryRequest) (*answer[api.DeliveryReport], error) {
+func (h *reportRoutes) getDelivery(ctx context.Context, in *deliveryRequest) (*answer[api.DeliveryReport], error) {
 	until := h.now().UTC()
 	from := until.Truncate(24*time.Hour).AddDate(0, 0, 1-in.Days)
-	rows, err := h.store.Reports.DeliveryReport(ctx, from, until, in.Sender)
+	rows, err := h.reports.DeliveryReport(ctx, from, until, in.Sender)
 	if err != nil {
 		return nil, h.toFailure("reading the delivery of texts", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -46,7 +47,13 @@ type erasuresRequest struct {
 	Cursor string `query:"cursor" maxLength:"64" doc:"next_cursor of the page before."`
 }
 
-func (h *handlers) registerErasures(router huma.API) {
+// erasureRoutes answers what concerns erasures.
+type erasureRoutes struct {
+	base
+	erasures *store.Erasures
+}
+
+func (h *erasureRoutes) register(router huma.API) {
 	register(router, route{
 		method: http.MethodPost, path: participantsPath + "/{id}/erase", id: "erase-participant", needs: auth.ParticipantErase,
 		summary: "Erase a person: rows, histories, the carrier's copies", status: http.StatusAccepted,
@@ -62,13 +69,13 @@ func (h *handlers) registerErasures(router huma.API) {
 	}, h.getErasure)
 }
 
-func (h *handlers) eraseParticipant(ctx context.Context, in *eraseRequest) (*answer[api.Erasure], error) {
+func (h *erasureRoutes) eraseParticipant(ctx context.Context, in *eraseRequest) (*answer[api.Erasure], error) {
 	if in.Body.Confirm != in.ID {
 		return nil, h.toFailure("erasing the participant", models.BadField("confirm", "must be the participant's id"))
 	}
 	reason := cmp.Or(in.Body.Reason, models.OriginOf(ctx).Reason)
 	// The audit's own reason would be emptied again; the erasure keeps it.
-	saved, err := h.store.Erasures.BeginErasure(ctx, models.ErasureRequest{ParticipantID: in.ID, Actor: actorOf(ctx), Reason: reason, Now: h.now()})
+	saved, err := h.erasures.BeginErasure(ctx, models.ErasureRequest{ParticipantID: in.ID, Actor: actorOf(ctx), Reason: reason, Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("erasing the participant", err)
 	}
@@ -76,8 +83,8 @@ func (h *handlers) eraseParticipant(ctx context.Context, in *eraseRequest) (*ans
 	return newAnswer("The person is being erased; the receipt says how far it has come", toErasure(saved)), nil
 }
 
-func (h *handlers) listErasures(ctx context.Context, in *erasuresRequest) (*answer[api.ErasurePage], error) {
-	rows, err := h.store.Erasures.List(ctx, models.ErasureQuery{Before: in.Cursor, Limit: in.Limit})
+func (h *erasureRoutes) listErasures(ctx context.Context, in *erasuresRequest) (*answer[api.ErasurePage], error) {
+	rows, err := h.erasures.List(ctx, models.ErasureQuery{Before: in.Cursor, Limit: in.Limit})
 	if err != nil {
 		return nil, h.toFailure("listing erasures", err)
 	}
@@ -86,7 +93,7 @@ func (h *handlers) listErasures(ctx context.Context, in *erasuresRequest) (*answ
 		page.Erasures = append(page.Erasures, toErasure(row))
 	}
 	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Erasure) (string, []models.Erasure, error) {
-		more, err := h.store.Erasures.List(ctx, models.ErasureQuery{Before: last.ParticipantID, Limit: 1})
+		more, err := h.erasures.List(ctx, models.ErasureQuery{Before: last.ParticipantID, Limit: 1})
 		return last.ParticipantID, more, err
 	})
 	if err != nil {
@@ -95,8 +102,8 @@ func (h *handlers) listErasures(ctx context.Context, in *erasuresRequest) (*answ
 	return newAnswer("", page), nil
 }
 
-func (h *handlers) getErasure(ctx context.Context, in *personRequest) (*answer[api.Erasure], error) {
-	row, err := h.store.Erasures.Erasure(ctx, in.ID)
+func (h *erasureRoutes) getErasure(ctx context.Context, in *personRequest) (*answer[api.Erasure], error) {
+	row, err := h.erasures.Erasure(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("reading the erasure", err)
 	}

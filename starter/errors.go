@@ -133,7 +133,7 @@ func plainMessage(message string) string {
 // toFailure maps what the store and the rules return to an answer. What it does
 // not know is an outage of ours: it is logged here, with ids only, and the
 // caller may try again.
-func (h *handlers) toFailure(doing string, err error) error {
+func (b *base) toFailure(doing string, err error) error {
 	var field *models.FieldError
 	var answered *failure
 	var taken *models.PhoneTakenError
@@ -156,7 +156,7 @@ func (h *handlers) toFailure(doing string, err error) error {
 	case errors.Is(err, models.ErrStale):
 		return newFailure(http.StatusPreconditionFailed, "If-Match: changed since that version; read it again")
 	}
-	h.log.Error("request failed", "doing", doing, "error", err)
+	b.log.Error("request failed", "doing", doing, "error", err)
 	if errors.Is(err, seal.ErrTampered) || errors.Is(err, seal.ErrUnknownKey) {
 		return newFailure(http.StatusServiceUnavailable, "%s failed: stored data cannot be opened with the payload keys", doing)
 	}

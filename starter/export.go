@@ -21,7 +21,7 @@ import (
 
 const zipType = "application/zip"
 
-func (h *handlers) registerExport(router huma.API) {
+func (h *memoryRoutes) registerExport(router huma.API) {
 	r := route{method: http.MethodGet, path: participantPath + "/memory/export", id: "export-memory", needs: auth.MemoryRead, reads: readExport,
 		summary: "What is remembered of the person, as files in a zip archive", errors: []int{http.StatusNotFound}}
 	register(router, r, h.exportMemory)
@@ -37,7 +37,7 @@ type fileAnswer struct {
 	Body        []byte
 }
 
-func (h *handlers) exportMemory(ctx context.Context, in *personRequest) (*fileAnswer, error) {
+func (h *memoryRoutes) exportMemory(ctx context.Context, in *personRequest) (*fileAnswer, error) {
 	raw, err := h.zipMemory(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("export-memory", err)
@@ -50,12 +50,12 @@ func (h *handlers) exportMemory(ctx context.Context, in *personRequest) (*fileAn
 // where there is a summary. The same rows give the same bytes. Days are the
 // person's own, all other dates are UTC. models.ErrNotFound for a participant
 // who is unknown or removed.
-func (h *handlers) zipMemory(ctx context.Context, id string) ([]byte, error) {
+func (h *memoryRoutes) zipMemory(ctx context.Context, id string) ([]byte, error) {
 	known, versions, err := h.readMemory(ctx, id, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}
-	profile, err := h.store.People.Profile(ctx, id)
+	profile, err := h.people.Profile(ctx, id)
 	if err != nil && !errors.Is(err, models.ErrNotFound) { // nothing learnt yet
 		return nil, fmt.Errorf("reading a profile: %w", err)
 	}

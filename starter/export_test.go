@@ -23,7 +23,7 @@ func exported(t *testing.T, isKnown bool) []byte {
 	if isKnown {
 		h.remember("conv_1")
 	}
-	raw, err := (&handlers{store: h.rows}).zipMemory(t.Context(), "conv_1")
+	raw, err := (&memoryRoutes{memory: h.rows.Memory, people: h.rows.People}).zipMemory(t.Context(), "conv_1")
 	require.NoError(t, err)
 	return raw
 }
@@ -63,7 +63,8 @@ func TestExport(t *testing.T) {
 			goldenText(t, name, unpacked(t, raw))
 		})
 	}
-	_, err := (&handlers{store: start(t, nil).rows}).zipMemory(t.Context(), "conv_9")
+	rows := start(t, nil).rows
+	_, err := (&memoryRoutes{memory: rows.Memory, people: rows.People}).zipMemory(t.Context(), "conv_9")
 	require.ErrorIs(t, err, models.ErrNotFound)
 }
 

@@ -194,7 +194,7 @@ func TestLimitsOfConnectionsByDefault(t *testing.T) {
 // ordinary wrong token.
 func TestBearerTokensOfAnyLength(t *testing.T) {
 	g := newAccess(testToken)
-	h := &handlers{cfg: Config{Now: time.Now}, store: openStore(t, &faults{}, store.InboundLimits{})}
+	h := &handlers{base: base{clock: time.Now}, store: openStore(t, &faults{}, store.InboundLimits{})}
 	for _, token := range []string{"", "t", testToken[:len(testToken)-1], testToken + "x", strings.Repeat("x", 10_000)} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://coach/", http.NoBody)
 		require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -41,7 +42,13 @@ type holdRequest struct {
 	ID int64 `path:"id" minimum:"1" doc:"Id of a hold."`
 }
 
-func (h *handlers) registerHolds(router huma.API) {
+// holdRoutes answers what concerns holds of prompts.
+type holdRoutes struct {
+	base
+	holds *store.Holds
+}
+
+func (h *holdRoutes) register(router huma.API) {
 	register(router, route{method: http.MethodPost, path: holdsPath, id: "create-hold", needs: auth.HoldChange, summary: "Hold prompts until an instant; replies go on",
 		status: http.StatusCreated, errors: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.createHold)
 	register(router, route{method: http.MethodGet, path: holdsPath, id: "list-holds", needs: auth.HoldRead, summary: "Holds of prompts, newest first"}, h.listHolds)
@@ -53,7 +60,7 @@ func (h *handlers) registerHolds(router huma.API) {
 
 // createHold stops prompts, reminders, feedback questions and check-ins. What
 // falls due meanwhile is recorded as missed and not sent later.
-func (h *handlers) createHold(ctx context.Context, in *newHoldRequest) (*created[api.Hold], error) {
+func (h *holdRoutes) createHold(ctx context.Context, in *newHoldRequest) (*created[api.Hold], error) {
 	now := h.now()
 	switch until := in.Body.Until; {
 	case !until.After(now):
@@ -61,7 +68,7 @@ func (h *handlers) createHold(ctx context.Context, in *newHoldRequest) (*created
 	case until.After(now.Add(maxHold)):
 		return nil, newFailure(http.StatusBadRequest, "until: must be at most 366 days from now")
 	}
-	saved, err := h.store.Holds.CreateHold(ctx, models.Hold{
+	saved, err := h.holds.CreateHold(ctx, models.Hold{
 		Scope: in.Body.Scope, ScopeID: in.Body.ScopeID, Reason: in.Body.Reason, CreatedBy: actorOf(ctx), CreatedAt: now, UntilAt: in.Body.Until,
 	})
 	if err != nil {
@@ -70,13 +77,13 @@ func (h *handlers) createHold(ctx context.Context, in *newHoldRequest) (*created
 	return newCreated(holdsPath+"/"+strconv.FormatInt(saved.ID, 10), "Prompts are held; what falls due meanwhile is recorded as missed", toHold(saved, now)), nil
 }
 
-func (h *handlers) listHolds(ctx context.Context, in *holdsRequest) (*answer[api.HoldPage], error) {
+func (h *holdRoutes) listHolds(ctx context.Context, in *holdsRequest) (*answer[api.HoldPage], error) {
 	now := h.now()
 	query := models.HoldQuery{ParticipantID: in.ParticipantID, BeforeID: in.Cursor, Limit: in.Limit}
 	if in.Active {
 		query.ActiveAt = now
 	}
-	rows, err := h.store.Holds.List(ctx, query)
+	rows, err := h.holds.List(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("listing holds", err)
 	}
@@ -86,7 +93,7 @@ func (h *handlers) listHolds(ctx context.Context, in *holdsRequest) (*answer[api
 	}
 	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Hold) (string, []models.Hold, error) {
 		query.BeforeID, query.Limit = last.ID, 1
-		more, err := h.store.Holds.List(ctx, query)
+		more, err := h.holds.List(ctx, query)
 		return strconv.FormatInt(last.ID, 10), more, err
 	})
 	if err != nil {
@@ -96,8 +103,8 @@ func (h *handlers) listHolds(ctx context.Context, in *holdsRequest) (*answer[api
 }
 
 // getHold reads the page of one that begins with the hold.
-func (h *handlers) getHold(ctx context.Context, in *holdRequest) (*taggedAnswer[api.Hold], error) {
-	rows, err := h.store.Holds.List(ctx, models.HoldQuery{BeforeID: in.ID + 1, Limit: 1})
+func (h *holdRoutes) getHold(ctx context.Context, in *holdRequest) (*taggedAnswer[api.Hold], error) {
+	rows, err := h.holds.List(ctx, models.HoldQuery{BeforeID: in.ID + 1, Limit: 1})
 	if err != nil {
 		return nil, h.toFailure("reading the hold", err)
 	}
@@ -107,9 +114,9 @@ func (h *handlers) getHold(ctx context.Context, in *holdRequest) (*taggedAnswer[
 	return newTagged(toHold(rows[0], h.now()))
 }
 
-func (h *handlers) releaseHold(ctx context.Context, in *holdRequest) (*answer[api.Hold], error) {
+func (h *holdRoutes) releaseHold(ctx context.Context, in *holdRequest) (*answer[api.Hold], error) {
 	now := h.now()
-	saved, err := h.store.Holds.ReleaseHold(ctx, models.HoldRelease{ID: in.ID, Actor: actorOf(ctx), Now: now})
+	saved, err := h.holds.ReleaseHold(ctx, models.HoldRelease{ID: in.ID, Actor: actorOf(ctx), Now: now})
 	if errors.Is(err, models.ErrNotFound) {
 		return nil, newFailure(http.StatusNotFound, "hold not found, or already over")
 	}
@@ -121,8 +128,8 @@ func (h *handlers) releaseHold(ctx context.Context, in *holdRequest) (*answer[ap
 
 // findActiveHold returns the hold that stops a participant's prompts for longest;
 // nil when there is none.
-func (h *handlers) findActiveHold(ctx context.Context, participantID string) (*models.Hold, error) {
-	rows, err := h.store.Holds.List(ctx, models.HoldQuery{ActiveAt: h.now(), ParticipantID: participantID})
+func findActiveHold(ctx context.Context, holds *store.Holds, participantID string, now time.Time) (*models.Hold, error) {
+	rows, err := holds.List(ctx, models.HoldQuery{ActiveAt: now, ParticipantID: participantID})
 	var longest *models.Hold
 	for i := range rows {
 		if longest == nil || rows[i].UntilAt.After(longest.UntilAt) {

@@ -46,7 +46,7 @@ func (h *handlers) requestJoin(ctx context.Context, in *newJoinRequest) (*answer
 		ID: id, StudyID: in.ID, Phone: phone, Locale: in.Body.Locale, Timezone: in.Body.Timezone, Actor: actorOf(ctx), Now: h.now(),
 	})
 	if err != nil {
-		return nil, h.studyFailure("asking for a join", err)
+		return nil, h.toFailure("asking for a join", asMissing("study", err))
 	}
 	if hint != "" {
 		h.relay.LaterHint(hint)
@@ -56,7 +56,7 @@ func (h *handlers) requestJoin(ctx context.Context, in *newJoinRequest) (*answer
 
 func (h *handlers) listJoins(ctx context.Context, in *studyRequest) (*answer[api.JoinList], error) {
 	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
-		return nil, h.studyFailure("listing joins", err)
+		return nil, h.toFailure("listing joins", asMissing("study", err))
 	}
 	rows, counts, err := h.store.Joins.List(ctx, in.ID, 0)
 	if err != nil {

@@ -10,13 +10,22 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/memory"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
 // maxNotes is how many daily notes are shown: those of a year.
 const maxNotes = 366
 
-func (h *handlers) registerMemory(router huma.API) {
+// memoryRoutes answers what is remembered of a person.
+type memoryRoutes struct {
+	base
+	memory *memory.Store
+	people *store.People
+}
+
+func (h *memoryRoutes) register(router huma.API) {
 	missing := []int{http.StatusNotFound}
 	register(router, route{method: http.MethodGet, path: participantPath + "/memories", id: "get-memories", needs: auth.MemoryRead, reads: readMemory,
 		summary: "What is remembered of the person", errors: missing}, h.getMemories)
@@ -24,11 +33,12 @@ func (h *handlers) registerMemory(router huma.API) {
 		summary: "Erase everything that is remembered; after removal too", errors: missing}, h.forgetMemories)
 	register(router, route{method: http.MethodDelete, path: participantPath + "/memories/{fact}", id: "forget-memory", needs: auth.MemoryChange,
 		summary: "Erase a fact in all its versions; after removal too", errors: missing}, h.forgetMemory)
+	h.registerExport(router)
 }
 
 // getMemories shows what is remembered of a person: facts with what they said
 // before, the notes of a year, the summary.
-func (h *handlers) getMemories(ctx context.Context, in *personRequest) (*answer[api.Memory], error) {
+func (h *memoryRoutes) getMemories(ctx context.Context, in *personRequest) (*answer[api.Memory], error) {
 	known, histories, err := h.readMemory(ctx, in.ID, maxNotes)
 	if err != nil {
 		return nil, h.toFailure("get-memories", err)
@@ -38,12 +48,12 @@ func (h *handlers) getMemories(ctx context.Context, in *personRequest) (*answer[
 
 // readMemory reads all facts with their versions, at most so many notes, and the
 // summary.
-func (h *handlers) readMemory(ctx context.Context, id string, notes int) (models.Memory, map[string][]models.FactVersion, error) {
-	known, err := h.store.Memory.Recall(ctx, id)
+func (h *memoryRoutes) readMemory(ctx context.Context, id string, notes int) (models.Memory, map[string][]models.FactVersion, error) {
+	known, err := h.memory.Recall(ctx, id)
 	if err != nil {
 		return models.Memory{}, nil, fmt.Errorf("reading memories: %w", err)
 	}
-	if known.Notes, err = h.store.Memory.Notes(ctx, id, notes); err != nil {
+	if known.Notes, err = h.memory.Notes(ctx, id, notes); err != nil {
 		return models.Memory{}, nil, fmt.Errorf("reading notes: %w", err)
 	}
 	histories := map[string][]models.FactVersion{}
@@ -51,7 +61,7 @@ func (h *handlers) readMemory(ctx context.Context, id string, notes int) (models
 		if fact.Version == 1 {
 			continue
 		}
-		versions, err := h.store.Memory.History(ctx, id, fact.ID)
+		versions, err := h.memory.History(ctx, id, fact.ID)
 		if err != nil && !errors.Is(err, models.ErrNotFound) { // forgotten a moment ago
 			return models.Memory{}, nil, fmt.Errorf("reading the history of a fact: %w", err)
 		}
@@ -67,8 +77,8 @@ type factRequest struct {
 
 // forgetMemory erases one fact in all its versions, for people who were removed
 // too; audited. A repeat changes nothing.
-func (h *handlers) forgetMemory(ctx context.Context, in *factRequest) (*answer[api.Forgotten], error) {
-	err := h.store.Memory.Forget(ctx, models.Forgetting{ParticipantID: in.ID, FactID: in.Fact, Actor: actorOf(ctx), At: h.now()})
+func (h *memoryRoutes) forgetMemory(ctx context.Context, in *factRequest) (*answer[api.Forgotten], error) {
+	err := h.memory.Forget(ctx, models.Forgetting{ParticipantID: in.ID, FactID: in.Fact, Actor: actorOf(ctx), At: h.now()})
 	if err != nil {
 		return nil, h.toFailure("forget-memory", asMissing("participant or fact", err))
 	}
@@ -77,8 +87,8 @@ func (h *handlers) forgetMemory(ctx context.Context, in *factRequest) (*answer[a
 
 // forgetMemories erases all facts, notes and the summary of a person, removed or
 // not; audited. A repeat changes nothing.
-func (h *handlers) forgetMemories(ctx context.Context, in *personRequest) (*answer[api.Forgotten], error) {
-	facts, err := h.store.Memory.ForgetAll(ctx, models.Forgetting{ParticipantID: in.ID, Actor: actorOf(ctx), At: h.now()})
+func (h *memoryRoutes) forgetMemories(ctx context.Context, in *personRequest) (*answer[api.Forgotten], error) {
+	facts, err := h.memory.ForgetAll(ctx, models.Forgetting{ParticipantID: in.ID, Actor: actorOf(ctx), At: h.now()})
 	if err != nil {
 		return nil, h.toFailure("forget-memories", err)
 	}

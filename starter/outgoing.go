@@ -2,8 +2,8 @@ package starter
 
 import (
 	"context"
-	"errors"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +13,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/store"
 	"coachline/internal/webhooks"
 	"coachline/models"
 )
@@ -66,13 +67,6 @@ func answerWebhook(message string, row models.Webhook, secret string) *webhookAn
 	return &webhookAnswer{ETag: strconv.Quote(strconv.FormatInt(row.Version, 10)), Body: newAnswer(message, shown).Body}
 }
 
-func (h *handlers) webhookFailure(doing string, err error) error {
-	if errors.Is(err, models.ErrNotFound) {
-		return newFailure(http.StatusNotFound, "webhook not found")
-	}
-	return h.toFailure(doing, err)
-}
-
 type deliveriesRequest struct {
 	ID     string `path:"id" maxLength:"64" doc:"Id of a webhook."`
 	Open   bool   `query:"open" doc:"Only those that were not delivered."`
@@ -85,7 +79,14 @@ type replayRequest struct {
 	Body api.WebhookReplay
 }
 
-func (h *handlers) registerOutgoing(router huma.API) {
+// webhookRoutes answers what concerns webhooks.
+type webhookRoutes struct {
+	base
+	webAllow []netip.AddrPort
+	webhooks *store.Webhooks
+}
+
+func (h *webhookRoutes) register(router huma.API) {
 	bodies := []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
 	register(router, route{method: http.MethodPost, path: webhooksPath, id: "create-webhook", isSecret: true, needs: auth.WebhookChange,
 		summary: "Tell a receiver outside of what happens", status: http.StatusCreated, errors: bodies}, h.createWebhook)
@@ -112,9 +113,9 @@ func (h *handlers) registerOutgoing(router huma.API) {
 }
 
 // checkWebhook refuses an address or types of events that cannot be.
-func (h *handlers) checkWebhook(address *string, events []string) error {
+func (h *webhookRoutes) checkWebhook(address *string, events []string) error {
 	if address != nil {
-		if err := webhooks.CheckURL(*address, h.cfg.WebAllow); err != nil {
+		if err := webhooks.CheckURL(*address, h.webAllow); err != nil {
 			return err
 		}
 	}
@@ -126,7 +127,7 @@ func (h *handlers) checkWebhook(address *string, events []string) error {
 	return nil
 }
 
-func (h *handlers) createWebhook(ctx context.Context, in *newWebhookRequest) (*created[api.Webhook], error) {
+func (h *webhookRoutes) createWebhook(ctx context.Context, in *newWebhookRequest) (*created[api.Webhook], error) {
 	const doing = "adding the webhook"
 	if err := h.checkWebhook(&in.Body.URL, in.Body.Events); err != nil {
 		return nil, h.toFailure(doing, err)
@@ -136,7 +137,7 @@ func (h *handlers) createWebhook(ctx context.Context, in *newWebhookRequest) (*c
 		return nil, h.toFailure(doing, err)
 	}
 	secret := webhooks.NewSecret()
-	saved, err := h.store.Webhooks.AddWebhook(ctx, models.Webhook{
+	saved, err := h.webhooks.AddWebhook(ctx, models.Webhook{
 		ID: id, URL: in.Body.URL, StudyID: in.Body.StudyID, Events: models.JoinEventTypes(in.Body.Events), Secret: secret,
 		State: models.WebhookActive, CreatedBy: actorOf(ctx), CreatedAt: h.now(),
 	})
@@ -148,8 +149,8 @@ func (h *handlers) createWebhook(ctx context.Context, in *newWebhookRequest) (*c
 	return newCreated(webhooksPath+"/"+id, "Webhook added; its secret is shown this once", out), nil
 }
 
-func (h *handlers) listWebhooks(ctx context.Context, _ *struct{}) (*answer[api.WebhookList], error) {
-	rows, err := h.store.Webhooks.List(ctx)
+func (h *webhookRoutes) listWebhooks(ctx context.Context, _ *struct{}) (*answer[api.WebhookList], error) {
+	rows, err := h.webhooks.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("listing webhooks", err)
 	}
@@ -160,15 +161,15 @@ func (h *handlers) listWebhooks(ctx context.Context, _ *struct{}) (*answer[api.W
 	return newAnswer("", list), nil
 }
 
-func (h *handlers) showWebhook(ctx context.Context, in *webhookRequest) (*webhookAnswer, error) {
-	row, err := h.store.Webhooks.Webhook(ctx, in.ID)
+func (h *webhookRoutes) showWebhook(ctx context.Context, in *webhookRequest) (*webhookAnswer, error) {
+	row, err := h.webhooks.Webhook(ctx, in.ID)
 	if err != nil {
-		return nil, h.webhookFailure("reading the webhook", err)
+		return nil, h.toFailure("reading the webhook", asMissing("webhook", err))
 	}
 	return answerWebhook("", row, ""), nil
 }
 
-func (h *handlers) changeWebhook(ctx context.Context, in *webhookChangeRequest) (*webhookAnswer, error) {
+func (h *webhookRoutes) changeWebhook(ctx context.Context, in *webhookChangeRequest) (*webhookAnswer, error) {
 	const doing = "changing the webhook"
 	want, err := parseIfMatch(in.IfMatch)
 	if err != nil {
@@ -186,39 +187,39 @@ func (h *handlers) changeWebhook(ctx context.Context, in *webhookChangeRequest) 
 		secret = webhooks.NewSecret()
 		change.Secret = &secret
 	}
-	saved, err := h.store.Webhooks.ChangeWebhook(ctx, change)
+	saved, err := h.webhooks.ChangeWebhook(ctx, change)
 	if err != nil {
-		return nil, h.webhookFailure(doing, err)
+		return nil, h.toFailure(doing, asMissing("webhook", err))
 	}
 	return answerWebhook("Webhook changed", saved, secret), nil
 }
 
-func (h *handlers) deleteWebhook(ctx context.Context, in *webhookRequest) (*answer[api.Webhook], error) {
-	row, err := h.store.Webhooks.Webhook(ctx, in.ID)
+func (h *webhookRoutes) deleteWebhook(ctx context.Context, in *webhookRequest) (*answer[api.Webhook], error) {
+	row, err := h.webhooks.Webhook(ctx, in.ID)
 	if err == nil {
-		err = h.store.Webhooks.RemoveWebhook(ctx, in.ID, actorOf(ctx), h.now())
+		err = h.webhooks.RemoveWebhook(ctx, in.ID, actorOf(ctx), h.now())
 	}
 	if err != nil {
-		return nil, h.webhookFailure("removing the webhook", err)
+		return nil, h.toFailure("removing the webhook", asMissing("webhook", err))
 	}
 	return newAnswer("Webhook removed", toWebhook(row)), nil
 }
 
-func (h *handlers) testWebhook(ctx context.Context, in *webhookRequest) (*answer[api.WebhookDelivery], error) {
-	row, err := h.store.Webhooks.AddTestDelivery(ctx, in.ID, actorOf(ctx), h.now())
+func (h *webhookRoutes) testWebhook(ctx context.Context, in *webhookRequest) (*answer[api.WebhookDelivery], error) {
+	row, err := h.webhooks.AddTestDelivery(ctx, in.ID, actorOf(ctx), h.now())
 	if err != nil {
-		return nil, h.webhookFailure("testing the webhook", err)
+		return nil, h.toFailure("testing the webhook", asMissing("webhook", err))
 	}
 	return newAnswer("The test will be delivered within seconds; see the deliveries", toWebhookDelivery(row)), nil
 }
 
-func (h *handlers) listDeliveries(ctx context.Context, in *deliveriesRequest) (*answer[api.WebhookDeliveryPage], error) {
+func (h *webhookRoutes) listDeliveries(ctx context.Context, in *deliveriesRequest) (*answer[api.WebhookDeliveryPage], error) {
 	const doing = "listing webhook deliveries"
-	if _, err := h.store.Webhooks.Webhook(ctx, in.ID); err != nil {
-		return nil, h.webhookFailure(doing, err)
+	if _, err := h.webhooks.Webhook(ctx, in.ID); err != nil {
+		return nil, h.toFailure(doing, asMissing("webhook", err))
 	}
 	query := models.DeliveryQuery{WebhookID: in.ID, OnlyOpen: in.Open, BeforeID: in.Cursor, Limit: in.Limit}
-	rows, err := h.store.Webhooks.Deliveries(ctx, query)
+	rows, err := h.webhooks.Deliveries(ctx, query)
 	if err != nil {
 		return nil, h.toFailure(doing, err)
 	}
@@ -228,7 +229,7 @@ func (h *handlers) listDeliveries(ctx context.Context, in *deliveriesRequest) (*
 	}
 	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.WebhookDelivery) (string, []models.WebhookDelivery, error) {
 		query.BeforeID, query.Limit = last.ID, 1
-		more, err := h.store.Webhooks.Deliveries(ctx, query)
+		more, err := h.webhooks.Deliveries(ctx, query)
 		return strconv.FormatInt(last.ID, 10), more, err
 	})
 	if err != nil {
@@ -237,14 +238,14 @@ func (h *handlers) listDeliveries(ctx context.Context, in *deliveriesRequest) (*
 	return newAnswer("", page), nil
 }
 
-func (h *handlers) replayWebhook(ctx context.Context, in *replayRequest) (*answer[api.WebhookReplayed], error) {
+func (h *webhookRoutes) replayWebhook(ctx context.Context, in *replayRequest) (*answer[api.WebhookReplayed], error) {
 	now := h.now()
 	if in.Body.Since.After(now) {
 		return nil, h.toFailure("replaying the webhook", models.BadField("since", "must not be in the future"))
 	}
-	count, err := h.store.Webhooks.ReplayDeliveries(ctx, in.ID, actorOf(ctx), in.Body.Since.Truncate(time.Microsecond), now)
+	count, err := h.webhooks.ReplayDeliveries(ctx, in.ID, actorOf(ctx), in.Body.Since.Truncate(time.Microsecond), now)
 	if err != nil {
-		return nil, h.webhookFailure("replaying the webhook", err)
+		return nil, h.toFailure("replaying the webhook", asMissing("webhook", err))
 	}
 	return newAnswer("Events will be delivered again, with the ids they had", api.WebhookReplayed{Events: count}), nil
 }

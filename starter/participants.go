@@ -290,6 +290,3 @@ func (h *handlers) removeParticipant(ctx context.Context, in *removeRequest) (*a
 	h.deliverNotices(ctx, in.ID)
 	return newAnswer("Participant removed; nothing more will be sent after the closing notice", api.Removed{ID: in.ID}), nil
 }
-
-// now is the present instant at the precision that every database keeps.
-func (h *handlers) now() time.Time { return h.cfg.Now().UTC().Truncate(time.Microsecond) }

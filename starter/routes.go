@@ -113,16 +113,25 @@ type participantRequest struct {
 	ID string `path:"id" maxLength:"64" doc:"Participant id."`
 }
 
+// base is what the routes of each noun have.
+type base struct {
+	log   *slog.Logger
+	clock func() time.Time
+	relay *relay.Relay
+}
+
+// now is the present instant at the precision that every database keeps.
+func (b *base) now() time.Time { return b.clock().UTC().Truncate(time.Microsecond) }
+
 // handlers answers the HTTP routes. The handlers of a noun are in the file of its
 // name.
 type handlers struct {
+	base
 	cfg   Config
 	store *store.Store
-	relay *relay.Relay
 	// locks let each sender's texts into the database one at a time, so that a
 	// flood of one waits behind itself.
 	locks *keylock.Locks
-	log   *slog.Logger
 	// readings keeps the audit from naming each request of a reader.
 	readings *readings
 	// closing is closed when the server stops, for answers that would not end.
@@ -210,6 +219,7 @@ func nextCursor[Row any](rows []Row, limit int, after func(last Row) (cursor str
 // registrations lists the nouns of the API, each with the function that adds its
 // routes.
 func (h *handlers) registrations() []func(huma.API) {
+	b, s := h.base, h.store
 	return []func(huma.API){
 		h.registerParticipants,
 		h.registerPeople,
@@ -220,15 +230,12 @@ func (h *handlers) registrations() []func(huma.API) {
 		h.registerState,
 		h.registerMode,
 		h.registerSchedules,
-		h.registerTurns,
-		h.registerConsents,
-		h.registerMemory,
-		h.registerExport,
-		h.registerHolds,
-		h.registerViews,
-		h.registerAgenda,
-		h.registerDelivery,
-		h.registerCosts,
+		(&recordRoutes{b, s.Records}).register,
+		(&memoryRoutes{b, s.Memory, s.People}).register,
+		(&holdRoutes{b, s.Holds}).register,
+		(&viewRoutes{b, s.Views}).register,
+		(&reportRoutes{b, s.People, s.Reports}).register,
+		(&costRoutes{b, s.Budgets, s.Costs, h.cfg.Prices}).register,
 		h.registerTakeOvers,
 		h.registerCohorts,
 		h.registerStudies,
@@ -236,14 +243,14 @@ func (h *handlers) registrations() []func(huma.API) {
 		h.registerJoins,
 		h.registerDecisions,
 		h.registerStudyExport,
-		h.registerOutgoing,
+		(&webhookRoutes{b, h.cfg.WebAllow, s.Webhooks}).register,
 		h.registerStudyProgress,
-		h.registerErasures,
-		h.registerAttention,
-		h.registerAlerts,
-		h.registerAccess,
-		h.registerAudit,
-		h.registerSettings,
+		(&erasureRoutes{b, s.Erasures}).register,
+		(&attentionRoutes{b, s.Attention}).register,
+		(&alertRoutes{b, s.Alerts}).register,
+		(&accessRoutes{b, s.Sessions, s.Tokens, s.Users}).register,
+		(&auditRoutes{b, s.Audit}).register,
+		(&settingRoutes{b, h.cfg.Settings, h.cfg.Version}).register,
 		h.registerHealth,
 	}
 }
@@ -329,11 +336,11 @@ const deliverLimit = 2 * time.Second
 // deliverNotices delivers to Temporal what a request committed before the request
 // is answered, within deliverLimit. The outcome does not change the answer: the
 // notice is committed, and the relay delivers it later.
-func (h *handlers) deliverNotices(ctx context.Context, participantID string) {
+func (b *base) deliverNotices(ctx context.Context, participantID string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deliverLimit)
 	defer cancel()
-	if err := h.relay.Deliver(ctx, participantID); err != nil {
-		h.log.Warn("delivery failed, the relay will try again", "participant", participantID, "error", err)
+	if err := b.relay.Deliver(ctx, participantID); err != nil {
+		b.log.Warn("delivery failed, the relay will try again", "participant", participantID, "error", err)
 	}
 }
 

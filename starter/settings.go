@@ -82,8 +82,15 @@ func listBuilds(ctx context.Context, engine client.Client) ([]api.WorkerBuild, e
 	return builds, nil
 }
 
-func (h *handlers) registerSettings(router huma.API) {
-	if h.cfg.Settings.Table == nil {
+// settingRoutes answers what is in force in this installation.
+type settingRoutes struct {
+	base
+	settings SettingsConfig
+	version  string
+}
+
+func (h *settingRoutes) register(router huma.API) {
+	if h.settings.Table == nil {
 		return
 	}
 	register(router, route{method: http.MethodGet, path: settingsPath, id: "get-settings", needs: auth.SettingsRead,
@@ -92,17 +99,17 @@ func (h *handlers) registerSettings(router huma.API) {
 		summary: "Check configuration, database, keys, audit, webhooks, alerts, Temporal, model and carrier"}, h.runChecks)
 }
 
-func (h *handlers) getSettings(ctx context.Context, _ *noInput) (*answer[api.Settings], error) {
+func (h *settingRoutes) getSettings(ctx context.Context, _ *noInput) (*answer[api.Settings], error) {
 	out := api.Settings{
-		Version: h.cfg.Version, PromptVersion: h.cfg.Settings.PromptVersion, Workers: []api.WorkerBuild{}, Settings: []api.Setting{},
-		Playbooks: append([]api.PromptPage{}, h.cfg.Settings.Playbooks...), Focuses: append([]api.PromptPage{}, h.cfg.Settings.Focuses...),
+		Version: h.version, PromptVersion: h.settings.PromptVersion, Workers: []api.WorkerBuild{}, Settings: []api.Setting{},
+		Playbooks: append([]api.PromptPage{}, h.settings.Playbooks...), Focuses: append([]api.PromptPage{}, h.settings.Focuses...),
 	}
-	for _, one := range h.cfg.Settings.Table {
+	for _, one := range h.settings.Table {
 		out.Settings = append(out.Settings, api.Setting{Name: one.Name, Value: one.Value, InForce: one.InForce, Source: one.Source, Meaning: config.Explain(one.Name)})
 	}
 	ctx, cancel := context.WithTimeout(ctx, buildsLimit)
 	defer cancel()
-	builds, err := h.cfg.Settings.Builds(ctx)
+	builds, err := h.settings.Builds(ctx)
 	if err != nil {
 		h.log.Info("builds of workers are not shown: Temporal did not list them", "error", err)
 	}
@@ -110,6 +117,6 @@ func (h *handlers) getSettings(ctx context.Context, _ *noInput) (*answer[api.Set
 	return newAnswer("", out), nil
 }
 
-func (h *handlers) runChecks(ctx context.Context, _ *noInput) (*answer[api.CheckList], error) {
-	return newAnswer("", api.CheckList{Checks: doctor.Run(ctx, h.cfg.Settings.Checks)}), nil
+func (h *settingRoutes) runChecks(ctx context.Context, _ *noInput) (*answer[api.CheckList], error) {
+	return newAnswer("", api.CheckList{Checks: doctor.Run(ctx, h.settings.Checks)}), nil
 }

@@ -201,7 +201,7 @@ func newHandlers(cfg Config) (*handlers, error) {
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge, Escalation: cfg.Relay.Escalation,
 	})
 	h := &handlers{
-		cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, closing: make(chan struct{}), readings: newReadings(), cohorts: newCohortRunner(),
+		base: base{log: cfg.Logger, clock: cfg.Now, relay: r}, cfg: cfg, store: cfg.Store, locks: keylock.New(), closing: make(chan struct{}), readings: newReadings(), cohorts: newCohortRunner(),
 		studies:     study.New(study.Config{Studies: cfg.Store.Studies, KnownTools: tools.Names(), Logger: cfg.Logger}),
 		wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery),
 	}

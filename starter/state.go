@@ -35,7 +35,7 @@ func (h *handlers) getState(ctx context.Context, in *participantRequest) (*answe
 	if err != nil {
 		return nil, h.toFailure("reading the state", err)
 	}
-	hold, err := h.findActiveHold(ctx, in.ID)
+	hold, err := findActiveHold(ctx, h.store.Holds, in.ID, h.now())
 	if err != nil {
 		return nil, h.toFailure("reading the state", err)
 	}

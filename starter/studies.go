@@ -166,17 +166,9 @@ func (h *handlers) encodeSettings(settings models.StudySettings) (string, error)
 func (h *handlers) getStudy(ctx context.Context, in *studyRequest) (*studyAnswer, error) {
 	row, err := h.store.Studies.Study(ctx, in.ID)
 	if err != nil {
-		return nil, h.studyFailure("reading the study", err)
+		return nil, h.toFailure("reading the study", asMissing("study", err))
 	}
 	return h.answerStudy("", row)
-}
-
-// studyFailure names what was not found.
-func (h *handlers) studyFailure(doing string, err error) error {
-	if errors.Is(err, models.ErrNotFound) {
-		return newFailure(http.StatusNotFound, "study not found")
-	}
-	return h.toFailure(doing, err)
 }
 
 func (h *handlers) changeStudy(ctx context.Context, in *studyChangeRequest) (*studyAnswer, error) {
@@ -196,7 +188,7 @@ func (h *handlers) changeStudy(ctx context.Context, in *studyChangeRequest) (*st
 	}
 	saved, err := h.store.Studies.ChangeStudy(ctx, models.StudyUpdate{ID: in.ID, Patch: patch, IfMatch: want, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
-		return nil, h.studyFailure("changing the study", err)
+		return nil, h.toFailure("changing the study", asMissing("study", err))
 	}
 	h.refreshStudies(ctx)
 	return h.answerStudy("Study changed", saved)
@@ -206,7 +198,7 @@ func (h *handlers) changeStudy(ctx context.Context, in *studyChangeRequest) (*st
 func (h *handlers) readStudySettings(ctx context.Context, in *PatchInput) (api.StudyChange, string, error) {
 	row, err := h.store.Studies.Study(ctx, in.ID)
 	if err != nil {
-		return api.StudyChange{}, "", h.studyFailure("reading the study", err)
+		return api.StudyChange{}, "", h.toFailure("reading the study", asMissing("study", err))
 	}
 	settings, err := row.ReadSettings()
 	if err != nil {
@@ -229,7 +221,7 @@ func toConsentText(row models.ConsentText) api.ConsentText {
 
 func (h *handlers) listConsentTexts(ctx context.Context, in *studyRequest) (*answer[api.ConsentTextList], error) {
 	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
-		return nil, h.studyFailure("listing consent texts", err)
+		return nil, h.toFailure("listing consent texts", asMissing("study", err))
 	}
 	rows, err := h.store.Studies.ConsentTexts(ctx, in.ID)
 	if err != nil {
@@ -250,7 +242,7 @@ func (h *handlers) addConsentText(ctx context.Context, in *newConsentTextRequest
 		StudyID: in.ID, Locale: in.Body.Locale, Body: strings.TrimSpace(in.Body.Body), CreatedBy: actorOf(ctx), CreatedAt: h.now(),
 	})
 	if err != nil {
-		return nil, h.studyFailure("adding the consent text", err)
+		return nil, h.toFailure("adding the consent text", asMissing("study", err))
 	}
 	return newCreated(studiesPath+"/"+in.ID+"/consent-texts", "Consent text added; from now on people agree to this version", toConsentText(saved)), nil
 }

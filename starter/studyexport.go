@@ -41,7 +41,7 @@ func (h *handlers) exportStudy(ctx context.Context, in *studyExportRequest) (*hu
 		return nil, newFailure(http.StatusForbidden, "texts: permission %s is needed", auth.PersonalRead)
 	}
 	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
-		return nil, h.studyFailure("exporting the study", err)
+		return nil, h.toFailure("exporting the study", asMissing("study", err))
 	}
 	who, _ := auth.IdentityOf(ctx)
 	input := export.Input{Arms: who.Can(auth.AllocationRead), Audit: who.Can(auth.AuditRead), Texts: in.Texts, Format: in.Format}

@@ -67,7 +67,7 @@ func (h *handlers) readProgress(ctx context.Context, id string) (progressRows, e
 
 func (h *handlers) getStudyProgress(ctx context.Context, in *studyRequest) (*answer[api.StudyProgress], error) {
 	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
-		return nil, h.studyFailure("counting how the study goes", err)
+		return nil, h.toFailure("counting how the study goes", asMissing("study", err))
 	}
 	read := func(ctx context.Context) (progressRows, error) { return h.readProgress(ctx, in.ID) }
 	rows, err := h.progress.of(in.ID, read).get(ctx)

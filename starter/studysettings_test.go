@@ -100,8 +100,10 @@ func TestClosingAStudyClosesItsPeopleOut(t *testing.T) {
 	counted, err := metrics.New(metrics.Config{Logger: used.Logger})
 	require.NoError(t, err)
 	worker := &handlers{
-		cfg: used, store: rows, studies: study.New(study.Config{Studies: rows.Studies}), log: used.Logger,
-		relay: relay.New(relay.Config{Store: relay.StoreOf(rows), Engine: h.engine, Logger: used.Logger, Now: used.Now, Costs: rows.Costs, Metrics: counted}),
+		cfg: used, store: rows, studies: study.New(study.Config{Studies: rows.Studies}), base: base{
+			log: used.Logger, clock: used.Now,
+			relay: relay.New(relay.Config{Store: relay.StoreOf(rows), Engine: h.engine, Logger: used.Logger, Now: used.Now, Costs: rows.Costs, Metrics: counted}),
+		},
 	}
 	_, err = worker.closeOutSome(t.Context(), "")
 	require.NoError(t, err)

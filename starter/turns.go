@@ -9,14 +9,22 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
-func (h *handlers) registerTurns(router huma.API) {
+// recordRoutes answers what is recorded of turns and of consents.
+type recordRoutes struct {
+	base
+	records *store.Records
+}
+
+func (h *recordRoutes) register(router huma.API) {
 	register(router, route{method: http.MethodGet, path: participantPath + "/turns", id: "list-turns", needs: auth.TurnRead,
 		summary: "Turns, newest first", errors: []int{http.StatusNotFound}}, h.listTurns)
 	register(router, route{method: http.MethodGet, path: participantPath + "/turns/{number}", id: "get-turn", needs: auth.TurnRead, reads: readConversation,
 		summary: "Why the coach said what it said", errors: []int{http.StatusNotFound}}, h.getTurn)
+	h.registerConsents(router)
 }
 
 type turnsRequest struct {
@@ -25,8 +33,8 @@ type turnsRequest struct {
 	Before int    `query:"before" minimum:"1" doc:"Only turns with a smaller number; next_before of the page before."`
 }
 
-func (h *handlers) listTurns(ctx context.Context, in *turnsRequest) (*answer[api.TurnPage], error) {
-	rows, err := h.store.Records.Turns(ctx, models.TurnQuery{ParticipantID: in.ID, Before: in.Before, Limit: in.Limit + 1})
+func (h *recordRoutes) listTurns(ctx context.Context, in *turnsRequest) (*answer[api.TurnPage], error) {
+	rows, err := h.records.Turns(ctx, models.TurnQuery{ParticipantID: in.ID, Before: in.Before, Limit: in.Limit + 1})
 	if err != nil {
 		return nil, h.toFailure("list-turns", err)
 	}
@@ -48,8 +56,8 @@ type turnRequest struct {
 
 // getTurn shows everything that is known of a turn, redacted as it was stored.
 // There is nothing to show after a participant was removed.
-func (h *handlers) getTurn(ctx context.Context, in *turnRequest) (*answer[api.Turn], error) {
-	record, err := h.store.Records.Turn(ctx, in.ID, in.Number)
+func (h *recordRoutes) getTurn(ctx context.Context, in *turnRequest) (*answer[api.Turn], error) {
+	record, err := h.records.Turn(ctx, in.ID, in.Number)
 	if err != nil {
 		return nil, h.toFailure("get-turn", asMissing("participant or turn", err))
 	}

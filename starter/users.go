@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -26,8 +27,16 @@ const maxTokenAge = 366 * 24 * time.Hour
 // bodyErrors are the answers of routes with a body.
 var bodyErrors = []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusConflict, http.StatusNotFound}
 
-// registerAccess adds the routes of users, sessions and tokens.
-func (h *handlers) registerAccess(router huma.API) {
+// accessRoutes answers what concerns users, their sessions and API tokens.
+type accessRoutes struct {
+	base
+	sessions *store.Sessions
+	tokens   *store.Tokens
+	users    *store.Users
+}
+
+// register adds the routes of users, sessions and tokens.
+func (h *accessRoutes) register(router huma.API) {
 	missing := []int{http.StatusNotFound}
 	register(router, route{method: http.MethodGet, path: "/self", id: "get-self", needs: anyCaller, summary: "Who the caller is and what they may do"}, h.getSelf)
 	register(router, route{method: http.MethodGet, path: usersPath, id: "list-users", needs: auth.UserRead, summary: "Users, by login"}, h.listUsers)
@@ -55,7 +64,7 @@ func (h *handlers) registerAccess(router huma.API) {
 }
 
 // getSelf tells a caller what they may do.
-func (*handlers) getSelf(ctx context.Context, _ *noInput) (*answer[api.Self], error) {
+func (*accessRoutes) getSelf(ctx context.Context, _ *noInput) (*answer[api.Self], error) {
 	who, _ := auth.IdentityOf(ctx)
 	self := api.Self{Kind: string(who.Kind), Actor: who.Actor, Name: who.Name, Role: string(who.Role), Permissions: []string{}}
 	for _, p := range auth.Permissions() {
@@ -73,8 +82,8 @@ func toUser(u models.User) api.User {
 	}
 }
 
-func (h *handlers) listUsers(ctx context.Context, _ *noInput) (*answer[api.UserList], error) {
-	rows, err := h.store.Users.List(ctx)
+func (h *accessRoutes) listUsers(ctx context.Context, _ *noInput) (*answer[api.UserList], error) {
+	rows, err := h.users.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("listing users", err)
 	}
@@ -85,8 +94,8 @@ func (h *handlers) listUsers(ctx context.Context, _ *noInput) (*answer[api.UserL
 	return newAnswer("", list), nil
 }
 
-func (h *handlers) getUser(ctx context.Context, in *accessRequest) (*taggedAnswer[api.User], error) {
-	u, err := h.store.Users.User(ctx, in.ID)
+func (h *accessRoutes) getUser(ctx context.Context, in *accessRequest) (*taggedAnswer[api.User], error) {
+	u, err := h.users.User(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("reading the user", asMissing("user", err))
 	}
@@ -99,7 +108,7 @@ type newUserRequest struct {
 
 // createUser adds a person who can sign in with a password, at the OpenID Connect
 // provider, or both.
-func (h *handlers) createUser(ctx context.Context, in *newUserRequest) (*created[api.User], error) {
+func (h *accessRoutes) createUser(ctx context.Context, in *newUserRequest) (*created[api.User], error) {
 	body := in.Body
 	if err := models.CheckText("name", body.Name, false); err != nil {
 		return nil, h.toFailure("creating the user", err)
@@ -118,7 +127,7 @@ func (h *handlers) createUser(ctx context.Context, in *newUserRequest) (*created
 		}
 		u.PasswordHash = hash
 	}
-	saved, err := h.store.Users.CreateUser(ctx, u)
+	saved, err := h.users.CreateUser(ctx, u)
 	if err != nil {
 		return nil, h.toFailure("creating the user", err)
 	}
@@ -131,7 +140,7 @@ type userRequest struct {
 	Body    api.UserChange
 }
 
-func (h *handlers) updateUser(ctx context.Context, in *userRequest) (*answer[api.User], error) {
+func (h *accessRoutes) updateUser(ctx context.Context, in *userRequest) (*answer[api.User], error) {
 	patch := models.UserPatch{Name: in.Body.Name, Role: in.Body.Role, Subject: in.Body.Subject, Disabled: in.Body.Disabled}
 	if in.Body.Name != nil {
 		if err := models.CheckText("name", *in.Body.Name, false); err != nil {
@@ -146,19 +155,19 @@ func (h *handlers) updateUser(ctx context.Context, in *userRequest) (*answer[api
 		patch.PasswordHash = &hash
 	}
 	check := func(row models.User) error { return checkTag(in.IfMatch, toUser(row)) }
-	saved, err := h.store.Users.UpdateUser(ctx, models.UserUpdate{ID: in.ID, Patch: patch, Check: check, Actor: actorOf(ctx), Now: h.now()})
+	saved, err := h.users.UpdateUser(ctx, models.UserUpdate{ID: in.ID, Patch: patch, Check: check, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("changing the user", asMissing("user", err))
 	}
 	return newAnswer("User changed", toUser(saved)), nil
 }
 
-func (h *handlers) listSessions(ctx context.Context, _ *noInput) (*answer[api.SessionList], error) {
-	rows, err := h.store.Sessions.List(ctx, h.now())
+func (h *accessRoutes) listSessions(ctx context.Context, _ *noInput) (*answer[api.SessionList], error) {
+	rows, err := h.sessions.List(ctx, h.now())
 	if err != nil {
 		return nil, h.toFailure("listing sessions", err)
 	}
-	users, err := h.store.Users.List(ctx)
+	users, err := h.users.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("listing sessions", err)
 	}
@@ -181,22 +190,22 @@ type accessRequest struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
-func (h *handlers) revokeSession(ctx context.Context, in *accessRequest) (*answer[api.Removal], error) {
-	if err := h.store.Sessions.RevokeSession(ctx, in.ID, actorOf(ctx), h.now()); err != nil {
+func (h *accessRoutes) revokeSession(ctx context.Context, in *accessRequest) (*answer[api.Removal], error) {
+	if err := h.sessions.RevokeSession(ctx, in.ID, actorOf(ctx), h.now()); err != nil {
 		return nil, h.toFailure("ending the session", asMissing("session", err))
 	}
 	return newAnswer("Signed out", api.Removal(*in)), nil
 }
 
-func (h *handlers) toToken(t models.APIToken) api.Token {
+func (h *accessRoutes) toToken(t models.APIToken) api.Token {
 	return api.Token{
 		ID: t.ID, Name: t.Name, Scopes: strings.Fields(t.Scopes), Active: t.IsValid(h.now()), CreatedAt: t.CreatedAt.UTC(), CreatedBy: t.CreatedBy,
 		ExpiresAt: t.ExpiresAt.UTC(), LastUsedAt: t.LastUsedAt, RevokedAt: t.RevokedAt,
 	}
 }
 
-func (h *handlers) listTokens(ctx context.Context, _ *noInput) (*answer[api.TokenList], error) {
-	rows, err := h.store.Tokens.List(ctx)
+func (h *accessRoutes) listTokens(ctx context.Context, _ *noInput) (*answer[api.TokenList], error) {
+	rows, err := h.tokens.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("listing tokens", err)
 	}
@@ -208,8 +217,8 @@ func (h *handlers) listTokens(ctx context.Context, _ *noInput) (*answer[api.Toke
 }
 
 // getToken finds a token among all, which are few.
-func (h *handlers) getToken(ctx context.Context, in *accessRequest) (*taggedAnswer[api.Token], error) {
-	rows, err := h.store.Tokens.List(ctx)
+func (h *accessRoutes) getToken(ctx context.Context, in *accessRequest) (*taggedAnswer[api.Token], error) {
+	rows, err := h.tokens.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("reading the token", err)
 	}
@@ -225,7 +234,7 @@ type newTokenRequest struct {
 	Body api.NewToken
 }
 
-func (h *handlers) createToken(ctx context.Context, in *newTokenRequest) (*created[api.CreatedToken], error) {
+func (h *accessRoutes) createToken(ctx context.Context, in *newTokenRequest) (*created[api.CreatedToken], error) {
 	now := h.now()
 	scopes, err := auth.ParseScopes(in.Body.Scopes)
 	if err != nil {
@@ -238,7 +247,7 @@ func (h *handlers) createToken(ctx context.Context, in *newTokenRequest) (*creat
 		return nil, newFailure(http.StatusBadRequest, "expires_at: must be at most 366 days from now")
 	}
 	secret := auth.NewToken()
-	saved, err := h.store.Tokens.CreateToken(ctx, models.APIToken{
+	saved, err := h.tokens.CreateToken(ctx, models.APIToken{
 		ID: auth.NewID("tok"), Name: in.Body.Name, TokenHash: auth.HashSecret(secret), Scopes: auth.JoinScopes(scopes),
 		CreatedBy: actorOf(ctx), CreatedAt: now, ExpiresAt: in.Body.ExpiresAt,
 	})
@@ -248,8 +257,8 @@ func (h *handlers) createToken(ctx context.Context, in *newTokenRequest) (*creat
 	return newCreated(tokensPath+"/"+saved.ID, "Token created; its secret is not shown again", api.CreatedToken{Token: h.toToken(saved), Secret: secret}), nil
 }
 
-func (h *handlers) revokeToken(ctx context.Context, in *accessRequest) (*answer[api.Token], error) {
-	saved, err := h.store.Tokens.RevokeToken(ctx, in.ID, actorOf(ctx), h.now())
+func (h *accessRoutes) revokeToken(ctx context.Context, in *accessRequest) (*answer[api.Token], error) {
+	saved, err := h.tokens.RevokeToken(ctx, in.ID, actorOf(ctx), h.now())
 	if err != nil {
 		return nil, h.toFailure("revoking the token", asMissing("token", err))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -26,7 +27,13 @@ type viewRequest struct {
 	ID int64 `path:"id" minimum:"1" doc:"Id of a view."`
 }
 
-func (h *handlers) registerViews(router huma.API) {
+// viewRoutes answers what concerns saved views of people.
+type viewRoutes struct {
+	base
+	views *store.Views
+}
+
+func (h *viewRoutes) register(router huma.API) {
 	register(router, route{method: http.MethodGet, path: viewsPath, id: "list-views", needs: auth.ParticipantRead, summary: "Saved filters of the list of people: the caller's and shared ones"}, h.listViews)
 	register(router, route{method: http.MethodPost, path: viewsPath, id: "add-view", needs: auth.ParticipantRead, summary: "Save filters of the list of people under a name",
 		status: http.StatusCreated, errors: []int{http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.addView)
@@ -40,8 +47,8 @@ func toView(v models.PeopleView) api.PeopleView {
 	return api.PeopleView{ID: v.ID, Name: v.Name, Query: v.Query, Shared: v.Shared, Owner: v.Owner, CreatedAt: v.CreatedAt.UTC()}
 }
 
-func (h *handlers) listViews(ctx context.Context, _ *noInput) (*answer[api.PeopleViewList], error) {
-	rows, err := h.store.Views.List(ctx, actorOf(ctx))
+func (h *viewRoutes) listViews(ctx context.Context, _ *noInput) (*answer[api.PeopleViewList], error) {
+	rows, err := h.views.List(ctx, actorOf(ctx))
 	if err != nil {
 		return nil, h.toFailure("listing views", err)
 	}
@@ -53,8 +60,8 @@ func (h *handlers) listViews(ctx context.Context, _ *noInput) (*answer[api.Peopl
 }
 
 // getView finds a view among those that the caller sees, which are few.
-func (h *handlers) getView(ctx context.Context, in *viewRequest) (*taggedAnswer[api.PeopleView], error) {
-	rows, err := h.store.Views.List(ctx, actorOf(ctx))
+func (h *viewRoutes) getView(ctx context.Context, in *viewRequest) (*taggedAnswer[api.PeopleView], error) {
+	rows, err := h.views.List(ctx, actorOf(ctx))
 	if err != nil {
 		return nil, h.toFailure("reading the view", err)
 	}
@@ -65,7 +72,7 @@ func (h *handlers) getView(ctx context.Context, in *viewRequest) (*taggedAnswer[
 	return newTagged(toView(rows[i]))
 }
 
-func (h *handlers) addView(ctx context.Context, in *newViewRequest) (*created[api.PeopleView], error) {
+func (h *viewRoutes) addView(ctx context.Context, in *newViewRequest) (*created[api.PeopleView], error) {
 	name := strings.TrimSpace(in.Body.Name)
 	if name == "" {
 		return nil, newFailure(http.StatusBadRequest, "name: must not be empty")
@@ -77,7 +84,7 @@ func (h *handlers) addView(ctx context.Context, in *newViewRequest) (*created[ap
 	if err != nil {
 		return nil, h.toFailure("saving the view", err)
 	}
-	saved, err := h.store.Views.AddView(ctx, models.PeopleView{Owner: actorOf(ctx), Name: name, Query: query, Shared: in.Body.Shared, CreatedAt: h.now()})
+	saved, err := h.views.AddView(ctx, models.PeopleView{Owner: actorOf(ctx), Name: name, Query: query, Shared: in.Body.Shared, CreatedAt: h.now()})
 	if errors.Is(err, models.ErrConflict) {
 		return nil, newFailure(http.StatusConflict, "name: is taken by another view of yours")
 	}
@@ -87,9 +94,9 @@ func (h *handlers) addView(ctx context.Context, in *newViewRequest) (*created[ap
 	return newCreated(viewsPath+"/"+strconv.FormatInt(saved.ID, 10), "View saved", toView(saved)), nil
 }
 
-func (h *handlers) deleteView(ctx context.Context, in *viewRequest) (*answer[api.Empty], error) {
+func (h *viewRoutes) deleteView(ctx context.Context, in *viewRequest) (*answer[api.Empty], error) {
 	who, _ := auth.IdentityOf(ctx)
-	err := h.store.Views.DeleteView(ctx, models.ViewRemoval{ID: in.ID, Actor: actorOf(ctx), Any: who.Can(auth.UserChange), Now: h.now()})
+	err := h.views.DeleteView(ctx, models.ViewRemoval{ID: in.ID, Actor: actorOf(ctx), Any: who.Can(auth.UserChange), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("deleting the view", asMissing("a view of yours", err))
 	}
