@@ -46,7 +46,7 @@ func (w *world) shownNow() []string {
 	var shown []string
 	for _, message := range w.lastRequest(chat).Messages {
 		if message.Role == "user" {
-			shown = append(shown, message.Content)
+			shown = append(shown, strings.Split(message.Content, "\n\n")...)
 		}
 	}
 	return shown

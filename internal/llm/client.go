@@ -135,7 +135,7 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 	defer cancel()
 
 	dropped := map[optionalField]bool{}
-	for _, w := range []optionalField{wishJSON, wishTemperature, wishCompletionTokens, wishMaxTokens, wishWhole, wishUsage} {
+	for _, w := range []optionalField{wishJSON, wishTemperature, wishCompletionTokens, wishMaxTokens, wishWhole, wishUsage, wishSystem} {
 		dropped[w] = c.isRefused(w, req.Model)
 	}
 	for {
@@ -149,6 +149,9 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 		}
 		switch {
 		case failed == nil:
+			if dropped[wishSystem] {
+				c.refused.Store(refusal{wishSystem, req.Model}, true)
+			}
 			return out, nil
 		case isWished(req, failed.unwished) && !dropped[failed.unwished]:
 			dropped[failed.unwished] = true

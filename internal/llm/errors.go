@@ -120,7 +120,7 @@ func byStatus(status int, failed failure) *fault {
 	case failed.hasCode(stumbleCodes):
 		out.err.Class = models.ModelBusy
 	case failed.refusedWish(status) != "":
-		out.unwished, out.lasting = failed.refusedWish(status), failed.isLasting()
+		out.unwished, out.lasting, out.noTools = failed.refusedWish(status), failed.isLasting(), failed.wantsOtherRoles(status)
 	case failed.noTools(status):
 		out.noTools = true
 	case status == http.StatusTooManyRequests:

@@ -118,6 +118,12 @@ func canComplain(status int) bool {
 	return false
 }
 
+// canComplainOfRoles reports whether the status is one with which servers refuse the
+// roles of a conversation; llama.cpp's reports what its template raises as 500.
+func canComplainOfRoles(status int) bool {
+	return canComplain(status) || status == http.StatusInternalServerError
+}
+
 var (
 	jsonMode      = regexp.MustCompile(`response_?format|json[ _]?mode|json_object`)
 	temperature   = regexp.MustCompile(`\btemperature\b`)
@@ -137,6 +143,11 @@ var (
 		`(unknown|unrecogni[sz]ed|unexpected) (name|field|parameter|argument|request argument|keyword|role|property)`,
 		`extra (inputs|fields|parameters)`, `only (the default|supports?)`, `requires --`, `supports? only`,
 	}, "|"))
+	// strictRoles and noSystemRole are what chat templates raise.
+	strictRoles  = regexp.MustCompile(`roles? must (strictly )?alternate|must alternate between|unexpected role|(last|first) message must (be|have)( from)?( the)?( role)? ['"]?user`)
+	noSystemRole = regexp.MustCompile(`(system|developer)['"]? (role|message|prompt|instruction)s?['"]? (is |are )?(not (supported|allowed|enabled)|unsupported)|` +
+		`does not support (a |the )?['"]?(system|developer)['"]? (role|message|prompt|instruction)|(developer|system) instruction is not enabled|` +
+		`only user(,| and)? (and )?(assistant|model)( and tool)? roles are (supported|allowed)`)
 	toolWords = regexp.MustCompile(`\b(tools?|tool_choice|tool_calls?|functions?|function_call)\b`)
 	// within is a place inside the tools that were sent: such a complaint is
 	// about their schema, and not about tools.
@@ -148,6 +159,8 @@ var (
 // complains about something else.
 func (f failure) refusedWish(status int) optionalField {
 	switch {
+	case canComplainOfRoles(status) && (noSystemRole.MatchString(f.text) || f.wantsOtherRoles(status)):
+		return wishSystem
 	case !canComplain(status):
 	case streamOptions.MatchString(f.text):
 		return wishUsage
@@ -163,17 +176,30 @@ func (f failure) refusedWish(status int) optionalField {
 	return ""
 }
 
+// wantsOtherRoles reports whether the roles of the messages are not taken in their
+// order. Ours alternate, so that the system message is in the way, or what tools
+// returned.
+func (f failure) wantsOtherRoles(status int) bool {
+	return canComplainOfRoles(status) && strictRoles.MatchString(f.text)
+}
+
 // isLasting reports whether the refusal holds for later requests. OpenAI
 // refuses JSON too when the messages do not mention it, which is no property of
 // the model.
-func (f failure) isLasting() bool { return !strings.Contains(f.text, "must contain the word") }
+func (f failure) isLasting() bool {
+	return !strings.Contains(f.text, "must contain the word") && !strictRoles.MatchString(f.text)
+}
 
 // noTools reports whether one sentence names tools or functions as what is not
-// supported. A
-// bad request of any other kind is not taken for that.
+// supported, or whether the roles of a conversation with tools are not taken: as
+// text, tools need no role of their own. A bad request of any other kind is not
+// taken for that.
 func (f failure) noTools(status int) bool {
 	if strings.Contains(f.text, "requires --jinja") {
 		return true // llama.cpp's server answers 500
+	}
+	if f.wantsOtherRoles(status) {
+		return true
 	}
 	if !canComplain(status) || strings.Contains(f.text, "schema") {
 		return false

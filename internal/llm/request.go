@@ -30,6 +30,9 @@ const (
 	wishMaxTokens        optionalField = "max_tokens"
 	// wishWhole asks for the answer in one piece; without it the answer is streamed.
 	wishWhole optionalField = "stream"
+	// wishSystem is a system message; without it the first message of a user begins
+	// with what it said.
+	wishSystem optionalField = "system"
 	// wishUsage asks that a stream ends with the server's count of tokens.
 	wishUsage optionalField = "stream_options"
 )
@@ -45,6 +48,8 @@ func isWished(req models.ChatRequest, w optionalField) bool {
 		return req.MaxTokens > 0
 	case wishWhole, wishUsage:
 		return true
+	case wishSystem:
+		return len(req.Messages) > 1 && req.Messages[0].Role == "system"
 	}
 	return false
 }
@@ -61,6 +66,9 @@ func usesTools(req models.ChatRequest) bool {
 // is written by hand because the SDK's encoder reads each request by reflection
 // and copies what is encoded once a level.
 func (b builder) encodeRequest(req models.ChatRequest, dropped map[optionalField]bool) ([]byte, error) {
+	if dropped[wishSystem] && isWished(req, wishSystem) {
+		req.Messages = withoutSystem(req.Messages)
+	}
 	out := append(make([]byte, 0, sizeOf(req)), `{"messages":[`...)
 	for i, message := range req.Messages {
 		if i > 0 {
@@ -88,6 +96,17 @@ func (b builder) encodeRequest(req models.ChatRequest, dropped map[optionalField
 		out = append(out, ']')
 	}
 	return append(appendWishes(out, req, dropped), '}'), nil
+}
+
+// withoutSystem puts what the system message says at the beginning of the first
+// message after it.
+func withoutSystem(messages []models.ChatMessage) []models.ChatMessage {
+	said, rest := messages[0].Content, slices.Clone(messages[1:])
+	if rest[0].Role != "user" {
+		return slices.Insert(rest, 0, models.ChatMessage{Role: "user", Content: said})
+	}
+	rest[0].Content = said + "\n\n" + rest[0].Content
+	return rest
 }
 
 // sizeOf estimates how long a request becomes.

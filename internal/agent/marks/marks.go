@@ -20,6 +20,9 @@ const (
 	// ConversationStarts in the place of a first message.
 	PersonWrites       = "[The person writes]\n"
 	ConversationStarts = "[The conversation starts with you.]"
+	// NothingSent stands in the place of the coach's text between the result of a
+	// tool and what the person wrote next.
+	NothingSent = "[Nothing was sent.]"
 	// ToolResult begins a result in text mode, which ends in "]"; ToolNote one
 	// in the two-phase protocol.
 	ToolResult = "[Tool result: "
@@ -73,7 +76,7 @@ const (
 	// cue is what a message of the program begins with.
 	cue = `(?:hint|task|plan)\b`
 	// own are the other marks of the program, and the labels of messages.
-	own = `tool[\s_-]*(?:results?|notes?|calls?)\b|the person writes\b|the conversation starts\b|\d+\s+earlier\s+messages?\s+of\s+this\s+turn\b`
+	own = `tool[\s_-]*(?:results?|notes?|calls?)\b|the person writes\b|the conversation starts\b|nothing was sent\b|\d+\s+earlier\s+messages?\s+of\s+this\s+turn\b`
 	// stored are the marks of a stored message, redacted those of a cut text and
 	// of redaction.
 	stored   = `voice[\s_-]*note\b|the person sent \d|the text was longer\b`

@@ -47,8 +47,8 @@ var (
 	// Marks of chat templates, which a server should have taken out.
 	templateMark = withSign(`<[`, `(?i)<\|[a-z_]{1,40}\|>|</?s>|\[/?inst\]|<(?:start|end)_of_turn>`)
 	// Lines that only the program writes.
-	ownLine  = withSign(`[`, `(?im)^[ \t]*\[(?:tool (?:result|note)\b|the person writes\]|the conversation starts)`)
-	ownLines = withSign(`[`, `(?im)^[ \t]*\[(?:tool (?:result|note)\b|the person writes\]|the conversation starts).*(?:\n|\z)`)
+	ownLine  = withSign(`[`, `(?im)^[ \t]*\[(?:tool (?:result|note)\b|the person writes\]|the conversation starts|nothing was sent)`)
+	ownLines = withSign(`[`, `(?im)^[ \t]*\[(?:tool (?:result|note)\b|the person writes\]|the conversation starts|nothing was sent).*(?:\n|\z)`)
 )
 
 // passes bounds how often a text is cleaned before it counts as malformed;

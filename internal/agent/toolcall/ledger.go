@@ -142,6 +142,30 @@ func (t *alternatingMessages) addWords(content string) {
 	t.addMessage(roleUser, content)
 }
 
+// alternateRoles joins neighbours of one role in paired messages. Calls stay with
+// their results, and something of the coach stands between a result and what the
+// person wrote next.
+func alternateRoles(messages []models.ChatMessage) []models.ChatMessage {
+	var out []models.ChatMessage
+	for _, message := range messages {
+		before := models.ChatMessage{Role: roleSystem}
+		if len(out) > 0 {
+			before = out[len(out)-1]
+		}
+		switch {
+		case message.Role == before.Role && message.Role != roleTool && message.Role != roleSystem:
+			message.Content = strings.TrimSpace(before.Content + "\n\n" + message.Content)
+			out = out[:len(out)-1]
+		case message.Role == roleUser && before.Role == roleTool:
+			out = append(out, models.ChatMessage{Role: roleAssistant, Content: marks.NothingSent})
+		case message.Role == roleAssistant && before.Role == roleSystem:
+			out = append(out, models.ChatMessage{Role: roleUser, Content: marks.ConversationStarts})
+		}
+		out = append(out, message)
+	}
+	return out
+}
+
 // failureOf returns the error of a result that reports one.
 func failureOf(content string) (problem string, failed bool) {
 	var result struct {

@@ -21,15 +21,15 @@ const (
 // with the calls and results of the turn, into the protocol of the model that
 // answers it.
 //
-//   - native: as it is.
+//   - native: with the tools in their field.
 //   - text: the tools are a section of the system message, calls are fences,
 //     results are user messages "[Tool result: name]".
 //   - two-phase: no tools, calls and results are JSON notes. That is the
 //     request for the words, after AskChoice has said that no tool is needed.
 //
 // Calls without a result and results without a call are left out in each of
-// them. Outside native the messages alternate between user and assistant. A
-// small model that is offered tools is told when not to use them. There
+// them, and the messages alternate between user and assistant in each: strict
+// chat templates refuse all others. A small model that is offered tools is told when not to use them. There
 // is never a second system message. It fails when a text cannot be
 // rendered; the request that came in is not changed, and a retry is safe and
 // pointless.
@@ -50,6 +50,7 @@ func Offer(lib *prompts.Library, c models.Capability, req models.ChatRequest) (m
 		req.Messages = rewriteMessages(req.Messages, noteStyle())
 		req.Tools = nil
 	case models.ProtocolNative:
+		req.Messages = alternateRoles(req.Messages)
 	}
 	return req, nil
 }

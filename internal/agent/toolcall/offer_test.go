@@ -101,6 +101,7 @@ func TestOfferGolden(t *testing.T) {
 		name string
 		c    models.Capability
 	}{
+		{"native", capability(models.ProtocolNative)},
 		{"text", capability(models.ProtocolText)},
 		{"two_phase", capability(models.ProtocolTwoPhase)},
 		{"native_small", small(models.ProtocolNative)},
@@ -112,6 +113,37 @@ func TestOfferGolden(t *testing.T) {
 			require.NoError(t, err)
 			requireGolden(t, tt.name, got)
 			require.Equal(t, round(), in, "what came in is not changed")
+		})
+	}
+}
+
+// isAlternating is what strict chat templates check: users and words of the
+// assistant in turn, beginning with a user, and an assistant after a result.
+func isAlternating(messages []models.ChatMessage) bool {
+	want, before := "user", ""
+	for _, m := range messages {
+		if m.Role == "user" && before == "tool" {
+			return false
+		}
+		before = m.Role
+		if m.Role == "system" || m.Role == "tool" || len(m.ToolCalls) > 0 {
+			continue
+		}
+		if m.Role != want {
+			return false
+		}
+		want = map[string]string{"user": "assistant", "assistant": "user"}[want]
+	}
+	return true
+}
+
+func TestOfferAlternatesInEveryProtocol(t *testing.T) {
+	for _, protocol := range []models.Protocol{models.ProtocolNative, models.ProtocolText, models.ProtocolTwoPhase} {
+		t.Run(string(protocol), func(t *testing.T) {
+			got, err := toolcall.Offer(library(t), capability(protocol), round())
+			require.NoError(t, err)
+			require.True(t, isAlternating(got.Messages), show(got))
+			require.Contains(t, show(got), "and call it a walk")
 		})
 	}
 }
@@ -162,12 +194,6 @@ func roles(req models.ChatRequest) []string {
 	return out
 }
 
-func TestOfferNativeIsTheRequest(t *testing.T) {
-	got, err := toolcall.Offer(library(t), capability(models.ProtocolNative), round())
-	require.NoError(t, err)
-	require.Equal(t, round(), got)
-}
-
 func TestOfferPutsSectionsBeforeTheClock(t *testing.T) {
 	for _, tt := range []struct{ name, system, want string }{
 		{"clock last", "# A\na\n\n# Now\nx", "# A\na\n\n# Tools\n…\n\n# Now\nx"},
@@ -198,19 +224,19 @@ func TestOfferDropsOrphans(t *testing.T) {
 		name     string
 		in, want []models.ChatMessage
 	}{
-		{"result without a call", []models.ChatMessage{result("a", "x"), message("user", "hi")}, []models.ChatMessage{message("user", "hi")}},
-		{"call without a result", []models.ChatMessage{calling("", a), message("user", "hi")}, []models.ChatMessage{message("user", "hi")}},
+		{"result without a call", []models.ChatMessage{result("a", "x"), message("assistant", "hi")}, []models.ChatMessage{message("assistant", "hi")}},
+		{"call without a result", []models.ChatMessage{calling("", a), message("assistant", "hi")}, []models.ChatMessage{message("assistant", "hi")}},
 		{"the words beside it stay", []models.ChatMessage{calling("Hm.", a), message("user", "hi")}, []models.ChatMessage{{Role: "assistant", Content: "Hm."}, message("user", "hi")}},
 		{"one of two calls", []models.ChatMessage{calling("", a, b), result("b", "x")}, []models.ChatMessage{calling("", b), result("b", "x")}},
 		{"results in another order", []models.ChatMessage{calling("", a, b), result("b", "y"), result("a", "x")}, []models.ChatMessage{calling("", a, b), result("a", "x"), result("b", "y")}},
-		{"a result too late", []models.ChatMessage{calling("", a), message("user", "hi"), result("a", "x")}, []models.ChatMessage{message("user", "hi")}},
-		{"no id", []models.ChatMessage{calling("", withID("", "stop", "{}")), result("", "x")}, nil},
+		{"a result too late", []models.ChatMessage{calling("", a), message("assistant", "hi"), result("a", "x")}, []models.ChatMessage{message("assistant", "hi")}},
+		{"no id", []models.ChatMessage{calling("", withID("", "stop", "{}")), result("", "x")}, []models.ChatMessage{}},
 		{"one id twice", []models.ChatMessage{calling("", a, a), result("a", "x"), result("a", "y")}, []models.ChatMessage{calling("", a, a), result("a", "x"), result("a", "y")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := toolcall.Offer(library(t), capability(models.ProtocolNative), models.ChatRequest{Messages: tt.in})
+			got, err := toolcall.Offer(library(t), capability(models.ProtocolNative), models.ChatRequest{Messages: slices.Insert(tt.in, 0, message("user", "hello"))})
 			require.NoError(t, err)
-			require.Equal(t, tt.want, got.Messages)
+			require.Equal(t, tt.want, got.Messages[1:])
 		})
 	}
 }
@@ -257,6 +283,7 @@ func TestOfferNeverBreaksPairsNorOrder(t *testing.T) {
 		native, err := toolcall.Offer(lib, capability(models.ProtocolNative), req)
 		require.NoError(t, err)
 		requirePaired(t, native.Messages)
+		require.True(t, isAlternating(native.Messages), show(native))
 		for _, p := range []models.Protocol{models.ProtocolText, models.ProtocolTwoPhase} {
 			got, err := toolcall.Offer(lib, capability(p), req)
 			require.NoError(t, err)
