@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,10 +102,39 @@ func environOf(t *testing.T, service types.ServiceConfig) []string {
 	var environ []string
 	for name, value := range service.Environment {
 		require.Contains(t, known, name)
-		require.NotNil(t, value, name)
-		environ = append(environ, name+"="+*value)
+		if value != nil { // else not set
+			environ = append(environ, name+"="+*value)
+		}
 	}
 	return environ
+}
+
+// TestSettingsArrive: what an operator puts into .env reaches each role that reads it,
+// but for what the project itself decides.
+func TestSettingsArrive(t *testing.T) {
+	env := filled()
+	for _, name := range variables(t) {
+		if env[name] == "" {
+			env[name] = "set"
+		}
+	}
+	p, err := load(t, env)
+	require.NoError(t, err)
+	decided := []string{"DATABASE_URL", "TEMPORAL_ADDRESS", "TEMPORAL_NAMESPACE", "TEMPORAL_PROFILE", "COACH_HTTP_ADDR", "COACH_METRICS_ADDR"}
+	for _, role := range []config.Role{config.RoleWorker, config.RoleStarter} {
+		service, err := p.GetService(string(role))
+		require.NoError(t, err)
+		for _, name := range config.ReadBy(role) {
+			if !slices.Contains(decided, name) && !strings.HasPrefix(name, "TEMPORAL_") {
+				value := service.Environment[name]
+				require.NotNil(t, value, "%s does not reach the %s", name, role)
+				require.Equal(t, env[name], *value, name)
+			}
+		}
+		require.True(t, service.ReadOnly)
+		require.NotNil(t, service.HealthCheck, role)
+		require.NotZero(t, service.MemLimit, role)
+	}
 }
 
 func TestComposeNamesWhatExists(t *testing.T) {
@@ -205,14 +235,18 @@ func TestEnvExampleNamesWhatComposeReads(t *testing.T) {
 		asked[string(match[1])] = true
 	}
 	delete(asked, "COACHLINE_VERSION") // a tag of the image, not a setting
-	named := map[string]bool{}
+	named, known := map[string]bool{}, variables(t)
 	for _, match := range regexp.MustCompile(`(?m)^(?:# )?([A-Z_]+)=(.*)$`).FindAllSubmatch(example, -1) {
-		named[string(match[1])] = true
-		if string(match[1]) != "WORKER_REPLICAS" {
-			require.Empty(t, string(match[2]), "no value, least of all a secret, belongs into the example")
+		name, value := string(match[1]), string(match[2])
+		named[name] = true
+		require.True(t, asked[name] || slices.Contains(known, name), "compose does not read %s", name)
+		if name != "WORKER_REPLICAS" && name != "COACH_PRICES_FILE" {
+			require.Empty(t, value, "no value, least of all a secret, belongs into the example")
 		}
 	}
-	require.Equal(t, asked, named)
+	for name := range asked {
+		require.True(t, named[name], "%s is not in the example", name)
+	}
 }
 
 func TestScriptsAreExecutable(t *testing.T) {

@@ -47,9 +47,11 @@ type Settings struct {
 
 // Check is one finding about the installation.
 type Check struct {
-	Name   string `json:"name"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail,omitempty"`
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	// Warning says that nothing failed and that Detail should be mended.
+	Warning bool   `json:"warning,omitempty" doc:"Nothing failed, but the detail says what should be set before people take part."`
+	Detail  string `json:"detail,omitempty"`
 }
 
 // CheckList is what coachline doctor finds, as seen from the starter.

@@ -51,7 +51,10 @@ func printFindings(out io.Writer, asJSON bool, findings []api.Check) error {
 	rows := make([][]string, 0, len(findings))
 	for _, f := range findings {
 		verdict := "failed"
-		if f.OK {
+		switch {
+		case f.Warning:
+			verdict = "warning"
+		case f.OK:
 			verdict = "ok"
 		}
 		rows = append(rows, []string{f.Name, verdict, strings.ReplaceAll(f.Detail, "\n", "; ")})

@@ -111,7 +111,7 @@ func TestDoctorTellsOfLateAlerts(t *testing.T) {
 
 	add(alert("unpaged", at, &at, nil))
 	_, out, _ = call(t, environ, "doctor")
-	require.Regexp(t, `alerts +ok +nobody is paged: COACH_ALERT_URL is not set`, out)
+	require.Regexp(t, `alerts +warning +no person is paged in a crisis: set COACH_ALERT_URL`, out)
 	_, out, _ = call(t, paging, "doctor")
 	require.Regexp(t, `alerts +failed +1 alert, of 2026-03-02T09:00:00Z: the page was not taken`, out)
 

@@ -6,19 +6,19 @@ import (
 	"coachline/models"
 )
 
-// FirstGreeting returns when the greeting of a person who is enrolled now goes
-// out: now, if they have just signed up themselves, and otherwise at their
-// share of the spread, since people may be enrolled by the hundred, from now or
-// from the end of quiet hours.
+// FirstGreeting returns when the greeting of a person who is enrolled alone and now goes
+// out: now, outside quiet hours or if they have just signed up themselves, and otherwise
+// at their share of the spread from the end of quiet hours, which ends for many. Files of
+// people are spread by their Stagger.
 func (s Input) FirstGreeting() (time.Time, error) {
 	if s.State.SignedUp {
 		return s.Now, nil
 	}
 	open, err := s.Opens()
-	if err != nil {
-		return time.Time{}, err
+	if err != nil || !open.After(s.Now) {
+		return s.Now, err
 	}
-	return s.spreadFrom(laterOf(open, s.Now.UTC()))
+	return s.spreadFrom(open)
 }
 
 // onEnrolment greets a new participant, or sets the time at which that is done. A

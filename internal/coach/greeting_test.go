@@ -37,6 +37,7 @@ func TestGreetingAt(t *testing.T) {
 				s.Rules.Band = append(s.Rules.Band, zoneNamed(t, name))
 			}
 		}, "2026-01-15T13:00:00-05:00"},
+		{"in the day, with a spread", noon, false, func(s *Input) { s.Rules.PromptSpread = 10 * time.Minute }, noon},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newEnrolled(t, c.now, "", c.signedUp)
@@ -50,25 +51,24 @@ func TestGreetingAt(t *testing.T) {
 	}
 }
 
-// TestGreetingsAreSpread: people who are enrolled together are greeted over the
-// spread, in the day and at the end of quiet hours; who signed up is not.
+// TestGreetingsAreSpread: people who were enrolled in quiet hours are greeted over the
+// spread when these end; who signed up is greeted at once.
 func TestGreetingsAreSpread(t *testing.T) {
-	for now, begin := range map[string]string{noon: noon, "2026-01-15T22:30:00-05:00": "2026-01-16T08:00:00-05:00"} {
-		perMinute := map[int]int{}
-		for i := range 1000 {
-			s := newEnrolled(t, now, "", false)
-			s.State.ParticipantID, s.Rules.PromptSpread = fmt.Sprintf("conv_%d", i), 10*time.Minute
-			got, err := s.FirstGreeting()
-			require.NoError(t, err)
-			require.WithinRange(t, got, instant(t, begin), instant(t, begin).Add(10*time.Minute))
-			perMinute[int(got.Sub(instant(t, begin))/time.Minute)]++
-			s.State.SignedUp = true
-			got, err = s.FirstGreeting()
-			require.NoError(t, err)
-			require.Equal(t, s.Now, got)
-		}
-		require.Len(t, perMinute, 10)
+	begin := instant(t, "2026-01-16T08:00:00-05:00")
+	perMinute := map[int]int{}
+	for i := range 1000 {
+		s := newEnrolled(t, "2026-01-15T22:30:00-05:00", "", false)
+		s.State.ParticipantID, s.Rules.PromptSpread = fmt.Sprintf("conv_%d", i), 10*time.Minute
+		got, err := s.FirstGreeting()
+		require.NoError(t, err)
+		require.WithinRange(t, got, begin, begin.Add(10*time.Minute))
+		perMinute[int(got.Sub(begin)/time.Minute)]++
+		s.State.SignedUp = true
+		got, err = s.FirstGreeting()
+		require.NoError(t, err)
+		require.Equal(t, s.Now, got)
 	}
+	require.Len(t, perMinute, 10)
 }
 
 func TestEnrolled(t *testing.T) {

@@ -20,6 +20,18 @@ const (
 	readByAll                reader = "all"
 )
 
+// ReadBy lists the variables that a role reads, in the order of the alphabet.
+func ReadBy(role Role) []string {
+	var names []string
+	for name, about := range explanations {
+		if about.by == readByBoth || about.by == readByAll || strings.Contains(string(about.by), string(role)) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // explanation is what the documentation says of a variable.
 type explanation struct {
 	by      reader
@@ -183,7 +195,7 @@ var explanations = map[string]explanation{
 	"COACH_DEFAULT_REGION":      {readByBoth, "for national numbers, and quiet hours of people without a zone"},
 	"COACH_LOCALE":              {readByWorker, "language of people without one (de, en, es, fr, pt; `es-MX`); empty: the region's"},
 	"COACH_PREP_TIME":           {readByBoth, "how long before its time a fixed prompt goes out"},
-	"COACH_PROMPT_SPREAD":       {readByBoth, "over which prompts of one minute, greetings and delayed texts are spread; 0: off"},
+	"COACH_PROMPT_SPREAD":       {readByBoth, "over which prompts of one minute, greetings after quiet hours and delayed texts are spread; 0: off"},
 	"COACH_PROMPT_GRACE":        {readByBoth, "how late a prompt may go out, on its local date"},
 	"COACH_REMINDER_DELAY":      {readByBoth, "from an unanswered prompt to its reminder; 0: off"},
 	"COACH_AUTO_FEEDBACK_DELAY": {readByBoth, "from an unanswered prompt to mode `FEEDBACK`; 0: off"},

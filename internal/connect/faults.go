@@ -40,11 +40,11 @@ func describeWebhook(w models.Webhook) error {
 }
 
 // CheckAlerts reports alerts whose safety text and page were not begun, and pages that
-// no receiver took where there is an address for them.
-func CheckAlerts(ctx context.Context, cfg config.Config) (string, error) {
+// no receiver took where there is an address for them; a Warning where there is none.
+func CheckAlerts(ctx context.Context, cfg config.Config) error {
 	base, err := OpenDatabase(ctx, cfg)
 	if err != nil {
-		return "", err
+		return err
 	}
 	late, err := store.FindLateAlerts(ctx, base, time.Now().Add(-alertGrace))
 	wrong := []error{err}
@@ -52,16 +52,23 @@ func CheckAlerts(ctx context.Context, cfg config.Config) (string, error) {
 		wrong = append(wrong, fmt.Errorf("%s of %s: neither safety text nor page was begun; see that starter and Temporal run",
 			countAlerts(late.Untold), late.UntoldSince.UTC().Format(time.RFC3339)))
 	}
-	remark := ""
-	switch {
-	case cfg.Worker.AlertURL.Reveal() == "":
-		remark = "nobody is paged: COACH_ALERT_URL is not set"
-	case late.Unpaged > 0:
+	paged := cfg.Worker.AlertURL.Reveal() != ""
+	if paged && late.Unpaged > 0 {
 		wrong = append(wrong, fmt.Errorf("%s of %s: the page was not taken and no operator acknowledged; see coachline alerts, and that COACH_ALERT_URL answers 2xx and a worker runs",
 			countAlerts(late.Unpaged), late.UnpagedSince.UTC().Format(time.RFC3339)))
 	}
-	return remark, errors.Join(append(wrong, base.Close())...)
+	err = errors.Join(append(wrong, base.Close())...)
+	if err == nil && !paged {
+		err = Warning("no person is paged in a crisis: set COACH_ALERT_URL")
+	}
+	return err
 }
+
+// Warning is a finding of a check that nothing fails of, and that should be mended before
+// people take part.
+type Warning string
+
+func (w Warning) Error() string { return string(w) }
 
 // countAlerts says how many alerts, before the instant of the first one.
 func countAlerts(count int64) string {

@@ -70,7 +70,10 @@ func pagesTable(heading, caption string, pages []api.PromptPage) g.Node {
 func checksTable(checks []api.Check) g.Node {
 	return table("What was checked just now", []string{"Check", "Result", "Detail"}, g.Map(checks, func(one api.Check) g.Node {
 		state := tag("failed", "bad")
-		if one.OK {
+		switch {
+		case one.Warning:
+			state = tag("warning", "warn")
+		case one.OK:
 			state = tag("ok", "good")
 		}
 		return h.Tr(h.Th(h.Scope("row"), g.Text(one.Name)), h.Td(state), h.Td(g.Text(one.Detail)))

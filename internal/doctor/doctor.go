@@ -36,8 +36,9 @@ func runCheck(ctx context.Context, check Check) api.Check {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	remark, err := check.Run(ctx)
+	var warning connect.Warning
 	if err != nil {
-		return api.Check{Name: check.Name, Detail: err.Error()}
+		return api.Check{Name: check.Name, OK: errors.As(err, &warning), Warning: warning != "", Detail: err.Error()}
 	}
 	return api.Check{Name: check.Name, OK: true, Detail: remark}
 }
@@ -61,7 +62,7 @@ func List(cfg config.Config, loadErr error) []Check {
 		{Name: "audit", Run: func(ctx context.Context) (string, error) { return connect.CheckAudit(ctx, cfg) }},
 		{Name: "allocations", Run: func(ctx context.Context) (string, error) { return connect.CheckAllocations(ctx, cfg) }},
 		{Name: "webhooks", Run: func(ctx context.Context) (string, error) { return connect.CheckWebhooks(ctx, cfg) }},
-		{Name: "alerts", Run: func(ctx context.Context) (string, error) { return connect.CheckAlerts(ctx, cfg) }},
+		{Name: "alerts", Run: func(ctx context.Context) (string, error) { return "", connect.CheckAlerts(ctx, cfg) }},
 		{Name: "temporal", Run: func(ctx context.Context) (string, error) {
 			return cfg.Temporal.Address, connect.CheckTemporal(ctx, cfg)
 		}},

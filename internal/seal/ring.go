@@ -91,6 +91,9 @@ func Parse(list string) (*Ring, error) {
 }
 
 func parseEntry(entry string) (id string, key []byte, err error) {
+	if entry == "" {
+		return "", nil, errors.New("it is empty: want keyid:base64")
+	}
 	id, encoded, ok := strings.Cut(entry, ":")
 	if !ok {
 		return "", nil, errors.New("want keyid:base64")

@@ -24,7 +24,7 @@ func ring(t require.TestingT, list ...string) *Ring {
 
 func TestParseRefuses(t *testing.T) {
 	for _, test := range []struct{ name, in, want string }{
-		{"nothing", "", "key 1: want keyid:base64"},
+		{"nothing", "", "key 1: it is empty: want keyid:base64"},
 		{"no id", base64.StdEncoding.EncodeToString(make([]byte, keySize)), "key 1: want keyid:base64"},
 		{"empty id", entry("", 'a'), "key 1: the id must be"},
 		{"odd id", entry("k 1", 'a'), "key 1: the id must be"},
@@ -32,7 +32,7 @@ func TestParseRefuses(t *testing.T) {
 		{"not base64", "k1:secret-not-base64!", `id "k1": not base64`},
 		{"short", "k1:c2hvcnQ=", "want 32 bytes, got 5"},
 		{"same id twice", entry("k1", 'a') + "," + entry("k1", 'b'), `key 2: id "k1" is used twice`},
-		{"trailing comma", entry("k1", 'a') + ",", "key 2: want keyid:base64"},
+		{"trailing comma", entry("k1", 'a') + ",", "key 2: it is empty: want keyid:base64"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := Parse(test.in)
