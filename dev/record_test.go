@@ -62,6 +62,7 @@ var historyKinds = []historyKind{
 	{"help-in-turn", calm, (*subject).asksHelpInTurn},
 	{"burst-and-late-text", burst, (*subject).keepsTyping},
 	{"model-failure", calm, (*subject).getsFallback},
+	{"text-after-command", calm, (*subject).writesAfterCommand},
 	{"attention", calm, (*subject).needsAttention},
 	{"greeting-later", append([]string{"COACH_PREP_TIME=6s", "COACH_PROMPT_SPREAD=6s"}, calm...), func(s *subject) { s.isEnrolled(); s.next(soon); s.says("hello there") }},
 	{"text-before-greeting", calm, func(s *subject) { s.isEnrolled(); s.says("hello there"); s.says("list my schedules please") }},
@@ -329,6 +330,21 @@ func (s *subject) asksHelpInTurn() {
 	s.says("HELP")
 	require.True(s.t, s.asks().InTurn, "help came before the reply")
 	s.next(soon)
+}
+
+// writesAfterCommand has a text come behind a command, both during a turn: it is no
+// part of that turn.
+func (s *subject) writesAfterCommand() {
+	s.joins()
+	s.slowModel()
+	s.text("what time is it for me")
+	s.inTurn()
+	s.operator(http.MethodPut, "", map[string]any{"timezone": "Asia/Kathmandu"})
+	s.becomes("the command waiting", func(state) bool { return s.asks().Commands == 1 })
+	s.text("list my schedules please")
+	s.next(soon)
+	s.next(soon)
+	require.Equal(s.t, "Asia/Kathmandu", s.asks().Zone)
 }
 
 func (s *subject) keepsTyping() {

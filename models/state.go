@@ -130,10 +130,19 @@ type Inbox struct {
 	Gaps    []int64 `json:"gaps,omitempty"`
 }
 
-// Take records an arrival and reports whether it is new. Sequence numbers are
+// Take records an arrival, has it wait for an answer, and reports whether it is new.
+func (b *Inbox) Take(item InboxItem) bool {
+	isNew := b.Hear(item)
+	if isNew {
+		b.Add(item)
+	}
+	return isNew
+}
+
+// Hear records an arrival and reports whether it is new. Sequence numbers are
 // given out without gaps, so a number at or below LastSeq that is not in Gaps
 // was seen before, in this run of the workflow or an earlier one.
-func (b *Inbox) Take(item InboxItem) bool {
+func (b *Inbox) Hear(item InboxItem) bool {
 	if item.Seq <= b.LastSeq {
 		i := slices.Index(b.Gaps, item.Seq)
 		if i < 0 {
@@ -145,9 +154,14 @@ func (b *Inbox) Take(item InboxItem) bool {
 		b.Gaps = append(b.Gaps, missing)
 	}
 	b.LastSeq = max(b.LastSeq, item.Seq)
+	return true
+}
+
+// Add has a text wait for an answer. What its notice was numbered is of no more use.
+func (b *Inbox) Add(item InboxItem) {
+	item.Notice = 0
 	b.Items = append(b.Items, item)
 	slices.SortFunc(b.Items, func(x, y InboxItem) int { return cmp.Compare(x.Seq, y.Seq) })
-	return true
 }
 
 // Return puts texts back that a turn had taken without answering them; those
@@ -178,6 +192,9 @@ type InboxItem struct {
 	Seq        int64     `json:"seq"`
 	ReceivedAt time.Time `json:"received_at"`
 	Channel    Channel   `json:"channel,omitempty"` // empty: SMS
+	// Notice is the number of the notice that told of the text, which says what was
+	// committed before it; 0 for texts that wait, and from older builds.
+	Notice int64 `json:"notice,omitempty"`
 }
 
 // MessageReceived is the payload of SignalMessageReceived.
@@ -272,6 +289,16 @@ type Command struct {
 	// Flags and Arm are those of ParticipantChanged.
 	Flags *ParticipantFlags `json:"flags,omitempty"`
 	Arm   string            `json:"arm,omitempty"`
+}
+
+// HoldsBack reports whether texts that were committed after a command wait until it
+// is applied, and returns the number of its notice. A command that was no notice holds
+// nothing back, and neither does one that is answered beside a turn or only shown.
+func (c Command) HoldsBack() (notice int64, ok bool) {
+	if c.Kind == CommandUpdate && c.Status == "" && c.Zone == "" {
+		return 0, false
+	}
+	return ParseNoticeUpdateID(c.ID)
 }
 
 // PauseRequest is the argument of UpdatePause.

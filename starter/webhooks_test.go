@@ -31,7 +31,7 @@ func TestInbound(t *testing.T) {
 	require.Equal(t, got.raw, h.text(sid(1), "Hello").raw)
 	h.stop() // waits for the deliveries
 	require.Equal(t, []string{"start", "signal running", "signal"}, h.engine.seen())
-	require.Equal(t, models.MessageReceived{MessageID: 1, Seq: 1, ReceivedAt: testNow}, h.engine.signals[1])
+	require.Equal(t, models.MessageReceived{MessageID: 1, Seq: 1, ReceivedAt: testNow, Notice: 2}, h.engine.signals[1])
 	require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, h.engine.starts[1].WorkflowIDReusePolicy)
 	require.Equal(t, ann.ID, h.engine.states[1].ParticipantID)
 	require.True(t, h.engine.states[1].Greeted)

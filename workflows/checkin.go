@@ -13,13 +13,13 @@ import (
 // and leaves nothing else behind.
 func (t *turn) checkIn(ctx workflow.Context) (turnText, bool) {
 	out, err := t.callModel(ctx, t.roundInput(ctx, 1, true))
-	t.participant.receiveSignals()
+	t.participant.receiveSignals(ctx)
 	switch {
 	case t.mustStop():
 		return turnText{}, false
 	case err != nil:
 		workflow.GetLogger(ctx).Warn("model gave no answer", "turn", t.id, "step", 1, "error", err)
-	case out.HasText && len(t.participant.state.Inbox.Items) == 0 && workflow.Now(ctx).Before(t.plan.Until):
+	case out.HasText && !t.participant.hasTexts() && workflow.Now(ctx).Before(t.plan.Until):
 		return turnText{source: models.SourceStep, step: 1}, true
 	}
 	return turnText{source: models.SourceSilent}, true

@@ -45,7 +45,7 @@ func (w *world) tell(id int64, in models.Inbound) {
 		case models.NoticeHelp:
 			w.changed(id, models.ParticipantChanged{Help: true})
 		default:
-			w.env.SignalWorkflow(models.SignalMessageReceived, models.MessageReceived{MessageID: in.ID, Seq: in.Seq, ReceivedAt: in.ReceivedAt})
+			w.env.SignalWorkflow(models.SignalMessageReceived, models.MessageReceived{MessageID: in.ID, Seq: in.Seq, ReceivedAt: in.ReceivedAt, Notice: n.ID})
 		}
 	}
 }

@@ -225,7 +225,7 @@ func (t *turn) applySendResult(ctx workflow.Context, sent models.SendSMSResult) 
 	case !accepted:
 		return
 	}
-	t.participant.receiveSignals()
+	t.participant.receiveSignals(ctx)
 	if t.decided != nil && t.decided.asked == revisionOf(t.participant.state) {
 		t.participant.applyEffects(t.decided.decision.Effects)
 		t.participant.prompted = true

@@ -18,11 +18,11 @@ const (
 // receiveSignals empties the signal channels into the inbox and the commands.
 // It runs in the one coroutine that also continues as new: a second receiver
 // would lose the signal it holds at that moment.
-func (p *participant) receiveSignals() {
+func (p *participant) receiveSignals(ctx workflow.Context) {
 	var item models.MessageReceived
 	for p.texts.ReceiveAsync(&item) {
-		if p.state.Inbox.Take(item) {
-			p.news = true
+		if p.state.Inbox.Hear(item) {
+			p.arrived = append(p.arrived, item)
 		}
 		item = models.MessageReceived{}
 	}
@@ -32,6 +32,38 @@ func (p *participant) receiveSignals() {
 		done = models.Subagent{}
 	}
 	p.takeCancellation()
+	p.takeArrived(ctx)
+}
+
+// takeArrived has the texts wait for an answer that were committed before every
+// command that waits. The others would be read as what the person wrote before it: a
+// text after START as one of a person who has opted out.
+func (p *participant) takeArrived(ctx workflow.Context) {
+	first := p.firstHolding()
+	isHeld := func(item models.MessageReceived) bool { return first > 0 && item.Notice > first }
+	if slices.ContainsFunc(p.arrived, isHeld) && !keepsOrder(ctx) {
+		first = 0
+	}
+	p.arrived = slices.DeleteFunc(p.arrived, func(item models.MessageReceived) bool {
+		if isHeld(item) {
+			return false
+		}
+		p.state.Inbox.Add(item)
+		p.news = true
+		return true
+	})
+}
+
+// firstHolding returns the number of the first notice that waits as a command and
+// holds texts back; 0 when there is none.
+func (p *participant) firstHolding() int64 {
+	var first int64
+	for _, c := range p.state.Commands {
+		if notice, ok := c.HoldsBack(); ok && (first == 0 || notice < first) {
+			first = notice
+		}
+	}
+	return first
 }
 
 // countDrained counts what a run took over into the next one. A signal that
@@ -49,6 +81,9 @@ func (p *participant) countDrained(ctx workflow.Context, drained int) {
 func (p *participant) isBusy() bool {
 	return p.texts.Len() > 0 || p.reports.Len() > 0 || len(p.state.Commands) > 0 || len(p.settled) > 0 || p.cancellation.isWaiting()
 }
+
+// hasTexts reports whether the person has written something that no turn has taken.
+func (p *participant) hasTexts() bool { return len(p.state.Inbox.Items)+len(p.arrived) > 0 }
 
 // isLeaving reports whether the person is gone or going; then no coaching text
 // may be started.

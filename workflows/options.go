@@ -113,6 +113,14 @@ func endsPauses(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "pause-ends-in-tables", workflow.DefaultVersion, 1) == 1
 }
 
+// keepsOrder says whether the run applies texts and commands in the order in which
+// they were committed. A run in which an older worker took a text before a command
+// that had been committed first goes on like that.
+func keepsOrder(ctx workflow.Context) bool {
+	// Older workers took texts before commands, which decides what follows from both.
+	return workflow.GetVersion(ctx, "texts-and-commands-in-order", workflow.DefaultVersion, 1) == 1
+}
+
 // decidesWithRound says whether the run decides a due prompt with the first round
 // of its turn. A run in which an older worker has waited for one does not.
 func decidesWithRound(ctx workflow.Context) bool {

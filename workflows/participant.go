@@ -60,6 +60,8 @@ type channels struct{ texts, reports workflow.ReceiveChannel }
 type participant struct {
 	state models.ParticipantState
 	channels
+	// arrived are texts that a command which waits was committed before.
+	arrived []models.MessageReceived
 	// news: texts arrived that the rules have not seen.
 	news bool
 	// plans are turns decided and not yet run.
@@ -85,13 +87,14 @@ type participant struct {
 	startedAt time.Time
 }
 
-// runLoop acts on one thing at a time: texts before commands before turns before
-// due times, so that a reply in the instant of a reminder wins. A run that has
-// grown long is continued between turns, even when texts or notices wait.
+// runLoop acts on one thing at a time: texts and commands in the order in which they
+// were committed, then turns, then due times, so that a reply in the instant of a
+// reminder wins. A run that has grown long is continued between turns, even when texts
+// or notices wait.
 func (p *participant) runLoop(ctx workflow.Context) error {
 	p.startRun(ctx)
 	for {
-		p.receiveSignals()
+		p.receiveSignals(ctx)
 		switch {
 		case p.news:
 			p.news = false
@@ -176,7 +179,7 @@ func (p *participant) continueAsNew(ctx workflow.Context) (done bool, err error)
 	}
 	// Nothing below waits: everything that arrived until here is in the state.
 	drained := p.texts.Len() + p.reports.Len()
-	p.receiveSignals()
+	p.receiveSignals(ctx)
 	if len(p.state.Commands) > 0 || len(p.settled) > 0 {
 		return false, nil
 	}
@@ -205,6 +208,6 @@ func (p *participant) endWorkflow(ctx workflow.Context) (done bool, err error) {
 	if err := workflow.Await(ctx, func() bool { return answered() || p.isBusy() }); err != nil {
 		return true, err
 	}
-	p.receiveSignals()
+	p.receiveSignals(ctx)
 	return !p.news && len(p.state.Commands) == 0 && len(p.settled) == 0, nil
 }

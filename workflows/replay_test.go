@@ -57,6 +57,7 @@ var kinds = map[string][]string{
 	"help-in-turn":         {`"kind":"help"`, `"kind":"reply"`, `"ActivityType":"Decide"`},
 	"burst-and-late-text":  {`"kind":"debounce"`, `TimerFired`},
 	"model-failure":        {`ActivityTaskFailed`},
+	"text-after-command":   {`texts-and-commands-in-order`, `"kind":"set_zone"`},
 	"attention":            {`flags-as-search-attributes`, `"attention":["refusal"]`, `["refusal"]`},
 	"greeting-later":       {`TimerFired`, `"due":{"kind":"greeting"`, `"turn":{"kind":"greeting"`},
 	"text-before-greeting": {`TimerStarted`, `"due":{"kind":"greeting"`, `"introduce":true`},

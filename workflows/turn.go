@@ -243,7 +243,7 @@ func (t *turn) readRound(ctx workflow.Context, step int, out models.CallModelRes
 		return turnText{source: models.SourceFallback}, true
 	case !out.HasText && !t.sentDuringTurn:
 		next.plain, next.retried = true, true
-	case t.takeLateMessages():
+	case t.takeLateMessages(ctx):
 		next.plain = t.calls >= t.limits.ToolCalls
 	default:
 		return turnText{source: models.SourceStep, step: step}, true
@@ -322,8 +322,8 @@ func (t *turn) awaitActivity(ctx workflow.Context, future workflow.Future, out a
 // takeLateMessages reports whether texts came while the model was writing. They
 // join the turn, and the model answers everything at once; at most maxReruns
 // times, so that a participant who never stops typing is answered too.
-func (t *turn) takeLateMessages() bool {
-	t.participant.receiveSignals()
+func (t *turn) takeLateMessages(ctx workflow.Context) bool {
+	t.participant.receiveSignals(ctx)
 	if t.plan.Kind != models.TurnReply || t.reruns >= maxReruns || t.countTakeable() == 0 {
 		return false
 	}

@@ -74,7 +74,7 @@ func (p *participant) statusView() models.StatusView {
 	return models.StatusView{
 		Status: p.state.Status, Mode: p.state.Mode, Zone: p.state.Zone,
 		Due: due, Pending: p.state.Pending,
-		Turns: p.state.Turn, Waiting: len(p.state.Inbox.Items), LastSeq: p.state.Inbox.LastSeq,
+		Turns: p.state.Turn, Waiting: len(p.state.Inbox.Items) + len(p.arrived), LastSeq: p.state.Inbox.LastSeq,
 		Greeted: p.state.Greeted, Ended: p.state.Ended, InTurn: p.inTurn, Commands: len(p.state.Commands),
 		Flags: p.state.Flags.Clone(), TakenOverUntil: p.state.TakenOverUntil,
 	}

@@ -233,12 +233,17 @@ type carrier struct {
 	mu     sync.Mutex
 	sent   []sent
 	refuse func(sms models.SMS) error
+	// dialing is called while the connection is established, before the last check.
+	dialing func(row models.Outbox)
 }
 
 func (c *carrier) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	row, err := c.world.store.Outbox.Row(ctx, sms.OutboxID)
+	if c.dialing != nil {
+		c.dialing(row)
+	}
 	if err := errors.Join(err, sms.MayWrite(ctx)); err != nil {
 		return models.Receipt{}, err
 	}

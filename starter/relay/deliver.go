@@ -298,7 +298,7 @@ func receivedOf(n models.Notice) (models.MessageReceived, error) {
 	if !ok {
 		return models.MessageReceived{}, models.BadField("kind", "notice %d announces no message", n.ID)
 	}
-	return models.MessageReceived{MessageID: messageID, Seq: n.Seq, ReceivedAt: n.CreatedAt.UTC(), Channel: channel}, nil
+	return models.MessageReceived{MessageID: messageID, Seq: n.Seq, ReceivedAt: n.CreatedAt.UTC(), Channel: channel, Notice: n.ID}, nil
 }
 
 // pauseWorkflow has the workflow pause, until the notice's instant where it names

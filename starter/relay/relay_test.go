@@ -164,7 +164,7 @@ func TestSecondLife(t *testing.T) {
 		ParticipantID: "a", Zone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback, Greeted: true, Restore: true,
 		Inbox: models.Inbox{LastSeq: 16}, Notices: models.AppliedNotices{Counted: true}, AttributesShown: true,
 	}, b.engine.states[0])
-	require.Equal(t, models.MessageReceived{MessageID: 9, Seq: 17, ReceivedAt: testNow}, b.engine.signals[0])
+	require.Equal(t, models.MessageReceived{MessageID: 9, Seq: 17, ReceivedAt: testNow, Notice: 1}, b.engine.signals[0])
 	require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, b.engine.starts[0].WorkflowIDReusePolicy)
 }
 

@@ -37,7 +37,7 @@ func TestTextToRunningWorkflow(t *testing.T) {
 	b.relay.LaterText(n)
 	b.relay.Stop(context.Background())
 	require.Equal(t, []string{"signal running"}, b.engine.seen())
-	require.Equal(t, []models.MessageReceived{{MessageID: 9, Seq: 17, ReceivedAt: testNow}}, b.engine.signals)
+	require.Equal(t, []models.MessageReceived{{MessageID: 9, Seq: 17, ReceivedAt: testNow, Notice: 1}}, b.engine.signals)
 	require.Zero(t, b.store.undelivered())
 	require.Zero(t, b.store.reads)
 }
