@@ -273,11 +273,9 @@ func TestAttentionOfOlderDatabases(t *testing.T) {
 		w.enrolled()
 		_, err := w.People.Enroll(w.ctx, person("p2", "+15558675311"), "operator")
 		require.NoError(t, err)
-		w.raw(exec(t, w.undoMigrations()...))
-		w.raw(exec(t, "DROP TABLE attention", "DELETE FROM goose_db_version WHERE version_id >= 20",
-			"UPDATE participants SET attention = 'crisis', attention_at = created_at WHERE id = 'p1'",
+		w.becomeOlder(19)
+		w.raw(exec(t, "UPDATE participants SET attention = 'crisis', attention_at = created_at WHERE id = 'p1'",
 			"UPDATE participants SET unreachable_at = created_at WHERE id = 'p2'"))
-		require.NoError(t, w.Close())
 		w.Store = openStore(t, w.url)
 		rows, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{})
 		require.NoError(t, err)

@@ -3,7 +3,6 @@ package store_test
 import (
 	"database/sql"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -400,37 +399,8 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		w.inbound("SM1", 1, "hello")
-		w.raw(func(db *sql.DB) {
-			for _, statement := range slices.Concat(w.undoMigrations(), []string{
-				"DELETE FROM goose_db_version WHERE version_id >= 2", "DROP TABLE consents", "DROP INDEX inbound_seq",
-				"ALTER TABLE outbox DROP COLUMN claim_token", "ALTER TABLE outbox DROP COLUMN unknown_posts",
-				"ALTER TABLE outbox DROP COLUMN unsettled_since", "ALTER TABLE outbox DROP COLUMN missing_since",
-				"DROP INDEX inbound_waiting", "DROP INDEX inbound_resumed", "ALTER TABLE inbound DROP COLUMN waiting", "ALTER TABLE inbound DROP COLUMN resume_notice_id",
-				"DROP TABLE holds", "DROP TABLE former_phones", "ALTER TABLE outbox DROP COLUMN former_phone_id",
-				"ALTER TABLE inbound DROP COLUMN voice",
-				"DROP TABLE attention", "DROP TABLE alarms", "DROP INDEX participants_attention", "ALTER TABLE participants DROP COLUMN attention",
-				"ALTER TABLE participants DROP COLUMN attention_at", "ALTER TABLE inbound DROP COLUMN danger", "ALTER TABLE messages DROP COLUMN danger",
-				"DROP TABLE brakes", "ALTER TABLE participants DROP COLUMN unreachable_at",
-				"ALTER TABLE participants DROP COLUMN unreachable_code", "ALTER TABLE outbox DROP COLUMN late_tries",
-				"ALTER TABLE outbox DROP COLUMN send_before", "ALTER TABLE outbox DROP COLUMN late_of", "ALTER TABLE outbox DROP COLUMN due_at",
-				"ALTER TABLE inbound DROP COLUMN channel", "ALTER TABLE messages DROP COLUMN channel",
-				"ALTER TABLE turns DROP COLUMN channel", "ALTER TABLE outbox DROP COLUMN channel",
-				"ALTER TABLE participants DROP COLUMN last_channel",
-				"ALTER TABLE steps DROP COLUMN trace", "ALTER TABLE participants DROP COLUMN memory_version",
-				"DROP TABLE IF EXISTS fact_versions", "DROP TABLE IF EXISTS facts", "DROP TABLE IF EXISTS notes",
-				"DROP TABLE IF EXISTS summaries", "DROP TABLE IF EXISTS stages", "DROP TABLE IF EXISTS capabilities",
-				"DROP TABLE IF EXISTS payload_keys", "ALTER TABLE audit DROP COLUMN reason", "DROP TABLE hints", "DROP INDEX inbound_sender", "DROP INDEX inbound_repeats", "DROP INDEX inbound_keywords",
-				"DROP INDEX inbound_gated", "DROP INDEX outbox_accepted", "ALTER TABLE inbound DROP COLUMN gate",
-				"ALTER TABLE inbound DROP COLUMN from_index", "ALTER TABLE inbound DROP COLUMN repeat_index",
-				"ALTER TABLE inbound DROP COLUMN intent", "ALTER TABLE inbound DROP COLUMN intent_method",
-				"CREATE UNIQUE INDEX inbound_seq ON inbound (participant_id, seq) WHERE participant_id <> ''",
-				"UPDATE participants SET status = 'opted_out'",
-			}) {
-				_, err := db.Exec(statement)
-				require.NoError(t, err, statement)
-			}
-		})
-		require.NoError(t, w.Close())
+		w.becomeOlder(1)
+		w.raw(exec(t, "UPDATE participants SET status = 'opted_out'"))
 		w.Store = openStore(t, w.url)
 		require.Equal(t, []entry{{"opt_out", "carrier_error", "", "carrier", 0}}, w.ledger())
 		w.says(2, models.IntentStart, models.MethodKeyword)

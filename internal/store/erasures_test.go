@@ -3,6 +3,7 @@ package store_test
 import (
 	"database/sql"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -25,13 +26,10 @@ func (w *world) opened() string {
 	w.t.Helper()
 	var out strings.Builder
 	tx := w.Database().Reader(w.ctx)
-	for _, rows := range []any{
-		&[]models.Participant{}, &[]models.Profile{}, &[]models.Message{}, &[]models.Inbound{}, &[]models.Outbox{}, &[]models.Consent{},
-		&[]models.Step{}, &[]models.ToolRun{}, &[]models.Stage{}, &[]models.Fact{}, &[]models.FactVersion{}, &[]models.Note{},
-		&[]models.Summary{}, &[]models.Audit{}, &[]models.FormerPhone{}, &[]models.Hold{}, &[]models.Alert{}, &[]models.Erasure{},
-	} {
-		require.NoError(w.t, tx.Find(rows).Error)
-		fmt.Fprintf(&out, "%+v\n", rows)
+	for _, row := range append(modelRows(), &models.Fact{}, &models.FactVersion{}, &models.Note{}, &models.Summary{}, &models.Stage{}) {
+		rows := reflect.New(reflect.SliceOf(reflect.TypeOf(row).Elem()))
+		require.NoError(w.t, tx.Find(rows.Interface()).Error)
+		fmt.Fprintf(&out, "%+v\n", rows.Elem().Interface())
 	}
 	return out.String()
 }

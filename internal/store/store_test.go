@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/dbtest"
@@ -111,67 +113,76 @@ func (w *world) raw(fn func(db *sql.DB)) {
 	fn(w.beside)
 }
 
-// undoNewest takes back migrations 21 to 63, for tests of older databases.
-var undoNewest = []string{
-	"ALTER TABLE brakes DROP COLUMN name",
-	"DROP TABLE decision_outcomes", "DROP TABLE decision_posteriors",
-	"DROP TABLE request_keys",
-	"CREATE INDEX notices_waiting ON notices (id) WHERE delivered_at IS NULL",
-	"DROP TABLE webhook_deliveries", "DROP TABLE webhooks",
-	"ALTER TABLE outbox DROP COLUMN sent_from", "DROP TABLE people_views",
-	"DROP TABLE joins", "DROP INDEX hints_join", "ALTER TABLE hints DROP COLUMN join_id", "ALTER TABLE hints DROP COLUMN purpose",
-	"DROP INDEX participants_paused", "ALTER TABLE participants DROP COLUMN paused_until",
-	"ALTER TABLE turns DROP COLUMN arm", "ALTER TABLE turns DROP COLUMN study_version",
-	"ALTER TABLE cohort_jobs DROP COLUMN study_id", "DROP INDEX participants_study", "ALTER TABLE participants DROP COLUMN study_id", "ALTER TABLE participants DROP COLUMN arm",
-	"DROP TABLE allocations", "DROP TABLE decisions", "DROP TABLE decision_heads", "DROP TABLE studies", "DROP TABLE consent_texts", "DROP TABLE study_consents",
-	"ALTER TABLE outbox DROP COLUMN segments", "DROP INDEX outbox_created", "DROP INDEX participants_heard", "DROP INDEX schedules_next", "DROP INDEX prompts_target",
-	"DROP INDEX participants_unreachable", "DROP TABLE audit_checks", "DROP TABLE cost_queue", "DROP TABLE costs", "DROP TABLE budgets",
-	"DROP TABLE cohort_jobs", "DROP TABLE erasures", "DROP TABLE suppressions",
-	"DROP TABLE change_viewers", "DROP TABLE changes",
-	"DROP INDEX participants_taken_over", "ALTER TABLE participants DROP COLUMN taken_over_by", "ALTER TABLE participants DROP COLUMN taken_over_at",
-	"ALTER TABLE participants DROP COLUMN taken_over_until", "ALTER TABLE outbox DROP COLUMN sent_by", "ALTER TABLE messages DROP COLUMN written_by",
-	"DROP INDEX alarms_unacknowledged", "ALTER TABLE alarms DROP COLUMN acknowledged_at", "ALTER TABLE alarms DROP COLUMN acknowledged_by",
-	"ALTER TABLE alarms DROP COLUMN escalated_at",
-	"DROP INDEX participants_removed", "ALTER TABLE participants DROP COLUMN last_inbound_at",
-	"DROP INDEX audit_seq", "DROP INDEX audit_actor", "ALTER TABLE audit DROP COLUMN seq", "ALTER TABLE audit DROP COLUMN object",
-	"ALTER TABLE audit DROP COLUMN request_id", "ALTER TABLE audit DROP COLUMN address", "ALTER TABLE audit DROP COLUMN change",
-	"ALTER TABLE audit DROP COLUMN content_hash", "ALTER TABLE audit DROP COLUMN hash", "DROP TABLE users", "DROP TABLE sessions", "DROP TABLE api_tokens",
-	"ALTER TABLE alarms DROP COLUMN mark", "ALTER TABLE alarms DROP COLUMN marked_by", "ALTER TABLE alarms DROP COLUMN marked_at",
-	"ALTER TABLE alarms DROP COLUMN tier", "ALTER TABLE alarms DROP COLUMN rule", "ALTER TABLE alarms DROP COLUMN kind",
-	"ALTER TABLE alarms DROP COLUMN score", "ALTER TABLE alarms DROP COLUMN escalated", "ALTER TABLE alarms DROP COLUMN pages",
-	"ALTER TABLE inbound DROP COLUMN danger_tier", "ALTER TABLE inbound DROP COLUMN danger_rule",
-	"ALTER TABLE inbound DROP COLUMN danger_kind", "ALTER TABLE inbound DROP COLUMN danger_score",
-	"DROP INDEX alarms_due_looks", "ALTER TABLE alarms DROP COLUMN look", "ALTER TABLE alarms DROP COLUMN looked_at", "ALTER TABLE alarms DROP COLUMN look_reason",
-	"DROP TABLE memory_queue", "DROP TABLE enrolment_keys", "DROP INDEX hints_created", "ALTER TABLE consents DROP COLUMN channel", "ALTER TABLE consents DROP COLUMN caller",
-	"ALTER TABLE participants DROP COLUMN greeting_at", "ALTER TABLE participants DROP COLUMN signed_up",
-}
-
-// undoMigrations lists the statements that take back the newest migrations on
-// the world's database.
-func (w *world) undoMigrations() []string {
-	return slices.Concat(w.dropChangeTriggers(), w.dropAuditTriggers(), undoNewest)
-}
-
-// dropChangeTriggers lists the statements that remove the triggers of changes and costs.
-func (w *world) dropChangeTriggers() []string {
-	query, drop := "SELECT name FROM sqlite_master WHERE type = 'trigger' AND (name LIKE '%_change' OR name LIKE '%_cost' OR name LIKE '%_event')", "DROP TRIGGER %s"
-	if !strings.HasPrefix(w.url, "sqlite:") {
-		query = "SELECT 'tell_change' UNION SELECT 'tell_participant_change' UNION SELECT 'tell_common_change' UNION SELECT 'queue_step_cost' UNION SELECT 'queue_stage_cost' UNION SELECT 'queue_outbox_cost' UNION SELECT 'queue_inbound_cost' UNION SELECT 'refuse_row_change' UNION SELECT proname::text FROM pg_proc WHERE proname LIKE 'tell\\_%\\_%' AND proname NOT LIKE '%change' UNION SELECT 'add_event'"
-		drop = "DROP FUNCTION %s CASCADE"
+// becomeOlder has the world's rows stand in a database that has the first migrations
+// alone, without what later ones added. The store is closed.
+func (w *world) becomeOlder(version int64) {
+	w.t.Helper()
+	require.NoError(w.t, w.Close())
+	newer := *w
+	dialect, folder := goose.DialectSQLite3, "sqlite"
+	w.url, w.beside = "sqlite:"+filepath.Join(w.t.TempDir(), "older.db"), nil
+	if strings.HasPrefix(newer.url, "postgres") {
+		dialect, folder, w.url = goose.DialectPostgres, "postgres", pgtest.Start(w.t)
 	}
-	var statements []string
 	w.raw(func(db *sql.DB) {
-		rows, err := db.Query(query)
+		provider, err := goose.NewProvider(dialect, db, os.DirFS(filepath.Join("..", "database", "migrations", folder)), goose.WithDisableGlobalRegistry(true))
 		require.NoError(w.t, err)
-		defer func() { require.NoError(w.t, rows.Close()) }()
-		for rows.Next() {
-			var name string
-			require.NoError(w.t, rows.Scan(&name))
-			statements = append(statements, fmt.Sprintf(drop, name))
-		}
-		require.NoError(w.t, rows.Err())
+		_, err = provider.UpTo(w.ctx, version)
+		require.NoError(w.t, err)
 	})
-	return statements
+	had := newer.columns()
+	names := map[string][]string{}
+	for _, c := range w.columns() {
+		if c.table != "goose_db_version" && slices.Contains(had, c) {
+			names[c.table] = append(names[c.table], c.name)
+		}
+	}
+	newer.raw(func(from *sql.DB) {
+		w.raw(func(to *sql.DB) {
+			conn, err := to.Conn(w.ctx)
+			require.NoError(w.t, err)
+			defer conn.Close()
+			run := func(statement string) {
+				_, err := conn.ExecContext(w.ctx, statement)
+				require.NoError(w.t, err)
+			}
+			if dialect == goose.DialectPostgres { // tables come in any order
+				run("SET session_replication_role = replica")
+				defer run(followIDs)
+			}
+			for table, columns := range names {
+				copyRows(w.t, from, conn, table, columns)
+			}
+		})
+	})
+}
+
+// followIDs has ids that PostgreSQL assigns go on after those that there are.
+const followIDs = `DO $$
+DECLARE c record;
+BEGIN
+    FOR c IN SELECT table_name, column_name FROM information_schema.columns WHERE is_identity = 'YES' LOOP
+        EXECUTE format('SELECT setval(pg_get_serial_sequence(%1$L, %2$L), max(%2$I)) FROM %1$I HAVING max(%2$I) > 0', c.table_name, c.column_name);
+    END LOOP;
+END $$`
+
+// copyRows copies the columns of a table from one database to another of its kind.
+func copyRows(t *testing.T, from *sql.DB, to *sql.Conn, table string, columns []string) {
+	t.Helper()
+	list := `"` + strings.Join(columns, `", "`) + `"`
+	rows, err := from.QueryContext(t.Context(), "SELECT "+list+" FROM "+table)
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		values, into, places := make([]any, len(columns)), make([]any, len(columns)), make([]string, len(columns))
+		for i := range values {
+			into[i], places[i] = &values[i], fmt.Sprint("$", i+1)
+		}
+		require.NoError(t, rows.Scan(into...))
+		_, err := to.ExecContext(t.Context(), "INSERT INTO "+table+" ("+list+") VALUES ("+strings.Join(places, ", ")+")", values...)
+		require.NoError(t, err, table)
+	}
+	require.NoError(t, rows.Err())
 }
 
 func (w *world) dropAuditTriggers() []string {
