@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -30,10 +31,17 @@ type newAllocationRequest struct {
 	Body api.NewAllocation
 }
 
-// registerAllocations adds the routes of a study's arms. What shows an arm, or lets
+// allocationRoutes answers what concerns the arms of studies.
+type allocationRoutes struct {
+	base
+	allocations *store.Allocations
+	studies     *store.Studies
+}
+
+// register adds the routes of a study's arms. What shows an arm, or lets
 // the next one be foretold, needs a permission that no role but the administrator's
 // has: coaches allocate without seeing to what.
-func (h *handlers) registerAllocations(router huma.API) {
+func (h *allocationRoutes) register(router huma.API) {
 	missing := []int{http.StatusNotFound}
 	register(router, route{method: http.MethodGet, path: allocationsPath, id: "list-allocations", needs: auth.AllocationRead,
 		summary: "The record of a study's allocations, in order", errors: missing}, h.listAllocations)
@@ -46,11 +54,11 @@ func (h *handlers) registerAllocations(router huma.API) {
 		summary: "The seed of a study's allocations; the reading is audited", errors: missing}, h.readSeed)
 }
 
-func (h *handlers) listAllocations(ctx context.Context, in *allocationsRequest) (*answer[api.AllocationPage], error) {
-	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
+func (h *allocationRoutes) listAllocations(ctx context.Context, in *allocationsRequest) (*answer[api.AllocationPage], error) {
+	if _, err := h.studies.Study(ctx, in.ID); err != nil {
 		return nil, h.toFailure("listing allocations", asMissing("study", err))
 	}
-	rows, err := h.store.Allocations.List(ctx, in.ID, in.Cursor, in.Limit)
+	rows, err := h.allocations.List(ctx, in.ID, in.Cursor, in.Limit)
 	if err != nil {
 		return nil, h.toFailure("listing allocations", err)
 	}
@@ -60,7 +68,7 @@ func (h *handlers) listAllocations(ctx context.Context, in *allocationsRequest) 
 		page.Allocations[i] = row
 	}
 	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Allocation) (string, []models.Allocation, error) {
-		more, err := h.store.Allocations.List(ctx, in.ID, last.Number, 1)
+		more, err := h.allocations.List(ctx, in.ID, last.Number, 1)
 		return strconv.FormatInt(last.Number, 10), more, err
 	})
 	if err != nil {
@@ -69,8 +77,8 @@ func (h *handlers) listAllocations(ctx context.Context, in *allocationsRequest) 
 	return newAnswer("", page), nil
 }
 
-func (h *handlers) allocate(ctx context.Context, in *newAllocationRequest) (*created[api.Allocated], error) {
-	row, err := h.store.Allocations.Allocate(ctx, models.AllocationRequest{
+func (h *allocationRoutes) allocate(ctx context.Context, in *newAllocationRequest) (*created[api.Allocated], error) {
+	row, err := h.allocations.Allocate(ctx, models.AllocationRequest{
 		StudyID: in.ID, ParticipantID: in.Body.ParticipantID, Strata: in.Body.Strata, Actor: actorOf(ctx), Now: h.now(),
 	})
 	if errors.Is(err, models.ErrConflict) {
@@ -83,8 +91,8 @@ func (h *handlers) allocate(ctx context.Context, in *newAllocationRequest) (*cre
 	return newCreated(studiesPath+"/"+in.ID+"/allocations", "Allocated", api.Allocated{ParticipantID: row.ParticipantID, Number: row.Number}), nil
 }
 
-func (h *handlers) checkAllocations(ctx context.Context, in *studyRequest) (*answer[api.AllocationCheck], error) {
-	check, err := h.store.Allocations.CheckAllocations(ctx, in.ID)
+func (h *allocationRoutes) checkAllocations(ctx context.Context, in *studyRequest) (*answer[api.AllocationCheck], error) {
+	check, err := h.allocations.CheckAllocations(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("checking allocations", asMissing("study", err))
 	}
@@ -98,8 +106,8 @@ func (h *handlers) checkAllocations(ctx context.Context, in *studyRequest) (*ans
 	return newAnswer("", out), nil
 }
 
-func (h *handlers) readSeed(ctx context.Context, in *studyRequest) (*answer[api.StudySeed], error) {
-	seed, err := h.store.Allocations.StudySeed(ctx, in.ID, actorOf(ctx), h.now())
+func (h *allocationRoutes) readSeed(ctx context.Context, in *studyRequest) (*answer[api.StudySeed], error) {
+	seed, err := h.allocations.StudySeed(ctx, in.ID, actorOf(ctx), h.now())
 	if err != nil {
 		return nil, h.toFailure("reading the seed", asMissing("study", err))
 	}

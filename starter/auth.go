@@ -18,6 +18,9 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/metrics"
+	"coachline/internal/store"
+	"coachline/internal/throttle"
 	"coachline/models"
 )
 
@@ -61,9 +64,28 @@ func bearerToken(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
+// admission admits requests and says who makes them.
+type admission struct {
+	base
+	metrics *metrics.Metrics
+	tokens  *store.Tokens
+	// apiToken is COACH_API_TOKEN.
+	apiToken string
+	readings *readings
+	// wrongTokens limits them for each address, requests for each API token.
+	wrongTokens, requests *throttle.Throttle
+}
+
+func newAdmission(b base, cfg Config, readings *readings) *admission {
+	return &admission{
+		base: b, tokens: cfg.Store.Tokens, metrics: cfg.Metrics, apiToken: cfg.HTTP.APIToken, readings: readings,
+		wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery),
+	}
+}
+
 // identify returns the caller of a request, or why there is none. Where no token
 // is needed a valid one still limits its holder to its scopes.
-func (h *handlers) identify(a access, r *http.Request) (auth.Identity, *failure) {
+func (h *admission) identify(a access, r *http.Request) (auth.Identity, *failure) {
 	if who, known := auth.IdentityOf(r.Context()); known {
 		return who, nil
 	}
@@ -72,7 +94,7 @@ func (h *handlers) identify(a access, r *http.Request) (auth.Identity, *failure)
 		return auth.AdminIdentity(auth.KindBootstrap), nil
 	}
 	if token != "" {
-		row, err := h.store.Tokens.UseToken(r.Context(), auth.HashSecret(token), h.now())
+		row, err := h.tokens.UseToken(r.Context(), auth.HashSecret(token), h.now())
 		switch {
 		case err == nil:
 			return auth.TokenIdentity(row), nil
@@ -104,8 +126,8 @@ const (
 
 // requireAccess admits requests to operations that need access only when the
 // caller has their permission, and puts the caller into the context.
-func (h *handlers) requireAccess(router huma.API) func(huma.Context, func(huma.Context)) {
-	access := newAccess(h.cfg.HTTP.APIToken)
+func (h *admission) requireAccess(router huma.API) func(huma.Context, func(huma.Context)) {
+	access := newAccess(h.apiToken)
 	return func(ctx huma.Context, next func(huma.Context)) {
 		if _, isGuarded := ctx.Operation().Metadata[permissionKey]; !isGuarded {
 			next(ctx)
@@ -133,36 +155,36 @@ func (h *handlers) requireAccess(router huma.API) func(huma.Context, func(huma.C
 		}
 		ctx = huma.WithContext(ctx, withCaller(ctx.Context(), who, request))
 		// Deferred, because a download that the client breaks off ends in a panic.
-		defer h.recordOperation(ctx)
+		defer h.readings.recordOperation(ctx)
 		next(ctx)
 	}
 }
 
 // limitRequests keeps a script from taking the whole server; nil while its token
 // is within its limit. People and the shared token are not limited.
-func (h *handlers) limitRequests(who auth.Identity, header http.Header) *failure {
+func (h *admission) limitRequests(who auth.Identity, header http.Header) *failure {
 	if who.Kind != auth.KindToken {
 		return nil
 	}
-	left, wait := h.requests.Take(who.ID, h.cfg.Now())
+	left, wait := h.requests.Take(who.ID, h.now())
 	header.Set("RateLimit-Limit", strconv.Itoa(h.requests.Burst()))
 	header.Set("RateLimit-Remaining", strconv.Itoa(left))
 	if wait <= 0 {
 		return nil
 	}
 	header.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-	h.cfg.Metrics.APIRefused(refusedThrottled)
+	h.metrics.APIRefused(refusedThrottled)
 	return newFailure(http.StatusTooManyRequests, "too many requests with this token; wait as Retry-After says")
 }
 
 // requirePermission refuses a caller who lacks a permission; nil when they have
 // it. An operation that names none is refused to everybody, so that it is
 // noticed.
-func (h *handlers) requirePermission(who auth.Identity, needs auth.Permission) *failure {
+func (h *admission) requirePermission(who auth.Identity, needs auth.Permission) *failure {
 	if needs == anyCaller || (needs != "" && who.Can(needs)) {
 		return nil
 	}
-	h.cfg.Metrics.APIRefused(refusedPermission)
+	h.metrics.APIRefused(refusedPermission)
 	return newFailure(http.StatusForbidden, "permission %s is needed", needs)
 }
 
@@ -215,24 +237,24 @@ const (
 // logged and counted; an address that sends many has to wait, and only the
 // right token passes meanwhile, so that others behind the same proxy are not
 // locked out.
-func (h *handlers) admitRequest(a access, r *http.Request, header http.Header) (auth.Identity, *failure) {
+func (h *admission) admitRequest(a access, r *http.Request, header http.Header) (auth.Identity, *failure) {
 	who, refused := h.identify(a, r)
 	switch {
 	case refused == nil:
 		return who, nil
 	case refused.code == http.StatusForbidden:
-		h.cfg.Metrics.APIRefused(refusedForeign)
+		h.metrics.APIRefused(refusedForeign)
 		return who, refused
 	case refused.code != http.StatusUnauthorized:
 		return who, refused
 	}
 	address := remoteAddress(r)
-	if _, wait := h.wrongTokens.Take(address, h.cfg.Now()); wait > 0 {
-		h.cfg.Metrics.APIRefused(refusedThrottled)
+	if _, wait := h.wrongTokens.Take(address, h.now()); wait > 0 {
+		h.metrics.APIRefused(refusedThrottled)
 		header.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 		return who, newFailure(http.StatusTooManyRequests, "too many requests with a wrong token")
 	}
-	h.cfg.Metrics.APIRefused(refusedToken)
+	h.metrics.APIRefused(refusedToken)
 	h.log.Warn("API token refused", "address", address, "method", r.Method, "path", r.URL.Path)
 	header.Set("WWW-Authenticate", "Bearer")
 	return who, refused

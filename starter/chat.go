@@ -15,7 +15,7 @@ import (
 	"coachline/models"
 )
 
-func (h *handlers) registerChat(router huma.API) {
+func (h *conversationRoutes) registerChat(router huma.API) {
 	register(router, route{method: http.MethodPost, path: participantPath + "/chat", id: "chat", ownKey: true, needs: auth.MessageSend,
 		summary: "Take a text of the participant on channel chat; the answer is in the history", status: http.StatusAccepted,
 		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.acceptChat)
@@ -31,19 +31,19 @@ type chatRequest struct {
 // front ends in a terminal or on a page. It is accepted under the participant's
 // number, so that one set of rules and limits holds for all channels. A repeated
 // key changes nothing, so a retry with one is safe.
-func (h *handlers) acceptChat(ctx context.Context, in *chatRequest) (*answer[api.ChatAccepted], error) {
+func (h *conversationRoutes) acceptChat(ctx context.Context, in *chatRequest) (*answer[api.ChatAccepted], error) {
 	const doing = "taking a text of the chat"
 	if strings.TrimSpace(in.Body.Body) == "" {
 		return nil, newFailure(http.StatusBadRequest, "body: must not be blank")
 	}
-	p, err := h.store.People.Participant(ctx, in.ID)
+	p, err := h.people.Participant(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure(doing, err)
 	}
 	text := models.Inbound{
 		ProviderSID: chatSID(in.ID, in.Key), From: p.Phone, Body: in.Body.Body, Channel: models.ChannelChat,
 	}
-	accepted, err := h.acceptInbound(ctx, text)
+	accepted, err := h.carrier.acceptInbound(ctx, text)
 	if err != nil {
 		return nil, h.toFailure(doing, err)
 	}

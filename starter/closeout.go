@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"coachline/internal/coach"
+	"coachline/internal/store"
+	"coachline/internal/study"
 	"coachline/internal/zones"
 	"coachline/models"
 )
@@ -19,14 +21,22 @@ const (
 	closeOutPage = 200
 )
 
-// runCloseOuts ends the coaching of people whose study is over, until ctx ends. What
+// closeOuts ends the coaching of people whose study is over.
+type closeOuts struct {
+	base
+	people   *store.People
+	rules    coach.Rules
+	resolver *study.Resolver
+}
+
+// run ends the coaching of people whose study is over, until ctx ends. What
 // is left to do is in the tables, so another process goes on with it.
-func (h *handlers) runCloseOuts(ctx context.Context) {
+func (h *closeOuts) run(ctx context.Context) {
 	tick := time.NewTicker(closeOutInterval)
 	defer tick.Stop()
 	after := ""
 	for ctx.Err() == nil {
-		if h.studies.HasOver() {
+		if h.resolver.HasOver() {
 			var err error
 			if after, err = h.closeOutSome(ctx, after); err != nil && ctx.Err() == nil {
 				h.log.Error("closing out a study failed, trying again", "error", err)
@@ -42,8 +52,8 @@ func (h *handlers) runCloseOuts(ctx context.Context) {
 // closeOutSome closes out some of the people behind an id, and returns behind which
 // to go on. People in quiet hours are left for later: nothing is started for them
 // meanwhile.
-func (h *handlers) closeOutSome(ctx context.Context, after string) (string, error) {
-	rows, err := h.store.People.PeopleToCloseOut(ctx, after, closeOutPage)
+func (h *closeOuts) closeOutSome(ctx context.Context, after string) (string, error) {
+	rows, err := h.people.PeopleToCloseOut(ctx, after, closeOutPage)
 	if err != nil {
 		return after, err
 	}
@@ -56,7 +66,7 @@ func (h *handlers) closeOutSome(ctx context.Context, after string) (string, erro
 		after = p.ID
 		open, err := h.isOpen(ctx, p)
 		if err == nil && open {
-			if err = h.store.People.CloseOut(ctx, p.ID, h.now()); err == nil {
+			if err = h.people.CloseOut(ctx, p.ID, h.now()); err == nil {
 				h.deliverNotices(ctx, p.ID)
 				done++
 			}
@@ -72,13 +82,13 @@ func (h *handlers) closeOutSome(ctx context.Context, after string) (string, erro
 }
 
 // isOpen reports whether it is not quiet for a person, as their study has it.
-func (h *handlers) isOpen(ctx context.Context, p models.Participant) (bool, error) {
-	settings, err := h.studies.Resolve(ctx, p.StudyID, p.Arm)
+func (h *closeOuts) isOpen(ctx context.Context, p models.Participant) (bool, error) {
+	settings, err := h.resolver.Resolve(ctx, p.StudyID, p.Arm)
 	if err != nil {
 		return false, err
 	}
 	now := h.now()
 	state := models.ParticipantState{ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed}
-	open, err := coach.Input{State: state, Now: now, Rules: settings.Rules(h.cfg.Defaults.Rules), Zones: zones.Load}.Opens()
+	open, err := coach.Input{State: state, Now: now, Rules: settings.Rules(h.rules), Zones: zones.Load}.Opens()
 	return !open.After(now), err
 }

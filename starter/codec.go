@@ -50,12 +50,12 @@ const codecDecode = "/codec/decode"
 
 // registerCodec mounts Temporal's remote codec protocol. It opens what Temporal
 // holds, which is ids and codes but no text, for a caller with the API key.
-func (h *handlers) registerCodec(mux *http.ServeMux, doc *huma.OpenAPI) {
-	if h.cfg.Codec.Codec == nil {
+func (h *admission) registerCodec(mux *http.ServeMux, doc *huma.OpenAPI, cfg CodecConfig) {
+	if cfg.Codec == nil {
 		return
 	}
-	access := newAccess(h.cfg.HTTP.APIToken, h.cfg.Codec.Origins...)
-	codec := http.StripPrefix("/codec", converter.NewPayloadCodecHTTPHandler(h.cfg.Codec.Codec))
+	access := newAccess(h.apiToken, cfg.Origins...)
+	codec := http.StripPrefix("/codec", converter.NewPayloadCodecHTTPHandler(cfg.Codec))
 	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, refused := h.admitRequest(access, r, w.Header())
 		if refused == nil {
@@ -70,11 +70,11 @@ func (h *handlers) registerCodec(mux *http.ServeMux, doc *huma.OpenAPI) {
 		seen := &seenStatus{ResponseWriter: w, status: http.StatusOK}
 		codec.ServeHTTP(seen, r)
 		if r.URL.Path == codecDecode && seen.status == http.StatusOK {
-			h.recordReading(ctx, reading{actor: who.Actor, action: readPayload}, false)
+			h.readings.record(ctx, reading{actor: who.Actor, action: readPayload}, false)
 		}
 	})
 	shared := cors.New(cors.Options{
-		AllowedOrigins: h.cfg.Codec.Origins, AllowCredentials: true,
+		AllowedOrigins: cfg.Origins, AllowCredentials: true,
 		AllowedMethods: []string{http.MethodPost},
 		AllowedHeaders: []string{"Content-Type", "Authorization", "X-Namespace", "Authorization-Extras"},
 	}).Handler(guarded)

@@ -30,21 +30,17 @@ const (
 	cohortTries = 20
 )
 
-// cohortRunner has the jobs looked for before their time.
-type cohortRunner chan struct{}
-
-func newCohortRunner() cohortRunner { return make(cohortRunner, 1) }
-
-func (c cohortRunner) wake() {
+// wake has the jobs looked for before their time.
+func (h *cohortRoutes) wake() {
 	select {
-	case c <- struct{}{}:
+	case h.waking <- struct{}{}:
 	default: // It will look anyway.
 	}
 }
 
-// runCohorts carries out what was confirmed, and goes on with what a process that
+// run carries out what was confirmed, and goes on with what a process that
 // has ended left behind, until ctx ends.
-func (h *handlers) runCohorts(ctx context.Context) {
+func (h *cohortRoutes) run(ctx context.Context) {
 	tick := time.NewTicker(cohortInterval)
 	defer tick.Stop()
 	for ctx.Err() == nil {
@@ -54,19 +50,19 @@ func (h *handlers) runCohorts(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
-		case <-h.cohorts:
+		case <-h.waking:
 		}
 	}
 }
 
 // sweepCohorts advances every job that can go on. A job that fails does not hold
 // up the others.
-func (h *handlers) sweepCohorts(ctx context.Context) error {
+func (h *cohortRoutes) sweepCohorts(ctx context.Context) error {
 	now := h.now()
-	if err := h.store.Cohorts.ExpireCohorts(ctx, now.Add(-cohortWait), now); err != nil {
+	if err := h.cohorts.ExpireCohorts(ctx, now.Add(-cohortWait), now); err != nil {
 		return err
 	}
-	ids, err := h.store.Cohorts.CohortsToDo(ctx)
+	ids, err := h.cohorts.CohortsToDo(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,8 +73,8 @@ func (h *handlers) sweepCohorts(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-func (h *handlers) advanceCohort(ctx context.Context, id string) error {
-	job, err := h.store.Cohorts.Cohort(ctx, id)
+func (h *cohortRoutes) advanceCohort(ctx context.Context, id string) error {
+	job, err := h.cohorts.Cohort(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -93,16 +89,16 @@ func (h *handlers) advanceCohort(ctx context.Context, id string) error {
 }
 
 // checkCohort checks the file of a job and stores what it found.
-func (h *handlers) checkCohort(ctx context.Context, job models.CohortJob) (models.CohortJob, error) {
+func (h *cohortRoutes) checkCohort(ctx context.Context, job models.CohortJob) (models.CohortJob, error) {
 	check, err := h.checkFile(ctx, job)
 	if err != nil {
 		return models.CohortJob{}, err
 	}
-	return h.store.Cohorts.SaveCohortCheck(ctx, check)
+	return h.cohorts.SaveCohortCheck(ctx, check)
 }
 
 // checkFile reads a file and looks for its numbers among those that are known.
-func (h *handlers) checkFile(ctx context.Context, job models.CohortJob) (models.CohortCheck, error) {
+func (h *cohortRoutes) checkFile(ctx context.Context, job models.CohortJob) (models.CohortCheck, error) {
 	list := h.parseCohort(job)
 	rules, err := h.readStudyRules(ctx, job.StudyID)
 	if err != nil {
@@ -112,7 +108,7 @@ func (h *handlers) checkFile(ctx context.Context, job models.CohortJob) (models.
 	for i, p := range list.People {
 		phones[i] = p.Phone
 	}
-	known, err := h.store.Cohorts.KnownNumbers(ctx, phones)
+	known, err := h.cohorts.KnownNumbers(ctx, phones)
 	if err != nil {
 		return models.CohortCheck{}, err
 	}
@@ -142,9 +138,9 @@ func (h *handlers) checkFile(ctx context.Context, job models.CohortJob) (models.
 	return check, nil
 }
 
-func (h *handlers) parseCohort(job models.CohortJob) cohort.List {
+func (h *cohortRoutes) parseCohort(job models.CohortJob) cohort.List {
 	return cohort.Parse(job.File, cohort.Options{
-		IgnoreUnknown: job.IgnoreUnknown, Region: job.Region, Zone: job.Zone, OurNumbers: h.ourNumbers(),
+		IgnoreUnknown: job.IgnoreUnknown, Region: job.Region, Zone: job.Zone, OurNumbers: h.numbers.list(),
 	})
 }
 
@@ -160,9 +156,9 @@ type studyRules struct {
 	strata []models.Stratum
 }
 
-func (h *handlers) readStudyRules(ctx context.Context, studyID string) (studyRules, error) {
+func (h *cohortRoutes) readStudyRules(ctx context.Context, studyID string) (studyRules, error) {
 	rules := studyRules{newest: map[string]int{}}
-	study, err := h.store.Studies.Study(ctx, studyID)
+	study, err := h.studies.Study(ctx, studyID)
 	if err != nil {
 		return rules, err
 	}
@@ -170,7 +166,7 @@ func (h *handlers) readStudyRules(ctx context.Context, studyID string) (studyRul
 	if err != nil {
 		return rules, err
 	}
-	texts, err := h.store.Studies.ConsentTexts(ctx, studyID)
+	texts, err := h.studies.ConsentTexts(ctx, studyID)
 	for _, text := range texts {
 		rules.newest[text.Locale] = max(rules.newest[text.Locale], text.Version)
 	}
@@ -217,7 +213,7 @@ func (r studyRules) check(row models.CohortPerson) error {
 
 // enrolCohort enrols the people of a job from the first one that was not tried.
 // Another process may do the same: each batch is enrolled by one of them.
-func (h *handlers) enrolCohort(ctx context.Context, job models.CohortJob) error {
+func (h *cohortRoutes) enrolCohort(ctx context.Context, job models.CohortJob) error {
 	list := h.parseCohort(job)
 	rules, err := h.readStudyRules(ctx, job.StudyID)
 	if err != nil {
@@ -232,7 +228,7 @@ func (h *handlers) enrolCohort(ctx context.Context, job models.CohortJob) error 
 		to := min(from+cohortBatch, len(list.People))
 		batch := h.newBatch(job, rules, list.People[from:to], plan[from:to])
 		batch.IsLast = to == len(list.People)
-		next, err := h.store.Cohorts.EnrolBatch(ctx, batch)
+		next, err := h.cohorts.EnrolBatch(ctx, batch)
 		if err == nil {
 			job, tries = next, 0
 			continue
@@ -241,14 +237,14 @@ func (h *handlers) enrolCohort(ctx context.Context, job models.CohortJob) error 
 			return err
 		}
 		tries++
-		if job, err = h.store.Cohorts.Cohort(ctx, job.ID); err != nil {
+		if job, err = h.cohorts.Cohort(ctx, job.ID); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (h *handlers) newBatch(job models.CohortJob, rules studyRules, rows []models.CohortPerson, plan []time.Time) models.CohortBatch {
+func (h *cohortRoutes) newBatch(job models.CohortJob, rules studyRules, rows []models.CohortPerson, plan []time.Time) models.CohortBatch {
 	now := h.now()
 	batch := models.CohortBatch{ID: job.ID, From: job.NextRow, Rows: rows, Now: now}
 	for i, row := range rows {
@@ -266,12 +262,12 @@ func (h *handlers) newBatch(job models.CohortJob, rules studyRules, rows []model
 // planGreetings returns when each person of a file is greeted. Those who are
 // enrolled keep their places; those who follow after a pause are not planned into
 // the past.
-func (h *handlers) planGreetings(ctx context.Context, job models.CohortJob, people []models.CohortPerson) ([]time.Time, error) {
-	settings, err := h.studies.Resolve(ctx, job.StudyID, "") // arms are drawn later
+func (h *cohortRoutes) planGreetings(ctx context.Context, job models.CohortJob, people []models.CohortPerson) ([]time.Time, error) {
+	settings, err := h.resolver.Resolve(ctx, job.StudyID, "") // arms are drawn later
 	if err != nil {
 		return nil, err
 	}
-	rules := settings.Rules(h.cfg.Defaults.Rules)
+	rules := settings.Rules(h.defaults.Rules)
 	begun, now := job.CreatedAt, h.now()
 	if job.ConfirmedAt != nil {
 		begun = *job.ConfirmedAt

@@ -18,6 +18,8 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/internal/sheet"
+	"coachline/internal/store"
+	"coachline/internal/study"
 	"coachline/models"
 )
 
@@ -56,7 +58,25 @@ type cohortRequest struct {
 	ID string `path:"id" maxLength:"64" doc:"Id of a cohort."`
 }
 
-func (h *handlers) registerCohorts(router huma.API) {
+// cohortRoutes answers what concerns imports of people, and carries them out.
+type cohortRoutes struct {
+	base
+	cohorts  *store.Cohorts
+	studies  *store.Studies
+	audit    *store.Audit
+	defaults Defaults
+	resolver *study.Resolver
+	numbers  *numbers
+	// waking has jobs looked for before their time.
+	waking chan struct{}
+}
+
+func newCohortRoutes(b base, cfg Config, resolver *study.Resolver, numbers *numbers) *cohortRoutes {
+	s := cfg.Store
+	return &cohortRoutes{b, s.Cohorts, s.Studies, s.Audit, cfg.Defaults, resolver, numbers, make(chan struct{}, 1)}
+}
+
+func (h *cohortRoutes) register(router huma.API) {
 	upload := route{method: http.MethodPost, path: cohortsPath, id: "import-cohort", needs: auth.ParticipantEnrol, summary: "Check a CSV or TSV file of people who are to be enrolled",
 		status: http.StatusCreated, maxBody: maxCohortFile, readLimit: cohortReadLimit, errors: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}
 	register(router, upload, h.importCohort)
@@ -81,7 +101,7 @@ func (h *handlers) registerCohorts(router huma.API) {
 
 // importCohort checks a file. Without a fault (or where those with faults are to
 // be left out) it waits for a confirmation.
-func (h *handlers) importCohort(ctx context.Context, in *newCohortRequest) (*newCohortAnswer, error) {
+func (h *cohortRoutes) importCohort(ctx context.Context, in *newCohortRequest) (*newCohortAnswer, error) {
 	name, file, err := readUpload(in)
 	if err != nil {
 		return nil, err
@@ -92,7 +112,7 @@ func (h *handlers) importCohort(ctx context.Context, in *newCohortRequest) (*new
 	}
 	job := models.CohortJob{
 		ID: id, FileName: name, File: file, IgnoreUnknown: in.IgnoreUnknown, SkipFaulty: in.SkipFaulty,
-		Region: h.cfg.Defaults.Region, Zone: h.cfg.Defaults.Zone, PerMinute: h.cfg.Defaults.GreetingsPerMinute,
+		Region: h.defaults.Region, Zone: h.defaults.Zone, PerMinute: h.defaults.GreetingsPerMinute,
 		StudyID: cmp.Or(in.Study, models.DefaultStudy), CreatedBy: actorOf(ctx), CreatedAt: h.now(),
 	}
 	if err := h.checkRecruiting(ctx, job.StudyID); err != nil {
@@ -104,7 +124,7 @@ func (h *handlers) importCohort(ctx context.Context, in *newCohortRequest) (*new
 	if in.DryRun {
 		return h.tryCohort(ctx, job)
 	}
-	if job, err = h.store.Cohorts.CreateCohort(ctx, job); err != nil {
+	if job, err = h.cohorts.CreateCohort(ctx, job); err != nil {
 		return nil, h.toFailure("storing the file", err)
 	}
 	checked, err := h.checkCohort(ctx, job)
@@ -119,8 +139,8 @@ func (h *handlers) importCohort(ctx context.Context, in *newCohortRequest) (*new
 }
 
 // checkRecruiting refuses a study that does not take people in.
-func (h *handlers) checkRecruiting(ctx context.Context, id string) error {
-	study, err := h.store.Studies.Study(ctx, id)
+func (h *cohortRoutes) checkRecruiting(ctx context.Context, id string) error {
+	study, err := h.studies.Study(ctx, id)
 	switch {
 	case errors.Is(err, models.ErrNotFound):
 		return newFailure(http.StatusBadRequest, "study: is not the id of a study")
@@ -133,7 +153,7 @@ func (h *handlers) checkRecruiting(ctx context.Context, id string) error {
 }
 
 // tryCohort says what an import would find, and keeps nothing but an audit row.
-func (h *handlers) tryCohort(ctx context.Context, job models.CohortJob) (*newCohortAnswer, error) {
+func (h *cohortRoutes) tryCohort(ctx context.Context, job models.CohortJob) (*newCohortAnswer, error) {
 	check, err := h.checkFile(ctx, job)
 	if err != nil {
 		return nil, h.toFailure("checking the file", err)
@@ -141,7 +161,7 @@ func (h *handlers) tryCohort(ctx context.Context, job models.CohortJob) (*newCoh
 	job.ID, job.State = "", check.State
 	job.Rows, job.Good, job.Faults, job.Suggested = check.Rows, check.Good, check.Faults, check.Suggested
 	detail := strconv.Itoa(job.Rows) + " rows, " + strconv.Itoa(job.Faults) + " faults"
-	if err := h.store.Audit.RecordAudit(ctx, models.Audit{Actor: job.CreatedBy, Action: "cohort_dry_run", Detail: detail, At: job.CreatedAt}); err != nil {
+	if err := h.audit.RecordAudit(ctx, models.Audit{Actor: job.CreatedBy, Action: "cohort_dry_run", Detail: detail, At: job.CreatedAt}); err != nil {
 		return nil, h.toFailure("checking the file", err)
 	}
 	body := newAnswer("Dry run: nothing was kept", showCohort(ctx, job, check.Report)).Body
@@ -182,32 +202,32 @@ func readUpload(in *newCohortRequest) (name string, file []byte, err error) {
 	return string(runes[:min(len(runes), 200)]), file, nil
 }
 
-func (h *handlers) getCohort(ctx context.Context, in *cohortRequest) (*answer[api.Cohort], error) {
-	job, err := h.store.Cohorts.Cohort(ctx, in.ID)
+func (h *cohortRoutes) getCohort(ctx context.Context, in *cohortRequest) (*answer[api.Cohort], error) {
+	job, err := h.cohorts.Cohort(ctx, in.ID)
 	return h.answerCohort(ctx, "", job, err)
 }
 
 // confirmCohort answers at once; the people are enrolled in the background.
-func (h *handlers) confirmCohort(ctx context.Context, in *cohortRequest) (*answer[api.Cohort], error) {
-	job, err := h.store.Cohorts.ConfirmCohort(ctx, models.CohortStep{ID: in.ID, Actor: actorOf(ctx), Now: h.now()})
+func (h *cohortRoutes) confirmCohort(ctx context.Context, in *cohortRequest) (*answer[api.Cohort], error) {
+	job, err := h.cohorts.ConfirmCohort(ctx, models.CohortStep{ID: in.ID, Actor: actorOf(ctx), Now: h.now()})
 	if errors.Is(err, models.ErrConflict) {
 		return nil, newFailure(http.StatusConflict, "the cohort is not ready; only a checked file that waits for its confirmation can be confirmed")
 	}
 	if err == nil {
-		h.cohorts.wake()
+		h.wake()
 	}
 	return h.answerCohort(ctx, "The people are being enrolled", job, err)
 }
 
-func (h *handlers) cancelCohort(ctx context.Context, in *cohortRequest) (*answer[api.Cohort], error) {
-	job, err := h.store.Cohorts.CancelCohort(ctx, models.CohortStep{ID: in.ID, Actor: actorOf(ctx), Now: h.now()})
+func (h *cohortRoutes) cancelCohort(ctx context.Context, in *cohortRequest) (*answer[api.Cohort], error) {
+	job, err := h.cohorts.CancelCohort(ctx, models.CohortStep{ID: in.ID, Actor: actorOf(ctx), Now: h.now()})
 	if errors.Is(err, models.ErrConflict) {
 		return nil, newFailure(http.StatusConflict, "the cohort is over and cannot be canceled")
 	}
 	return h.answerCohort(ctx, "The import is canceled; who is enrolled stays so", job, err)
 }
 
-func (h *handlers) answerCohort(ctx context.Context, message string, job models.CohortJob, err error) (*answer[api.Cohort], error) {
+func (h *cohortRoutes) answerCohort(ctx context.Context, message string, job models.CohortJob, err error) (*answer[api.Cohort], error) {
 	if err != nil {
 		return nil, h.toFailure("reading the cohort", asMissing("cohort", err))
 	}
@@ -219,7 +239,7 @@ func (h *handlers) answerCohort(ctx context.Context, message string, job models.
 }
 
 // exportFaults writes the faults as a table for a spreadsheet.
-func (h *handlers) exportFaults(ctx context.Context, in *cohortRequest) (*fileAnswer, error) {
+func (h *cohortRoutes) exportFaults(ctx context.Context, in *cohortRequest) (*fileAnswer, error) {
 	found, err := h.getCohort(ctx, in)
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ func benchCohort(b *testing.B, url string) {
 	quiet, err := coach.ParseQuietHours("21:00-08:00")
 	require.NoError(b, err)
 	cfg := Config{Store: rows, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Defaults: Defaults{Rules: coach.Rules{Quiet: quiet}}}.withDefaults()
-	h := &handlers{cfg: cfg, store: rows, base: base{log: cfg.Logger, clock: cfg.Now}, cohorts: newCohortRunner()}
+	h := newTestCohorts(cfg, cfg.Now)
 	const people = 10000
 	for n := 0; b.Loop(); n++ {
 		var file strings.Builder

@@ -12,6 +12,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/study"
 	"coachline/models"
 )
 
@@ -226,9 +227,7 @@ func TestCohortGoesOnAfterACrash(t *testing.T) {
 				h.stop()
 				h.faults.fail(nil)
 
-				next := &handlers{cfg: kept, store: rows, cohorts: newCohortRunner(), base: base{
-					log: kept.Logger, clock: func() time.Time { return testNow.Add(time.Hour) },
-				}}
+				next := newTestCohorts(kept, func() time.Time { return testNow.Add(time.Hour) })
 				require.NoError(t, next.sweepCohorts(t.Context()))
 				done, err := rows.Cohorts.Cohort(t.Context(), job.ID)
 				require.NoError(t, err)
@@ -267,4 +266,10 @@ func TestGreetingsPerMinute(t *testing.T) {
 	for rate, want := range map[float64]int{0: 15, 1: 15, 3: 45, 0.01: 1, 100: 1500} {
 		require.Equal(t, want, greetingsPerMinute(rate), "%v segments a second", rate)
 	}
+}
+
+// newTestCohorts carries imports out in a process of its own.
+func newTestCohorts(cfg Config, clock func() time.Time) *cohortRoutes {
+	resolver := study.New(study.Config{Studies: cfg.Store.Studies, Logger: cfg.Logger})
+	return newCohortRoutes(base{log: cfg.Logger, clock: clock}, cfg, resolver, &numbers{resolver: resolver})
 }

@@ -17,7 +17,7 @@ type decisionsRequest struct {
 	Cursor string `query:"cursor" maxLength:"200" doc:"next_cursor of the page before."`
 }
 
-func (h *handlers) registerDecisions(router huma.API) {
+func (h *studyRoutes) registerDecisions(router huma.API) {
 	register(router, route{method: http.MethodGet, path: studyPath + "/decisions", id: "list-decisions", needs: auth.ExportRead,
 		summary: "Decision points of a study, also those at which people were not available", errors: []int{http.StatusNotFound}}, h.listDecisions)
 }
@@ -43,12 +43,12 @@ func toDecision(row models.DecisionOutcome) api.Decision {
 	return out
 }
 
-func (h *handlers) listDecisions(ctx context.Context, in *decisionsRequest) (*answer[api.DecisionPage], error) {
-	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
+func (h *studyRoutes) listDecisions(ctx context.Context, in *decisionsRequest) (*answer[api.DecisionPage], error) {
+	if _, err := h.studies.Study(ctx, in.ID); err != nil {
 		return nil, h.toFailure("listing decisions", asMissing("study", err))
 	}
 	query := models.DecisionQuery{StudyID: in.ID, After: in.Cursor, Limit: in.Limit, Now: h.now()}
-	rows, err := h.store.Studies.Decisions(ctx, query)
+	rows, err := h.studies.Decisions(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("listing decisions", err)
 	}
@@ -58,7 +58,7 @@ func (h *handlers) listDecisions(ctx context.Context, in *decisionsRequest) (*an
 	}
 	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.DecisionOutcome) (string, []models.DecisionOutcome, error) {
 		query.After, query.Limit = last.ID, 1
-		more, err := h.store.Studies.Decisions(ctx, query)
+		more, err := h.studies.Decisions(ctx, query)
 		return last.ID, more, err
 	})
 	if err != nil {

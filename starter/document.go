@@ -2,6 +2,7 @@ package starter
 
 import (
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -14,7 +15,7 @@ import (
 
 // registerDocument serves the API document. It is called last, because the
 // document describes the routes that are registered before.
-func (h *handlers) registerDocument(mux *http.ServeMux, doc *huma.OpenAPI) {
+func registerDocument(mux *http.ServeMux, doc *huma.OpenAPI, log *slog.Logger) {
 	document := plainRoute{http.MethodGet, "/openapi.json", "This document", "application/openapi+json"}.newOperation(http.StatusBadRequest)
 	document.Responses["200"].Content["application/openapi+json"].Schema = &huma.Schema{
 		Type: huma.TypeObject, Required: []string{"openapi", "info", "paths"}, AdditionalProperties: true,
@@ -30,7 +31,7 @@ func (h *handlers) registerDocument(mux *http.ServeMux, doc *huma.OpenAPI) {
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		raw, err := write()
 		if err != nil {
-			h.log.Error("writing the API document failed", "error", err)
+			log.Error("writing the API document failed", "error", err)
 			writeFailure(w, newFailure(http.StatusInternalServerError, "internal error"))
 			return
 		}

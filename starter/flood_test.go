@@ -194,7 +194,7 @@ func TestLimitsOfConnectionsByDefault(t *testing.T) {
 // ordinary wrong token.
 func TestBearerTokensOfAnyLength(t *testing.T) {
 	g := newAccess(testToken)
-	h := &handlers{base: base{clock: time.Now}, store: openStore(t, &faults{}, store.InboundLimits{})}
+	h := &admission{base: base{clock: time.Now}, tokens: openStore(t, &faults{}, store.InboundLimits{}).Tokens}
 	for _, token := range []string{"", "t", testToken[:len(testToken)-1], testToken + "x", strings.Repeat("x", 10_000)} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://coach/", http.NoBody)
 		require.NoError(t, err)

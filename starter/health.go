@@ -6,15 +6,26 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"go.temporal.io/sdk/client"
 
 	"coachline/internal/api"
 	"coachline/internal/metrics"
+	"coachline/internal/store"
 )
 
 // readyLimit is how long the dependencies have to answer.
 const readyLimit = 2 * time.Second
 
-func (h *handlers) registerHealth(router huma.API) {
+// healthRoutes answers whether the process and what it needs are well.
+type healthRoutes struct {
+	base
+	store    *store.Store
+	temporal client.Client
+	metrics  *metrics.Metrics
+	version  string
+}
+
+func (h *healthRoutes) register(router huma.API) {
 	open := func(path, id, summary string, errors ...int) huma.Operation {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Errors: errors}
 	}
@@ -25,17 +36,17 @@ func (h *handlers) registerHealth(router huma.API) {
 	huma.Register(router, open("/readyz", "readyz", "Database and Temporal answer", http.StatusServiceUnavailable), h.getReadiness)
 	huma.Register(router, open("/version", "version", "Version of this build"),
 		func(context.Context, *noInput) (*answer[api.Version], error) {
-			return newAnswer("", api.Version{Version: h.cfg.Version}), nil
+			return newAnswer("", api.Version{Version: h.version}), nil
 		})
 }
 
-func (h *handlers) getReadiness(ctx context.Context, _ *noInput) (*answer[api.Readiness], error) {
+func (h *healthRoutes) getReadiness(ctx context.Context, _ *noInput) (*answer[api.Readiness], error) {
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()
 	ready := api.Readiness{Database: "ok", Temporal: "ok"}
 	temporalErr := make(chan error, 1)
 	go func() {
-		_, err := h.cfg.Temporal.CheckHealth(ctx, nil)
+		_, err := h.temporal.CheckHealth(ctx, nil)
 		temporalErr <- err
 	}()
 	if err := h.store.Ping(ctx); err != nil {
@@ -52,8 +63,8 @@ func (h *handlers) getReadiness(ctx context.Context, _ *noInput) (*answer[api.Re
 	return newAnswer("ready", ready), nil
 }
 
-func (h *handlers) registerMetrics(mux *http.ServeMux, doc *huma.OpenAPI) {
-	mux.Handle("GET /metrics", h.cfg.Metrics.HandlerWith(metrics.Backlog{
+func (h *healthRoutes) registerMetrics(mux *http.ServeMux, doc *huma.OpenAPI) {
+	mux.Handle("GET /metrics", h.metrics.HandlerWith(metrics.Backlog{
 		Notices: h.store.Notices.PendingNotices, SenderHolds: h.store.Outbox.SenderHolds, Attention: h.store.Attention.CountAttention,
 	}))
 	doc.AddOperation(plainRoute{http.MethodGet, "/metrics", "Prometheus metrics", "text/plain"}.newOperation(http.StatusBadRequest))

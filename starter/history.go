@@ -9,12 +9,26 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
-func (h *handlers) registerHistory(router huma.API) {
+// conversationRoutes answers what was said, and takes what operators and chats say.
+type conversationRoutes struct {
+	base
+	people    *store.People
+	outbox    *store.Outbox
+	takeOvers *store.TakeOvers
+	carrier   *carrierRoutes
+}
+
+func (h *conversationRoutes) register(router huma.API) {
 	register(router, route{method: http.MethodGet, path: participantPath + "/history", id: "get-history", needs: auth.PersonalRead, reads: readConversation,
 		summary: "The conversation, oldest first", errors: []int{http.StatusNotFound}}, h.getHistory)
+	h.registerWaiting(router)
+	h.registerMessages(router)
+	h.registerChat(router)
+	h.registerTakeOvers(router)
 }
 
 type historyRequest struct {
@@ -24,7 +38,7 @@ type historyRequest struct {
 	After  time.Time `query:"after" doc:"Only what is newer than this instant, to look for an answer; not together with before."`
 }
 
-func (h *handlers) getHistory(ctx context.Context, in *historyRequest) (*answer[[]api.HistoryEntry], error) {
+func (h *conversationRoutes) getHistory(ctx context.Context, in *historyRequest) (*answer[[]api.HistoryEntry], error) {
 	entries, err := h.readHistory(ctx, in)
 	if err != nil {
 		return nil, h.toFailure("reading the conversation", err)
@@ -39,17 +53,17 @@ func (h *handlers) getHistory(ctx context.Context, in *historyRequest) (*answer[
 	return newAnswer("", list), nil
 }
 
-func (h *handlers) readHistory(ctx context.Context, in *historyRequest) ([]models.HistoryEntry, error) {
+func (h *conversationRoutes) readHistory(ctx context.Context, in *historyRequest) ([]models.HistoryEntry, error) {
 	if in.After.IsZero() {
-		return h.store.People.History(ctx, in.ID, in.Limit, in.Before)
+		return h.people.History(ctx, in.ID, in.Limit, in.Before)
 	}
 	if !in.Before.IsZero() {
 		return nil, models.BadField("after", "not together with before")
 	}
-	if _, err := h.store.People.Participant(ctx, in.ID); err != nil {
+	if _, err := h.people.Participant(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	return h.store.People.HistoryAfter(ctx, in.ID, in.Limit, in.After)
+	return h.people.HistoryAfter(ctx, in.ID, in.Limit, in.After)
 }
 
 func toHistoryEntry(entry models.HistoryEntry) api.HistoryEntry {

@@ -8,6 +8,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -18,7 +19,15 @@ type newJoinRequest struct {
 	Body api.NewJoin
 }
 
-func (h *handlers) registerJoins(router huma.API) {
+// joinRoutes takes requests to join a study.
+type joinRoutes struct {
+	base
+	joins   *store.Joins
+	studies *store.Studies
+	numbers *numbers
+}
+
+func (h *joinRoutes) register(router huma.API) {
 	register(router, route{method: http.MethodGet, path: joinsPath, id: "list-joins", needs: auth.StudyRead,
 		summary: "The newest requests to join a study by keyword or form", errors: []int{http.StatusNotFound}}, h.listJoins)
 	register(router, route{method: http.MethodPost, path: joinsPath, id: "request-join", needs: auth.ParticipantEnrol,
@@ -28,8 +37,8 @@ func (h *handlers) registerJoins(router huma.API) {
 
 // requestJoin answers alike where the number is enrolled, has opted out or was asked
 // before, so that a form tells nothing about numbers.
-func (h *handlers) requestJoin(ctx context.Context, in *newJoinRequest) (*answer[api.Empty], error) {
-	phone, err := h.parsePhone(in.Body.Phone)
+func (h *joinRoutes) requestJoin(ctx context.Context, in *newJoinRequest) (*answer[api.Empty], error) {
+	phone, err := h.numbers.parse(in.Body.Phone)
 	if err != nil {
 		return nil, h.toFailure("asking for a join", err)
 	}
@@ -42,7 +51,7 @@ func (h *handlers) requestJoin(ctx context.Context, in *newJoinRequest) (*answer
 	if err != nil {
 		return nil, h.toFailure("asking for a join", err)
 	}
-	hint, err := h.store.Joins.RequestJoin(ctx, models.JoinRequest{
+	hint, err := h.joins.RequestJoin(ctx, models.JoinRequest{
 		ID: id, StudyID: in.ID, Phone: phone, Locale: in.Body.Locale, Timezone: in.Body.Timezone, Actor: actorOf(ctx), Now: h.now(),
 	})
 	if err != nil {
@@ -54,11 +63,11 @@ func (h *handlers) requestJoin(ctx context.Context, in *newJoinRequest) (*answer
 	return newAnswer("The person is asked by text unless the number is enrolled, has opted out or was asked before", api.Empty{}), nil
 }
 
-func (h *handlers) listJoins(ctx context.Context, in *studyRequest) (*answer[api.JoinList], error) {
-	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
+func (h *joinRoutes) listJoins(ctx context.Context, in *studyRequest) (*answer[api.JoinList], error) {
+	if _, err := h.studies.Study(ctx, in.ID); err != nil {
 		return nil, h.toFailure("listing joins", asMissing("study", err))
 	}
-	rows, counts, err := h.store.Joins.List(ctx, in.ID, 0)
+	rows, counts, err := h.joins.List(ctx, in.ID, 0)
 	if err != nil {
 		return nil, h.toFailure("listing joins", err)
 	}

@@ -16,7 +16,7 @@ import (
 	"coachline/models"
 )
 
-func (h *handlers) registerMessages(router huma.API) {
+func (h *conversationRoutes) registerMessages(router huma.API) {
 	r := route{method: http.MethodPost, path: participantPath + "/messages", id: "send-message", ownKey: true, needs: auth.MessageSend,
 		summary: "Send an operator's message", status: http.StatusAccepted,
 		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}
@@ -46,12 +46,12 @@ type messageAnswer struct {
 
 // sendMessage queues an operator's text. It goes out when the participant's
 // workflow sends it; the outbox row is what a repeated request finds.
-func (h *handlers) sendMessage(ctx context.Context, in *messageRequest) (*messageAnswer, error) {
+func (h *conversationRoutes) sendMessage(ctx context.Context, in *messageRequest) (*messageAnswer, error) {
 	body := segments.Smart(in.Body.Body)
 	if strings.TrimSpace(body) == "" {
 		return nil, newFailure(http.StatusBadRequest, "body: must not be blank")
 	}
-	p, err := h.store.People.Participant(ctx, in.ID)
+	p, err := h.people.Participant(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("queueing the message", err)
 	}
@@ -64,7 +64,7 @@ func (h *handlers) sendMessage(ctx context.Context, in *messageRequest) (*messag
 			return nil, h.toFailure("queueing the message", err)
 		}
 	}
-	out, created, err := h.store.Outbox.QueueOperatorMessage(ctx, models.OperatorMessage{
+	out, created, err := h.outbox.QueueOperatorMessage(ctx, models.OperatorMessage{
 		ParticipantID: in.ID, Body: body, Key: key, Actor: actorOf(ctx), Now: h.now(),
 	})
 	if errors.Is(err, models.ErrConflict) || (err == nil && !created && out.Body != body) {

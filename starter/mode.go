@@ -26,7 +26,7 @@ type modeRequest struct {
 	Body api.ModeChange
 }
 
-func (h *handlers) registerMode(router huma.API) {
+func (h *workflowRoutes) registerMode(router huma.API) {
 	register(router, route{method: http.MethodPost, path: participantPath + "/mode", id: "force-mode", needs: auth.ParticipantChange,
 		summary: "Force a mode, applied between turns",
 		errors:  []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.forceMode)
@@ -34,8 +34,8 @@ func (h *handlers) registerMode(router huma.API) {
 
 // forceMode audits a change before it asks for it, so that no change can happen
 // without a row; a refusal leaves a second row.
-func (h *handlers) forceMode(ctx context.Context, in *modeRequest) (*answer[api.ModeChanged], error) {
-	p, err := h.store.People.Participant(ctx, in.ID)
+func (h *workflowRoutes) forceMode(ctx context.Context, in *modeRequest) (*answer[api.ModeChanged], error) {
+	p, err := h.people.Participant(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("setting the mode", err)
 	}
@@ -43,7 +43,7 @@ func (h *handlers) forceMode(ctx context.Context, in *modeRequest) (*answer[api.
 		return nil, newFailure(http.StatusConflict, "target_state: the participant is %s; a mode can be set only while they are active or paused", p.Status)
 	}
 	audit := models.Audit{ParticipantID: in.ID, Actor: actorOf(ctx), Action: "set_mode", Detail: string(in.Body.Target), Reason: in.Body.Reason, At: h.now()}
-	if err := h.store.Audit.RecordAudit(ctx, audit); err != nil {
+	if err := h.audit.RecordAudit(ctx, audit); err != nil {
 		return nil, h.toFailure("setting the mode", err)
 	}
 	view, err := h.requestUpdate(ctx, in.ID, models.UpdateSetMode, models.SetModeRequest{Mode: in.Body.Target})
@@ -56,7 +56,7 @@ func (h *handlers) forceMode(ctx context.Context, in *modeRequest) (*answer[api.
 		return newAnswer("Mode set", out), nil
 	}
 	audit.Action, audit.At = "set_mode_failed", h.now()
-	if auditErr := h.store.Audit.RecordAudit(context.WithoutCancel(ctx), audit); auditErr != nil {
+	if auditErr := h.audit.RecordAudit(context.WithoutCancel(ctx), audit); auditErr != nil {
 		h.log.Error("recording a refused mode failed", "participant", in.ID, "error", auditErr)
 	}
 	var rejected *temporal.ApplicationError
@@ -69,7 +69,7 @@ func (h *handlers) forceMode(ctx context.Context, in *modeRequest) (*answer[api.
 // requestUpdate sends the workflow an update and returns its state then. The
 // workflow applies it between turns; once it has accepted, the change is durable,
 // and a turn that outlasts the limit leaves the state empty here.
-func (h *handlers) requestUpdate(ctx context.Context, participantID, name string, arg any) (models.StatusView, error) {
+func (h *workflowRoutes) requestUpdate(ctx context.Context, participantID, name string, arg any) (models.StatusView, error) {
 	ctx, cancel := context.WithTimeout(ctx, updateLimit)
 	defer cancel()
 	// One id for all tries, and for all requests with one Idempotency-Key: a repeated
@@ -96,9 +96,9 @@ func (h *handlers) requestUpdate(ctx context.Context, participantID, name string
 // no update.
 const updateRetry = 50 * time.Millisecond
 
-func (h *handlers) tryRequestUpdate(ctx context.Context, update client.UpdateWorkflowOptions) (models.StatusView, error) {
-	handle, err := h.cfg.Temporal.UpdateWorkflow(ctx, update)
-	h.cfg.Metrics.WorkflowCall(metrics.CallUpdate, err)
+func (h *workflowRoutes) tryRequestUpdate(ctx context.Context, update client.UpdateWorkflowOptions) (models.StatusView, error) {
+	handle, err := h.temporal.UpdateWorkflow(ctx, update)
+	h.metrics.WorkflowCall(metrics.CallUpdate, err)
 	if err != nil {
 		return models.StatusView{}, fmt.Errorf("updating the workflow: %w", err)
 	}

@@ -26,7 +26,7 @@ const maxChangeTries = 5
 // changeParticipant applies a partial update. What is allowed depends on the row, so the
 // row that was checked must be the row that is written: without If-Match the
 // version just read is used, and a conflict is tried again.
-func (h *handlers) changeParticipant(ctx context.Context, in *changeRequest) (*participantAnswer, error) {
+func (h *participantRoutes) changeParticipant(ctx context.Context, in *changeRequest) (*participantAnswer, error) {
 	want, err := parseIfMatch(in.IfMatch)
 	if err != nil {
 		return nil, h.toFailure("changing the participant", err)
@@ -53,8 +53,8 @@ func describeChange(in *changeRequest, saved models.Participant) string {
 	return "Participant updated"
 }
 
-func (h *handlers) tryChangeParticipant(ctx context.Context, in *changeRequest, want *int64) (models.Participant, error) {
-	row, err := h.store.People.Participant(ctx, in.ID)
+func (h *participantRoutes) tryChangeParticipant(ctx context.Context, in *changeRequest, want *int64) (models.Participant, error) {
+	row, err := h.people.Participant(ctx, in.ID)
 	if err != nil {
 		return models.Participant{}, err
 	}
@@ -69,7 +69,7 @@ func (h *handlers) tryChangeParticipant(ctx context.Context, in *changeRequest, 
 		return models.Participant{}, err
 	}
 	if in.Body.Phone != nil {
-		phone, err := h.parsePhone(*in.Body.Phone)
+		phone, err := h.numbers.parse(*in.Body.Phone)
 		if err != nil {
 			return models.Participant{}, err
 		}
@@ -78,7 +78,7 @@ func (h *handlers) tryChangeParticipant(ctx context.Context, in *changeRequest, 
 	if patch == (models.ParticipantPatch{}) && in.Body.Waiting == "" {
 		return row, nil
 	}
-	return h.store.People.UpdateParticipant(ctx, models.ParticipantUpdate{
+	return h.people.UpdateParticipant(ctx, models.ParticipantUpdate{
 		ID: in.ID, Patch: patch, Waiting: in.Body.Waiting, IfMatch: &row.Version, Actor: actorOf(ctx), Now: h.now(),
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +17,8 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/coach"
 	"coachline/internal/screening"
-	"coachline/internal/sms"
+	"coachline/internal/store"
+	"coachline/internal/study"
 	"coachline/models"
 )
 
@@ -71,7 +71,16 @@ type participantsRequest struct {
 	TakenOver bool             `query:"taken_over" doc:"Only people whose conversation an operator has taken over."`
 }
 
-func (h *handlers) registerParticipants(router huma.API) {
+// participantRoutes answers what concerns participants.
+type participantRoutes struct {
+	base
+	people   *store.People
+	defaults Defaults
+	resolver *study.Resolver
+	numbers  *numbers
+}
+
+func (h *participantRoutes) register(router huma.API) {
 	register(router, route{method: http.MethodPost, path: participantsPath, id: "enrol-participant", ownKey: true, needs: auth.ParticipantEnrol, summary: "Enrol a participant",
 		status: http.StatusCreated, errors: []int{http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.enrolParticipant)
 	register(router, route{method: http.MethodGet, path: participantsPath, id: "list-participants", needs: auth.ParticipantRead, summary: "List participants"}, h.listParticipants)
@@ -103,7 +112,7 @@ func clearedFields() map[string]any {
 
 // enrolParticipant answers as soon as the row and its start notice are committed.
 // When Temporal is away, the relay delivers the notice later.
-func (h *handlers) enrolParticipant(ctx context.Context, in *enrolRequest) (*participantAnswer, error) {
+func (h *participantRoutes) enrolParticipant(ctx context.Context, in *enrolRequest) (*participantAnswer, error) {
 	p, err := h.newParticipant(in)
 	if err != nil {
 		return nil, h.toFailure("enrolling", err)
@@ -115,7 +124,7 @@ func (h *handlers) enrolParticipant(ctx context.Context, in *enrolRequest) (*par
 	if err != nil {
 		return nil, h.toFailure("enrolling", err)
 	}
-	saved, err := h.store.People.EnrollOnce(ctx, p, models.Enrolment{
+	saved, err := h.people.EnrollOnce(ctx, p, models.Enrolment{
 		Actor: actorOf(ctx), Key: in.Key, Body: string(request), Consent: toConsenting(in.Body.Consent), Strata: in.Body.Strata,
 	})
 	if errors.Is(err, models.ErrKeyUsed) {
@@ -130,13 +139,13 @@ func (h *handlers) enrolParticipant(ctx context.Context, in *enrolRequest) (*par
 	return out, nil
 }
 
-func (h *handlers) newParticipant(in *enrolRequest) (models.Participant, error) {
+func (h *participantRoutes) newParticipant(in *enrolRequest) (models.Participant, error) {
 	body := in.Body
-	phone, err := h.parsePhone(body.Phone)
+	phone, err := h.numbers.parse(body.Phone)
 	if err != nil {
 		return models.Participant{}, err
 	}
-	zone, assumed := h.cfg.Defaults.Zone, true
+	zone, assumed := h.defaults.Zone, true
 	if body.Timezone != nil {
 		zone, assumed = *body.Timezone, false
 		if err := checkZone(zone); err != nil {
@@ -178,40 +187,18 @@ func toConsenting(in *api.Consenting) *models.StudyConsent {
 }
 
 // planGreeting returns when a new participant is greeted. The workflow keeps to it.
-func (h *handlers) planGreeting(ctx context.Context, p models.Participant) (*time.Time, error) {
-	settings, err := h.studies.Resolve(ctx, p.StudyID, p.Arm)
+func (h *participantRoutes) planGreeting(ctx context.Context, p models.Participant) (*time.Time, error) {
+	settings, err := h.resolver.Resolve(ctx, p.StudyID, p.Arm)
 	if err != nil {
 		return nil, err
 	}
 	who := models.ParticipantState{ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, SignedUp: p.SignedUp}
-	at, err := coach.Input{State: who, Now: p.EnrolledAt, Rules: settings.Rules(h.cfg.Defaults.Rules), Zones: time.LoadLocation}.FirstGreeting()
+	at, err := coach.Input{State: who, Now: p.EnrolledAt, Rules: settings.Rules(h.defaults.Rules), Zones: time.LoadLocation}.FirstGreeting()
 	if err != nil {
 		return nil, err
 	}
 	at = at.UTC().Truncate(time.Microsecond)
 	return &at, nil
-}
-
-// parsePhone returns a number in E.164. The programme's own numbers are
-// refused: it would text itself.
-func (h *handlers) parsePhone(text string) (string, error) {
-	phone, err := sms.Canonical(text, h.cfg.Defaults.Region)
-	if err != nil {
-		return "", err
-	}
-	if slices.Contains(h.ourNumbers(), phone) {
-		return "", models.BadField("phone_number", "is the programme's own number")
-	}
-	return phone, nil
-}
-
-// parseSender returns a number of our own in E.164.
-func (h *handlers) parseSender(text string) (string, error) {
-	phone, err := sms.Canonical(text, h.cfg.Defaults.Region)
-	if err != nil || phone != text {
-		return "", models.BadField("settings.from", "must be a number in E.164, such as +15017122661")
-	}
-	return phone, nil
 }
 
 var errDebugNeedsTester = models.BadField("debug", "only a tester can have debug messages")
@@ -242,9 +229,9 @@ func newRandomID(prefix string) (string, error) {
 	return prefix + hex.EncodeToString(raw), nil
 }
 
-func (h *handlers) listParticipants(ctx context.Context, in *participantsRequest) (*answer[api.ParticipantPage], error) {
+func (h *participantRoutes) listParticipants(ctx context.Context, in *participantsRequest) (*answer[api.ParticipantPage], error) {
 	query := models.ParticipantQuery{Status: in.Status, Attention: in.Attention, Waiting: in.Waiting, TakenOver: in.TakenOver, After: in.Cursor, Limit: in.Limit}
-	rows, err := h.store.People.Participants(ctx, query)
+	rows, err := h.people.Participants(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("listing participants", err)
 	}
@@ -257,7 +244,7 @@ func (h *handlers) listParticipants(ctx context.Context, in *participantsRequest
 	}
 	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Participant) (string, []models.Participant, error) {
 		query.After, query.Limit = last.ID, 1
-		more, err := h.store.People.Participants(ctx, query)
+		more, err := h.people.Participants(ctx, query)
 		return last.ID, more, err
 	})
 	if err != nil {
@@ -266,8 +253,8 @@ func (h *handlers) listParticipants(ctx context.Context, in *participantsRequest
 	return newAnswer("", page), nil
 }
 
-func (h *handlers) getParticipant(ctx context.Context, in *participantRequest) (*participantAnswer, error) {
-	p, err := h.store.People.Participant(ctx, in.ID)
+func (h *participantRoutes) getParticipant(ctx context.Context, in *participantRequest) (*participantAnswer, error) {
+	p, err := h.people.Participant(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("reading the participant", err)
 	}
@@ -279,12 +266,12 @@ type removeRequest struct {
 	IfMatch string `header:"If-Match" maxLength:"32" doc:"Version that the removal is based on; refused with 412 when it is not the newest."`
 }
 
-func (h *handlers) removeParticipant(ctx context.Context, in *removeRequest) (*answer[api.Removed], error) {
+func (h *participantRoutes) removeParticipant(ctx context.Context, in *removeRequest) (*answer[api.Removed], error) {
 	want, err := parseIfMatch(in.IfMatch)
 	if err != nil {
 		return nil, h.toFailure("removing the participant", err)
 	}
-	if err := h.store.People.RemoveParticipantIf(ctx, models.Removal{ID: in.ID, IfMatch: want, Actor: actorOf(ctx), Now: h.now()}); err != nil {
+	if err := h.people.RemoveParticipantIf(ctx, models.Removal{ID: in.ID, IfMatch: want, Actor: actorOf(ctx), Now: h.now()}); err != nil {
 		return nil, h.toFailure("removing the participant", err)
 	}
 	h.deliverNotices(ctx, in.ID)

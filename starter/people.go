@@ -10,6 +10,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/internal/sms"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -24,7 +25,26 @@ const (
 	todayLimit = 30 * time.Second
 )
 
-func (h *handlers) registerPeople(router huma.API) {
+// peopleRoutes answers lists of people, and Today.
+type peopleRoutes struct {
+	base
+	people    *store.People
+	reports   *store.Reports
+	attention *store.Attention
+	alerts    *store.Alerts
+	outbox    *store.Outbox
+	region    string
+	// today is read once for all pages that ask at the same time.
+	today *joined[todayRows]
+}
+
+func newPeopleRoutes(b base, s *store.Store, region string) *peopleRoutes {
+	h := &peopleRoutes{base: b, people: s.People, reports: s.Reports, attention: s.Attention, alerts: s.Alerts, outbox: s.Outbox, region: region}
+	h.today = &joined[todayRows]{read: h.readToday}
+	return h
+}
+
+func (h *peopleRoutes) register(router huma.API) {
 	register(router, route{method: http.MethodGet, path: "/people", id: "list-people", needs: auth.ParticipantRead,
 		summary: "Search and filter people, with what a list of them shows"}, h.listPeople)
 	register(router, route{method: http.MethodGet, path: "/today", id: "get-today", needs: auth.AttentionRead,
@@ -50,7 +70,7 @@ type peopleRequest struct {
 
 // toQuery checks a request. What is personal must not be found out by searching
 // for it.
-func (h *handlers) toQuery(ctx context.Context, in *peopleRequest) (models.PeopleQuery, error) {
+func (h *peopleRoutes) toQuery(ctx context.Context, in *peopleRequest) (models.PeopleQuery, error) {
 	personal := in.Name != "" || in.Phone != "" || in.Sort == models.OrderName
 	if personal && !canSeePersonal(ctx) {
 		return models.PeopleQuery{}, newFailure(http.StatusForbidden, "permission %s is needed to search or sort by name or phone", auth.PersonalRead)
@@ -67,7 +87,7 @@ func (h *handlers) toQuery(ctx context.Context, in *peopleRequest) (models.Peopl
 		q.HeardUntil = q.Now.Add(-time.Duration(in.SilentDays) * day)
 	}
 	if in.Phone != "" {
-		phone, err := sms.Canonical(in.Phone, h.cfg.Defaults.Region)
+		phone, err := sms.Canonical(in.Phone, h.region)
 		if err != nil {
 			return models.PeopleQuery{}, err
 		}
@@ -76,12 +96,12 @@ func (h *handlers) toQuery(ctx context.Context, in *peopleRequest) (models.Peopl
 	return q, nil
 }
 
-func (h *handlers) listPeople(ctx context.Context, in *peopleRequest) (*answer[api.PeoplePage], error) {
+func (h *peopleRoutes) listPeople(ctx context.Context, in *peopleRequest) (*answer[api.PeoplePage], error) {
 	query, err := h.toQuery(ctx, in)
 	if err != nil {
 		return nil, h.toFailure("listing people", err)
 	}
-	found, err := h.store.People.List(ctx, query)
+	found, err := h.people.List(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("listing people", err)
 	}
@@ -114,24 +134,24 @@ type todayRows struct {
 	holds     []models.SenderHold
 }
 
-func (h *handlers) readToday(ctx context.Context) (out todayRows, err error) {
+func (h *peopleRoutes) readToday(ctx context.Context) (out todayRows, err error) {
 	ctx, cancel := context.WithTimeout(ctx, todayLimit)
 	defer cancel()
 	now := h.now()
-	if out.counts, err = h.store.Reports.Today(ctx, now, now.Add(-silentDays*day)); err != nil {
+	if out.counts, err = h.reports.Today(ctx, now, now.Add(-silentDays*day)); err != nil {
 		return out, err
 	}
-	if out.crises, err = h.store.Attention.OpenAttention(ctx, models.AttentionQuery{Kind: models.AttentionCrisis, Limit: maxCrises}); err != nil {
+	if out.crises, err = h.attention.OpenAttention(ctx, models.AttentionQuery{Kind: models.AttentionCrisis, Limit: maxCrises}); err != nil {
 		return out, err
 	}
-	if out.strangers, err = h.store.Alerts.StrangerAlerts(ctx, maxCrises); err != nil {
+	if out.strangers, err = h.alerts.StrangerAlerts(ctx, maxCrises); err != nil {
 		return out, err
 	}
-	out.holds, err = h.store.Outbox.SenderHolds(ctx)
+	out.holds, err = h.outbox.SenderHolds(ctx)
 	return out, err
 }
 
-func (h *handlers) getToday(ctx context.Context, _ *noInput) (*answer[api.Today], error) {
+func (h *peopleRoutes) getToday(ctx context.Context, _ *noInput) (*answer[api.Today], error) {
 	read, err := h.today.get(ctx)
 	if err != nil {
 		return nil, h.toFailure("reading today", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"coachline/internal/auth"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -48,11 +49,16 @@ type reading struct{ actor, participant, object, action string }
 // readings says which readings the audit has already. It is safe for concurrent
 // use.
 type readings struct {
+	base
+	audit *store.Audit
+
 	mu   sync.Mutex
 	seen map[reading]time.Time
 }
 
-func newReadings() *readings { return &readings{seen: map[reading]time.Time{}} }
+func newReadings(b base, audit *store.Audit) *readings {
+	return &readings{base: b, audit: audit, seen: map[reading]time.Time{}}
+}
 
 // needsRow reports whether a reading is to be recorded, and remembers that it is.
 // A page that follows by itself goes on under the row of the request that opened
@@ -97,7 +103,7 @@ func (r *readings) forget(one reading) {
 
 // recordOperation records what a request that was answered has read, where its
 // operation names an action.
-func (h *handlers) recordOperation(ctx huma.Context) {
+func (r *readings) recordOperation(ctx huma.Context) {
 	action, _ := ctx.Operation().Metadata[readsKey].(string)
 	if action == "" || ctx.Status() >= http.StatusBadRequest {
 		return
@@ -109,20 +115,20 @@ func (h *handlers) recordOperation(ctx huma.Context) {
 	if strings.HasPrefix(ctx.Operation().Path, alertsPath) {
 		one.participant, one.object = "", "alert:"+ctx.Param("id")
 	}
-	h.recordReading(ctx.Context(), one, ctx.Header(followHeader) != "")
+	r.record(ctx.Context(), one, ctx.Header(followHeader) != "")
 }
 
-// recordReading adds the row of a reading. The answer has gone out; where the row
+// record adds the row of a reading. The answer has gone out; where the row
 // cannot be written the log keeps it.
-func (h *handlers) recordReading(ctx context.Context, one reading, follows bool) {
-	now := h.now()
-	if !h.readings.needsRow(one, follows, now) {
+func (r *readings) record(ctx context.Context, one reading, follows bool) {
+	now := r.now()
+	if !r.needsRow(one, follows, now) {
 		return
 	}
 	entry := models.Audit{Actor: one.actor, Action: one.action, ParticipantID: one.participant, Object: one.object, At: now}
-	if err := h.store.Audit.RecordAudit(context.WithoutCancel(ctx), entry); err != nil {
-		h.readings.forget(one)
-		h.log.Error("recording a reading in the audit failed", "actor", one.actor, "action", one.action, "participant", one.participant, "object", one.object, "error", err)
+	if err := r.audit.RecordAudit(context.WithoutCancel(ctx), entry); err != nil {
+		r.forget(one)
+		r.log.Error("recording a reading in the audit failed", "actor", one.actor, "action", one.action, "participant", one.participant, "object", one.object, "error", err)
 	}
 }
 

@@ -85,7 +85,7 @@ func TestReadingIsRecordedAfterAFailure(t *testing.T) {
 }
 
 func TestReadingsAreBounded(t *testing.T) {
-	r := newReadings()
+	r := newReadings(base{}, nil)
 	for i := range maxReads {
 		require.True(t, r.needsRow(reading{participant: fmt.Sprint(i)}, false, testNow))
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -59,10 +60,16 @@ type keptAnswer struct {
 	Body   []byte      `json:"body"`
 }
 
+// requestKeys answers a repeated request as the first one.
+type requestKeys struct {
+	base
+	requestKeys *store.RequestKeys
+}
+
 // answerOnce carries a request with an Idempotency-Key out once. The row of the key
 // is committed with what the request does, and its answer after that; a failure
 // keeps nothing, so that the request may be tried again.
-func (h *handlers) answerOnce(router huma.API) func(huma.Context, func(huma.Context)) {
+func (h *requestKeys) answerOnce(router huma.API) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		isKeyed, _ := ctx.Operation().Metadata[keyedKey].(bool)
 		key := ctx.Header(keyHeader)
@@ -78,7 +85,7 @@ func (h *handlers) answerOnce(router huma.API) func(huma.Context, func(huma.Cont
 		var row models.RequestKey
 		isNew := false
 		if err == nil {
-			row, isNew, err = h.store.RequestKeys.OpenRequestKey(ctx.Context(), asked)
+			row, isNew, err = h.requestKeys.OpenRequestKey(ctx.Context(), asked)
 		}
 		if err == nil && isNew {
 			h.carryOut(router, ctx, next, row, asked)
@@ -95,7 +102,7 @@ func (h *handlers) answerOnce(router huma.API) func(huma.Context, func(huma.Cont
 
 // readKeyed reads a request and puts its body back; isWhole is false where that is
 // too large for the operation.
-func (h *handlers) readKeyed(ctx huma.Context, key string) (asked models.KeyedRequest, isWhole bool, err error) {
+func (h *requestKeys) readKeyed(ctx huma.Context, key string) (asked models.KeyedRequest, isWhole bool, err error) {
 	if utf8.RuneCountInString(key) > maxKey {
 		return asked, false, newFailure(http.StatusBadRequest, "%s: must have at most %d characters", keyHeader, maxKey)
 	}
@@ -126,14 +133,14 @@ func (h *handlers) readKeyed(ctx huma.Context, key string) (asked models.KeyedRe
 }
 
 // carryOut has a request carried out whose key is new, and keeps the answer.
-func (h *handlers) carryOut(router huma.API, ctx huma.Context, next func(huma.Context), row models.RequestKey, asked models.KeyedRequest) {
+func (h *requestKeys) carryOut(router huma.API, ctx huma.Context, next func(huma.Context), row models.RequestKey, asked models.KeyedRequest) {
 	origin := models.OriginOf(ctx.Context())
 	origin.Claim = &models.KeyClaim{Row: row}
 	held := &heldAnswer{humaContext: huma.WithContext(ctx, models.WithOrigin(ctx.Context(), origin)), header: http.Header{}}
 	next(held)
 	if held.status >= http.StatusBadRequest {
 		// An equal request may have been faster.
-		if other, isNew, err := h.store.RequestKeys.OpenRequestKey(ctx.Context(), asked); err == nil && !isNew && other.RequestID != row.RequestID {
+		if other, isNew, err := h.requestKeys.OpenRequestKey(ctx.Context(), asked); err == nil && !isNew && other.RequestID != row.RequestID {
 			if err := h.repeatAnswer(ctx, other); err != nil {
 				writeRefusal(router, ctx, h.toFailure("repeating an answer", err))
 			}
@@ -149,7 +156,7 @@ func (h *handlers) carryOut(router huma.API, ctx huma.Context, next func(huma.Co
 	held.send(ctx)
 }
 
-func (h *handlers) keepAnswer(ctx context.Context, row models.RequestKey, held *heldAnswer, isSecret bool) error {
+func (h *requestKeys) keepAnswer(ctx context.Context, row models.RequestKey, held *heldAnswer, isSecret bool) error {
 	if !isSecret {
 		kept, err := json.Marshal(keptAnswer{Status: held.status, Header: held.header, Body: held.body.Bytes()})
 		if err != nil {
@@ -157,11 +164,11 @@ func (h *handlers) keepAnswer(ctx context.Context, row models.RequestKey, held *
 		}
 		row.Answer = string(kept)
 	}
-	return h.store.RequestKeys.KeepAnswer(ctx, row)
+	return h.requestKeys.KeepAnswer(ctx, row)
 }
 
 // repeatAnswer answers as the request of a row was answered.
-func (h *handlers) repeatAnswer(ctx huma.Context, row models.RequestKey) error {
+func (h *requestKeys) repeatAnswer(ctx huma.Context, row models.RequestKey) error {
 	if row.Answer == "" {
 		if isSecret, _ := ctx.Operation().Metadata[secretKey].(bool); !isSecret && h.now().Sub(row.CreatedAt) < answerTime {
 			ctx.SetHeader("Retry-After", "1")

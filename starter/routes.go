@@ -22,9 +22,7 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/console"
 	"coachline/internal/keylock"
-	"coachline/internal/store"
 	"coachline/internal/study"
-	"coachline/internal/throttle"
 	"coachline/starter/relay"
 )
 
@@ -123,29 +121,17 @@ type base struct {
 // now is the present instant at the precision that every database keeps.
 func (b *base) now() time.Time { return b.clock().UTC().Truncate(time.Microsecond) }
 
-// handlers answers the HTTP routes. The handlers of a noun are in the file of its
-// name.
+// handlers is what answers requests. The routes of a noun are a struct of its own, in
+// the file of its name.
 type handlers struct {
 	base
-	cfg   Config
-	store *store.Store
-	// locks let each sender's texts into the database one at a time, so that a
-	// flood of one waits behind itself.
-	locks *keylock.Locks
-	// readings keeps the audit from naming each request of a reader.
-	readings *readings
+	cfg Config
 	// closing is closed when the server stops, for answers that would not end.
 	closing chan struct{}
-	// wrongTokens limits them for each address, requests for each API token.
-	wrongTokens, requests *throttle.Throttle
-	// cohorts has imports carried out.
-	cohorts cohortRunner
-	// studies say what is in force for a person; nil: the installation's settings.
-	studies *study.Resolver
-	// today is read once for all pages that ask at the same time.
-	today *joined[todayRows]
-	// progress is counted once for all who ask of a study at the same time.
-	progress progressReads
+	// resolver says what is in force for a person.
+	resolver *study.Resolver
+	numbers  *numbers
+	cohorts  *cohortRoutes
 }
 
 // newHandler builds the whole HTTP surface: the API, and the console, which calls
@@ -154,7 +140,7 @@ func (h *handlers) newHandler() (http.Handler, error) {
 	answers := h.newAPI()
 	access := newAccess(h.cfg.HTTP.APIToken)
 	pages, err := console.New(console.Config{
-		API: answers, Users: h.store.Users, Sessions: h.store.Sessions, RecordAudit: h.store.Audit.RecordAudit, Changes: h.cfg.Changes, Closing: h.closing, IsOpen: access.isOpenTo, PublicURL: h.cfg.HTTP.PublicURL,
+		API: answers, Users: h.cfg.Store.Users, Sessions: h.cfg.Store.Sessions, RecordAudit: h.cfg.Store.Audit.RecordAudit, Changes: h.cfg.Changes, Closing: h.closing, IsOpen: access.isOpenTo, PublicURL: h.cfg.HTTP.PublicURL,
 		Provider:    h.cfg.HTTP.Provider,
 		TemporalURL: h.cfg.HTTP.TemporalURL, PhonesURL: h.cfg.HTTP.PhonesURL,
 		Version: h.cfg.Version, Metrics: h.cfg.Metrics, Logger: h.cfg.Logger, Now: h.cfg.Now,
@@ -187,18 +173,22 @@ func (h *handlers) newAPI() http.Handler {
 		config.Servers = []*huma.Server{{URL: h.cfg.HTTP.PublicURL}}
 	}
 	router := humago.New(mux, config)
-	router.UseMiddleware(h.requireAccess(router), h.answerOnce(router))
-	for _, register := range h.registrations() {
+	s, readings := h.cfg.Store, newReadings(h.base, h.cfg.Store.Audit)
+	admission := newAdmission(h.base, h.cfg, readings)
+	router.UseMiddleware(admission.requireAccess(router), (&requestKeys{h.base, s.RequestKeys}).answerOnce(router))
+	carrier := &carrierRoutes{h.base, s.Inbound, s.Outbox, h.cfg.Carrier, h.cfg.Metrics, h.numbers, keylock.New()}
+	health := &healthRoutes{h.base, s, h.cfg.Temporal, h.cfg.Metrics, h.cfg.Version}
+	for _, register := range h.registrations(carrier, health, readings) {
 		register(router)
 	}
 	doc := router.OpenAPI()
-	h.registerWebhooks(mux, doc)
-	h.registerCodec(mux, doc)
+	carrier.register(mux, doc)
+	admission.registerCodec(mux, doc, h.cfg.Codec)
 	allowNull(doc, map[string]string{"State": "pending_prompt", "Round": "given", "StudyProgress": "costs"})
 	documentQuery(doc)
 	documentTags(doc)
-	h.registerMetrics(mux, doc)
-	h.registerDocument(mux, doc)
+	health.registerMetrics(mux, doc)
+	registerDocument(mux, doc, h.log)
 	return withFailures(withHeaders(withEnvelope(mux, queryNames(doc))))
 }
 
@@ -218,40 +208,31 @@ func nextCursor[Row any](rows []Row, limit int, after func(last Row) (cursor str
 
 // registrations lists the nouns of the API, each with the function that adds its
 // routes.
-func (h *handlers) registrations() []func(huma.API) {
-	b, s := h.base, h.store
+func (h *handlers) registrations(carrier *carrierRoutes, health *healthRoutes, readings *readings) []func(huma.API) {
+	b, cfg, s, resolver, numbers := h.base, h.cfg, h.cfg.Store, h.resolver, h.numbers
 	return []func(huma.API){
-		h.registerParticipants,
-		h.registerPeople,
-		h.registerHistory,
-		h.registerWaiting,
-		h.registerMessages,
-		h.registerChat,
-		h.registerState,
-		h.registerMode,
-		h.registerSchedules,
+		(&participantRoutes{b, s.People, cfg.Defaults, resolver, numbers}).register,
+		newPeopleRoutes(b, s, cfg.Defaults.Region).register,
+		(&conversationRoutes{b, s.People, s.Outbox, s.TakeOvers, carrier}).register,
+		(&workflowRoutes{b, s.People, s.Inbound, s.Holds, s.Audit, cfg.Temporal, cfg.Metrics, cfg.Defaults.Rules, resolver}).register,
 		(&recordRoutes{b, s.Records}).register,
 		(&memoryRoutes{b, s.Memory, s.People}).register,
 		(&holdRoutes{b, s.Holds}).register,
 		(&viewRoutes{b, s.Views}).register,
 		(&reportRoutes{b, s.People, s.Reports}).register,
-		(&costRoutes{b, s.Budgets, s.Costs, h.cfg.Prices}).register,
-		h.registerTakeOvers,
-		h.registerCohorts,
-		h.registerStudies,
-		h.registerAllocations,
-		h.registerJoins,
-		h.registerDecisions,
-		h.registerStudyExport,
-		(&webhookRoutes{b, h.cfg.WebAllow, s.Webhooks}).register,
-		h.registerStudyProgress,
+		(&costRoutes{b, s.Budgets, s.Costs, cfg.Prices}).register,
+		h.cohorts.register,
+		(&studyRoutes{base: b, studies: s.Studies, reports: s.Reports, resolver: resolver, numbers: numbers, readings: readings}).register,
+		(&allocationRoutes{b, s.Allocations, s.Studies}).register,
+		(&joinRoutes{b, s.Joins, s.Studies, numbers}).register,
+		(&webhookRoutes{b, cfg.WebAllow, s.Webhooks}).register,
 		(&erasureRoutes{b, s.Erasures}).register,
 		(&attentionRoutes{b, s.Attention}).register,
 		(&alertRoutes{b, s.Alerts}).register,
 		(&accessRoutes{b, s.Sessions, s.Tokens, s.Users}).register,
 		(&auditRoutes{b, s.Audit}).register,
-		(&settingRoutes{b, h.cfg.Settings, h.cfg.Version}).register,
-		h.registerHealth,
+		(&settingRoutes{b, cfg.Settings, cfg.Version}).register,
+		health.register,
 	}
 }
 

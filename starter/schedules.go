@@ -58,7 +58,7 @@ type scheduleAdded struct {
 	Body     api.Envelope[api.Schedule]
 }
 
-func (h *handlers) registerSchedules(router huma.API) {
+func (h *workflowRoutes) registerSchedules(router huma.API) {
 	changes := []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
 	register(router, route{method: http.MethodGet, path: schedulesPath, id: "list-schedules", needs: auth.AgendaRead,
 		summary: "Daily prompts of a participant", errors: []int{http.StatusNotFound}}, h.listSchedules)
@@ -92,8 +92,8 @@ type planned struct {
 }
 
 // readSchedules asks the workflow what is planned.
-func (h *handlers) readSchedules(ctx context.Context, id string) (planned, error) {
-	p, err := h.store.People.Participant(ctx, id)
+func (h *workflowRoutes) readSchedules(ctx context.Context, id string) (planned, error) {
+	p, err := h.people.Participant(ctx, id)
 	if err != nil {
 		return planned{}, h.toFailure("reading schedules", err)
 	}
@@ -123,7 +123,7 @@ func (n planned) find(id string) (models.Schedule, error) {
 	return n.schedules[i], nil
 }
 
-func (h *handlers) listSchedules(ctx context.Context, in *participantRequest) (*answer[[]api.Schedule], error) {
+func (h *workflowRoutes) listSchedules(ctx context.Context, in *participantRequest) (*answer[[]api.Schedule], error) {
 	now, err := h.readSchedules(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (n planned) pick(id string) (api.Schedule, error) {
 	return list[slices.IndexFunc(list, func(s api.Schedule) bool { return s.ID == id })], nil
 }
 
-func (h *handlers) getSchedule(ctx context.Context, in *scheduleRequest) (*taggedAnswer[api.Schedule], error) {
+func (h *workflowRoutes) getSchedule(ctx context.Context, in *scheduleRequest) (*taggedAnswer[api.Schedule], error) {
 	now, err := h.readSchedules(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (h *handlers) getSchedule(ctx context.Context, in *scheduleRequest) (*tagge
 }
 
 // readScheduleTimes returns what a patch is merged with, and the schedule's ETag.
-func (h *handlers) readScheduleTimes(ctx context.Context, in *SchedulePatchInput) (api.NewSchedule, string, error) {
+func (h *workflowRoutes) readScheduleTimes(ctx context.Context, in *SchedulePatchInput) (api.NewSchedule, string, error) {
 	now, err := h.readSchedules(ctx, in.ID)
 	if err != nil {
 		return api.NewSchedule{}, "", err
@@ -174,7 +174,7 @@ func toScheduleAsk(action models.ScheduleAction, body api.NewSchedule) models.Sc
 	return models.ScheduleAsk{Action: action, Type: body.Type, At: body.At, From: body.From, To: body.To, Zone: body.Timezone}
 }
 
-func (h *handlers) addSchedule(ctx context.Context, in *addScheduleRequest) (*scheduleAdded, error) {
+func (h *workflowRoutes) addSchedule(ctx context.Context, in *addScheduleRequest) (*scheduleAdded, error) {
 	ask := toScheduleAsk(models.ScheduleCreate, in.Body)
 	ask.NewID = "sch_" + newRequestText(ctx)[:20]
 	added, err := h.changeSchedules(ctx, in.ID, ask, "", in.Body.DryRun)
@@ -190,7 +190,7 @@ func (h *handlers) addSchedule(ctx context.Context, in *addScheduleRequest) (*sc
 	}, nil
 }
 
-func (h *handlers) replaceSchedule(ctx context.Context, in *replaceScheduleRequest) (*answer[api.Schedule], error) {
+func (h *workflowRoutes) replaceSchedule(ctx context.Context, in *replaceScheduleRequest) (*answer[api.Schedule], error) {
 	ask := toScheduleAsk(models.ScheduleReplace, in.Body)
 	ask.ID = in.Schedule
 	changed, err := h.changeSchedules(ctx, in.ID, ask, in.IfMatch, in.Body.DryRun)
@@ -203,7 +203,7 @@ func (h *handlers) replaceSchedule(ctx context.Context, in *replaceScheduleReque
 	return newAnswer(describeNext("Changed: the next prompt goes out", changed), changed), nil
 }
 
-func (h *handlers) movePrompt(ctx context.Context, in *moveRequest) (*answer[api.Schedule], error) {
+func (h *workflowRoutes) movePrompt(ctx context.Context, in *moveRequest) (*answer[api.Schedule], error) {
 	ask := models.ScheduleAsk{Action: models.ScheduleMove, ID: in.Schedule, MoveTo: in.Body.To.UTC()}
 	moved, err := h.changeSchedules(ctx, in.ID, ask, "", in.Body.DryRun)
 	if err != nil {
@@ -215,7 +215,7 @@ func (h *handlers) movePrompt(ctx context.Context, in *moveRequest) (*answer[api
 	return newAnswer(describeNext("Moved: the prompt goes out", moved), moved), nil
 }
 
-func (h *handlers) removeSchedule(ctx context.Context, in *scheduleRequest) (*answer[api.Schedule], error) {
+func (h *workflowRoutes) removeSchedule(ctx context.Context, in *scheduleRequest) (*answer[api.Schedule], error) {
 	removed, err := h.changeSchedules(ctx, in.ID, models.ScheduleAsk{Action: models.ScheduleDelete, ID: in.Schedule}, "", false)
 	if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func describeNext(what string, s api.Schedule) string {
 // here first, so that a refusal changes nothing and a dry run needs no workflow. The
 // audit has its row before the change is asked for, and a second one where the
 // workflow refuses it.
-func (h *handlers) changeSchedules(ctx context.Context, id string, ask models.ScheduleAsk, ifMatch string, dryRun bool) (api.Schedule, error) {
+func (h *workflowRoutes) changeSchedules(ctx context.Context, id string, ask models.ScheduleAsk, ifMatch string, dryRun bool) (api.Schedule, error) {
 	now, err := h.readSchedules(ctx, id)
 	if err != nil {
 		return api.Schedule{}, err
@@ -270,7 +270,7 @@ func (h *handlers) changeSchedules(ctx context.Context, id string, ask models.Sc
 	if ask.Action == models.ScheduleDelete {
 		audit.After = auditSchedule(models.Schedule{})
 	}
-	if err := h.store.Audit.RecordAudit(ctx, audit); err != nil {
+	if err := h.audit.RecordAudit(ctx, audit); err != nil {
 		return api.Schedule{}, h.toFailure("changing schedules", err)
 	}
 	if _, err := h.requestUpdate(ctx, id, models.UpdateChangeSchedules, ask); err != nil {
@@ -281,9 +281,9 @@ func (h *handlers) changeSchedules(ctx context.Context, id string, ask models.Sc
 
 // refuseUpdate records that the workflow refused what the audit says, and returns
 // the answer.
-func (h *handlers) refuseUpdate(ctx context.Context, audit models.Audit, err error) error {
+func (h *workflowRoutes) refuseUpdate(ctx context.Context, audit models.Audit, err error) error {
 	audit.Action, audit.At = audit.Action+"_failed", h.now()
-	if auditErr := h.store.Audit.RecordAudit(context.WithoutCancel(ctx), audit); auditErr != nil {
+	if auditErr := h.audit.RecordAudit(context.WithoutCancel(ctx), audit); auditErr != nil {
 		h.log.Error("recording a refused change failed", "participant", audit.ParticipantID, "error", auditErr)
 	}
 	var rejected *temporal.ApplicationError
@@ -304,13 +304,13 @@ func (n planned) show(after models.Schedule) api.Schedule {
 
 // planSchedules returns the schedule that the rules make of what is asked for; for a
 // removal the one that there was.
-func (h *handlers) planSchedules(ctx context.Context, now planned, ask models.ScheduleAsk) (models.Schedule, error) {
+func (h *workflowRoutes) planSchedules(ctx context.Context, now planned, ask models.ScheduleAsk) (models.Schedule, error) {
 	p := now.participant
-	settings, err := h.studies.Resolve(ctx, p.StudyID, p.Arm)
+	settings, err := h.resolver.Resolve(ctx, p.StudyID, p.Arm)
 	if err != nil {
 		return models.Schedule{}, h.toFailure("reading the study", err)
 	}
-	input := coach.Input{Now: h.now(), Rules: settings.Rules(h.cfg.Defaults.Rules), Zones: time.LoadLocation, State: models.ParticipantState{
+	input := coach.Input{Now: h.now(), Rules: settings.Rules(h.rules), Zones: time.LoadLocation, State: models.ParticipantState{
 		ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: now.status.Status, Mode: now.status.Mode,
 		Schedules: now.schedules, Due: now.status.Due, TakenOverUntil: now.status.TakenOverUntil,
 	}}

@@ -3,8 +3,9 @@
 // at once. Any number of replicas may run against one database.
 //
 // starter.go configures and runs the server, role.go connects it to the
-// database and to Temporal, store.go says what it needs of them. routes.go
-// registers every route; the handlers of a route are in the file of its noun:
+// database and to Temporal. routes.go makes one struct for each noun, such as
+// holdRoutes, with what that needs; its register method adds its routes, and its
+// other methods answer them. It is in the file of the noun:
 //
 //	/conversation/participants             participants.go
 //	/conversation/participants/{id}        participants.go, PUT in participantchange.go
@@ -56,12 +57,10 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/config"
 	"coachline/internal/console"
-	"coachline/internal/keylock"
 	"coachline/internal/metrics"
 	"coachline/internal/prices"
 	"coachline/internal/store"
 	"coachline/internal/study"
-	"coachline/internal/throttle"
 	"coachline/internal/tools"
 	"coachline/internal/webhooks"
 	"coachline/starter/relay"
@@ -201,11 +200,11 @@ func newHandlers(cfg Config) (*handlers, error) {
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge, Escalation: cfg.Relay.Escalation,
 	})
 	h := &handlers{
-		base: base{log: cfg.Logger, clock: cfg.Now, relay: r}, cfg: cfg, store: cfg.Store, locks: keylock.New(), closing: make(chan struct{}), readings: newReadings(), cohorts: newCohortRunner(),
-		studies:     study.New(study.Config{Studies: cfg.Store.Studies, KnownTools: tools.Names(), Logger: cfg.Logger}),
-		wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery),
+		base: base{log: cfg.Logger, clock: cfg.Now, relay: r}, cfg: cfg, closing: make(chan struct{}),
+		resolver: study.New(study.Config{Studies: cfg.Store.Studies, KnownTools: tools.Names(), Logger: cfg.Logger}),
 	}
-	h.today = &joined[todayRows]{read: h.readToday}
+	h.numbers = &numbers{cfg.Defaults.Region, cfg.Carrier, h.resolver}
+	h.cohorts = newCohortRoutes(h.base, cfg, h.resolver, h.numbers)
 	return h, nil
 }
 
@@ -223,9 +222,10 @@ func (h *handlers) newServer(ctx context.Context) (*Server, error) {
 	server := newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger)
 	server.RegisterOnShutdown(func() { close(h.closing) })
 	return &Server{
-		listener: listener, http: server, relay: h.relay, runCohorts: h.runCohorts, followStudies: h.studies.Follow, runCloseOuts: h.runCloseOuts,
-		runWebhooks: webhooks.New(webhooks.Config{Store: cfg.Store.Webhooks, Study: cfg.Store.Studies.Study, Allow: cfg.WebAllow, Counter: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now}).Run,
-		upkeep:      dailyChecks{checkNew: cfg.Store.Audit.CheckNewAudit, expireSessions: cfg.Store.Sessions.DeleteExpiredSessions, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now},
+		listener: listener, http: server, relay: h.relay, runCohorts: h.cohorts.run, followStudies: h.resolver.Follow,
+		runCloseOuts: (&closeOuts{h.base, cfg.Store.People, cfg.Defaults.Rules, h.resolver}).run,
+		runWebhooks:  webhooks.New(webhooks.Config{Store: cfg.Store.Webhooks, Study: cfg.Store.Studies.Study, Allow: cfg.WebAllow, Counter: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now}).Run,
+		upkeep:       dailyChecks{checkNew: cfg.Store.Audit.CheckNewAudit, expireSessions: cfg.Store.Sessions.DeleteExpiredSessions, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now},
 	}, nil
 }
 

@@ -8,38 +8,58 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"go.temporal.io/sdk/client"
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/coach"
+	"coachline/internal/metrics"
+	"coachline/internal/store"
+	"coachline/internal/study"
 	"coachline/models"
 )
 
 // queryLimit is how long a workflow has to answer a query.
 const queryLimit = 5 * time.Second
 
-func (h *handlers) registerState(router huma.API) {
-	register(router, route{method: http.MethodGet, path: participantPath + "/state", id: "get-state", needs: auth.PersonalRead, reads: readMemory,
-		summary: "Mode, profile, counters, schedules and due times", errors: []int{http.StatusNotFound}}, h.getState)
+// workflowRoutes answers what a participant's workflow knows, and has it change that.
+type workflowRoutes struct {
+	base
+	people   *store.People
+	inbound  *store.Inbound
+	holds    *store.Holds
+	audit    *store.Audit
+	temporal client.Client
+	metrics  *metrics.Metrics
+	rules    coach.Rules
+	resolver *study.Resolver
 }
 
-func (h *handlers) getState(ctx context.Context, in *participantRequest) (*answer[api.State], error) {
-	p, err := h.store.People.Participant(ctx, in.ID)
+func (h *workflowRoutes) register(router huma.API) {
+	register(router, route{method: http.MethodGet, path: participantPath + "/state", id: "get-state", needs: auth.PersonalRead, reads: readMemory,
+		summary: "Mode, profile, counters, schedules and due times", errors: []int{http.StatusNotFound}}, h.getState)
+	h.registerMode(router)
+	h.registerSchedules(router)
+}
+
+func (h *workflowRoutes) getState(ctx context.Context, in *participantRequest) (*answer[api.State], error) {
+	p, err := h.people.Participant(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("reading the state", err)
 	}
-	profile, err := h.store.People.Profile(ctx, in.ID)
+	profile, err := h.people.Profile(ctx, in.ID)
 	if err != nil && !errors.Is(err, models.ErrNotFound) {
 		return nil, h.toFailure("reading the state", err)
 	}
-	muted, err := h.store.Inbound.MutedUntil(ctx, in.ID, h.now())
+	muted, err := h.inbound.MutedUntil(ctx, in.ID, h.now())
 	if err != nil {
 		return nil, h.toFailure("reading the state", err)
 	}
-	hold, err := findActiveHold(ctx, h.store.Holds, in.ID, h.now())
+	hold, err := findActiveHold(ctx, h.holds, in.ID, h.now())
 	if err != nil {
 		return nil, h.toFailure("reading the state", err)
 	}
-	waiting, err := h.store.People.WaitingMessages(ctx, in.ID)
+	waiting, err := h.people.WaitingMessages(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("reading the state", err)
 	}
@@ -64,8 +84,8 @@ func (h *handlers) getState(ctx context.Context, in *participantRequest) (*answe
 
 // queryWorkflow asks the workflow; an error means that no worker answered in time or
 // that the workflow has not been started yet.
-func (h *handlers) queryWorkflow(ctx context.Context, participantID, name string, result any) error {
-	value, err := h.cfg.Temporal.QueryWorkflow(ctx, models.WorkflowID(participantID), "", name)
+func (h *workflowRoutes) queryWorkflow(ctx context.Context, participantID, name string, result any) error {
+	value, err := h.temporal.QueryWorkflow(ctx, models.WorkflowID(participantID), "", name)
 	if err != nil {
 		return fmt.Errorf("querying %s: %w", name, err)
 	}

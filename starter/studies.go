@@ -15,6 +15,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/store"
 	"coachline/internal/study"
 	"coachline/internal/tools"
 	"coachline/models"
@@ -57,7 +58,19 @@ type newStudyConsentRequest struct {
 	Body api.NewStudyConsent
 }
 
-func (h *handlers) registerStudies(router huma.API) {
+// studyRoutes answers what concerns studies.
+type studyRoutes struct {
+	base
+	reports  *store.Reports
+	resolver *study.Resolver
+	studies  *store.Studies
+	numbers  *numbers
+	readings *readings
+	// progress is counted once for all who ask of a study at the same time.
+	progress progressReads
+}
+
+func (h *studyRoutes) register(router huma.API) {
 	missing := []int{http.StatusNotFound}
 	body := []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
 	adding := append(slices.Clone(body), http.StatusNotFound)
@@ -82,6 +95,9 @@ func (h *handlers) registerStudies(router huma.API) {
 		errors: missing}, h.listStudyConsents)
 	register(router, route{method: http.MethodPost, path: studyConsentsPath, id: "record-study-consent", needs: auth.ParticipantChange, summary: "Record a consent to the study, or its withdrawal",
 		status: http.StatusCreated, errors: adding}, h.recordStudyConsent)
+	h.registerDecisions(router)
+	h.registerStudyExport(router)
+	h.registerStudyProgress(router)
 }
 
 func toStudy(row models.Study) (api.Study, error) {
@@ -95,7 +111,7 @@ func toStudy(row models.Study) (api.Study, error) {
 	}, nil
 }
 
-func (h *handlers) answerStudy(message string, row models.Study) (*studyAnswer, error) {
+func (h *studyRoutes) answerStudy(message string, row models.Study) (*studyAnswer, error) {
 	shown, err := toStudy(row)
 	if err != nil {
 		return nil, h.toFailure("reading the study", err)
@@ -103,8 +119,8 @@ func (h *handlers) answerStudy(message string, row models.Study) (*studyAnswer, 
 	return &studyAnswer{ETag: fmt.Sprintf("%q", fmt.Sprint(row.Version)), Body: newAnswer(message, shown).Body}, nil
 }
 
-func (h *handlers) listStudies(ctx context.Context, _ *noInput) (*answer[api.StudyList], error) {
-	rows, err := h.store.Studies.List(ctx)
+func (h *studyRoutes) listStudies(ctx context.Context, _ *noInput) (*answer[api.StudyList], error) {
+	rows, err := h.studies.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("listing studies", err)
 	}
@@ -117,13 +133,13 @@ func (h *handlers) listStudies(ctx context.Context, _ *noInput) (*answer[api.Stu
 	return newAnswer("", list), nil
 }
 
-func (h *handlers) addStudy(ctx context.Context, in *newStudyRequest) (*studyAnswer, error) {
+func (h *studyRoutes) addStudy(ctx context.Context, in *newStudyRequest) (*studyAnswer, error) {
 	body := in.Body
 	settings, err := h.encodeSettings(body.Settings)
 	if err != nil {
 		return nil, h.toFailure("adding the study", err)
 	}
-	saved, err := h.store.Studies.AddStudy(ctx, models.Study{
+	saved, err := h.studies.AddStudy(ctx, models.Study{
 		ID: body.ID, Name: strings.TrimSpace(body.Name), Settings: settings, Planned: body.Planned, StartsAt: body.StartsAt, EndsAt: body.EndsAt,
 		CreatedBy: actorOf(ctx), CreatedAt: h.now(),
 	})
@@ -142,14 +158,14 @@ func (h *handlers) addStudy(ctx context.Context, in *newStudyRequest) (*studyAns
 
 // encodeSettings checks settings against this installation and writes them as a row
 // keeps them.
-func (h *handlers) encodeSettings(settings models.StudySettings) (string, error) {
+func (h *studyRoutes) encodeSettings(settings models.StudySettings) (string, error) {
 	for i, locale := range settings.Locales {
 		if err := checkLocale(locale); err != nil {
 			return "", models.BadField(fmt.Sprintf("settings.locales[%d]", i), "must be a locale in a language that is screened")
 		}
 	}
 	if settings.From != "" {
-		if _, err := h.parseSender(settings.From); err != nil {
+		if _, err := h.numbers.parseSender(settings.From); err != nil {
 			return "", err
 		}
 	}
@@ -163,15 +179,15 @@ func (h *handlers) encodeSettings(settings models.StudySettings) (string, error)
 	return string(text), err
 }
 
-func (h *handlers) getStudy(ctx context.Context, in *studyRequest) (*studyAnswer, error) {
-	row, err := h.store.Studies.Study(ctx, in.ID)
+func (h *studyRoutes) getStudy(ctx context.Context, in *studyRequest) (*studyAnswer, error) {
+	row, err := h.studies.Study(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("reading the study", asMissing("study", err))
 	}
 	return h.answerStudy("", row)
 }
 
-func (h *handlers) changeStudy(ctx context.Context, in *studyChangeRequest) (*studyAnswer, error) {
+func (h *studyRoutes) changeStudy(ctx context.Context, in *studyChangeRequest) (*studyAnswer, error) {
 	want, err := parseIfMatch(in.IfMatch)
 	if err != nil {
 		return nil, h.toFailure("changing the study", err)
@@ -186,7 +202,7 @@ func (h *handlers) changeStudy(ctx context.Context, in *studyChangeRequest) (*st
 		}
 		patch.Settings = &settings
 	}
-	saved, err := h.store.Studies.ChangeStudy(ctx, models.StudyUpdate{ID: in.ID, Patch: patch, IfMatch: want, Actor: actorOf(ctx), Now: h.now()})
+	saved, err := h.studies.ChangeStudy(ctx, models.StudyUpdate{ID: in.ID, Patch: patch, IfMatch: want, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("changing the study", asMissing("study", err))
 	}
@@ -195,8 +211,8 @@ func (h *handlers) changeStudy(ctx context.Context, in *studyChangeRequest) (*st
 }
 
 // readStudySettings returns what a patch is merged with, and the study's version.
-func (h *handlers) readStudySettings(ctx context.Context, in *PatchInput) (api.StudyChange, string, error) {
-	row, err := h.store.Studies.Study(ctx, in.ID)
+func (h *studyRoutes) readStudySettings(ctx context.Context, in *PatchInput) (api.StudyChange, string, error) {
+	row, err := h.studies.Study(ctx, in.ID)
 	if err != nil {
 		return api.StudyChange{}, "", h.toFailure("reading the study", asMissing("study", err))
 	}
@@ -209,8 +225,8 @@ func (h *handlers) readStudySettings(ctx context.Context, in *PatchInput) (api.S
 
 // refreshStudies has a change in force in this process at once; the others see it
 // within study.RefreshInterval.
-func (h *handlers) refreshStudies(ctx context.Context) {
-	if err := h.studies.Refresh(ctx); err != nil {
+func (h *studyRoutes) refreshStudies(ctx context.Context) {
+	if err := h.resolver.Refresh(ctx); err != nil {
 		h.log.Warn("reading studies failed, trying again", "error", err)
 	}
 }
@@ -219,11 +235,11 @@ func toConsentText(row models.ConsentText) api.ConsentText {
 	return api.ConsentText{Version: row.Version, Locale: row.Locale, Body: row.Body, CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt.UTC()}
 }
 
-func (h *handlers) listConsentTexts(ctx context.Context, in *studyRequest) (*answer[api.ConsentTextList], error) {
-	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
+func (h *studyRoutes) listConsentTexts(ctx context.Context, in *studyRequest) (*answer[api.ConsentTextList], error) {
+	if _, err := h.studies.Study(ctx, in.ID); err != nil {
 		return nil, h.toFailure("listing consent texts", asMissing("study", err))
 	}
-	rows, err := h.store.Studies.ConsentTexts(ctx, in.ID)
+	rows, err := h.studies.ConsentTexts(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("listing consent texts", err)
 	}
@@ -234,11 +250,11 @@ func (h *handlers) listConsentTexts(ctx context.Context, in *studyRequest) (*ans
 	return newAnswer("", list), nil
 }
 
-func (h *handlers) addConsentText(ctx context.Context, in *newConsentTextRequest) (*created[api.ConsentText], error) {
+func (h *studyRoutes) addConsentText(ctx context.Context, in *newConsentTextRequest) (*created[api.ConsentText], error) {
 	if err := checkLocale(in.Body.Locale); err != nil {
 		return nil, h.toFailure("adding the consent text", err)
 	}
-	saved, err := h.store.Studies.AddConsentText(ctx, models.ConsentText{
+	saved, err := h.studies.AddConsentText(ctx, models.ConsentText{
 		StudyID: in.ID, Locale: in.Body.Locale, Body: strings.TrimSpace(in.Body.Body), CreatedBy: actorOf(ctx), CreatedAt: h.now(),
 	})
 	if err != nil {
@@ -253,8 +269,8 @@ func toStudyConsent(row models.StudyConsent) api.StudyConsent {
 	}
 }
 
-func (h *handlers) listStudyConsents(ctx context.Context, in *participantRequest) (*answer[api.StudyConsentList], error) {
-	rows, err := h.store.Studies.StudyConsents(ctx, in.ID)
+func (h *studyRoutes) listStudyConsents(ctx context.Context, in *participantRequest) (*answer[api.StudyConsentList], error) {
+	rows, err := h.studies.StudyConsents(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("listing consents to the study", err)
 	}
@@ -265,7 +281,7 @@ func (h *handlers) listStudyConsents(ctx context.Context, in *participantRequest
 	return newAnswer("", list), nil
 }
 
-func (h *handlers) recordStudyConsent(ctx context.Context, in *newStudyConsentRequest) (*created[api.StudyConsent], error) {
+func (h *studyRoutes) recordStudyConsent(ctx context.Context, in *newStudyConsentRequest) (*created[api.StudyConsent], error) {
 	body, now := in.Body, h.now()
 	row := models.StudyConsent{ParticipantID: in.ID, Given: body.Given, Version: body.Version, Locale: body.Locale, Method: body.Method, RecordedBy: actorOf(ctx), At: now}
 	if body.At != nil {
@@ -277,7 +293,7 @@ func (h *handlers) recordStudyConsent(ctx context.Context, in *newStudyConsentRe
 	case !body.Given && (body.Version != 0 || body.Locale != ""):
 		return nil, newFailure(http.StatusBadRequest, "version: must be left out for a withdrawal, and locale too")
 	}
-	saved, err := h.store.Studies.RecordStudyConsent(ctx, row, now)
+	saved, err := h.studies.RecordStudyConsent(ctx, row, now)
 	if err != nil {
 		return nil, h.toFailure("recording the consent", err)
 	}

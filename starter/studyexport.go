@@ -25,7 +25,7 @@ type studyExportRequest struct {
 	Texts  bool          `query:"texts" doc:"Messages with their words, masked. Needs personal:read."`
 }
 
-func (h *handlers) registerStudyExport(router huma.API) {
+func (h *studyRoutes) registerStudyExport(router huma.API) {
 	r := route{method: http.MethodGet, path: studyPath + "/export", id: "export-study", needs: auth.ExportRead, reads: readExport,
 		summary: "The rows of a study under pseudonyms, as tables in a zip archive; arms need allocation:read, the audit audit:read, texts personal:read", errors: []int{http.StatusNotFound}}
 	register(router, r, h.exportStudy)
@@ -36,18 +36,18 @@ func (h *handlers) registerStudyExport(router huma.API) {
 // exportStudy writes the archive from one state of the database. The audit has its
 // row before the first byte goes out: who breaks off has read something too. What
 // fails in the middle breaks the connection off.
-func (h *handlers) exportStudy(ctx context.Context, in *studyExportRequest) (*huma.StreamResponse, error) {
+func (h *studyRoutes) exportStudy(ctx context.Context, in *studyExportRequest) (*huma.StreamResponse, error) {
 	if in.Texts && !canSeePersonal(ctx) {
 		return nil, newFailure(http.StatusForbidden, "texts: permission %s is needed", auth.PersonalRead)
 	}
-	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
+	if _, err := h.studies.Study(ctx, in.ID); err != nil {
 		return nil, h.toFailure("exporting the study", asMissing("study", err))
 	}
 	who, _ := auth.IdentityOf(ctx)
 	input := export.Input{Arms: who.Can(auth.AllocationRead), Audit: who.Can(auth.AuditRead), Texts: in.Texts, Format: in.Format}
-	h.recordReading(ctx, reading{actor: actorOf(ctx), object: studyObject(in.ID), action: readExport}, false)
+	h.readings.record(ctx, reading{actor: actorOf(ctx), object: studyObject(in.ID), action: readExport}, false)
 	if in.Texts {
-		h.recordReading(ctx, reading{actor: actorOf(ctx), object: studyObject(in.ID), action: readTexts}, false)
+		h.readings.record(ctx, reading{actor: actorOf(ctx), object: studyObject(in.ID), action: readTexts}, false)
 	}
 	return &huma.StreamResponse{Body: func(answer huma.Context) {
 		answer.SetHeader("Content-Type", zipType)
@@ -55,7 +55,7 @@ func (h *handlers) exportStudy(ctx context.Context, in *studyExportRequest) (*hu
 		answer.SetStatus(http.StatusOK)
 		_, w := humago.Unwrap(answer)
 		out := bufio.NewWriterSize(&patientWriter{w: w, control: http.NewResponseController(w)}, exportBuffer)
-		err := h.store.Studies.ReadStudy(ctx, models.StudyReading{ID: in.ID, Now: h.now(), Texts: in.Texts}, func(study models.Study, rows models.StudyRows) error {
+		err := h.studies.ReadStudy(ctx, models.StudyReading{ID: in.ID, Now: h.now(), Texts: in.Texts}, func(study models.Study, rows models.StudyRows) error {
 			input.Study, input.Rows = study, rows
 			return export.Write(out, input)
 		})

@@ -25,7 +25,7 @@ const (
 	oneDay          = 24 * time.Hour
 )
 
-func (h *handlers) registerStudyProgress(router huma.API) {
+func (h *studyRoutes) registerStudyProgress(router huma.API) {
 	register(router, route{method: http.MethodGet, path: studyPath + "/progress", id: "get-study-progress", needs: auth.StudyRead,
 		summary: "How a study goes: recruitment, retention, answers, delivery, balance, costs", errors: []int{http.StatusNotFound}}, h.getStudyProgress)
 }
@@ -57,16 +57,16 @@ func (r *progressReads) of(id string, read func(context.Context) (progressRows, 
 	return r.byStudy[id]
 }
 
-func (h *handlers) readProgress(ctx context.Context, id string) (progressRows, error) {
+func (h *studyRoutes) readProgress(ctx context.Context, id string) (progressRows, error) {
 	ctx, cancel := context.WithTimeout(ctx, progressLimit)
 	defer cancel()
 	at := h.now().UTC()
-	study, counts, err := h.store.Reports.StudyProgress(ctx, id, at)
+	study, counts, err := h.reports.StudyProgress(ctx, id, at)
 	return progressRows{study: study, counts: counts, at: at}, err
 }
 
-func (h *handlers) getStudyProgress(ctx context.Context, in *studyRequest) (*answer[api.StudyProgress], error) {
-	if _, err := h.store.Studies.Study(ctx, in.ID); err != nil {
+func (h *studyRoutes) getStudyProgress(ctx context.Context, in *studyRequest) (*answer[api.StudyProgress], error) {
+	if _, err := h.studies.Study(ctx, in.ID); err != nil {
 		return nil, h.toFailure("counting how the study goes", asMissing("study", err))
 	}
 	read := func(ctx context.Context) (progressRows, error) { return h.readProgress(ctx, in.ID) }

@@ -99,11 +99,9 @@ func TestClosingAStudyClosesItsPeopleOut(t *testing.T) {
 	require.Equal(t, http.StatusOK, changed.status, changed.raw)
 	counted, err := metrics.New(metrics.Config{Logger: used.Logger})
 	require.NoError(t, err)
-	worker := &handlers{
-		cfg: used, store: rows, studies: study.New(study.Config{Studies: rows.Studies}), base: base{
-			log: used.Logger, clock: used.Now,
-			relay: relay.New(relay.Config{Store: relay.StoreOf(rows), Engine: h.engine, Logger: used.Logger, Now: used.Now, Costs: rows.Costs, Metrics: counted}),
-		},
+	worker := &closeOuts{
+		base{used.Logger, used.Now, relay.New(relay.Config{Store: relay.StoreOf(rows), Engine: h.engine, Logger: used.Logger, Now: used.Now, Costs: rows.Costs, Metrics: counted})},
+		rows.People, used.Defaults.Rules, study.New(study.Config{Studies: rows.Studies}),
 	}
 	_, err = worker.closeOutSome(t.Context(), "")
 	require.NoError(t, err)

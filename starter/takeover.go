@@ -14,7 +14,7 @@ import (
 
 const takeOverPath = participantPath + "/takeover"
 
-func (h *handlers) registerTakeOvers(router huma.API) {
+func (h *conversationRoutes) registerTakeOvers(router huma.API) {
 	errors := []int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
 	register(router, route{method: http.MethodPost, path: takeOverPath, id: "take-over", needs: auth.TakeOver,
 		summary: "Write in the place of the coach", errors: append(errors, http.StatusConflict)}, h.takeOver)
@@ -37,7 +37,7 @@ type takeOverRequest struct {
 
 // takeOver silences the coach with the transaction; the relay delivers it to the
 // workflow at once or later. The caller who has the conversation moves its end.
-func (h *handlers) takeOver(ctx context.Context, in *takeOverRequest) (*participantAnswer, error) {
+func (h *conversationRoutes) takeOver(ctx context.Context, in *takeOverRequest) (*participantAnswer, error) {
 	now := h.now()
 	until := now.Add(models.TakeOverDefault)
 	if in.Body.Until != nil {
@@ -46,14 +46,14 @@ func (h *handlers) takeOver(ctx context.Context, in *takeOverRequest) (*particip
 	if !until.After(now) || until.After(now.Add(models.TakeOverMost)) {
 		return nil, newFailure(http.StatusBadRequest, "until: must be in the future and at most 7 days away")
 	}
-	p, err := h.store.People.Participant(ctx, in.ID)
+	p, err := h.people.Participant(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("taking over", err)
 	}
 	if !p.Status.Coached() {
 		return nil, newFailure(http.StatusConflict, "the participant is %s; there is nothing to take over", p.Status)
 	}
-	p, err = h.store.TakeOvers.TakeOver(ctx, models.TakeOver{
+	p, err = h.takeOvers.TakeOver(ctx, models.TakeOver{
 		ParticipantID: in.ID, Until: until, Force: in.Body.Force, Note: in.Body.Note, Reason: in.Body.Reason, Actor: actorOf(ctx), Now: now,
 	})
 	if err != nil {
@@ -69,15 +69,15 @@ type handBackRequest struct {
 }
 
 // handBack has the coach write again.
-func (h *handlers) handBack(ctx context.Context, in *handBackRequest) (*participantAnswer, error) {
+func (h *conversationRoutes) handBack(ctx context.Context, in *handBackRequest) (*participantAnswer, error) {
 	var body api.TakeOverEnd
 	if in.Body != nil {
 		body = *in.Body
 	}
-	if _, err := h.store.People.Participant(ctx, in.ID); err != nil {
+	if _, err := h.people.Participant(ctx, in.ID); err != nil {
 		return nil, h.toFailure("handing back", err)
 	}
-	p, err := h.store.TakeOvers.HandBack(ctx, models.HandBack{
+	p, err := h.takeOvers.HandBack(ctx, models.HandBack{
 		ParticipantID: in.ID, Waiting: body.Waiting, Note: body.Note, Actor: actorOf(ctx), Now: h.now(),
 	})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"coachline/internal/auth"
 )
 
-func (h *handlers) registerWaiting(router huma.API) {
+func (h *conversationRoutes) registerWaiting(router huma.API) {
 	register(router, route{method: http.MethodGet, path: participantPath + "/waiting", id: "list-waiting", needs: auth.PersonalRead, reads: readConversation,
 		summary: "Texts that came while the participant was paused and wait for an operator", errors: []int{http.StatusNotFound}}, h.listWaiting)
 }
@@ -18,8 +18,8 @@ func (h *handlers) registerWaiting(router huma.API) {
 // listWaiting lists the texts that came while a participant was paused. An
 // operator has them answered or marks them as read with waiting_messages of an
 // update.
-func (h *handlers) listWaiting(ctx context.Context, in *participantRequest) (*answer[[]api.WaitingMessage], error) {
-	rows, err := h.store.People.WaitingMessages(ctx, in.ID)
+func (h *conversationRoutes) listWaiting(ctx context.Context, in *participantRequest) (*answer[[]api.WaitingMessage], error) {
+	rows, err := h.people.WaitingMessages(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("listing waiting messages", err)
 	}

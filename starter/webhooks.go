@@ -8,11 +8,13 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"coachline/internal/keylock"
+	"coachline/internal/metrics"
 	"coachline/internal/sms"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -32,7 +34,20 @@ const (
 	emptyTwiML     = `<?xml version="1.0" encoding="UTF-8"?><Response></Response>`
 )
 
-func (h *handlers) registerWebhooks(mux *http.ServeMux, doc *huma.OpenAPI) {
+// carrierRoutes takes what the carrier sends.
+type carrierRoutes struct {
+	base
+	inbound *store.Inbound
+	outbox  *store.Outbox
+	carrier CarrierConfig
+	metrics *metrics.Metrics
+	numbers *numbers
+	// locks let each sender's texts into the database one at a time, so that a
+	// flood of one waits behind itself.
+	locks *keylock.Locks
+}
+
+func (h *carrierRoutes) register(mux *http.ServeMux, doc *huma.OpenAPI) {
 	mux.HandleFunc("POST "+inboundPath, h.handleWebhook(h.receiveInbound))
 	mux.HandleFunc("POST "+statusPath, h.handleWebhook(h.receiveStatus))
 	for path, summary := range map[string]string{inboundPath: "Inbound texts from the carrier", statusPath: "Delivery reports from the carrier"} {
@@ -48,7 +63,7 @@ func (h *handlers) registerWebhooks(mux *http.ServeMux, doc *huma.OpenAPI) {
 
 // handleWebhook reads and authenticates a carrier's request, lets handle act on it,
 // and answers with TwiML that asks for nothing.
-func (h *handlers) handleWebhook(handle func(r *http.Request, form url.Values) error) http.HandlerFunc {
+func (h *carrierRoutes) handleWebhook(handle func(r *http.Request, form url.Values) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := h.handleSigned(w, r, handle)
 		if err == nil {
@@ -65,12 +80,12 @@ func (h *handlers) handleWebhook(handle func(r *http.Request, form url.Values) e
 	}
 }
 
-func (h *handlers) handleSigned(w http.ResponseWriter, r *http.Request, handle func(*http.Request, url.Values) error) error {
+func (h *carrierRoutes) handleSigned(w http.ResponseWriter, r *http.Request, handle func(*http.Request, url.Values) error) error {
 	form, err := readForm(w, r)
 	if err != nil {
 		return err
 	}
-	if err := h.cfg.Carrier.Verifier.Check(r, form); err != nil {
+	if err := h.carrier.Verifier.Check(r, form); err != nil {
 		h.log.Warn("webhook signature refused", "path", r.URL.Path, "error", err)
 		return newFailure(http.StatusForbidden, "X-Twilio-Signature: not valid for this request")
 	}
@@ -99,15 +114,15 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 
 // receiveInbound takes a text from the carrier. A repeated delivery of the same text
 // changes nothing.
-func (h *handlers) receiveInbound(r *http.Request, form url.Values) error {
-	in, err := sms.ParseInbound(form, h.cfg.Carrier.AccountSID)
+func (h *carrierRoutes) receiveInbound(r *http.Request, form url.Values) error {
+	in, err := sms.ParseInbound(form, h.carrier.AccountSID)
 	if err != nil {
 		return newFailure(http.StatusBadRequest, "%s", err)
 	}
-	if !h.isOurs(in.To, form.Get("MessagingServiceSid")) {
+	if !h.numbers.isOurs(in.To, form.Get("MessagingServiceSid")) {
 		return newFailure(http.StatusBadRequest, "To: not a number of this programme")
 	}
-	if !h.cfg.Carrier.Listens {
+	if !h.carrier.Listens {
 		in.Voice = ""
 	}
 	_, err = h.acceptInbound(r.Context(), in)
@@ -120,24 +135,24 @@ func (h *handlers) receiveInbound(r *http.Request, form url.Values) error {
 // safety text and the alert are started in the background. Every route that takes
 // a text of a person calls it. It is safe to repeat: the provider's id is claimed
 // once.
-func (h *handlers) acceptInbound(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error) {
+func (h *carrierRoutes) acceptInbound(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error) {
 	unlock, err := h.locks.Lock(ctx, in.From)
 	if err != nil {
 		return models.AcceptedInbound{}, fmt.Errorf("waiting for the sender's earlier texts: %w", err)
 	}
 	defer unlock()
 	in.ReceivedAt = h.now()
-	accepted, err := h.store.Inbound.AcceptInbound(ctx, in)
+	accepted, err := h.inbound.AcceptInbound(ctx, in)
 	if err != nil {
 		return accepted, err
 	}
-	h.cfg.Metrics.Text(accepted)
+	h.metrics.Text(accepted)
 	h.startDelivery(accepted)
 	return accepted, nil
 }
 
 // startDelivery has the relay deliver what a stored text leads to.
-func (h *handlers) startDelivery(accepted models.AcceptedInbound) {
+func (h *carrierRoutes) startDelivery(accepted models.AcceptedInbound) {
 	row := accepted.Inbound
 	if accepted.Loop != models.LoopNone {
 		h.log.Warn("a sender behaves like a machine and is muted",
@@ -160,11 +175,11 @@ func (h *handlers) startDelivery(accepted models.AcceptedInbound) {
 
 // receiveStatus stores a delivery report. Unknown status values and reports of unknown
 // texts are accepted and dropped: sending them again would not help.
-func (h *handlers) receiveStatus(r *http.Request, form url.Values) error {
+func (h *carrierRoutes) receiveStatus(r *http.Request, form url.Values) error {
 	if form.Get("MessageSid") == "" {
 		return newFailure(http.StatusBadRequest, "MessageSid: is required")
 	}
-	if form.Get("AccountSid") != h.cfg.Carrier.AccountSID {
+	if form.Get("AccountSid") != h.carrier.AccountSID {
 		return newFailure(http.StatusBadRequest, "AccountSid: not this account")
 	}
 	report := models.StatusCallback{
@@ -176,41 +191,15 @@ func (h *handlers) receiveStatus(r *http.Request, form url.Values) error {
 		h.log.Warn("delivery report with an unknown status", "provider_sid", report.ProviderSID, "status", form.Get("MessageStatus"))
 		return nil
 	}
-	found, err := h.store.Outbox.AcceptStatus(r.Context(), report)
+	found, err := h.outbox.AcceptStatus(r.Context(), report)
 	if err != nil {
 		return err
 	}
 	if found && report.Class.Spec().OptsOut {
-		h.cfg.Metrics.Consent(models.ConsentOptOut, models.MethodCarrierError)
+		h.metrics.Consent(models.ConsentOptOut, models.MethodCarrierError)
 	}
 	if !found {
 		h.log.Debug("delivery report of an unknown text", "provider_sid", report.ProviderSID)
 	}
 	return nil
-}
-
-// isOurs reports whether a text was sent to this programme or to one of its
-// studies. With neither numbers nor a service configured, the signature and the
-// account have to do.
-func (h *handlers) isOurs(to, serviceSID string) bool {
-	carrier := h.cfg.Carrier
-	if len(carrier.OurNumbers) == 0 && carrier.MessagingServiceSID == "" {
-		return true
-	}
-	senders := append(h.studies.Senders(), models.Sender{MessagingService: carrier.MessagingServiceSID})
-	isService := func(sender models.Sender) bool {
-		return sender.MessagingService != "" && sender.MessagingService == serviceSID
-	}
-	return slices.Contains(h.ourNumbers(), to) || slices.ContainsFunc(senders, isService)
-}
-
-// ourNumbers lists the numbers of the programme and of its studies.
-func (h *handlers) ourNumbers() []string {
-	numbers := slices.Clone(h.cfg.Carrier.OurNumbers)
-	for _, sender := range h.studies.Senders() {
-		if sender.From != "" {
-			numbers = append(numbers, sender.From)
-		}
-	}
-	return numbers
 }
