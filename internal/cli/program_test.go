@@ -153,12 +153,9 @@ func TestReachable(t *testing.T) {
 func TestDoctor(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(server.Close)
-	environ := []string{
-		"DATABASE_URL=sqlite:" + t.TempDir() + "/coach.db", "TEMPORAL_ADDRESS=127.0.0.1:1",
-		"OPENAI_BASE_URL=" + server.URL + "/v1", "TWILIO_BASE_URL=" + server.URL,
-		"TWILIO_ACCOUNT_SID=AC00000000000000000000000000000001", "TWILIO_AUTH_TOKEN=hunter2hunter2", "TWILIO_FROM=+15017122661",
-		"COACH_PAYLOAD_KEYS=k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
-	}
+	_, environ := doctorStore(t)
+	environ = append(environ, "TEMPORAL_ADDRESS=127.0.0.1:1", "OPENAI_BASE_URL="+server.URL+"/v1", "TWILIO_BASE_URL="+server.URL,
+		"TWILIO_ACCOUNT_SID=AC00000000000000000000000000000001", "TWILIO_AUTH_TOKEN=hunter2hunter2", "TWILIO_FROM=+15017122661")
 	code, out, complaint := call(t, environ, "doctor")
 	require.Equal(t, exitFailed, code, complaint)
 	require.Empty(t, complaint)

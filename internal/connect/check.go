@@ -19,8 +19,7 @@ import (
 	"coachline/models"
 )
 
-// CheckDatabase opens the database as a role does, which brings its schema up
-// to date, and closes it again.
+// CheckDatabase reports whether the database answers and has the schema of this build.
 func CheckDatabase(ctx context.Context, cfg config.Config) error {
 	rows, err := OpenDatabase(ctx, cfg)
 	if err != nil {
@@ -63,14 +62,14 @@ func CheckAllocations(ctx context.Context, cfg config.Config) (string, error) {
 	return fmt.Sprintf("%d rows", rows), errors.Join(err, base.Close())
 }
 
-// OpenDatabase opens the database for a command, with one connection. Its keys
-// are neither checked nor recorded yet.
+// OpenDatabase opens the database for a command, with one connection and the schema that
+// a role made. Its keys are neither checked nor recorded yet.
 func OpenDatabase(ctx context.Context, cfg config.Config) (*database.Database, error) {
 	ring, err := seal.Parse(cfg.Payload.Keys.Reveal())
 	if err != nil {
 		return nil, fmt.Errorf("COACH_PAYLOAD_KEYS: %w", err)
 	}
-	rows, err := database.Open(ctx, database.Config{URL: cfg.Database.URL.Reveal(), Ring: ring, MaxConns: 1})
+	rows, err := database.Open(ctx, database.Config{URL: cfg.Database.URL.Reveal(), Ring: ring, MaxConns: 1, AsFound: true})
 	if err != nil {
 		return nil, fmt.Errorf("DATABASE_URL: %w", err)
 	}

@@ -44,6 +44,9 @@ type Config struct {
 	// MaxConns bounds the open connections; 0 means 10 on PostgreSQL and 4 on
 	// SQLite. An in-memory database always has exactly one.
 	MaxConns int
+	// AsFound leaves the schema as it is; one that is older than this build, or a file
+	// that does not exist, is an error.
+	AsFound bool
 }
 
 // Database is an open database with an up-to-date schema. It is safe for
@@ -67,7 +70,8 @@ type database struct {
 	// dial opens a connection outside of the pool; nil on SQLite.
 	dial func(ctx context.Context) (*pgx.Conn, error)
 	// file names what the parts of a process share; empty where each has its own.
-	file string
+	file    string
+	asFound bool
 }
 
 // Open connects and applies the migrations that are missing. Several processes
@@ -81,6 +85,7 @@ func Open(ctx context.Context, cfg Config) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
+	base.asFound = cfg.AsFound
 	d := &Database{ring: cfg.Ring, dial: base.dial}
 	if base.file != "" {
 		d.handle, d.release, err = fileOf(base.file).acquireHandle(ctx, base.openHandle)
@@ -131,10 +136,14 @@ func (d database) openSessions(ctx context.Context, h *handle) error {
 	if err := firstConnect(ctx, d); err != nil {
 		return err
 	}
-	if err := applyMigrations(ctx, d); err != nil {
+	migrate := applyMigrations
+	if d.asFound {
+		migrate = checkMigrated
+	}
+	err := migrate(ctx, d)
+	if err != nil {
 		return err
 	}
-	var err error
 	if h.rows, err = d.openSession(d.pool); err != nil {
 		return err
 	}
@@ -173,7 +182,7 @@ func (d database) newDialector(pool *sql.DB) gorm.Dialector {
 
 func connectURL(cfg Config, wrap wrapper) (database, error) {
 	if path, ok := strings.CutPrefix(cfg.URL, "sqlite:"); ok {
-		return connectSQLite(path, cfg.MaxConns, wrap)
+		return connectSQLite(path, cfg, wrap)
 	}
 	if strings.HasPrefix(cfg.URL, "postgres://") || strings.HasPrefix(cfg.URL, "postgresql://") {
 		return connectPostgres(cfg.URL, cfg.MaxConns, wrap)
@@ -210,7 +219,7 @@ func readUTC(_ context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-func connectSQLite(address string, maxConns int, wrap wrapper) (database, error) {
+func connectSQLite(address string, cfg Config, wrap wrapper) (database, error) {
 	keepAllocatorPages()
 	path, query, _ := strings.Cut(address, "?")
 	if path == "" {
@@ -220,9 +229,13 @@ func connectSQLite(address string, maxConns int, wrap wrapper) (database, error)
 	if err != nil {
 		return database{}, err
 	}
-	memory := path == ":memory:"
+	memory, maxConns := path == ":memory:", cfg.MaxConns
 	if memory {
 		maxConns = 1 // each connection would have a database of its own
+	} else if cfg.AsFound {
+		if _, err := os.Stat(path); err != nil {
+			return database{}, fmt.Errorf("reading the database's file, which a starter or worker makes when it starts: %w", err)
+		}
 	} else if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return database{}, fmt.Errorf("creating the database's folder: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pressly/goose/v3"
+	goosestore "github.com/pressly/goose/v3/database"
 	"github.com/pressly/goose/v3/lock"
 
 	"coachline/internal/wait"
@@ -19,14 +20,7 @@ var migrations embed.FS
 // applyMigrations applies the embedded migrations that the database does not
 // have yet.
 func applyMigrations(ctx context.Context, d database) error {
-	files, err := fs.Sub(migrations, "migrations/"+migrationFolder(d.dialect))
-	if err != nil {
-		return fmt.Errorf("reading migrations: %w", err)
-	}
-	options := []goose.ProviderOption{
-		goose.WithLogger(goose.NopLogger()),
-		goose.WithDisableGlobalRegistry(true),
-	}
+	var options []goose.ProviderOption
 	tries := 1
 	if d.dialect == dialectPostgres {
 		// Tried once a second for five minutes.
@@ -44,9 +38,9 @@ func applyMigrations(ctx context.Context, d database) error {
 	// again. The count begins anew whenever a process got further.
 	var version int64
 	for left := tries; ; {
-		provider, err := goose.NewProvider(d.dialect, d.pool, files, options...)
+		provider, err := newProvider(d, options...)
 		if err != nil {
-			return fmt.Errorf("preparing migrations: %w", err)
+			return err
 		}
 		_, err = provider.Up(ctx)
 		if err == nil {
@@ -60,6 +54,41 @@ func applyMigrations(ctx context.Context, d database) error {
 			return fmt.Errorf("migrating database: %w", err)
 		}
 	}
+}
+
+func newProvider(d database, options ...goose.ProviderOption) (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations/"+migrationFolder(d.dialect))
+	if err != nil {
+		return nil, fmt.Errorf("reading migrations: %w", err)
+	}
+	options = append(options, goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
+	provider, err := goose.NewProvider(d.dialect, d.pool, files, options...)
+	if err != nil {
+		return nil, fmt.Errorf("preparing migrations: %w", err)
+	}
+	return provider, nil
+}
+
+// checkMigrated reports a schema that is older than this build, and changes nothing.
+func checkMigrated(ctx context.Context, d database) error {
+	provider, err := newProvider(d)
+	if err != nil {
+		return err
+	}
+	sources := provider.ListSources()
+	needed := sources[len(sources)-1].Version
+	versions, err := goosestore.NewStore(d.dialect, goose.DefaultTablename)
+	if err != nil {
+		return fmt.Errorf("preparing migrations: %w", err)
+	}
+	version, err := versions.GetLatestVersion(ctx, d.pool)
+	if err != nil {
+		return fmt.Errorf("reading the version of the schema, which a starter or worker makes when it starts: %w", err)
+	}
+	if version < needed {
+		return fmt.Errorf("the schema has version %d, and this build needs %d: start a starter or worker of this build, which brings it up to date", version, needed)
+	}
+	return nil
 }
 
 // firstConnect makes the first connection. On SQLite that turns a new file's
