@@ -35,7 +35,9 @@ build:
 	go build -trimpath -ldflags "-s -w" -o build/coachline .
 
 # Programs for every platform with their checksums and a bill of materials, in
-# build/dist; PLATFORMS="linux/amd64" builds some of them.
+# build/dist, named by the tag or commit that is checked out; PLATFORMS="linux/amd64"
+# builds some of them.
+VERSION = $(shell git describe --tags --always --dirty)
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 dist:
 	@rm -rf build/dist && mkdir -p build/dist
@@ -45,7 +47,7 @@ dist:
 			if [ $$program = dev ]; then package=./dev; name=coachline-dev; fi; \
 			echo "building $$name for $$platform"; \
 			GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -buildvcs=auto -trimpath -ldflags "-s -w" \
-				-o "build/dist/$$name-$${platform%/*}-$${platform#*/}" $$package; \
+				-o "build/dist/$$name-$(VERSION)-$${platform%/*}-$${platform#*/}" $$package; \
 		done; \
 	done
 	@go run ./deploy/sbom build/dist/coachline-* >build/dist/sbom.cdx.json
