@@ -23,12 +23,12 @@ import (
 // tokenAge is for how long a token is valid unless its maker says otherwise.
 const tokenAge = "2160h"
 
-func (p *program) userCommand() *cobra.Command {
+func userCommand(p *program) *cobra.Command {
 	return groupCommand("user", "Add, change and disable the people who operate the programme",
-		p.userAdd(), p.userList(), p.userUpdate(), p.userDisable())
+		userAdd(p), userList(p), userUpdate(p), userDisable(p))
 }
 
-func (p *program) userList() *cobra.Command {
+func userList(p *program) *cobra.Command {
 	return verb("list", "List users", func(c *cobra.Command, _ []string) error {
 		return callAndShow(c.Context(), p, request{path: usersPath}, func(w io.Writer, list api.UserList) error {
 			if len(list.Users) == 0 {
@@ -40,7 +40,7 @@ func (p *program) userList() *cobra.Command {
 	})
 }
 
-func (p *program) tokenCommand() *cobra.Command {
+func tokenCommand(p *program) *cobra.Command {
 	revoke := verb("revoke TOKEN", "End an API token, named by id or name", func(c *cobra.Command, args []string) error {
 		list, err := fetch[api.TokenList](c.Context(), p, tokensPath)
 		if err != nil {
@@ -55,10 +55,10 @@ func (p *program) tokenCommand() *cobra.Command {
 		})
 	})
 	return groupCommand("token", "Make and end API tokens of scripts",
-		p.tokenAdd(), p.tokenList(), revoke)
+		tokenAdd(p), tokenList(p), revoke)
 }
 
-func (p *program) tokenList() *cobra.Command {
+func tokenList(p *program) *cobra.Command {
 	return verb("list", "List API tokens, newest first", func(c *cobra.Command, _ []string) error {
 		return callAndShow(c.Context(), p, request{path: tokensPath}, func(w io.Writer, list api.TokenList) error {
 			if len(list.Tokens) == 0 {
@@ -70,12 +70,12 @@ func (p *program) tokenList() *cobra.Command {
 	})
 }
 
-func (p *program) sessionCommand() *cobra.Command {
+func sessionCommand(p *program) *cobra.Command {
 	return groupCommand("session", "Show who is signed in to the console, and sign browsers out",
-		p.sessionList(), p.sessionRevoke())
+		sessionList(p), sessionRevoke(p))
 }
 
-func (p *program) sessionList() *cobra.Command {
+func sessionList(p *program) *cobra.Command {
 	return verb("list", "List browsers that are signed in, last used first", func(c *cobra.Command, _ []string) error {
 		return callAndShow(c.Context(), p, request{path: sessionsPath}, func(w io.Writer, list api.SessionList) error {
 			if len(list.Sessions) == 0 {
@@ -91,7 +91,7 @@ func (p *program) sessionList() *cobra.Command {
 	})
 }
 
-func (p *program) sessionRevoke() *cobra.Command {
+func sessionRevoke(p *program) *cobra.Command {
 	return verb("revoke SESSION", "Sign a browser out", func(c *cobra.Command, args []string) error {
 		return callAndShow(c.Context(), p, request{method: http.MethodDelete, path: sessionsPath + "/" + url.PathEscape(args[0])}, func(w io.Writer, ended api.Removal) error {
 			_, err := fmt.Fprintf(w, "%s is signed out.\n", ended.ID)
@@ -100,7 +100,7 @@ func (p *program) sessionRevoke() *cobra.Command {
 	})
 }
 
-func (p *program) whoamiCommand() *cobra.Command {
+func whoamiCommand(p *program) *cobra.Command {
 	return verb("whoami", "Print who this command is to the API, and what it may do", func(c *cobra.Command, _ []string) error {
 		return callAndShow(c.Context(), p, request{path: "/self"}, func(w io.Writer, self api.Self) error {
 			rows := [][]string{{"ACTOR", "NAME", "ROLE", "SIGNED IN AS"}, {self.Actor, self.Name, self.Role, self.Kind}}
@@ -113,7 +113,7 @@ func (p *program) whoamiCommand() *cobra.Command {
 	})
 }
 
-func (p *program) userAdd() *cobra.Command {
+func userAdd(p *program) *cobra.Command {
 	var u api.NewUser
 	var file string
 	c := &cobra.Command{
@@ -136,7 +136,7 @@ func (p *program) userAdd() *cobra.Command {
 		}
 		if u.Subject == "" || file != "" {
 			var err error
-			if u.Password, err = p.readPassword(file); err != nil {
+			if u.Password, err = readPassword(p, file); err != nil {
 				return err
 			}
 		}
@@ -153,7 +153,7 @@ func describeRoles() string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-func (p *program) userUpdate() *cobra.Command {
+func userUpdate(p *program) *cobra.Command {
 	var name, role, subject, file string
 	var password, enable bool
 	c := &cobra.Command{Use: "update USER", Short: "Change some fields of a user, named by login or id", Args: exactArgs(1)}
@@ -181,27 +181,27 @@ func (p *program) userUpdate() *cobra.Command {
 			return usageError{errors.New("nothing to change; see --help for the fields")}
 		}
 		if password || file != "" {
-			given, err := p.readPassword(file)
+			given, err := readPassword(p, file)
 			if err != nil {
 				return err
 			}
 			change.Password = &given
 		}
-		return p.changeUser(c.Context(), args[0], change)
+		return changeUser(c.Context(), p, args[0], change)
 	}
 	return c
 }
 
-func (p *program) userDisable() *cobra.Command {
+func userDisable(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "disable USER", Short: "Sign a user out everywhere and refuse further logins", Args: exactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.changeUser(c.Context(), args[0], api.UserChange{Disabled: new(true)})
+			return changeUser(c.Context(), p, args[0], api.UserChange{Disabled: new(true)})
 		},
 	}
 }
 
-func (p *program) tokenAdd() *cobra.Command {
+func tokenAdd(p *program) *cobra.Command {
 	var scopes []string
 	var expires string
 	c := &cobra.Command{
@@ -232,7 +232,7 @@ func (p *program) tokenAdd() *cobra.Command {
 
 // readPassword asks for a password, or reads the first line of a file or of
 // standard input where that is no terminal.
-func (p *program) readPassword(file string) (string, error) {
+func readPassword(p *program, file string) (string, error) {
 	if file != "" {
 		raw, err := os.ReadFile(file)
 		if err != nil {
@@ -286,7 +286,7 @@ const (
 )
 
 // changeUser changes a user, named by id or login.
-func (p *program) changeUser(ctx context.Context, ref string, change api.UserChange) error {
+func changeUser(ctx context.Context, p *program, ref string, change api.UserChange) error {
 	list, err := fetch[api.UserList](ctx, p, usersPath)
 	if err != nil {
 		return err

@@ -18,11 +18,11 @@ import (
 	"coachline/models"
 )
 
-func (p *program) alertsCommand() *cobra.Command {
-	return groupCommand("alerts", "Judge messages that were taken for a crisis", p.alertsList(), p.alertsAcknowledge(), p.alertsMark(), p.alertsExport())
+func alertCommand(p *program) *cobra.Command {
+	return groupCommand("alerts", "Judge messages that were taken for a crisis", alertsList(p), alertsAcknowledge(p), alertsMark(p), alertsExport(p))
 }
 
-func (p *program) alertsList() *cobra.Command {
+func alertsList(p *program) *cobra.Command {
 	var unmarked bool
 	c := &cobra.Command{
 		Use: "list", Short: "List alerts and what raised them, newest first", Args: exactArgs(0),
@@ -38,7 +38,7 @@ func (p *program) alertsList() *cobra.Command {
 	return c
 }
 
-func (p *program) alertsAcknowledge() *cobra.Command {
+func alertsAcknowledge(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "acknowledge ALERT", Short: "Say that you see to an alert, so that it does not page again", Args: exactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -52,7 +52,7 @@ func (p *program) alertsAcknowledge() *cobra.Command {
 	}
 }
 
-func (p *program) alertsMark() *cobra.Command {
+func alertsMark(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "mark ALERT right|wrong", Short: "Say whether an alert was right", Args: exactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -69,7 +69,7 @@ func (p *program) alertsMark() *cobra.Command {
 	}
 }
 
-func (p *program) alertsExport() *cobra.Command {
+func alertsExport(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "export FOLDER", Short: "Write what was judged as sheets for screening", Args: exactArgs(1),
 		Long: "Writes FOLDER/LANGUAGE/crisis.marks.tsv and negative.marks.tsv with the messages of alerts that operators\n" +

@@ -19,7 +19,7 @@ import (
 	"coachline/models"
 )
 
-func (p *program) studyVerify() *cobra.Command {
+func studyVerify(p *program) *cobra.Command {
 	var local LocalCheck
 	c := &cobra.Command{
 		Use: "verify STUDY", Short: "Draw every allocation again, check the decision points, and name the first row that is not right", Args: exactArgs(1),
@@ -34,7 +34,7 @@ func (p *program) studyVerify() *cobra.Command {
 		if local.RecordFile != "" && local.SeedFile == "" {
 			return usageError{errors.New("--record needs --seed-file")}
 		}
-		got, err := p.checkAllocations(c.Context(), args[0], local)
+		got, err := checkAllocations(c.Context(), p, args[0], local)
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (p *program) studyVerify() *cobra.Command {
 	return c
 }
 
-func (p *program) studyAllocate() *cobra.Command {
+func studyAllocate(p *program) *cobra.Command {
 	var strata []string
 	c := &cobra.Command{
 		Use: "allocate STUDY PARTICIPANT", Short: "Draw the arm of a person whose strata are now known", Args: exactArgs(2),
@@ -99,7 +99,7 @@ type LocalCheck struct {
 	RecordFile string
 }
 
-func (p *program) checkAllocations(ctx context.Context, id string, local LocalCheck) (result, error) {
+func checkAllocations(ctx context.Context, p *program, id string, local LocalCheck) (result, error) {
 	if local.SeedFile == "" {
 		return p.client.do(ctx, request{path: allocationsPath(id) + "/check"})
 	}
@@ -107,7 +107,7 @@ func (p *program) checkAllocations(ctx context.Context, id string, local LocalCh
 	if err != nil {
 		return result{}, err
 	}
-	rows, err := p.readRecord(ctx, id, local.RecordFile)
+	rows, err := readRecord(ctx, p, id, local.RecordFile)
 	if err != nil {
 		return result{}, err
 	}
@@ -144,7 +144,7 @@ func readSeed(path string) ([]byte, error) {
 }
 
 // readRecord reads the allocations of a study from a file, or from the server.
-func (p *program) readRecord(ctx context.Context, id, path string) ([]models.Allocation, error) {
+func readRecord(ctx context.Context, p *program, id, path string) ([]models.Allocation, error) {
 	if path == "" {
 		return listItems[models.Allocation](ctx, p.client, listing{allocationsPath(id), "allocations"}, url.Values{})
 	}

@@ -14,7 +14,7 @@ import (
 	"coachline/models"
 )
 
-func (p *program) attentionCommand() *cobra.Command {
+func attentionCommand(p *program) *cobra.Command {
 	var kind string
 	c := &cobra.Command{
 		Use: "attention", Short: "List what operators should look at, oldest first", Args: exactArgs(0),
@@ -51,7 +51,7 @@ func attentionKinds() string {
 	return strings.Join(names, ", ")
 }
 
-func (p *program) attendCommand() *cobra.Command {
+func participantAttend(p *program) *cobra.Command {
 	var note string
 	c := &cobra.Command{Use: "attend ID", Short: "End what an operator should look at; prompts go on", Args: exactArgs(1)}
 	c.Flags().StringVar(&note, "note", "", "what was done, kept sealed with the alarm of a crisis")

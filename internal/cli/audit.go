@@ -18,12 +18,12 @@ import (
 	"coachline/internal/api"
 )
 
-func (p *program) auditCommand() *cobra.Command {
+func auditCommand(p *program) *cobra.Command {
 	return groupCommand("audit", "Show who did what to whom, and check that the record is whole",
-		p.auditList(), p.auditVerify(), p.auditExport())
+		auditList(p), auditVerify(p), auditExport(p))
 }
 
-func (p *program) auditVerify() *cobra.Command {
+func auditVerify(p *program) *cobra.Command {
 	return verb("verify", "Check that no row of the audit was changed or taken out", func(c *cobra.Command, _ []string) error {
 		got, err := p.client.do(c.Context(), request{path: auditPath + "/chain"})
 		if err != nil {
@@ -69,7 +69,7 @@ func auditFlags(c *cobra.Command) (read func() (AuditFilter, error)) {
 	}
 }
 
-func (p *program) auditList() *cobra.Command {
+func auditList(p *program) *cobra.Command {
 	var limit int
 	c := &cobra.Command{Use: "list", Short: "Print the audit, newest first", Args: exactArgs(0)}
 	read := auditFlags(c)
@@ -89,7 +89,7 @@ func (p *program) auditList() *cobra.Command {
 	return c
 }
 
-func (p *program) auditExport() *cobra.Command {
+func auditExport(p *program) *cobra.Command {
 	var out, format string
 	c := &cobra.Command{
 		Use: "export", Short: "Write the audit as a table or as lines of JSON, newest first", Args: exactArgs(0),
@@ -111,10 +111,10 @@ func (p *program) auditExport() *cobra.Command {
 			return err
 		}
 		if out == "" {
-			return p.exportAudit(c.Context(), filter, format, p.out)
+			return exportAudit(c.Context(), p, filter, format, p.out)
 		}
 		var file bytes.Buffer
-		if err := p.exportAudit(c.Context(), filter, format, &file); err != nil {
+		if err := exportAudit(c.Context(), p, filter, format, &file); err != nil {
 			return err
 		}
 		return writeNew(out, file.Bytes())
@@ -192,7 +192,7 @@ func renderChain(w io.Writer, chain api.AuditChain) error {
 }
 
 // exportAudit writes all rows that a filter selects as csv or jsonl.
-func (p *program) exportAudit(ctx context.Context, f AuditFilter, format string, to io.Writer) error {
+func exportAudit(ctx context.Context, p *program, f AuditFilter, format string, to io.Writer) error {
 	query := f.toQuery()
 	query.Set("format", format)
 	raw, err := p.client.downloadFile(ctx, request{path: auditPath + "/export", query: query})

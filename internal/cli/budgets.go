@@ -13,11 +13,11 @@ import (
 	"coachline/models"
 )
 
-func (p *program) budgetCommand() *cobra.Command {
-	return groupCommand("budget", "Bound what the programme, a study or a person may cost", p.budgetSet(), p.budgetList(), p.budgetDelete())
+func budgetCommand(p *program) *cobra.Command {
+	return groupCommand("budget", "Bound what the programme, a study or a person may cost", budgetSet(p), budgetList(p), budgetDelete(p))
 }
 
-func (p *program) budgetSet() *cobra.Command {
+func budgetSet(p *program) *cobra.Command {
 	var person, study, period string
 	body := api.NewBudget{Scope: models.BudgetProgramme}
 	c := &cobra.Command{
@@ -54,7 +54,7 @@ func (p *program) budgetSet() *cobra.Command {
 	return c
 }
 
-func (p *program) budgetList() *cobra.Command {
+func budgetList(p *program) *cobra.Command {
 	return verb("list", "List budgets and what is spent of them", func(c *cobra.Command, _ []string) error {
 		return callAndShow(c.Context(), p, request{path: budgetsPath}, func(w io.Writer, list api.BudgetList) error {
 			return renderBudgets(w, list.Budgets)
@@ -62,7 +62,7 @@ func (p *program) budgetList() *cobra.Command {
 	})
 }
 
-func (p *program) budgetDelete() *cobra.Command {
+func budgetDelete(p *program) *cobra.Command {
 	return verb("delete BUDGET", "Remove a budget", func(c *cobra.Command, args []string) error {
 		id, err := parseNumber("budget", args[0])
 		if err != nil {

@@ -47,12 +47,12 @@ type chat struct {
 // isWaiting reports that an answer is still to come.
 func (c *chat) isWaiting() bool { return c.sent > c.heard || c.last != models.RoleAssistant }
 
-// chat sends each line of the input as a text from the phone and prints what the
+// runChat sends each line of the input as a text from the phone and prints what the
 // coach answers, until it ends and the last text is answered, or ctx ends. The
 // phone becomes a test participant; one that belongs to a real participant is
 // refused. A line that begins with a slash is an operator's command and never
 // reaches the coach.
-func (p *program) chat(ctx context.Context, cfg chatConfig) error {
+func runChat(ctx context.Context, p *program, cfg chatConfig) error {
 	c := &chat{program: p, cfg: cfg, seen: map[string]bool{}}
 	if err := c.enrolPhone(ctx); err != nil {
 		return err

@@ -75,7 +75,7 @@ func chatWith(t *testing.T, c http.Handler, in string, change func(*program, *ch
 	if change != nil {
 		change(p, &cfg)
 	}
-	err := p.chat(t.Context(), cfg)
+	err := runChat(t.Context(), p, cfg)
 	return out.String(), err
 }
 

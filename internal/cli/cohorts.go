@@ -20,23 +20,23 @@ import (
 	"coachline/models"
 )
 
-func (p *program) cohortCommand() *cobra.Command {
-	return groupCommand("cohort", "Enrol the people of a file", p.cohortImport(), p.cohortShow(), p.cohortCancel())
+func cohortCommand(p *program) *cobra.Command {
+	return groupCommand("cohort", "Enrol the people of a file", cohortImport(p), cohortShow(p), cohortCancel(p))
 }
 
-func (p *program) cohortShow() *cobra.Command {
+func cohortShow(p *program) *cobra.Command {
 	return verb("show COHORT", "Print how far an import is", func(c *cobra.Command, args []string) error {
 		return callAndShow(c.Context(), p, request{path: cohortPath(args[0])}, renderStoredCohort)
 	})
 }
 
-func (p *program) cohortCancel() *cobra.Command {
+func cohortCancel(p *program) *cobra.Command {
 	return verb("cancel COHORT", "End an import; who is enrolled stays so", func(c *cobra.Command, args []string) error {
 		return callAndShow(c.Context(), p, request{method: http.MethodDelete, path: cohortPath(args[0])}, renderStoredCohort)
 	})
 }
 
-func (p *program) cohortImport() *cobra.Command {
+func cohortImport(p *program) *cobra.Command {
 	var in CohortImport
 	c := &cobra.Command{
 		Use: "import FILE", Short: "Check a CSV or TSV file and enrol its people", Args: exactArgs(1),
@@ -61,7 +61,7 @@ func (p *program) cohortImport() *cobra.Command {
 			return fmt.Errorf("reading the file: %w", err)
 		}
 		in.Path, in.Content = args[0], content
-		return p.importCohort(c.Context(), in)
+		return importCohort(c.Context(), p, in)
 	}
 	return c
 }
@@ -69,7 +69,7 @@ func (p *program) cohortImport() *cobra.Command {
 // importCohort has a file checked and, unless it is a dry run, its people enrolled,
 // and waits until that is done. ErrCheckFailed, after the report, where a person
 // was not enrolled who should have been.
-func (p *program) importCohort(ctx context.Context, in CohortImport) error {
+func importCohort(ctx context.Context, p *program, in CohortImport) error {
 	progress := p.newMeter("people")
 	defer progress.endPart()
 	got, err := p.client.do(ctx, in.toRequest())
@@ -81,7 +81,7 @@ func (p *program) importCohort(ctx context.Context, in CohortImport) error {
 		return err
 	}
 	if job.State == models.CohortReady && !in.DryRun {
-		if got, err = p.enrolCohort(ctx, job, in.Reason, func(done, of int64) { progress.setProgress("enrolled", done, of) }); err != nil {
+		if got, err = enrolCohort(ctx, p, job, in.Reason, func(done, of int64) { progress.setProgress("enrolled", done, of) }); err != nil {
 			return err
 		}
 		if err := got.decodeInto(&job); err != nil {
@@ -142,7 +142,7 @@ func (in CohortImport) toRequest() request {
 }
 
 // enrolCohort confirms a checked file and waits until its people are enrolled.
-func (p *program) enrolCohort(ctx context.Context, job api.Cohort, reason string, progress Progress) (result, error) {
+func enrolCohort(ctx context.Context, p *program, job api.Cohort, reason string, progress Progress) (result, error) {
 	confirm := request{method: http.MethodPost, path: cohortPath(job.ID) + "/confirm"}
 	if reason != "" {
 		confirm.header = map[string]string{"Coach-Reason": reason}

@@ -35,11 +35,11 @@ func (p *program) completeParticipants(c *cobra.Command, args []string, typed st
 
 // offerParticipants has every command below c whose first argument is ID
 // complete it.
-func (p *program) offerParticipants(c *cobra.Command) {
+func offerParticipants(p *program, c *cobra.Command) {
 	if takesParticipant(c) && c.ValidArgsFunction == nil {
 		c.ValidArgsFunction = p.completeParticipants
 	}
 	for _, child := range c.Commands() {
-		p.offerParticipants(child)
+		offerParticipants(p, child)
 	}
 }

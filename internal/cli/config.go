@@ -11,7 +11,7 @@ import (
 	"coachline/internal/config"
 )
 
-func (p *program) configCommand() *cobra.Command {
+func configCommand(p *program) *cobra.Command {
 	var markdown bool
 	c := &cobra.Command{
 		Use: "config", Short: "Print the settings in force and where each comes from", Args: exactArgs(0),
@@ -28,12 +28,12 @@ func (p *program) configCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return p.printSettings(cfg.Table())
+		return printSettings(p, cfg.Table())
 	}
 	return c
 }
 
-func (p *program) printSettings(settings []config.Setting) error {
+func printSettings(p *program, settings []config.Setting) error {
 	if p.json {
 		return json.NewEncoder(p.out).Encode(settings)
 	}

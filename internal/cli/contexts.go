@@ -19,20 +19,20 @@ import (
 
 // contextCommand manages the named installations that operators' commands may
 // go to.
-func (p *program) contextCommand() *cobra.Command {
+func contextCommand(p *program) *cobra.Command {
 	return groupCommand("context", "Name the installations that commands go to",
-		p.contextAdd(),
-		p.onContext("list", "Print the contexts", 0, func(c *Contexts, _ []string) error {
+		contextAdd(p),
+		onContext(p, "list", "Print the contexts", 0, func(c *Contexts, _ []string) error {
 			return PrintContexts(p.out, c)
 		}),
-		p.onContext("use NAME", "Send commands to this installation from now on", 1, func(c *Contexts, args []string) error {
+		onContext(p, "use NAME", "Send commands to this installation from now on", 1, func(c *Contexts, args []string) error {
 			if _, _, err := c.Find(args[0]); err != nil {
 				return err
 			}
 			c.Current = args[0]
 			return c.Save()
 		}),
-		p.onContext("remove NAME", "Forget an installation", 1, func(c *Contexts, args []string) error {
+		onContext(p, "remove NAME", "Forget an installation", 1, func(c *Contexts, args []string) error {
 			if _, _, err := c.Find(args[0]); err != nil {
 				return err
 			}
@@ -45,7 +45,7 @@ func (p *program) contextCommand() *cobra.Command {
 	)
 }
 
-func (p *program) onContext(use, short string, args int, do func(*Contexts, []string) error) *cobra.Command {
+func onContext(p *program, use, short string, args int, do func(*Contexts, []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: exactArgs(args), RunE: func(_ *cobra.Command, given []string) error {
 		all, err := p.loadContexts()
 		if err != nil {
@@ -55,9 +55,9 @@ func (p *program) onContext(use, short string, args int, do func(*Contexts, []st
 	}}
 }
 
-func (p *program) contextAdd() *cobra.Command {
+func contextAdd(p *program) *cobra.Command {
 	var target Target
-	c := p.onContext("add NAME --url URL", "Name an installation; the first one becomes the current one", 1, func(all *Contexts, args []string) error {
+	c := onContext(p, "add NAME --url URL", "Name an installation; the first one becomes the current one", 1, func(all *Contexts, args []string) error {
 		if err := checkAddress(target.URL); err != nil {
 			return usageError{fmt.Errorf("--url: %w", err)}
 		}

@@ -12,7 +12,7 @@ import (
 	"coachline/internal/api"
 )
 
-func (p *program) deliveryCommand() *cobra.Command {
+func deliveryCommand(p *program) *cobra.Command {
 	var days int
 	var sender string
 	c := &cobra.Command{Use: "delivery", Short: "Print how texts fared: by day, by sender, failures by code, lateness of prompts", Args: exactArgs(0)}

@@ -14,7 +14,7 @@ import (
 	"coachline/internal/doctor"
 )
 
-func (p *program) doctorCommand() *cobra.Command {
+func doctorCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Check configuration, database, payload keys, audit, webhooks, alerts, Temporal, model and carrier", Args: exactArgs(0),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -19,9 +19,9 @@ import (
 
 var errNotConfirmed = errors.New("the id was not repeated; nothing was erased")
 
-// eraseCommand takes an id only, of people who were removed too, and has it
+// participantErase takes an id only, of people who were removed too, and has it
 // typed again.
-func (p *program) eraseCommand() *cobra.Command {
+func participantErase(p *program) *cobra.Command {
 	var yes bool
 	var reason string
 	c := &cobra.Command{
@@ -33,7 +33,7 @@ func (p *program) eraseCommand() *cobra.Command {
 	c.Flags().StringVar(&reason, "reason", "", "why; kept sealed, so it must not name the person")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if !yes {
-			if err := p.confirmID(args[0]); err != nil {
+			if err := confirmID(p, args[0]); err != nil {
 				return err
 			}
 		}
@@ -44,7 +44,7 @@ func (p *program) eraseCommand() *cobra.Command {
 }
 
 // confirmID has an id typed again.
-func (p *program) confirmID(id string) error {
+func confirmID(p *program, id string) error {
 	if _, err := fmt.Fprintf(p.err, "This cannot be undone. Type %s again: ", id); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (p *program) confirmID(id string) error {
 	return nil
 }
 
-func (p *program) erasureCommand() *cobra.Command {
+func erasureCommand(p *program) *cobra.Command {
 	list := verb("list", "List erasures", func(c *cobra.Command, _ []string) error {
 		return listAndShow(c.Context(), p, listing{erasuresPath, "erasures"}, url.Values{}, renderErasures)
 	})

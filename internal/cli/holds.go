@@ -16,11 +16,11 @@ import (
 	"coachline/models"
 )
 
-func (p *program) holdCommand() *cobra.Command {
-	return groupCommand("hold", "Hold prompts until a date; replies go on", p.holdAdd(), p.holdList(), p.holdRelease())
+func holdCommand(p *program) *cobra.Command {
+	return groupCommand("hold", "Hold prompts until a date; replies go on", holdAdd(p), holdList(p), holdRelease(p))
 }
 
-func (p *program) holdAdd() *cobra.Command {
+func holdAdd(p *program) *cobra.Command {
 	var until, reason, participant, study string
 	c := &cobra.Command{
 		Use: "add --until WHEN", Short: "Hold the prompts of all participants, of a study's, or of one", Args: exactArgs(0),
@@ -54,7 +54,7 @@ func (p *program) holdAdd() *cobra.Command {
 	return c
 }
 
-func (p *program) holdList() *cobra.Command {
+func holdList(p *program) *cobra.Command {
 	var all bool
 	c := &cobra.Command{Use: "list", Short: "List active holds", Args: exactArgs(0)}
 	c.Flags().BoolVar(&all, "all", false, "also those that are over")
@@ -76,7 +76,7 @@ func (p *program) holdList() *cobra.Command {
 	return c
 }
 
-func (p *program) holdRelease() *cobra.Command {
+func holdRelease(p *program) *cobra.Command {
 	return verb("release HOLD", "End a hold before its time", func(c *cobra.Command, args []string) error {
 		id, err := parseNumber("hold", args[0])
 		if err != nil {

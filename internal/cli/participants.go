@@ -19,24 +19,24 @@ import (
 	"coachline/models"
 )
 
-func (p *program) participantCommand() *cobra.Command {
-	return groupCommand("participant", "Enrol, look at and change participants", append(p.recordVerbs(),
-		p.addCommand(), p.listCommand(), p.updateCommand(),
-		p.participantShow(),
-		p.participantRemove(),
-		p.pauseCommand(), p.resumeCommand(),
-		p.participantWaiting(),
-		p.modeCommand(), p.attendCommand(), p.eraseCommand(),
+func participantCommand(p *program) *cobra.Command {
+	return groupCommand("participant", "Enrol, look at and change participants", append(recordVerbs(p),
+		participantAdd(p), participantList(p), participantUpdate(p),
+		participantShow(p),
+		participantRemove(p),
+		participantPause(p), participantResume(p),
+		participantWaiting(p),
+		participantMode(p), participantAttend(p), participantErase(p),
 	)...)
 }
 
-func (p *program) participantShow() *cobra.Command {
+func participantShow(p *program) *cobra.Command {
 	return verb("show ID", "Print a participant", func(c *cobra.Command, args []string) error {
-		return p.printParticipant(c.Context(), args[0])
+		return printParticipant(c.Context(), p, args[0])
 	})
 }
 
-func (p *program) participantRemove() *cobra.Command {
+func participantRemove(p *program) *cobra.Command {
 	return verb("remove ID", "Remove a participant: one closing notice, then nothing more", func(c *cobra.Command, args []string) error {
 		got, err := p.client.do(c.Context(), request{method: http.MethodDelete, participant: args[0]})
 		if err != nil {
@@ -49,13 +49,13 @@ func (p *program) participantRemove() *cobra.Command {
 	})
 }
 
-func (p *program) participantWaiting() *cobra.Command {
+func participantWaiting(p *program) *cobra.Command {
 	return verb("waiting ID", "Print messages that came while the participant was paused", func(c *cobra.Command, args []string) error {
 		return callAndShow(c.Context(), p, request{participant: args[0], path: "/waiting"}, renderWaiting)
 	})
 }
 
-func (p *program) addCommand() *cobra.Command {
+func participantAdd(p *program) *cobra.Command {
 	var who api.NewParticipant
 	var zone, channel, method string
 	var strata []string
@@ -97,8 +97,8 @@ func (p *program) addCommand() *cobra.Command {
 	return c
 }
 
-// pauseCommand pauses until an instant, or until the participant is resumed.
-func (p *program) pauseCommand() *cobra.Command {
+// participantPause pauses until an instant, or until the participant is resumed.
+func participantPause(p *program) *cobra.Command {
 	var until string
 	c := &cobra.Command{
 		Use: "pause ID", Short: "Hold everything that would be sent", Args: exactArgs(1),
@@ -116,14 +116,14 @@ func (p *program) pauseCommand() *cobra.Command {
 			end = &instant
 		}
 		paused := models.StatusPaused
-		return p.changeParticipant(c.Context(), args[0], api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: &paused, PausedUntil: end}}, 0)
+		return changeParticipant(c.Context(), p, args[0], api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: &paused, PausedUntil: end}}, 0)
 	}
 	return c
 }
 
-// resumeCommand leaves it to the server what becomes of waiting messages, or takes the
+// participantResume leaves it to the server what becomes of waiting messages, or takes the
 // operator's choice.
-func (p *program) resumeCommand() *cobra.Command {
+func participantResume(p *program) *cobra.Command {
 	var waiting string
 	c := &cobra.Command{Use: "resume ID", Short: "Go on with the next slot, and answer what came meanwhile", Args: exactArgs(1)}
 	c.Flags().StringVar(&waiting, "waiting", "", "answer or read: what becomes of messages that came while the participant was paused\n"+
@@ -134,12 +134,12 @@ func (p *program) resumeCommand() *cobra.Command {
 			return usageError{errors.New("--waiting must be answer or read")}
 		}
 		active := models.StatusActive
-		return p.changeParticipant(c.Context(), args[0], api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: &active}, Waiting: action}, 0)
+		return changeParticipant(c.Context(), p, args[0], api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: &active}, Waiting: action}, 0)
 	}
 	return c
 }
 
-func (p *program) listCommand() *cobra.Command {
+func participantList(p *program) *cobra.Command {
 	var status, attention string
 	var waiting bool
 	c := &cobra.Command{Use: "list", Short: "List participants", Args: exactArgs(0)}
@@ -147,12 +147,12 @@ func (p *program) listCommand() *cobra.Command {
 	c.Flags().BoolVar(&waiting, "waiting", false, "only those with messages that came while they were paused")
 	c.Flags().StringVar(&attention, "attention", "", "only those at whom an operator should look for this: "+attentionKinds())
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return listAndShow(c.Context(), p, participantList, Filter{Status: models.Status(status), Attention: models.Attention(attention), Waiting: waiting}.toQuery(), renderParticipants)
+		return listAndShow(c.Context(), p, participantListing, Filter{Status: models.Status(status), Attention: models.Attention(attention), Waiting: waiting}.toQuery(), renderParticipants)
 	}
 	return c
 }
 
-func (p *program) updateCommand() *cobra.Command {
+func participantUpdate(p *program) *cobra.Command {
 	c := &cobra.Command{Use: "update ID", Short: "Change some fields of a participant", Args: exactArgs(1)}
 	flags := c.Flags()
 	for name, usage := range map[string]string{
@@ -173,7 +173,7 @@ func (p *program) updateCommand() *cobra.Command {
 		if change == (api.ParticipantChange{}) {
 			return usageError{errors.New("nothing to change was given")}
 		}
-		return p.changeParticipant(c.Context(), args[0], change, *version)
+		return changeParticipant(c.Context(), p, args[0], change, *version)
 	}
 	return c
 }
@@ -205,7 +205,7 @@ func changeOf(c *cobra.Command) api.ParticipantChange {
 	return change
 }
 
-func (p *program) modeCommand() *cobra.Command {
+func participantMode(p *program) *cobra.Command {
 	var reason string
 	c := &cobra.Command{Use: "mode ID INTAKE|FEEDBACK", Short: "Force a mode, applied between turns", Args: exactArgs(2)}
 	c.Flags().StringVar(&reason, "reason", "", "why, for the audit")
@@ -220,10 +220,10 @@ const participantsPath = "/conversation/participants"
 
 func participantPath(id string) string { return participantsPath + "/" + url.PathEscape(id) }
 
-var participantList = listing{participantsPath, "participants"}
+var participantListing = listing{participantsPath, "participants"}
 
 // printParticipant prints one participant.
-func (p *program) printParticipant(ctx context.Context, id string) error {
+func printParticipant(ctx context.Context, p *program, id string) error {
 	return callAndShow(ctx, p, request{participant: id}, renderParticipant)
 }
 
@@ -254,12 +254,12 @@ func (f Filter) toQuery() url.Values {
 
 // listParticipants reads all participants.
 func listParticipants(ctx context.Context, client *Client) ([]api.Participant, error) {
-	return listItems[api.Participant](ctx, client, participantList, url.Values{})
+	return listItems[api.Participant](ctx, client, participantListing, url.Values{})
 }
 
 // changeParticipant changes some fields. With a version it is refused when the
 // participant has changed since.
-func (p *program) changeParticipant(ctx context.Context, id string, change api.ParticipantChange, version int64) error {
+func changeParticipant(ctx context.Context, p *program, id string, change api.ParticipantChange, version int64) error {
 	r := request{method: http.MethodPut, participant: id, body: change}
 	if version > 0 {
 		r.header = map[string]string{"If-Match": strconv.Quote(strconv.FormatInt(version, 10))}

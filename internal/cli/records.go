@@ -19,18 +19,18 @@ import (
 )
 
 // recordVerbs lists the verbs that show what is kept of a participant.
-func (p *program) recordVerbs() []*cobra.Command {
+func recordVerbs(p *program) []*cobra.Command {
 	return []*cobra.Command{
-		p.turnsCommand(),
+		participantTurns(p),
 		verb("consents ID", "Print the consent ledger, of removed participants too", func(c *cobra.Command, args []string) error {
 			return callAndShow(c.Context(), p, request{participant: args[0], path: "/consents"}, renderConsents)
 		}),
-		p.memoriesCommand(), p.exportCommand(),
+		participantMemories(p), participantExport(p),
 	}
 }
 
 // turnCommand takes the id of a turn, or a participant's and the turn's number.
-func (p *program) turnCommand() *cobra.Command {
+func turnCommand(p *program) *cobra.Command {
 	c := &cobra.Command{
 		Use: "turn TURN-ID | turn ID NUMBER", Short: "Print why the coach said what it said",
 		Long: "Prints a turn: the texts, every stage with its decision, model calls with their tokens, tools, what was sent.",
@@ -66,7 +66,7 @@ func turnNamed(args []string) (id string, number int, err error) {
 	return "", 0, usageError{errors.New("want: coachline turn TURN-ID, or coachline turn ID NUMBER")}
 }
 
-func (p *program) turnsCommand() *cobra.Command {
+func participantTurns(p *program) *cobra.Command {
 	var limit int
 	c := &cobra.Command{Use: "turns ID", Short: "Print the turns, newest first", Args: exactArgs(1)}
 	c.Flags().IntVar(&limit, "limit", 20, "newest turns to print")
@@ -74,12 +74,12 @@ func (p *program) turnsCommand() *cobra.Command {
 		if limit < 1 {
 			return usageError{errors.New("--limit must be at least 1")}
 		}
-		return p.printTurns(c.Context(), args[0], limit)
+		return printTurns(c.Context(), p, args[0], limit)
 	}
 	return c
 }
 
-func (p *program) memoriesCommand() *cobra.Command {
+func participantMemories(p *program) *cobra.Command {
 	var fact string
 	var all bool
 	c := &cobra.Command{Use: "memories ID", Short: "Print what is remembered of a participant, or have it forgotten", Args: exactArgs(1)}
@@ -103,12 +103,12 @@ func (p *program) memoriesCommand() *cobra.Command {
 				return err
 			})
 		}
-		return p.printMemories(c.Context(), args[0])
+		return printMemories(c.Context(), p, args[0])
 	}
 	return c
 }
 
-func (p *program) exportCommand() *cobra.Command {
+func participantExport(p *program) *cobra.Command {
 	var out string
 	c := &cobra.Command{Use: "export ID", Short: "Write what is remembered of a participant as files in a zip archive", Args: exactArgs(1)}
 	c.Flags().StringVarP(&out, "out", "o", "", "file to write, which must not exist; empty: standard output, which must not be a terminal")
@@ -153,7 +153,7 @@ func writeNew(path string, raw []byte) error {
 }
 
 // printMemories prints what is remembered of a participant.
-func (p *program) printMemories(ctx context.Context, id string) error {
+func printMemories(ctx context.Context, p *program, id string) error {
 	return callAndShow(ctx, p, request{participant: id, path: "/memories"}, renderMemories)
 }
 

@@ -13,20 +13,20 @@ import (
 	"coachline/internal/database"
 )
 
-func (p *program) resealCommand() *cobra.Command {
+func resealCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "reseal", Short: "Seal stored data anew with the first payload key, bound to its rows", Args: exactArgs(0),
 		Long: "Seal stored data anew with the first key of COACH_PAYLOAD_KEYS, each value bound to its row and column, and\n" +
 			"compute phone indexes anew that another index key made. It works on the database itself, beside running\n" +
 			"roles. It may be stopped and run again: what is done is skipped. Afterwards no row needs the older keys.",
-		RunE: func(c *cobra.Command, _ []string) error { return p.runReseal(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return runReseal(c.Context(), p) },
 	}
 }
 
 // errUnreadableRows says that the report names values that could not be opened.
 var errUnreadableRows = errors.New("some values could not be opened and stay as they are; older keys are still needed")
 
-func (p *program) runReseal(ctx context.Context) error {
+func runReseal(ctx context.Context, p *program) error {
 	cfg, err := p.besideDev()
 	if err != nil {
 		return err
@@ -35,11 +35,11 @@ func (p *program) runReseal(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	done, err := p.resealRows(ctx, rows)
+	done, err := resealRows(ctx, p, rows)
 	if err = errors.Join(err, rows.Close()); err != nil {
 		return err
 	}
-	if err := p.printResealed(done); err != nil {
+	if err := printResealed(p, done); err != nil {
 		return err
 	}
 	if len(done.Unreadable) > 0 {
@@ -48,7 +48,7 @@ func (p *program) runReseal(ctx context.Context) error {
 	return nil
 }
 
-func (p *program) resealRows(ctx context.Context, rows *database.Database) (database.Resealed, error) {
+func resealRows(ctx context.Context, p *program, rows *database.Database) (database.Resealed, error) {
 	if err := rows.PrepareKeys(ctx); err != nil {
 		return database.Resealed{}, err
 	}
@@ -61,7 +61,7 @@ func (p *program) resealRows(ctx context.Context, rows *database.Database) (data
 	return rows.Reseal(ctx, func(table string, done database.Resealed) { progress.setProgress(table, done.Rows, total) })
 }
 
-func (p *program) printResealed(done database.Resealed) error {
+func printResealed(p *program, done database.Resealed) error {
 	if p.json {
 		return json.NewEncoder(p.out).Encode(done)
 	}

@@ -12,21 +12,21 @@ import (
 	"coachline/internal/config"
 )
 
-func (p *program) workerCommand() *cobra.Command {
+func workerCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "worker", Short: "Run workflows and activities until interrupted", Args: exactArgs(0),
-		RunE: p.runRole(config.RoleWorker, p.worker),
+		RunE: runRole(p, config.RoleWorker, p.worker),
 	}
 }
 
-func (p *program) starterCommand() *cobra.Command {
+func starterCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "starter", Short: "Serve the API and the carrier's webhooks until interrupted", Args: exactArgs(0),
-		RunE: p.runRole(config.RoleStarter, p.starter),
+		RunE: runRole(p, config.RoleStarter, p.starter),
 	}
 }
 
-func (p *program) runRole(role config.Role, run func(context.Context, config.Config) error) func(*cobra.Command, []string) error {
+func runRole(p *program, role config.Role, run func(context.Context, config.Config) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, _ []string) error {
 		cfg, err := p.loadConfig()
 		if err != nil {
@@ -40,7 +40,7 @@ func (p *program) runRole(role config.Role, run func(context.Context, config.Con
 	}
 }
 
-func (p *program) versionCommand() *cobra.Command {
+func versionCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version of this build", Args: exactArgs(0),
 		RunE: func(*cobra.Command, []string) error {

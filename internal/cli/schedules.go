@@ -15,19 +15,19 @@ import (
 	"coachline/models"
 )
 
-func (p *program) scheduleCommand() *cobra.Command {
+func scheduleCommand(p *program) *cobra.Command {
 	list := verb("list ID", "List the daily prompts of a participant", func(c *cobra.Command, args []string) error {
 		return callAndShow(c.Context(), p, request{participant: args[0], path: schedulesPath}, renderDailyPrompts)
 	})
 	return groupCommand("schedule", "Look at, add, change, move and remove daily prompts", list,
-		p.scheduleTimes("add ID", "Add a daily prompt in the person's place", http.MethodPost),
-		p.scheduleTimes("change ID SCHEDULE", "Give a daily prompt other times", http.MethodPut),
-		p.scheduleMove(), p.scheduleRemove())
+		scheduleTimes(p, "add ID", "Add a daily prompt in the person's place", http.MethodPost),
+		scheduleTimes(p, "change ID SCHEDULE", "Give a daily prompt other times", http.MethodPut),
+		scheduleMove(p), scheduleRemove(p))
 }
 
 // scheduleTimes builds a verb that takes the times of a schedule; its arguments are
 // those that use names.
-func (p *program) scheduleTimes(use, short, method string) *cobra.Command {
+func scheduleTimes(p *program, use, short, method string) *cobra.Command {
 	var body api.NewSchedule
 	c := verb(use, short, nil)
 	c.Long = "Times are local, as HH:MM. A prompt goes out a little before --at, which must not be in the person's quiet hours."
@@ -48,12 +48,12 @@ func (p *program) scheduleTimes(use, short, method string) *cobra.Command {
 		if len(args) > 1 {
 			path = schedulePath(args[1])
 		}
-		return p.changeSchedule(c.Context(), request{method: method, participant: args[0], path: path, body: body})
+		return changeSchedule(c.Context(), p, request{method: method, participant: args[0], path: path, body: body})
 	}
 	return c
 }
 
-func (p *program) scheduleMove() *cobra.Command {
+func scheduleMove(p *program) *cobra.Command {
 	var to string
 	var body api.PromptMove
 	c := &cobra.Command{Use: "move ID SCHEDULE --to WHEN", Short: "Move the next prompt of a schedule alone", Args: exactArgs(2)}
@@ -67,14 +67,14 @@ func (p *program) scheduleMove() *cobra.Command {
 		if body.To, err = parseInstant(to, time.Now()); err != nil {
 			return usageError{fmt.Errorf("--to: %w", err)}
 		}
-		return p.changeSchedule(c.Context(), request{method: http.MethodPost, participant: args[0], path: schedulePath(args[1]) + "/move", body: body})
+		return changeSchedule(c.Context(), p, request{method: http.MethodPost, participant: args[0], path: schedulePath(args[1]) + "/move", body: body})
 	}
 	return c
 }
 
-func (p *program) scheduleRemove() *cobra.Command {
+func scheduleRemove(p *program) *cobra.Command {
 	return verb("remove ID SCHEDULE", "Remove a daily prompt", func(c *cobra.Command, args []string) error {
-		return p.changeSchedule(c.Context(), request{method: http.MethodDelete, participant: args[0], path: schedulePath(args[1])})
+		return changeSchedule(c.Context(), p, request{method: http.MethodDelete, participant: args[0], path: schedulePath(args[1])})
 	})
 }
 
@@ -83,7 +83,7 @@ const schedulesPath = "/schedules"
 func schedulePath(schedule string) string { return schedulesPath + "/" + url.PathEscape(schedule) }
 
 // changeSchedule prints what the server says of a change, then the schedule.
-func (p *program) changeSchedule(ctx context.Context, r request) error {
+func changeSchedule(ctx context.Context, p *program, r request) error {
 	got, err := p.client.do(ctx, r)
 	if err != nil {
 		return err

@@ -15,17 +15,17 @@ import (
 // who chats. quit has no verb.
 var slashCommands = []struct {
 	name, about string
-	run         func(p *program, ctx context.Context, id string) error
+	run         func(ctx context.Context, p *program, id string) error
 }{
-	{"timers", "what is due, and when", (*program).printTimers},
-	{"state", "the participant", (*program).printParticipant},
-	{"history", "the newest entries of the conversation", func(p *program, ctx context.Context, id string) error {
-		return p.printTranscript(ctx, id, slashEntries)
+	{"timers", "what is due, and when", printTimers},
+	{"state", "the participant", printParticipant},
+	{"history", "the newest entries of the conversation", func(ctx context.Context, p *program, id string) error {
+		return printTranscript(ctx, p, id, slashEntries)
 	}},
-	{"turns", "what the newest turns did", func(p *program, ctx context.Context, id string) error {
-		return p.printTurns(ctx, id, slashEntries)
+	{"turns", "what the newest turns did", func(ctx context.Context, p *program, id string) error {
+		return printTurns(ctx, p, id, slashEntries)
 	}},
-	{"memories", "what is remembered", (*program).printMemories},
+	{"memories", "what is remembered", printMemories},
 	{quitSlash, "end the chat", nil},
 }
 
@@ -55,7 +55,7 @@ func (c *chat) handleLine(ctx context.Context, line string) error {
 		if known.run == nil {
 			return errQuit
 		}
-		if err := known.run(c.program, ctx, c.who.ID); err != nil {
+		if err := known.run(ctx, c.program, c.who.ID); err != nil {
 			_, err = fmt.Fprintf(c.out, "/%s: %s\n", known.name, err)
 			return err
 		}

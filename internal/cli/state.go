@@ -12,7 +12,7 @@ import (
 )
 
 // printTimers prints what is due and every schedule with its next run.
-func (p *program) printTimers(ctx context.Context, id string) error {
+func printTimers(ctx context.Context, p *program, id string) error {
 	return callAndShow(ctx, p, request{participant: id, path: "/state"}, func(w io.Writer, s api.State) error {
 		return renderTimers(w, s, p.client.zoneOf(ctx, id))
 	})

@@ -20,20 +20,20 @@ import (
 	"coachline/models"
 )
 
-func (p *program) studyCommand() *cobra.Command {
-	return groupCommand("study", "Studies: settings, consent texts, states", p.studyList(),
-		p.studyShow(), p.studyAdd(), p.studyChange(),
-		p.studyConsentTexts(), p.consentTextAdd(), p.studyConsent(), p.studyWithdraw(), p.studyJoins(), p.studyRehearse(), p.studyExport(),
-		p.studyProgress(), p.studyAllocations(), p.studyAllocate(), p.studyVerify(), p.studySeed())
+func studyCommand(p *program) *cobra.Command {
+	return groupCommand("study", "Studies: settings, consent texts, states", studyList(p),
+		studyShow(p), studyAdd(p), studyChange(p),
+		studyConsentTexts(p), consentTextAdd(p), studyConsent(p), studyWithdraw(p), studyJoins(p), studyRehearse(p), studyExport(p),
+		studyProgress(p), studyAllocations(p), studyAllocate(p), studyVerify(p), studySeed(p))
 }
 
-func (p *program) studyShow() *cobra.Command {
+func studyShow(p *program) *cobra.Command {
 	return verb("show STUDY", "Print a study", func(c *cobra.Command, args []string) error {
 		return callAndShow(c.Context(), p, request{path: studyPath(args[0])}, renderStudy)
 	})
 }
 
-func (p *program) studyConsentTexts() *cobra.Command {
+func studyConsentTexts(p *program) *cobra.Command {
 	return verb("consent-texts STUDY", "Print the consent texts of a study", func(c *cobra.Command, args []string) error {
 		r := request{path: studyPath(args[0]) + "/consent-texts"}
 		return callAndShow(c.Context(), p, r, func(w io.Writer, list api.ConsentTextList) error {
@@ -47,7 +47,7 @@ func (p *program) studyConsentTexts() *cobra.Command {
 	})
 }
 
-func (p *program) studyJoins() *cobra.Command {
+func studyJoins(p *program) *cobra.Command {
 	return verb("joins STUDY", "Print who asked to join a study by keyword or form", func(c *cobra.Command, args []string) error {
 		return callAndShow(c.Context(), p, request{path: studyPath(args[0]) + "/joins"}, func(w io.Writer, list api.JoinList) error {
 			for _, state := range models.JoinStates() {
@@ -67,13 +67,13 @@ func (p *program) studyJoins() *cobra.Command {
 	})
 }
 
-func (p *program) studyProgress() *cobra.Command {
+func studyProgress(p *program) *cobra.Command {
 	return verb("progress STUDY", "Print how a study goes: recruitment, retention, answers, delivery, costs", func(c *cobra.Command, args []string) error {
 		return callAndShow(c.Context(), p, request{path: studyPath(args[0]) + "/progress"}, renderStudyProgress)
 	})
 }
 
-func (p *program) studyAllocations() *cobra.Command {
+func studyAllocations(p *program) *cobra.Command {
 	return verb("allocations STUDY", "Print the record of a study's allocations", func(c *cobra.Command, args []string) error {
 		return listAndShow(c.Context(), p, listing{allocationsPath(args[0]), "allocations"}, url.Values{}, func(w io.Writer, page api.AllocationPage) error {
 			rows := [][]string{{"NUMBER", "PARTICIPANT", "ARM", "STRATUM", "METHOD", "BLOCK", "BY", "AT"}}
@@ -88,7 +88,7 @@ func (p *program) studyAllocations() *cobra.Command {
 	})
 }
 
-func (p *program) studySeed() *cobra.Command {
+func studySeed(p *program) *cobra.Command {
 	return verb("seed STUDY", "Print the seed of a study's allocations; the reading is audited", func(c *cobra.Command, args []string) error {
 		return callAndShow(c.Context(), p, request{path: studyPath(args[0]) + "/seed"}, func(w io.Writer, s api.StudySeed) error {
 			_, err := fmt.Fprintln(w, s.Seed)
@@ -97,7 +97,7 @@ func (p *program) studySeed() *cobra.Command {
 	})
 }
 
-func (p *program) studyList() *cobra.Command {
+func studyList(p *program) *cobra.Command {
 	return verb("list", "List the studies", func(c *cobra.Command, _ []string) error {
 		return callAndShow(c.Context(), p, request{path: studiesPath}, func(w io.Writer, list api.StudyList) error {
 			return renderStudies(w, list.Studies)
@@ -179,7 +179,7 @@ func readSettings(path string) (*models.StudySettings, error) {
 	return &settings, nil
 }
 
-func (p *program) studyAdd() *cobra.Command {
+func studyAdd(p *program) *cobra.Command {
 	var f studyFlags
 	c := &cobra.Command{Use: "add STUDY --name NAME", Short: "Add a study as a draft", Args: exactArgs(1)}
 	f.add(c)
@@ -200,7 +200,7 @@ func (p *program) studyAdd() *cobra.Command {
 	return c
 }
 
-func (p *program) studyChange() *cobra.Command {
+func studyChange(p *program) *cobra.Command {
 	var f studyFlags
 	c := &cobra.Command{Use: "change STUDY", Short: "Change some fields of a study, or its state", Args: exactArgs(1)}
 	f.add(c)
@@ -219,7 +219,7 @@ func (p *program) studyChange() *cobra.Command {
 	return c
 }
 
-func (p *program) consentTextAdd() *cobra.Command {
+func consentTextAdd(p *program) *cobra.Command {
 	var locale string
 	c := &cobra.Command{Use: "add-consent-text STUDY FILE --locale LOCALE", Short: "Add the next version of a consent text", Args: exactArgs(2)}
 	c.Flags().StringVar(&locale, "locale", "", "language of the text, such as en")
@@ -240,7 +240,7 @@ func (p *program) consentTextAdd() *cobra.Command {
 	return c
 }
 
-func (p *program) studyConsent() *cobra.Command {
+func studyConsent(p *program) *cobra.Command {
 	body := api.NewStudyConsent{Given: true}
 	var method string
 	c := &cobra.Command{Use: "consent PARTICIPANT --version N --locale LOCALE", Short: "Record that a person agreed to a newer consent text", Args: exactArgs(1)}
@@ -252,14 +252,14 @@ func (p *program) studyConsent() *cobra.Command {
 			return usageError{errors.New("--version and --locale are needed")}
 		}
 		body.Method = models.ConsentMethod(method)
-		return p.recordStudyConsent(c.Context(), args[0], body)
+		return recordStudyConsent(c.Context(), p, args[0], body)
 	}
 	return c
 }
 
-func (p *program) studyWithdraw() *cobra.Command {
+func studyWithdraw(p *program) *cobra.Command {
 	return verb("withdraw PARTICIPANT", "Record that a person withdrew; they leave the programme", func(c *cobra.Command, args []string) error {
-		return p.recordStudyConsent(c.Context(), args[0], api.NewStudyConsent{Method: models.MethodOperator})
+		return recordStudyConsent(c.Context(), p, args[0], api.NewStudyConsent{Method: models.MethodOperator})
 	})
 }
 
@@ -268,7 +268,7 @@ const studiesPath = "/studies"
 func studyPath(id string) string { return studiesPath + "/" + url.PathEscape(id) }
 
 // recordStudyConsent records that a person agreed to their study, or withdrew.
-func (p *program) recordStudyConsent(ctx context.Context, participant string, body api.NewStudyConsent) error {
+func recordStudyConsent(ctx context.Context, p *program, participant string, body api.NewStudyConsent) error {
 	r := request{method: http.MethodPost, participant: participant, path: "/study-consents", body: body}
 	return callAndShow(ctx, p, r, func(w io.Writer, row api.StudyConsent) error {
 		text := fmt.Sprintf("The consent to study %s is recorded.\n", row.StudyID)

@@ -17,7 +17,7 @@ import (
 	"coachline/internal/export"
 )
 
-func (p *program) studyExport() *cobra.Command {
+func studyExport(p *program) *cobra.Command {
 	var out, format string
 	var texts bool
 	c := &cobra.Command{
@@ -38,7 +38,7 @@ func (p *program) studyExport() *cobra.Command {
 		}
 		progress := p.newMeter("bytes")
 		defer progress.endPart()
-		return p.ExportStudy(c.Context(), StudyExport{Study: args[0], Folder: out, Format: as, Texts: texts},
+		return ExportStudy(c.Context(), p, StudyExport{Study: args[0], Folder: out, Format: as, Texts: texts},
 			func(done, of int64) { progress.setProgress("export", done, of) })
 	}
 	return c
@@ -75,17 +75,17 @@ func (e StudyExport) toRequest() request {
 }
 
 // ExportStudy writes the tables of a study into a new folder, whole or not at all.
-func (p *program) ExportStudy(ctx context.Context, e StudyExport, progress Progress) error {
+func ExportStudy(ctx context.Context, p *program, e StudyExport, progress Progress) error {
 	manifest, err := export.UnpackFolder(e.Folder, func(archive string) error {
 		return p.client.saveFile(ctx, e.toRequest(), archive, progress)
 	})
 	if err != nil {
 		return err
 	}
-	return p.showExport(manifest)
+	return showExport(p, manifest)
 }
 
-func (p *program) showExport(manifest export.Manifest) error {
+func showExport(p *program, manifest export.Manifest) error {
 	raw, err := json.Marshal(manifest)
 	if err != nil {
 		return fmt.Errorf("encoding the manifest: %w", err)

@@ -23,7 +23,7 @@ import (
 // processor and over in minutes.
 const rehearsalGC = 400
 
-func (p *program) studyRehearse() *cobra.Command {
+func studyRehearse(p *program) *cobra.Command {
 	var cfg rehearsal.Config
 	var settings, start, out, format string
 	c := &cobra.Command{
@@ -53,11 +53,11 @@ func (p *program) studyRehearse() *cobra.Command {
 			return err
 		}
 		cfg.Study = args[0]
-		if err := p.readRehearsed(c, &cfg, settings); err != nil {
+		if err := readRehearsed(p, c, &cfg, settings); err != nil {
 			return err
 		}
 		if out == "" {
-			return p.rehearse(c, cfg)
+			return rehearse(p, c, cfg)
 		}
 		if err := export.CheckNewFolder(out); err != nil {
 			return usageError{fmt.Errorf("--out: %w", err)}
@@ -65,7 +65,7 @@ func (p *program) studyRehearse() *cobra.Command {
 		cfg.Export = func(ctx context.Context, tables *store.Store, end time.Time) error {
 			return exportRehearsed(ctx, tables, end, StudyExport{Study: cfg.Study, Folder: out, Format: as})
 		}
-		return p.rehearse(c, cfg)
+		return rehearse(p, c, cfg)
 	}
 	return c
 }
@@ -93,7 +93,7 @@ func rehearsalStart(day string) (time.Time, error) {
 
 // readRehearsed reads the configuration, and the study's settings from a file or the
 // installation. The study "default" has none.
-func (p *program) readRehearsed(c *cobra.Command, cfg *rehearsal.Config, file string) (err error) {
+func readRehearsed(p *program, c *cobra.Command, cfg *rehearsal.Config, file string) (err error) {
 	if cfg.Settings, err = p.besideDev(); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (p *program) readRehearsed(c *cobra.Command, cfg *rehearsal.Config, file st
 			return fmt.Errorf("--settings: %s: %w", file, err)
 		}
 	case cfg.Study != models.DefaultStudy:
-		study, err := p.FetchStudy(c.Context(), cfg.Study)
+		study, err := FetchStudy(c.Context(), p, cfg.Study)
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (p *program) readRehearsed(c *cobra.Command, cfg *rehearsal.Config, file st
 }
 
 // rehearse plays the study and prints the report.
-func (p *program) rehearse(c *cobra.Command, cfg rehearsal.Config) error {
+func rehearse(p *program, c *cobra.Command, cfg rehearsal.Config) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(rehearsalGC))
 	m := p.newMeter("days")
 	cfg.Progress = func(day, days int) { m.setProgress("rehearsing", int64(day), int64(days)) }
@@ -144,7 +144,7 @@ func (p *program) rehearse(c *cobra.Command, cfg rehearsal.Config) error {
 }
 
 // FetchStudy reads a study of the installation.
-func (p *program) FetchStudy(ctx context.Context, id string) (api.Study, error) {
+func FetchStudy(ctx context.Context, p *program, id string) (api.Study, error) {
 	got, err := p.client.do(ctx, request{path: studyPath(id)})
 	if err != nil {
 		return api.Study{}, err

@@ -12,11 +12,11 @@ import (
 	"coachline/models"
 )
 
-func (p *program) takeOverCommand() *cobra.Command {
-	return groupCommand("takeover", "Write to a person in the place of the coach", p.takeOverStart(), p.takeOverEnd(), p.takeOverList())
+func takeOverCommand(p *program) *cobra.Command {
+	return groupCommand("takeover", "Write to a person in the place of the coach", takeOverStart(p), takeOverEnd(p), takeOverList(p))
 }
 
-func (p *program) takeOverStart() *cobra.Command {
+func takeOverStart(p *program) *cobra.Command {
 	var until string
 	var body api.NewTakeOver
 	c := &cobra.Command{
@@ -42,7 +42,7 @@ func (p *program) takeOverStart() *cobra.Command {
 	return c
 }
 
-func (p *program) takeOverEnd() *cobra.Command {
+func takeOverEnd(p *program) *cobra.Command {
 	var waiting string
 	var body api.TakeOverEnd
 	c := &cobra.Command{Use: "end ID", Short: "Have the coach write again", Args: exactArgs(1)}
@@ -62,9 +62,9 @@ func (p *program) takeOverEnd() *cobra.Command {
 	return c
 }
 
-func (p *program) takeOverList() *cobra.Command {
+func takeOverList(p *program) *cobra.Command {
 	return verb("list", "List the conversations that operators have taken over", func(c *cobra.Command, _ []string) error {
-		return listAndShow(c.Context(), p, participantList, Filter{TakenOver: true}.toQuery(), func(w io.Writer, page api.ParticipantPage) error {
+		return listAndShow(c.Context(), p, participantListing, Filter{TakenOver: true}.toQuery(), func(w io.Writer, page api.ParticipantPage) error {
 			return renderTakeOvers(w, page.Participants)
 		})
 	})

@@ -17,7 +17,7 @@ import (
 	"coachline/models"
 )
 
-func (p *program) sendCommand() *cobra.Command {
+func sendCommand(p *program) *cobra.Command {
 	var key string
 	c := &cobra.Command{Use: "send ID TEXT", Short: "Send an operator's message", Args: exactArgs(2)}
 	c.Flags().StringVar(&key, "key", "", "idempotency key: calls with an equal key are one message")
@@ -31,7 +31,7 @@ func (p *program) sendCommand() *cobra.Command {
 	return c
 }
 
-func (p *program) transcriptCommand() *cobra.Command {
+func transcriptCommand(p *program) *cobra.Command {
 	var limit int
 	c := &cobra.Command{Use: "transcript ID", Short: "Print the conversation, oldest first", Args: exactArgs(1)}
 	c.Flags().IntVar(&limit, "limit", 100, "newest entries to print")
@@ -39,18 +39,18 @@ func (p *program) transcriptCommand() *cobra.Command {
 		if limit < 1 {
 			return usageError{errors.New("--limit must be at least 1")}
 		}
-		return p.printTranscript(c.Context(), args[0], limit)
+		return printTranscript(c.Context(), p, args[0], limit)
 	}
 	return c
 }
 
-func (p *program) timersCommand() *cobra.Command {
+func timersCommand(p *program) *cobra.Command {
 	return verb("timers ID", "Print what is due, and when", func(c *cobra.Command, args []string) error {
-		return p.printTimers(c.Context(), args[0])
+		return printTimers(c.Context(), p, args[0])
 	})
 }
 
-func (p *program) chatCommand() *cobra.Command {
+func chatCommand(p *program) *cobra.Command {
 	chat := chatConfig{Poll: 500 * time.Millisecond}
 	c := &cobra.Command{
 		Use: "chat", Short: "Talk to the coach as a test participant", Args: exactArgs(0),
@@ -67,14 +67,14 @@ func (p *program) chatCommand() *cobra.Command {
 		if !chat.Channel.HasInbound() {
 			return usageError{errors.New("--channel must be sms or chat")}
 		}
-		return p.chat(c.Context(), chat)
+		return runChat(c.Context(), p, chat)
 	}
 	return c
 }
 
 // printTranscript prints the newest limit entries of the conversation, oldest
 // first; with a limit above the API's page it asks for more pages.
-func (p *program) printTranscript(ctx context.Context, id string, limit int) error {
+func printTranscript(ctx context.Context, p *program, id string, limit int) error {
 	const most = 500
 	all := []json.RawMessage{}
 	query := url.Values{}

@@ -23,7 +23,7 @@ type turnPage struct {
 
 // printTurns prints a participant's newest limit turns, newest first; with a limit
 // above the API's page it asks for more pages.
-func (p *program) printTurns(ctx context.Context, id string, limit int) error {
+func printTurns(ctx context.Context, p *program, id string, limit int) error {
 	const most = 200
 	all := turnPage{Turns: []json.RawMessage{}}
 	query := url.Values{}

@@ -13,13 +13,13 @@ import (
 	"coachline/internal/api"
 )
 
-func (p *program) viewCommand() *cobra.Command {
-	return groupCommand("view", "Save filters of the list of people under a name", p.viewAdd(), p.viewList(),
-		p.viewShow(),
-		p.viewDelete())
+func viewCommand(p *program) *cobra.Command {
+	return groupCommand("view", "Save filters of the list of people under a name", viewAdd(p), viewList(p),
+		viewShow(p),
+		viewDelete(p))
 }
 
-func (p *program) viewAdd() *cobra.Command {
+func viewAdd(p *program) *cobra.Command {
 	var body api.NewPeopleView
 	c := &cobra.Command{
 		Use: "add NAME --query FILTERS", Short: "Save filters under a name", Args: exactArgs(1),
@@ -40,7 +40,7 @@ func (p *program) viewAdd() *cobra.Command {
 	return c
 }
 
-func (p *program) viewList() *cobra.Command {
+func viewList(p *program) *cobra.Command {
 	return verb("list", "List your views and shared ones", func(c *cobra.Command, _ []string) error {
 		return callAndShow(c.Context(), p, request{path: viewsPath}, func(w io.Writer, list api.PeopleViewList) error {
 			return renderViews(w, list.Views)
@@ -50,7 +50,7 @@ func (p *program) viewList() *cobra.Command {
 
 const viewsPath = "/views"
 
-func (p *program) viewDelete() *cobra.Command {
+func viewDelete(p *program) *cobra.Command {
 	return verb("delete VIEW", "Remove a view", func(c *cobra.Command, args []string) error {
 		id, err := parseNumber("view", args[0])
 		if err != nil {
@@ -64,7 +64,7 @@ func (p *program) viewDelete() *cobra.Command {
 }
 
 // viewShow prints the people whom a view lists, page by page.
-func (p *program) viewShow() *cobra.Command {
+func viewShow(p *program) *cobra.Command {
 	return verb("show VIEW", "List the people whom a view selects", func(c *cobra.Command, args []string) error {
 		id, err := parseNumber("view", args[0])
 		if err != nil {

@@ -18,20 +18,20 @@ import (
 	"coachline/models"
 )
 
-func (p *program) webhookCommand() *cobra.Command {
-	return groupCommand("webhook", "Signed events for receivers outside", p.webhookAdd(), p.webhookList(),
-		p.webhookShow(), p.webhookChange(),
-		p.webhookRemove(),
-		p.webhookTest(), p.webhookDeliveries(), p.webhookReplay())
+func webhookCommand(p *program) *cobra.Command {
+	return groupCommand("webhook", "Signed events for receivers outside", webhookAdd(p), webhookList(p),
+		webhookShow(p), webhookChange(p),
+		webhookRemove(p),
+		webhookTest(p), webhookDeliveries(p), webhookReplay(p))
 }
 
-func (p *program) webhookShow() *cobra.Command {
+func webhookShow(p *program) *cobra.Command {
 	return verb("show WEBHOOK", "Print a webhook", func(c *cobra.Command, args []string) error {
 		return callAndShow(c.Context(), p, request{path: webhookPath(args[0])}, renderWebhook)
 	})
 }
 
-func (p *program) webhookRemove() *cobra.Command {
+func webhookRemove(p *program) *cobra.Command {
 	return verb("remove WEBHOOK", "Remove a webhook and what it was still to be told", func(c *cobra.Command, args []string) error {
 		return callAndShow(c.Context(), p, request{method: http.MethodDelete, path: webhookPath(args[0])}, func(w io.Writer, _ api.Webhook) error {
 			_, err := fmt.Fprintln(w, "The webhook is removed, with what it was still to be told.")
@@ -40,7 +40,7 @@ func (p *program) webhookRemove() *cobra.Command {
 	})
 }
 
-func (p *program) webhookTest() *cobra.Command {
+func webhookTest(p *program) *cobra.Command {
 	return verb("test WEBHOOK", "Send a webhook an event of type webhook.test", func(c *cobra.Command, args []string) error {
 		return callAndShow(c.Context(), p, request{method: http.MethodPost, path: webhookPath(args[0]) + "/test"}, func(w io.Writer, d api.WebhookDelivery) error {
 			_, err := fmt.Fprintf(w, "Event %s is on its way; see: coachline webhook deliveries %s\n", d.Event, args[0])
@@ -49,7 +49,7 @@ func (p *program) webhookTest() *cobra.Command {
 	})
 }
 
-func (p *program) webhookAdd() *cobra.Command {
+func webhookAdd(p *program) *cobra.Command {
 	var body api.NewWebhook
 	c := &cobra.Command{
 		Use: "add URL", Short: "Tell a receiver of what happens", Args: exactArgs(1),
@@ -64,7 +64,7 @@ func (p *program) webhookAdd() *cobra.Command {
 	return c
 }
 
-func (p *program) webhookList() *cobra.Command {
+func webhookList(p *program) *cobra.Command {
 	return verb("list", "List the webhooks", func(c *cobra.Command, _ []string) error {
 		return callAndShow(c.Context(), p, request{path: webhooksPath}, func(w io.Writer, list api.WebhookList) error {
 			return renderWebhooks(w, list.Webhooks)
@@ -75,7 +75,7 @@ func (p *program) webhookList() *cobra.Command {
 // everyEvent stands for the types of all events.
 const everyEvent = "all"
 
-func (p *program) webhookChange() *cobra.Command {
+func webhookChange(p *program) *cobra.Command {
 	var address, study, state string
 	var change api.WebhookChange
 	c := &cobra.Command{Use: "change WEBHOOK", Short: "Change a webhook, stop it, or draw a new secret", Args: exactArgs(1)}
@@ -110,7 +110,7 @@ func (p *program) webhookChange() *cobra.Command {
 	return c
 }
 
-func (p *program) webhookDeliveries() *cobra.Command {
+func webhookDeliveries(p *program) *cobra.Command {
 	var open bool
 	var limit int
 	c := &cobra.Command{Use: "deliveries WEBHOOK", Short: "List the events of a webhook, newest first", Args: exactArgs(1)}
@@ -126,7 +126,7 @@ func (p *program) webhookDeliveries() *cobra.Command {
 	return c
 }
 
-func (p *program) webhookReplay() *cobra.Command {
+func webhookReplay(p *program) *cobra.Command {
 	var since string
 	c := &cobra.Command{Use: "replay WEBHOOK --since WHEN", Short: "Deliver again what happened since an instant", Args: exactArgs(1)}
 	c.Flags().StringVar(&since, "since", "", "date, local time such as 2026-01-02T09:00, or RFC 3339 instant")
