@@ -260,10 +260,6 @@ func startedBy(ctx context.Context, steps Turns, turnID string) (models.ToolCall
 	return loadCall(ctx, steps, models.ToolInput{TurnID: origin.TurnID, Step: origin.Round, Call: origin.Call})
 }
 
-// modeTools are what both modes are made of: a
-// router may not take them away.
-var modeTools = []string{"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt"}
-
 func (t *ModelActivities) offerFor(mode models.Mode, rights models.Rights) agent.Offer {
 	ordinary := t.Tools.For(mode)
 	outside, compact := t.Tools.Outside()
@@ -276,7 +272,7 @@ func (t *ModelActivities) offerFor(mode models.Mode, rights models.Rights) agent
 		}
 	}
 	return agent.Offer{
-		Specs: ordinary, Controls: t.Tools.Controls(len(ordinary)), Core: modeTools,
+		Specs: ordinary, Controls: t.Tools.Controls(len(ordinary)), Core: t.Tools.Core(),
 		Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
 		Recalled: t.Tools.Recalled(),
 	}

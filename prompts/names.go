@@ -98,7 +98,9 @@ type PersonaData struct {
 type ToolNames []string
 
 // Has reports whether a tool is on offer.
-func (t ToolNames) Has(name string) bool { return slices.Contains(t, name) }
+func (t ToolNames) Has(name string) bool {
+	return slices.Contains(t, name) || slices.Contains(t, anyTool)
+}
 
 // Any reports whether any tool is on offer.
 func (t ToolNames) Any() bool { return len(t) > 0 }
@@ -151,10 +153,10 @@ type entry struct {
 }
 
 func catalogue() map[Name]entry {
-	persona := []any{PersonaData{Programme: "Sample", Tools: SampleTools()}, PersonaData{}}
+	persona := []any{PersonaData{Programme: "Sample", Tools: EveryTool()}, PersonaData{}}
 	fixed := entry{audience: toolless, fixed: true, samples: []any{FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true, About: "Sample.", Link: "https://example.org/c"}, FixedData{}}}
 	status := []any{
-		StatusData{Mode: models.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}, Tools: SampleTools()},
+		StatusData{Mode: models.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}, Tools: EveryTool()},
 		StatusData{Mode: models.ModeFeedback, Missing: []string{"habit_domain"}},
 	}
 	all := map[Name]entry{
@@ -205,14 +207,12 @@ func catalogue() map[Name]entry {
 	return all
 }
 
-// SampleTools are the tools that texts name under a condition; a text is tried
-// out once with them and once without.
-func SampleTools() ToolNames {
-	return ToolNames{
-		"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt",
-		"search_memory", "list_memories", "forget_memory", "read_playbook",
-	}
-}
+// anyTool stands for every tool.
+const anyTool = "*"
+
+// EveryTool has every tool on offer. A text, which names tools under a condition, is
+// tried out once with it and once with none.
+func EveryTool() ToolNames { return ToolNames{anyTool} }
 
 // Names lists every text of the library, sorted.
 func Names() []Name {

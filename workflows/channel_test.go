@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/coach"
+	"coachline/internal/tools"
 	"coachline/models"
 )
 
@@ -173,9 +174,12 @@ func TestChannelRights(t *testing.T) {
 		require.Equal(t, []bool{true, true, false, false, false, true}, failed, "two are refused, three run, and then the limit is reached")
 		require.Empty(t, turn.Profile.HabitDomain)
 		require.Contains(t, turn.Runs[5].Result, "limit")
+		registry, err := tools.New()
+		require.NoError(t, err)
 		for _, req := range w.model.requests {
 			for _, tool := range req.Tools {
-				require.Contains(t, []string{"search_memory", "list_memories", "end_exchange"}, tool.Name)
+				spec, known := registry.Lookup(tool.Name)
+				require.True(t, known && (spec.ReadOnly || spec.Ends), tool.Name)
 			}
 		}
 		require.Contains(t, w.model.requests[0].Messages[0].Content, "writes in the chat")

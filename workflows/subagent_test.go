@@ -116,7 +116,15 @@ func TestSpawn(t *testing.T) {
 		for _, spec := range asked[0].Tools {
 			names = append(names, spec.Name)
 		}
-		require.Equal(t, []string{"search_memory", "list_memories"}, names)
+		registry, err := tools.New()
+		require.NoError(t, err)
+		var looks []string
+		for _, spec := range registry.ForSubagents() {
+			looks = append(looks, spec.Name)
+		}
+		require.Equal(t, looks, names)
+		require.Contains(t, names, "search_memory")
+		require.NotContains(t, names, "save_user_profile")
 		require.Equal(t, "test", asked[0].Model)
 		require.Equal(t, 4096, asked[0].MaxTokens)
 		require.Equal(t, "[task] When do they walk?", lastUser(asked[0]))

@@ -5,16 +5,22 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
+	"coachline/internal/tools"
 	"coachline/models"
 )
 
-// outside are the tools that reach outside the workflow. The others are decided
+// breakable lists the tools that reach outside the workflow. The others are decided
 // by rules, and their results are stored however long that takes.
-var outside = []string{
-	"save_user_profile", "generate_habit_prompt", "list_memories", "search_memory", "forget_memory",
-}
+var breakable = sync.OnceValues(func() ([]string, error) {
+	registry, err := tools.New()
+	if err != nil {
+		return nil, fmt.Errorf("listing tools: %w", err)
+	}
+	return registry.Breakable(), nil
+})
 
 var (
 	slot = regexp.MustCompile(`^\d\d:\d\d(-\d\d:\d\d)?$`)
@@ -87,9 +93,13 @@ func (s Step) check() error {
 	if s.Wait < 0 || s.Wait > 366*24*time.Hour {
 		return errors.New("wait: want 0 to a year")
 	}
+	names, err := breakable()
+	if err != nil {
+		return err
+	}
 	for _, tool := range s.Broken {
-		if !slices.Contains(outside, tool) {
-			return fmt.Errorf("broken: %q cannot break; want one of %v", tool, outside)
+		if !slices.Contains(names, tool) {
+			return fmt.Errorf("broken: %q cannot break; want one of %v", tool, names)
 		}
 	}
 	return errors.Join(s.Must.check(), s.Should.check(), s.Model.check())

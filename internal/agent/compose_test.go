@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/goldens"
@@ -99,16 +100,23 @@ func formatRequest(req models.ChatRequest) string {
 	return out.String()
 }
 
+// requireGolden compares a request with that of its name in one file, which tools and
+// texts change at once.
 func requireGolden(t *testing.T, name string, req models.ChatRequest) {
 	t.Helper()
-	file := filepath.Join("testdata", name+".golden.txt")
-	got := formatRequest(req)
-	if goldens.ShouldRecord() {
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
+	const file = "testdata/requests.txtar"
+	stored, err := txtar.ParseFile(file)
 	require.NoError(t, err)
-	require.Equal(t, string(want), got)
+	at := slices.IndexFunc(stored.Files, func(f txtar.File) bool { return f.Name == name })
+	if goldens.ShouldRecord() {
+		if at < 0 {
+			stored.Files, at = append(stored.Files, txtar.File{Name: name}), len(stored.Files)
+		}
+		stored.Files[at].Data = []byte(formatRequest(req))
+		require.NoError(t, os.WriteFile(file, txtar.Format(stored), 0o644))
+	}
+	require.GreaterOrEqual(t, at, 0, "make record")
+	require.Equal(t, string(stored.Files[at].Data), formatRequest(req))
 }
 
 // baseInput returns the input that every case starts from.

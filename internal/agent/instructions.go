@@ -42,7 +42,7 @@ var quotedWords = regexp.MustCompile(`"[^"]*"`)
 func NewInstructions(lib *prompts.Library, programme string) (*Instructions, error) {
 	out := &Instructions{runs: map[string]bool{}}
 	for _, name := range instructionTexts() {
-		for _, tools := range []prompts.ToolNames{nil, prompts.SampleTools()} {
+		for _, tools := range []prompts.ToolNames{nil, prompts.EveryTool()} {
 			text, err := lib.Render(name, prompts.PersonaData{Programme: programme, Tools: tools})
 			if err != nil {
 				return nil, fmt.Errorf("rendering %s: %w", name, err)

@@ -62,7 +62,7 @@ func (w *world) equip(i install, mode models.Mode, channel models.Channel) *tool
 	registry, err := tools.New(more...)
 	require.NoError(w.t, err)
 	w.mode = mode
-	specs, core := registry.For(mode), []string{"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt"}
+	specs, core := registry.For(mode), registry.Core()
 	if channel.Spec().ReadOnly {
 		specs, core = registry.ReadOnly(specs), nil
 	}
@@ -76,23 +76,6 @@ func (w *world) equip(i install, mode models.Mode, channel models.Channel) *tool
 		c.Profile.HabitDomain = "a walk"
 	}
 	return registry
-}
-
-// allToolNames returns the names of every tool that any installation has.
-func allToolNames(t *testing.T) []string {
-	t.Helper()
-	library, err := prompts.Load("")
-	require.NoError(t, err)
-	browser := browse.New(browse.Config{})
-	more := append(tools.PlaybookTools(library), browser.SearchTool(), browser.FetchTool())
-	registry, err := tools.New(append(more, tools.Subagents()...)...)
-	require.NoError(t, err)
-	specs := slices.Concat(registry.For(models.ModeIntake), registry.For(models.ModeFeedback), registry.Controls(100))
-	var names []string
-	for _, spec := range specs {
-		names = append(names, spec.Name)
-	}
-	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
 var toolWord = regexp.MustCompile(`[a-z]+(_[a-z]+)+|scheduler`)
@@ -149,7 +132,7 @@ func requireOffered(t *testing.T, req models.ChatRequest, every []string) {
 // Every prompt kind in every mode, on every channel, with every protocol and
 // set of options: no request names a tool that it does not offer.
 func TestPromptsNameOnlyToolsOnOffer(t *testing.T) {
-	every := allToolNames(t)
+	every := tools.Names()
 	protocols := map[models.Protocol]models.ModelSize{
 		models.ProtocolNative: models.SizeLarge, models.ProtocolText: models.SizeSmall, models.ProtocolTwoPhase: models.SizeSmall,
 	}

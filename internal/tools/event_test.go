@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -85,7 +86,7 @@ func TestEventOfBadArguments(t *testing.T) {
 		{"delay as text", "transition_state", `{"target_state":"INTAKE","delay_minutes":"5"}`, "delay_minutes: must be a number"},
 		{"lower-case state", "transition_state", `{"target_state":"feedback"}`, "target_state: must be one of INTAKE, FEEDBACK"},
 		{"no state", "transition_state", `{}`, "target_state: is required; use one of INTAKE, FEEDBACK"},
-		{"unknown tool", "send_sms", `{}`, "tool: there is no tool called send_sms; available are transition_state, save_user_profile, scheduler, generate_habit_prompt, search_memory, list_memories, forget_memory, read_playbook"},
+		{"unknown tool", "send_sms", `{}`, "tool: there is no tool called send_sms; available are " + strings.Join(ordinaryNames(t), ", ")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -36,6 +36,7 @@ func generateHabitPrompt() Tool {
   "additionalProperties": false
 }`),
 		Modes: bothModes(),
+		Core:  true,
 		Keywords: "example sample preview suggest suggestion idea motivate motivation encourage another nudge " +
 			"ejemplo muestra muéstrame muestrame sugerencia motiva motívame ánimo otro " +
 			"exemple montre montrer idée idee motive autre " + //nolint:misspell // French

@@ -60,13 +60,17 @@ func golden(t *testing.T, tool Tool) []byte {
 	return out.Bytes()
 }
 
+// ordinaryNames lists the tools that are offered and do not steer the turn.
+func ordinaryNames(t *testing.T) []string {
+	return newRegistry(t).named(func(tool *Tool) bool { return !tool.Control })
+}
+
 func TestOrdinaryToolsAreOfferedInBothModes(t *testing.T) {
 	registry, err := New(PlaybookTools(playbooks(t))...)
 	require.NoError(t, err)
-	want := []string{
-		"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt",
-		"search_memory", "list_memories", "forget_memory", "read_playbook",
-	}
+	want := ordinaryNames(t)
+	require.NotContains(t, want, "end_exchange")
+	require.Contains(t, want, "read_playbook")
 	for _, mode := range []models.Mode{models.ModeIntake, models.ModeFeedback, "", "COORDINATOR"} {
 		var names []string
 		for _, spec := range registry.For(mode) {

@@ -31,6 +31,8 @@ type Tool struct {
 	// Keywords are words of several languages, divided by spaces, that ask for
 	// the tool and that its description lacks.
 	Keywords string
+	// Core says that both modes are made of it, so that no router takes it away.
+	Core bool
 	// Control says that it steers the turn: it is offered beside the tools of a mode
 	// and never routed away.
 	Control bool
@@ -132,15 +134,30 @@ type Registry struct {
 	tools map[string]*Tool
 }
 
+// everywhere lists the tools that every installation has.
+func everywhere() []Tool {
+	return []Tool{
+		transitionState(), saveUserProfile(), schedulerTool(), generateHabitPrompt(),
+		searchMemory(), listMemories(), forgetMemory(), endExchange(), findTools(),
+	}
+}
+
+// Names lists every tool that an installation can have, those that an operator
+// turns on included, sorted. A study may leave out any of them.
+func Names() []string {
+	names := []string{readTool, "message", "web_search", "web_fetch"} // of packages that stand on this one
+	for _, tool := range slices.Concat(everywhere(), Subagents()) {
+		names = append(names, tool.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
 // New builds the registry of the tools that every installation has, and of more
 // behind them. It fails only when a schema does not compile.
 func New(more ...Tool) (*Registry, error) {
 	r := &Registry{tools: map[string]*Tool{}}
-	all := append([]Tool{
-		transitionState(), saveUserProfile(), schedulerTool(), generateHabitPrompt(),
-		searchMemory(), listMemories(), forgetMemory(), endExchange(), findTools(),
-	}, more...)
-	for _, tool := range all {
+	for _, tool := range append(everywhere(), more...) {
 		compiled, err := compileSchema(tool.Name, tool.Schema)
 		if err != nil {
 			return nil, fmt.Errorf("compiling schema of %s: %w", tool.Name, err)
@@ -223,27 +240,34 @@ func (r *Registry) Playbook() string { return readTool }
 // Outside lists the tools whose results hold what strangers wrote, and those
 // among them that no digest is made of.
 func (r *Registry) Outside() (all, compact []string) {
-	for _, name := range r.order {
-		tool := r.tools[name]
-		if tool.Outside {
-			all = append(all, name)
-		}
-		if tool.Outside && tool.Compact {
-			compact = append(compact, name)
-		}
-	}
-	return all, compact
+	return r.named(func(t *Tool) bool { return t.Outside }), r.named(func(t *Tool) bool { return t.Outside && t.Compact })
 }
 
-// Recalled lists the tools whose results hold what participants wrote before.
-func (r *Registry) Recalled() []string {
+// Core lists the tools that both modes are made of.
+func (r *Registry) Core() []string {
+	return r.named(func(t *Tool) bool { return t.Core })
+}
+
+// Breakable lists the ordinary tools that are run, so that something outside the
+// workflow can fail them.
+func (r *Registry) Breakable() []string {
+	return r.named(func(t *Tool) bool { return t.Run != nil && !t.Control })
+}
+
+// named lists the tools of which something is so.
+func (r *Registry) named(is func(t *Tool) bool) []string {
 	var out []string
 	for _, name := range r.order {
-		if r.tools[name].Recalls {
+		if is(r.tools[name]) {
 			out = append(out, name)
 		}
 	}
 	return out
+}
+
+// Recalled lists the tools whose results hold what participants wrote before.
+func (r *Registry) Recalled() []string {
+	return r.named(func(t *Tool) bool { return t.Recalls })
 }
 
 // Lookup finds a tool by name.

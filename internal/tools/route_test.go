@@ -15,16 +15,6 @@ func catalogue(t testing.TB, mode models.Mode) []models.ToolSpec {
 	return registry.For(mode)
 }
 
-const (
-	save   = "save_user_profile"
-	daily  = "scheduler"
-	sample = "generate_habit_prompt"
-	mode   = "transition_state"
-	search = "search_memory"
-	list   = "list_memories"
-	erase  = "forget_memory"
-)
-
 // TestEverydayTextsFindTheirTools routes with the words people use. More tools
 // than wanted may be picked; the model chooses among them.
 func TestEverydayTextsFindTheirTools(t *testing.T) {
@@ -32,50 +22,50 @@ func TestEverydayTextsFindTheirTools(t *testing.T) {
 		in   string
 		want []string
 	}{
-		{"I want to walk every morning after coffee", []string{save}},
-		{"I'd like to drink more water", []string{save}},
-		{"so I have more energy for my kids", []string{save}},
-		{"right after I brush my teeth", []string{save}},
-		{"Around 8am works best", []string{save, daily}},
-		{"It went well, I managed ten minutes", []string{save}},
-		{"I skipped it, was too tired", []string{save}},
-		{"it was raining so I couldn't go", []string{save}},
-		{"can you keep it shorter and no emojis", []string{save}},
-		{"Remind me at 7:30 please", []string{daily}},
-		{"text me every day at 9am", []string{daily}},
-		{"change my reminder to the evening", []string{daily, save}},
-		{"What time do you text me?", []string{daily}},
-		{"please cancel the daily prompts", []string{daily}},
-		{"Show me an example", []string{sample}},
-		{"can I get another prompt now?", []string{sample}},
-		{"motivate me", []string{sample}},
-		{"I'd rather not give feedback today", []string{mode}},
-		{"let's start over with a new habit", []string{mode, save}},
-		{"do you remember my dog's name?", []string{search}},
-		{"what did I tell you about my knee?", []string{search}},
-		{"I mentioned it last week", []string{search}},
-		{"What do you know about me?", []string{list}},
-		{"which data have you stored", []string{list}},
-		{"show me your memories of me", []string{list}},
-		{"forget what I said about my knee", []string{erase, search}},
-		{"delete everything you know about me", []string{erase, list}},
-		{"please erase my data", []string{erase, list}},
-		{"Quiero caminar por la mañana", []string{save}},
-		{"recuérdame a las ocho", []string{daily}},
-		{"¿Qué sabes de mí?", []string{list}},
-		{"olvida lo que dije de mi rodilla", []string{erase, search}},
-		{"borra mis datos", []string{erase, list}},
-		{"Je veux marcher le matin", []string{save}},
-		{"un rappel chaque jour", []string{daily}},
-		{"Que savez-vous de moi ?", []string{list}},
-		{"oublie ce que j'ai dit", []string{erase, search}},
-		{"Ich möchte morgens nach dem Kaffee laufen", []string{save}},
-		{"Erinnere mich jeden Tag um 8 Uhr", []string{daily}},
-		{"Was weißt du über mich?", []string{list}},
-		{"Vergiss bitte, was ich gesagt habe", []string{erase, search}},
-		{"Weißt du noch, was ich gestern erzählt habe?", []string{search}},
-		{"Zeig mir ein Beispiel", []string{sample}},
-		{"Muéstrame un ejemplo", []string{sample}},
+		{"I want to walk every morning after coffee", []string{"save_user_profile"}},
+		{"I'd like to drink more water", []string{"save_user_profile"}},
+		{"so I have more energy for my kids", []string{"save_user_profile"}},
+		{"right after I brush my teeth", []string{"save_user_profile"}},
+		{"Around 8am works best", []string{"save_user_profile", "scheduler"}},
+		{"It went well, I managed ten minutes", []string{"save_user_profile"}},
+		{"I skipped it, was too tired", []string{"save_user_profile"}},
+		{"it was raining so I couldn't go", []string{"save_user_profile"}},
+		{"can you keep it shorter and no emojis", []string{"save_user_profile"}},
+		{"Remind me at 7:30 please", []string{"scheduler"}},
+		{"text me every day at 9am", []string{"scheduler"}},
+		{"change my reminder to the evening", []string{"scheduler", "save_user_profile"}},
+		{"What time do you text me?", []string{"scheduler"}},
+		{"please cancel the daily prompts", []string{"scheduler"}},
+		{"Show me an example", []string{"generate_habit_prompt"}},
+		{"can I get another prompt now?", []string{"generate_habit_prompt"}},
+		{"motivate me", []string{"generate_habit_prompt"}},
+		{"I'd rather not give feedback today", []string{"transition_state"}},
+		{"let's start over with a new habit", []string{"transition_state", "save_user_profile"}},
+		{"do you remember my dog's name?", []string{"search_memory"}},
+		{"what did I tell you about my knee?", []string{"search_memory"}},
+		{"I mentioned it last week", []string{"search_memory"}},
+		{"What do you know about me?", []string{"list_memories"}},
+		{"which data have you stored", []string{"list_memories"}},
+		{"show me your memories of me", []string{"list_memories"}},
+		{"forget what I said about my knee", []string{"forget_memory", "search_memory"}},
+		{"delete everything you know about me", []string{"forget_memory", "list_memories"}},
+		{"please erase my data", []string{"forget_memory", "list_memories"}},
+		{"Quiero caminar por la mañana", []string{"save_user_profile"}},
+		{"recuérdame a las ocho", []string{"scheduler"}},
+		{"¿Qué sabes de mí?", []string{"list_memories"}},
+		{"olvida lo que dije de mi rodilla", []string{"forget_memory", "search_memory"}},
+		{"borra mis datos", []string{"forget_memory", "list_memories"}},
+		{"Je veux marcher le matin", []string{"save_user_profile"}},
+		{"un rappel chaque jour", []string{"scheduler"}},
+		{"Que savez-vous de moi ?", []string{"list_memories"}},
+		{"oublie ce que j'ai dit", []string{"forget_memory", "search_memory"}},
+		{"Ich möchte morgens nach dem Kaffee laufen", []string{"save_user_profile"}},
+		{"Erinnere mich jeden Tag um 8 Uhr", []string{"scheduler"}},
+		{"Was weißt du über mich?", []string{"list_memories"}},
+		{"Vergiss bitte, was ich gesagt habe", []string{"forget_memory", "search_memory"}},
+		{"Weißt du noch, was ich gestern erzählt habe?", []string{"search_memory"}},
+		{"Zeig mir ein Beispiel", []string{"generate_habit_prompt"}},
+		{"Muéstrame un ejemplo", []string{"generate_habit_prompt"}},
 	}
 	tools := catalogue(t, models.ModeIntake)
 	picked := 0
@@ -119,10 +109,10 @@ func TestToolsFindOneAnother(t *testing.T) {
 		tools       []models.ToolSpec
 		want        []string
 	}{
-		{"J82", "delete what is remembered about the person", tools, []string{search, erase}},
-		{"J82 what is known", "show what is known about the person", tools, []string{list}},
+		{"J82", "delete what is remembered about the person", tools, []string{"search_memory", "forget_memory"}},
+		{"J82 what is known", "show what is known about the person", tools, []string{"list_memories"}},
 		{"A25", "book a flight", tools, nil},
-		{"A26", "delete a memory", plan.PermittedTools(tools, []string{save, daily}), []string{daily}},
+		{"A26", "delete a memory", plan.PermittedTools(tools, []string{"save_user_profile", "scheduler"}), []string{"scheduler"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -19,6 +19,7 @@ func saveUserProfile() Tool {
 			"The result lists what changed, the whole profile and what is still missing.",
 		Schema: saveSchema(),
 		Modes:  bothModes(),
+		Core:   true,
 		Keywords: "want goal habit start prefer rather motivates energy health healthy kids stress sleep better mood weight " +
 			"walk run jog stretch water drink exercise workout gym yoga meditate breathe read journal pray steps vegetables smoking " +
 			"morning noon afternoon evening night bedtime wake breakfast lunch dinner coffee tea brush teeth shower commute work home " +

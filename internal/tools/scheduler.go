@@ -15,6 +15,7 @@ func schedulerTool() Tool {
 			"list: every schedule with its next run. delete: needs schedule_id as list shows it. To change a time, create the new schedule and delete the old one.",
 		Schema: schedulerSchema(),
 		Modes:  bothModes(),
+		Core:   true,
 		Keywords: "remind reminder reminders alarm text texts texting message messages send every daily weekday clock hour earlier later reschedule cancel stop " +
 			"5am 6am 7am 8am 9am 10am 11am 12pm 1pm 2pm 3pm 4pm 5pm 6pm 7pm 8pm 9pm 10pm " +
 			"recordatorio recuérdame recuerdame recordar horario hora cada diario diaria mensaje mensajes temprano cambiar " +

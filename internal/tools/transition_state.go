@@ -39,6 +39,7 @@ func transitionState() Tool {
   "additionalProperties": false
 }`),
 		Modes: bothModes(),
+		Core:  true,
 		Keywords: "feedback went review discuss start restart again begin setup interview questions instead different " +
 			"empezar comenzar reiniciar opinión opinion fue preguntas distinto nuevo " +
 			"commencer recommencer avis passé passe différent nouveau " +

@@ -201,8 +201,8 @@ func TestPermitted(t *testing.T) {
 func TestRequest(t *testing.T) {
 	registry, err := tools.New()
 	require.NoError(t, err)
-	catalogue := withKeywords(registry.For(models.ModeIntake), "scheduler", "recordatorio")
-	require.Equal(t, []string{"recordatorio"}, catalogue[2].Keywords)
+	catalogue := PermittedTools(withKeywords(registry.For(models.ModeIntake), "scheduler", "recordatorio"), []string{"save_user_profile", "scheduler", "list_memories"})
+	require.Equal(t, []string{"recordatorio"}, catalogue[1].Keywords)
 	ask := RouterInput{
 		RouteInput: RouteInput{"8am please", catalogue},
 		Dialogue:   []string{"user: I want to walk", "coach: When should I write to you?"},

@@ -1,10 +1,15 @@
 package openai
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"coachline/internal/tools"
 
 	"coachline/internal/agent/recall"
 )
@@ -87,6 +92,8 @@ func TestMemoryTools(t *testing.T) {
 		{"a playbook", []Message{user("Read the playbook after-a-slip")}, "", `read_playbook {"name":"after-a-slip"}`},
 		{"a playbook that was read", []Message{user("read the playbook x"), called(toolPlaybook, `{"name":"x"}`), result(`{"ok":true,"reference":"Go on."}`)},
 			"The playbook says: Go on.", ""},
+		{"any tool", []Message{user(`Please call the tool forget_memory with {"id":"f7"}`)}, "", `forget_memory {"id":"f7"}`},
+		{"any tool that was run", []Message{user("call the tool log_it"), called("log_it", `{}`), result(`{"ok":true}`)}, `The tool says: {"ok":true}`, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := withMemoryTools(complete, tc.messages...).answer("id")
@@ -103,4 +110,23 @@ func TestMemoryTools(t *testing.T) {
 		require.Equal(t, acknowledgement, request(complete, user("forget my knee")).answer("id").Text)
 		require.Contains(t, request(complete, user("what do you know about me")).answer("id").Text, "a short walk")
 	})
+}
+
+// TestNamesOfTools: what the script calls a tool is the name of one.
+func TestNamesOfTools(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	names := regexp.MustCompile(`\n\ttool[A-Z]\w+ += "(\w+)"`)
+	found := 0
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, name := range names.FindAllStringSubmatch(string(source), -1) {
+			found++
+			if name[1] != toolUnknown {
+				require.Contains(t, tools.Names(), name[1], file)
+			}
+		}
+	}
+	require.Positive(t, found)
 }

@@ -9,7 +9,8 @@ import (
 	"unicode"
 )
 
-// Names of the product's tools.
+// Names of the product's tools that the script has answers of its own for; any other
+// is called with askedTool.
 const (
 	toolSave       = "save_user_profile"
 	toolScheduler  = "scheduler"
@@ -30,6 +31,9 @@ const (
 
 // askedPlaybook is a request for the playbook of some name.
 var askedPlaybook = regexp.MustCompile(`read the playbook (\S+)`)
+
+// askedTool is a request to call a tool of some name.
+var askedTool = regexp.MustCompile(`call the tool (\w+)(?: with (\{.*\}))?`)
 
 var delayed = regexp.MustCompile(`(?:talk later|feedback) in (\d+(?:\.\d+)?) ?(s|m|h)`)
 
@@ -93,7 +97,11 @@ func (sc parsedRequest) hasPhrase(phrase string) bool {
 func listCall() call { return call{toolScheduler, map[string]any{"action": "list"}} }
 
 func (sc parsedRequest) testWords() (saying, bool) {
-	switch {
+	switch asked := askedTool.FindStringSubmatch(sc.said); {
+	case asked != nil:
+		args := map[string]any{}
+		_ = json.Unmarshal([]byte(asked[2]), &args) // What cannot be read is left out.
+		return callTools(call{asked[1], args}), true
 	case sc.hasPhrase("call two tools"):
 		return callTools(listCall(), call{toolSave, map[string]any{"additional_info": "asked for two tools"}}), true
 	case sc.hasPhrase("loop tools"):
@@ -228,6 +236,9 @@ func (sc parsedRequest) answerAfter(d completedCall) saying {
 		return say("The playbook says: %s", clipText(d.text("reference"), 200))
 	case toolSearch, toolFetch:
 		return afterWeb(d)
+	}
+	if askedTool.MatchString(sc.said) {
+		return say("The tool says: %s", clipText(d.raw, 200))
 	}
 	return saying{text: acknowledgement}
 }
