@@ -18,16 +18,16 @@ import (
 const accessPath = "access"
 
 func (c *Console) registerAccess(mux *http.ServeMux) {
-	c.page(mux, accessPath, c.showAccess)
-	c.action(mux, accessPath+"/users", addUser, c.showAccess)
-	c.action(mux, accessPath+"/users/{id}", changeUser, c.showAccess)
-	c.action(mux, accessPath+"/sessions/{id}", endSession, c.showAccess)
-	c.action(mux, accessPath+"/tokens/{id}", endToken, c.showAccess)
+	c.page(mux, accessPath, showAccess)
+	c.action(mux, accessPath+"/users", addUser, showAccess)
+	c.action(mux, accessPath+"/users/{id}", changeUser, showAccess)
+	c.action(mux, accessPath+"/sessions/{id}", endSession, showAccess)
+	c.action(mux, accessPath+"/tokens/{id}", endToken, showAccess)
 	mux.HandleFunc("POST "+Path+accessPath+"/tokens", c.makeToken)
 }
 
 // showAccess lists who may do what, and who is signed in.
-func (c *Console) showAccess(v *viewer) (page, error) { return accessPage(v, nil) }
+func showAccess(v *viewer) (page, error) { return accessPage(v, nil) }
 
 // accessPage is the page with a note above it.
 func accessPage(v *viewer, note g.Node) (page, error) {
@@ -277,13 +277,13 @@ func (c *Console) makeToken(w http.ResponseWriter, r *http.Request) {
 	}
 	days, err := time.ParseDuration(r.PostForm.Get("days") + "h")
 	if err != nil {
-		c.showRefused(w, v, &refusal{status: http.StatusBadRequest, message: "days: must be a whole number"}, c.showAccess)
+		c.showRefused(w, v, &refusal{status: http.StatusBadRequest, message: "days: must be a whole number"}, showAccess)
 		return
 	}
 	body := api.NewToken{Name: strings.TrimSpace(r.PostForm.Get("name")), Scopes: append([]string{}, r.PostForm["scope"]...), ExpiresAt: v.now.Add(days * 24)}
 	made, err := send[api.CreatedToken](v, call{method: http.MethodPost, path: "/tokens", body: body, reason: reasonOf(v)})
 	if err != nil {
-		c.showRefused(w, v, err, c.showAccess)
+		c.showRefused(w, v, err, showAccess)
 		return
 	}
 	c.draw(w, v, http.StatusCreated, func(v *viewer) (page, error) {

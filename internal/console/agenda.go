@@ -22,7 +22,7 @@ const (
 )
 
 // showAgenda lists the next prompts by hour, and the holds that stop them.
-func (c *Console) showAgenda(v *viewer) (page, error) {
+func showAgenda(v *viewer) (page, error) {
 	span := 24 * time.Hour
 	if v.query("span") == "week" {
 		span = 7 * 24 * time.Hour
@@ -40,7 +40,7 @@ func (c *Console) showAgenda(v *viewer) (page, error) {
 	body := []g.Node{h.H1(g.Text("Agenda")), agendaSpans(v), agendaHours(agenda), agendaList(v, agenda, query)}
 	body = append(body, resumptions(v, agenda))
 	if v.can(auth.HoldRead) {
-		holds, err := c.holdSection(v)
+		holds, err := holdSection(v)
 		if err != nil {
 			return page{}, err
 		}
@@ -151,7 +151,7 @@ func stopsOf(p api.PlannedPrompt) g.Node {
 }
 
 // holdSection lists the holds that are in force and offers a new one.
-func (c *Console) holdSection(v *viewer) (g.Node, error) {
+func holdSection(v *viewer) (g.Node, error) {
 	holds, err := get[api.HoldPage](v, holdsPath, url.Values{"active": {"true"}, "limit": {"200"}})
 	if err != nil {
 		return nil, err
@@ -235,7 +235,7 @@ func heldBy(v *viewer, whose url.Values, until string) (int, error) {
 	return agenda.Total, err
 }
 
-func (c *Console) hold(v *viewer) (string, error) {
+func addHold(v *viewer) (string, error) {
 	form := v.request.PostForm
 	until, err := time.Parse(untilLayout, form.Get("until"))
 	if err != nil {
@@ -261,7 +261,7 @@ func (c *Console) hold(v *viewer) (string, error) {
 	return "agenda", err
 }
 
-func (c *Console) releaseHold(v *viewer) (string, error) {
+func releaseHold(v *viewer) (string, error) {
 	path := holdsPath + "/" + url.PathEscape(v.path("id"))
 	_, err := send[api.Hold](v, call{method: http.MethodDelete, path: path, reason: v.request.PostForm.Get("reason")})
 	return "agenda", err

@@ -15,7 +15,7 @@ import (
 )
 
 func (c *Console) registerAudit(mux *http.ServeMux) {
-	c.page(mux, "audit", c.showAudit)
+	c.page(mux, "audit", showAudit)
 	mux.HandleFunc("GET "+Path+"audit/export", c.exportAudit)
 }
 
@@ -47,7 +47,7 @@ func auditQuery(v *viewer) (url.Values, error) {
 }
 
 // showAudit lists who did what to whom.
-func (c *Console) showAudit(v *viewer) (page, error) {
+func showAudit(v *viewer) (page, error) {
 	query, err := auditQuery(v)
 	if err != nil {
 		return page{}, err

@@ -85,7 +85,7 @@ func chosenPeople(v *viewer) (people []api.Person, more bool, err error) {
 }
 
 // showBulk shows who is meant, what will be done and asks for the reason.
-func (*Console) showBulk(v *viewer) (page, error) {
+func showBulk(v *viewer) (page, error) {
 	action, err := bulkActionOf(v)
 	if err != nil {
 		return page{}, err

@@ -28,16 +28,16 @@ const (
 )
 
 func (c *Console) registerImport(mux *http.ServeMux) {
-	c.page(mux, importPath, c.showImport)
-	c.action(mux, importPath, c.uploadCohort, c.showImport)
-	c.page(mux, importPath+"/{id}", c.showCohort)
-	c.action(mux, importPath+"/{id}/confirm", c.confirmCohort, c.showCohort)
-	c.action(mux, importPath+"/{id}/cancel", c.cancelCohort, c.showCohort)
+	c.page(mux, importPath, showImport)
+	c.action(mux, importPath, uploadCohort, showImport)
+	c.page(mux, importPath+"/{id}", showCohort)
+	c.action(mux, importPath+"/{id}/confirm", confirmCohort, showCohort)
+	c.action(mux, importPath+"/{id}/cancel", cancelCohort, showCohort)
 	mux.HandleFunc("GET "+Path+importPath+"/{id}/faults.csv", c.downloadFaults)
 }
 
 // showImport asks for a file.
-func (c *Console) showImport(v *viewer) (page, error) {
+func showImport(v *viewer) (page, error) {
 	if !v.can(auth.ParticipantEnrol) {
 		return page{}, &refusal{status: http.StatusForbidden, message: string(auth.ParticipantEnrol)}
 	}
@@ -66,7 +66,7 @@ func (c *Console) showImport(v *viewer) (page, error) {
 const multipartType = "multipart/form-data"
 
 // uploadCohort has a file checked.
-func (*Console) uploadCohort(v *viewer) (string, error) {
+func uploadCohort(v *viewer) (string, error) {
 	upload, header, err := v.request.FormFile("file")
 	if err != nil {
 		return "", &refusal{status: http.StatusBadRequest, message: "choose a file"}
@@ -87,7 +87,7 @@ func (*Console) uploadCohort(v *viewer) (string, error) {
 
 // showCohort is an import: what its check found, the confirmation, and how far it
 // is.
-func (c *Console) showCohort(v *viewer) (page, error) {
+func showCohort(v *viewer) (page, error) {
 	job, err := get[api.Cohort](v, cohortAPI(v), nil)
 	if err != nil {
 		return page{}, err
@@ -225,12 +225,12 @@ func firstPeople(job api.Cohort) g.Node {
 		)))
 }
 
-func (c *Console) confirmCohort(v *viewer) (string, error) {
+func confirmCohort(v *viewer) (string, error) {
 	job, err := send[api.Cohort](v, call{method: http.MethodPost, path: cohortAPI(v) + "/confirm", reason: v.request.PostFormValue("reason")})
 	return importPath + "/" + job.ID, err
 }
 
-func (c *Console) cancelCohort(v *viewer) (string, error) {
+func cancelCohort(v *viewer) (string, error) {
 	job, err := send[api.Cohort](v, call{method: http.MethodDelete, path: cohortAPI(v), reason: v.request.PostFormValue("reason")})
 	return importPath + "/" + job.ID, err
 }

@@ -5,7 +5,8 @@
 // console.go wires the routes; session.go signs people in and out, oidc.go
 // at an OpenID Connect provider; api.go calls
 // the HTTP API; page.go holds the frame of a page and live.go its stream of
-// changes. Each other file is one screen.
+// changes. Each other file is one screen, whose pages and actions are functions of a
+// viewer: the person who is signed in, and the request.
 package console
 
 import (
@@ -106,29 +107,29 @@ func New(cfg Config) (http.Handler, error) {
 // refused it.
 func (c *Console) registerScreens(mux *http.ServeMux) {
 	c.page(mux, "{$}", c.showToday)
-	c.page(mux, "alerts/{id}", c.showAlert)
-	c.action(mux, "alerts/{id}", acknowledgeAlert, c.showAlert)
-	c.page(mux, "people", c.showPeople)
-	c.action(mux, "people/views", c.saveView, c.showPeople)
-	c.action(mux, "people/views/{id}/delete", c.deleteView, c.showPeople)
-	c.page(mux, "people/bulk", c.showBulk)
+	c.page(mux, "alerts/{id}", showAlert)
+	c.action(mux, "alerts/{id}", acknowledgeAlert, showAlert)
+	c.page(mux, "people", showPeople)
+	c.action(mux, "people/views", saveView, showPeople)
+	c.action(mux, "people/views/{id}/delete", deleteView, showPeople)
+	c.page(mux, "people/bulk", showBulk)
 	c.page(mux, "people/bulk/result", c.showBulkResult)
-	c.action(mux, "people/bulk", c.changeBulk, c.showBulk)
-	c.page(mux, "agenda", c.showAgenda)
-	c.action(mux, "agenda/holds", c.hold, c.showAgenda)
-	c.action(mux, "agenda/holds/{id}/release", c.releaseHold, c.showAgenda)
-	c.page(mux, "delivery", c.showDelivery)
-	c.page(mux, "cost", c.showCost)
-	c.action(mux, "cost/budgets", c.setBudget, c.showCost)
-	c.action(mux, "cost/budgets/{id}/delete", c.deleteBudget, c.showCost)
+	c.action(mux, "people/bulk", c.changeBulk, showBulk)
+	c.page(mux, "agenda", showAgenda)
+	c.action(mux, "agenda/holds", addHold, showAgenda)
+	c.action(mux, "agenda/holds/{id}/release", releaseHold, showAgenda)
+	c.page(mux, "delivery", showDelivery)
+	c.page(mux, "cost", showCost)
+	c.action(mux, "cost/budgets", setBudget, showCost)
+	c.action(mux, "cost/budgets/{id}/delete", deleteBudget, showCost)
 	mux.HandleFunc("GET "+Path+"cost.csv", c.downloadCost)
-	c.action(mux, "people", c.enrol, c.showPeople)
+	c.action(mux, "people", enrolPerson, showPeople)
 	c.registerConversation(mux)
 	c.registerImport(mux)
 	c.registerStudies(mux)
 	c.registerAudit(mux)
 	c.registerAccess(mux)
-	c.page(mux, "settings", c.showSettings)
+	c.page(mux, "settings", showSettings)
 	c.registerWebhooks(mux)
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
 		c.handle(w, r, func(*viewer) (page, error) { return page{}, errNoPage })

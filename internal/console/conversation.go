@@ -21,17 +21,17 @@ const historyPage = 50
 // registerConversation adds the conversation of a person, its actions, and why
 // the coach said what it said.
 func (c *Console) registerConversation(mux *http.ServeMux) {
-	c.page(mux, "people/{id}", c.showPerson)
-	c.page(mux, "people/{id}/turns/{n}", c.showTurn)
-	c.page(mux, "people/{id}/erasure", c.showErasure)
+	c.page(mux, "people/{id}", showPerson)
+	c.page(mux, "people/{id}/turns/{n}", showTurn)
+	c.page(mux, "people/{id}/erasure", showErasure)
 	mux.HandleFunc("GET "+Path+"people/{id}/memory.zip", c.downloadMemory)
 	for name, do := range map[string]func(*viewer) (string, error){
-		"send": c.sendMessage, "change": c.changePerson, "phone": c.changeNumber, "pause": c.pausePerson, "resume": c.resumePerson,
-		"waiting": c.settleWaiting, "optout": c.recordOptOut, "mode": c.setMode, "attention": c.clearAttention, "forget": c.forget,
-		"remove": c.removePerson, "erase": c.erasePerson, "takeover": c.takeOver, "handback": c.handBack,
-		"schedule-add": c.addSchedule, "schedule-change": c.replaceSchedule, "schedule-remove": c.removeSchedule, "prompt-move": c.movePrompt,
+		"send": sendMessage, "change": changePerson, "phone": changeNumber, "pause": pausePerson, "resume": resumePerson,
+		"waiting": settleWaiting, "optout": recordOptOut, "mode": setMode, "attention": clearAttention, "forget": forgetFacts,
+		"remove": removePerson, "erase": erasePerson, "takeover": takeOver, "handback": handBack,
+		"schedule-add": addSchedule, "schedule-change": replaceSchedule, "schedule-remove": removeSchedule, "prompt-move": movePrompt,
 	} {
-		c.action(mux, "people/{id}/"+name, do, c.showPerson)
+		c.action(mux, "people/{id}/"+name, do, showPerson)
 	}
 }
 
@@ -51,7 +51,7 @@ func (v *viewer) apiPath() string { return participantsPath + "/" + url.PathEsca
 func (v *viewer) personPath() string { return "people/" + url.PathEscape(v.path("id")) }
 
 // showPerson is a conversation with what is known of the person.
-func (c *Console) showPerson(v *viewer) (page, error) {
+func showPerson(v *viewer) (page, error) {
 	row, err := get[api.Participant](v, v.apiPath(), nil)
 	if err != nil {
 		return page{}, err

@@ -211,7 +211,7 @@ func (p *person) modeForm() g.Node {
 // formValue returns a field of the form that was sent.
 func (v *viewer) formValue(name string) string { return v.request.PostFormValue(name) }
 
-func (c *Console) sendMessage(v *viewer) (string, error) {
+func sendMessage(v *viewer) (string, error) {
 	_, err := send[api.QueuedMessage](v, call{
 		method: http.MethodPost, path: v.apiPath() + "/messages", body: api.NewMessage{Body: v.formValue("body")},
 		header: map[string]string{keyHeader: v.formValue("id")},
@@ -241,7 +241,7 @@ func explainStale(err error) error {
 	return err
 }
 
-func (c *Console) changePerson(v *viewer) (string, error) {
+func changePerson(v *viewer) (string, error) {
 	edited := func(name string) *string {
 		if value := v.formValue(name); value != v.formValue("was_"+name) {
 			return &value
@@ -253,7 +253,7 @@ func (c *Console) changePerson(v *viewer) (string, error) {
 	}})
 }
 
-func (c *Console) changeNumber(v *viewer) (string, error) {
+func changeNumber(v *viewer) (string, error) {
 	phone := v.formValue("phone")
 	return v.change(api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Phone: &phone}})
 }
@@ -263,20 +263,20 @@ func (v *viewer) setStatus(status models.Status, notice string) (string, error) 
 	return v.change(api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: &status}, Waiting: models.WaitingAction(v.formValue("waiting"))})
 }
 
-func (c *Console) resumePerson(v *viewer) (string, error) {
+func resumePerson(v *viewer) (string, error) {
 	return v.setStatus(models.StatusActive, "Resumed")
 }
 
-func (c *Console) recordOptOut(v *viewer) (string, error) {
+func recordOptOut(v *viewer) (string, error) {
 	return v.setStatus(models.StatusOptedOut, "Opt-out recorded")
 }
 
-func (c *Console) settleWaiting(v *viewer) (string, error) {
+func settleWaiting(v *viewer) (string, error) {
 	v.notice = "Settled"
 	return v.change(api.ParticipantChange{Waiting: models.WaitingAction(v.formValue("waiting"))})
 }
 
-func (c *Console) setMode(v *viewer) (string, error) {
+func setMode(v *viewer) (string, error) {
 	body := api.ModeChange{Target: models.Mode(v.formValue("mode")), Reason: v.formValue("reason")}
 	_, err := send[api.ModeChanged](v, call{method: http.MethodPost, path: v.apiPath() + "/mode", body: body, reason: v.formValue("reason")})
 	return v.personPath(), err
@@ -304,7 +304,7 @@ func (v *viewer) checkSeen(now func(api.Participant) string) error {
 	return err
 }
 
-func (c *Console) clearAttention(v *viewer) (string, error) {
+func clearAttention(v *viewer) (string, error) {
 	if err := v.checkSeen(attentionSeen); err != nil {
 		return "", err
 	}
@@ -314,7 +314,7 @@ func (c *Console) clearAttention(v *viewer) (string, error) {
 	return v.personPath(), err
 }
 
-func (c *Console) forget(v *viewer) (string, error) {
+func forgetFacts(v *viewer) (string, error) {
 	target := v.apiPath() + "/memories"
 	if key := v.formValue("key"); key != "all" {
 		target += "/" + key
@@ -324,7 +324,7 @@ func (c *Console) forget(v *viewer) (string, error) {
 	return v.personPath(), err
 }
 
-func (c *Console) removePerson(v *viewer) (string, error) {
+func removePerson(v *viewer) (string, error) {
 	_, err := send[api.Removed](v, call{method: http.MethodDelete, path: v.apiPath(), reason: v.formValue("reason"),
 		header: map[string]string{"If-Match": strconv.Quote(v.formValue("version"))}})
 	return "people", explainStale(err)

@@ -35,7 +35,7 @@ func costQuery(v *viewer) url.Values {
 }
 
 // showCost is what was spent, and the budgets.
-func (*Console) showCost(v *viewer) (page, error) {
+func showCost(v *viewer) (page, error) {
 	query := costQuery(v)
 	costs, err := get[api.Costs](v, "/costs", query)
 	if err != nil {
@@ -203,7 +203,7 @@ func valueOr(v *viewer, name, first string) string {
 	return first
 }
 
-func (*Console) setBudget(v *viewer) (string, error) {
+func setBudget(v *viewer) (string, error) {
 	form := v.request.PostForm
 	micros, err := api.ParseMoney(form.Get("amount"))
 	if err != nil {
@@ -230,7 +230,7 @@ func (*Console) setBudget(v *viewer) (string, error) {
 	return "cost", err
 }
 
-func (*Console) deleteBudget(v *viewer) (string, error) {
+func deleteBudget(v *viewer) (string, error) {
 	_, err := send[api.Empty](v, call{method: http.MethodDelete, path: "/budgets/" + url.PathEscape(v.path("id")), reason: v.request.PostForm.Get("reason")})
 	return "cost", err
 }

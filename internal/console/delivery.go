@@ -19,7 +19,7 @@ import (
 var deliverySpans = []string{"1", "7", "30", "90"}
 
 // showDelivery is how texts fared in the last days.
-func (*Console) showDelivery(v *viewer) (page, error) {
+func showDelivery(v *viewer) (page, error) {
 	days := v.query("days")
 	if days == "" {
 		days = "7"

@@ -22,14 +22,14 @@ func (p *person) eraseForm() g.Node {
 			h.Input(h.ID("confirm"), h.Name("confirm"), h.Required(), h.MaxLength("64"), h.AutoComplete("off"), h.Value(p.refillField("erase", "confirm", ""))))}})
 }
 
-func (c *Console) erasePerson(v *viewer) (string, error) {
+func erasePerson(v *viewer) (string, error) {
 	body := api.NewErasure{Confirm: v.formValue("confirm"), Reason: v.formValue("reason")}
 	_, err := send[api.Erasure](v, call{method: http.MethodPost, path: v.apiPath() + "/erase", body: body, reason: v.formValue("reason")})
 	return v.personPath() + "/erasure", err
 }
 
 // showErasure is the receipt of an erasure.
-func (c *Console) showErasure(v *viewer) (page, error) {
+func showErasure(v *viewer) (page, error) {
 	receipt, err := get[api.Erasure](v, "/erasures/"+url.PathEscape(v.path("id")), nil)
 	if err != nil {
 		return page{}, err

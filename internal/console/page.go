@@ -263,7 +263,7 @@ func (c *Console) frame(v *viewer, p page) g.Node {
 					}
 					return h.Li(h.A(h.Href(Path+e.path), g.If(e.path == p.section, h.Aria("current", "page")), g.Text(e.label)))
 				}))),
-				c.account(v),
+				account(v),
 			),
 			h.Main(h.ID("main"), h.TabIndex("-1"),
 				g.If(v.notice != "", h.P(h.ID("notice"), h.Class("notice"), h.Role("status"), h.TabIndex("-1"), h.AutoFocus(), g.Text(v.notice))),
@@ -293,7 +293,7 @@ func (c *Console) head(title string) g.Node {
 }
 
 // account says who is signed in, and how.
-func (*Console) account(v *viewer) g.Node {
+func account(v *viewer) g.Node {
 	if v.who.Kind == auth.KindLocal {
 		return h.P(h.Class("account"), g.Text("Signed in as admin without a password: this machine only"))
 	}

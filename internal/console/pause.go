@@ -91,7 +91,7 @@ func (p *person) pauseLine() g.Node {
 	return h.P(h.Class("failure"), h.ID("paused"), g.Text("Paused until "), instantOf(p.PausedUntil, p.zone), g.Text(" in the person's zone; then resumed by themselves."))
 }
 
-func (c *Console) pausePerson(v *viewer) (string, error) {
+func pausePerson(v *viewer) (string, error) {
 	body := api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: new(models.StatusPaused)}}
 	text := v.formValue("until")
 	end, err := v.parsePersonTime("until", text)

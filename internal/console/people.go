@@ -87,7 +87,7 @@ func enrolForm(v *viewer, studies []string) g.Node {
 		))
 }
 
-func (c *Console) enrol(v *viewer) (string, error) {
+func enrolPerson(v *viewer) (string, error) {
 	body := api.NewParticipant{Phone: v.request.PostFormValue("phone"), PersonTexts: models.PersonTexts[string]{Name: v.request.PostFormValue("name")}, Signup: v.request.PostFormValue("signup") != "", Study: v.request.PostFormValue("study")}
 	var err error
 	if body.Consent, err = consentOf(v); err != nil {

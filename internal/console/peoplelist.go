@@ -34,7 +34,7 @@ func filtersOf(v *viewer) url.Values {
 }
 
 // showPeople lists, searches and filters people.
-func (c *Console) showPeople(v *viewer) (page, error) {
+func showPeople(v *viewer) (page, error) {
 	filters := url.Values{}
 	switch query := v.value("query"); {
 	case v.form == nil: // a refused enrolment has fields of the same names

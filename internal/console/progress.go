@@ -14,7 +14,7 @@ import (
 )
 
 // showProgress is how a study goes. It names no person.
-func (*Console) showProgress(v *viewer) (page, error) {
+func showProgress(v *viewer) (page, error) {
 	s, err := get[api.Study](v, studyAPI(v), nil)
 	if err != nil {
 		return page{}, err

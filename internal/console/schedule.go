@@ -98,19 +98,19 @@ func (v *viewer) postedTimes() api.NewSchedule {
 	return body
 }
 
-func (c *Console) addSchedule(v *viewer) (string, error) {
+func addSchedule(v *viewer) (string, error) {
 	return v.changeSchedule(call{method: http.MethodPost, path: v.apiPath() + "/schedules", body: v.postedTimes()}, "Added")
 }
 
-func (c *Console) replaceSchedule(v *viewer) (string, error) {
+func replaceSchedule(v *viewer) (string, error) {
 	return v.changeSchedule(call{method: http.MethodPut, path: v.schedulePath(), body: v.postedTimes()}, "Changed")
 }
 
-func (c *Console) removeSchedule(v *viewer) (string, error) {
+func removeSchedule(v *viewer) (string, error) {
 	return v.changeSchedule(call{method: http.MethodDelete, path: v.schedulePath()}, "Removed")
 }
 
-func (c *Console) movePrompt(v *viewer) (string, error) {
+func movePrompt(v *viewer) (string, error) {
 	to, err := v.parsePersonTime("to", v.formValue("to"))
 	if err != nil {
 		return "", err

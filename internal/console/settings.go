@@ -10,7 +10,7 @@ import (
 
 // showSettings is what the starter runs with. The checks ask the model and the
 // carrier, so they run when they are asked for.
-func (c *Console) showSettings(v *viewer) (page, error) {
+func showSettings(v *viewer) (page, error) {
 	settings, err := get[api.Settings](v, "/settings", nil)
 	if err != nil {
 		return page{}, err

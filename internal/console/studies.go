@@ -21,18 +21,18 @@ import (
 const studiesPath = "/studies"
 
 func (c *Console) registerStudies(mux *http.ServeMux) {
-	c.page(mux, "studies", c.showStudies)
-	c.action(mux, "studies", c.addStudy, c.showStudies)
-	c.page(mux, "studies/{id}", c.showStudy)
-	c.page(mux, "studies/{id}/progress", c.showProgress)
+	c.page(mux, "studies", showStudies)
+	c.action(mux, "studies", addStudy, showStudies)
+	c.page(mux, "studies/{id}", showStudy)
+	c.page(mux, "studies/{id}/progress", showProgress)
 	mux.HandleFunc("GET "+Path+"studies/{id}/export", c.exportStudy)
-	c.action(mux, "studies/{id}/state", c.changeStudyState, c.showStudy)
-	c.action(mux, "studies/{id}/settings", c.changeStudySettings, c.showStudy)
-	c.action(mux, "studies/{id}/consent-texts", c.addConsentText, c.showStudy)
+	c.action(mux, "studies/{id}/state", changeStudyState, showStudy)
+	c.action(mux, "studies/{id}/settings", changeStudySettings, showStudy)
+	c.action(mux, "studies/{id}/consent-texts", addConsentText, showStudy)
 }
 
 // showStudies lists the studies and asks for a new one.
-func (*Console) showStudies(v *viewer) (page, error) {
+func showStudies(v *viewer) (page, error) {
 	list, err := get[api.StudyList](v, studiesPath, nil)
 	if err != nil {
 		return page{}, err
@@ -70,7 +70,7 @@ func newStudyForm(v *viewer) g.Node {
 		))
 }
 
-func (*Console) addStudy(v *viewer) (string, error) {
+func addStudy(v *viewer) (string, error) {
 	body := api.NewStudy{ID: v.request.PostFormValue("id"), Name: v.request.PostFormValue("name")}
 	if text := v.request.PostFormValue("planned"); text != "" {
 		planned, err := strconv.Atoi(text)
@@ -86,7 +86,7 @@ func (*Console) addStudy(v *viewer) (string, error) {
 func studyAPI(v *viewer) string { return studiesPath + "/" + url.PathEscape(v.path("id")) }
 
 // showStudy is one study: its state, settings and consent texts.
-func (*Console) showStudy(v *viewer) (page, error) {
+func showStudy(v *viewer) (page, error) {
 	s, err := get[api.Study](v, studyAPI(v), nil)
 	if err != nil {
 		return page{}, err
@@ -182,7 +182,7 @@ func stateForms(v *viewer, s api.Study) g.Node {
 	})
 }
 
-func (*Console) changeStudyState(v *viewer) (string, error) {
+func changeStudyState(v *viewer) (string, error) {
 	state := models.StudyState(v.request.PostFormValue("state"))
 	_, err := send[api.Study](v, call{method: http.MethodPut, path: studyAPI(v), body: api.StudyChange{State: &state}, reason: v.request.PostFormValue("reason")})
 	return "studies/" + v.path("id"), err
@@ -201,7 +201,7 @@ func settingsForm(v *viewer, s api.Study, settings string) g.Node {
 }
 
 // changeStudySettings replaces the settings of the version that the form showed.
-func (*Console) changeStudySettings(v *viewer) (string, error) {
+func changeStudySettings(v *viewer) (string, error) {
 	var settings json.RawMessage
 	if err := json.Unmarshal([]byte(v.request.PostFormValue("settings")), &settings); err != nil {
 		return "", &refusal{status: http.StatusBadRequest, message: "settings: " + err.Error()}
@@ -222,7 +222,7 @@ func consentTextForm(v *viewer, s api.Study) g.Node {
 			h.Button(h.Type("submit"), g.Text("Add the text"))))
 }
 
-func (*Console) addConsentText(v *viewer) (string, error) {
+func addConsentText(v *viewer) (string, error) {
 	body := api.NewConsentText{Locale: v.request.PostFormValue("locale"), Body: v.request.PostFormValue("body")}
 	_, err := send[api.ConsentText](v, call{method: http.MethodPost, path: studyAPI(v) + "/consent-texts", body: body})
 	return "studies/" + v.path("id"), err

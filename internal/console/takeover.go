@@ -81,7 +81,7 @@ func (p *person) noteField(form string) g.Node {
 		h.Textarea(h.ID(form+"-note"), h.Name("note"), h.MaxLength("1000"), g.Text(p.refillField(form, "note", ""))))
 }
 
-func (c *Console) takeOver(v *viewer) (string, error) {
+func takeOver(v *viewer) (string, error) {
 	hours, err := strconv.Atoi(v.formValue("hours"))
 	if err != nil || !slices.Contains(takeOverHours, hours) {
 		return "", &refusal{status: http.StatusBadRequest, message: "hours: choose one of the list"}
@@ -96,7 +96,7 @@ func (c *Console) takeOver(v *viewer) (string, error) {
 	return v.personPath(), err
 }
 
-func (c *Console) handBack(v *viewer) (string, error) {
+func handBack(v *viewer) (string, error) {
 	if err := v.checkSeen(takeOverSeen); err != nil {
 		return "", err
 	}

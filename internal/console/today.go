@@ -87,7 +87,7 @@ func strangerQueue(v *viewer, today api.Today) g.Node {
 
 // showAlert is the page of an alert: the message, who wrote it, and that an operator
 // sees to it.
-func (c *Console) showAlert(v *viewer) (page, error) {
+func showAlert(v *viewer) (page, error) {
 	alert, err := get[api.AlertMessage](v, "/alerts/"+url.PathEscape(v.request.PathValue("id"))+"/message", nil)
 	if err != nil {
 		return page{}, err

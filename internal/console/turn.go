@@ -14,7 +14,7 @@ import (
 )
 
 // showTurn says why the coach said what it said: the record of a turn.
-func (c *Console) showTurn(v *viewer) (page, error) {
+func showTurn(v *viewer) (page, error) {
 	turn, err := get[api.Turn](v, v.apiPath()+"/turns/"+url.PathEscape(v.path("n")), nil)
 	if err != nil {
 		return page{}, err

@@ -78,14 +78,14 @@ func deleteViewForms(v *viewer, views []api.PeopleView) g.Node {
 	return h.Details(h.ID("delete-views"), h.Summary(g.Text("Delete saved filters")), h.Div(append([]g.Node{h.Class("row")}, forms...)...))
 }
 
-func (*Console) saveView(v *viewer) (string, error) {
+func saveView(v *viewer) (string, error) {
 	body := api.NewPeopleView{Name: v.formValue("view_name"), Query: v.formValue("query"), Shared: v.formValue("shared") != ""}
 	saved, err := send[api.PeopleView](v, call{method: http.MethodPost, path: viewsPath, body: body})
 	v.notice = "Saved"
 	return "people?" + saved.Query, err
 }
 
-func (*Console) deleteView(v *viewer) (string, error) {
+func deleteView(v *viewer) (string, error) {
 	id, err := strconv.ParseInt(v.request.PathValue("id"), 10, 64)
 	if err != nil {
 		return "", errors.Join(errNoPage, err)

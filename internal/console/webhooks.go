@@ -22,12 +22,12 @@ import (
 const webhooksPath = "webhooks"
 
 func (c *Console) registerWebhooks(mux *http.ServeMux) {
-	c.page(mux, webhooksPath, c.showWebhooks)
-	c.page(mux, webhooksPath+"/{id}", c.showWebhook)
-	c.action(mux, webhooksPath+"/{id}", changeWebhook, c.showWebhook)
-	c.action(mux, webhooksPath+"/{id}/test", testWebhook, c.showWebhook)
-	c.action(mux, webhooksPath+"/{id}/replay", replayWebhook, c.showWebhook)
-	c.action(mux, webhooksPath+"/{id}/remove", removeWebhook, c.showWebhook)
+	c.page(mux, webhooksPath, showWebhooks)
+	c.page(mux, webhooksPath+"/{id}", showWebhook)
+	c.action(mux, webhooksPath+"/{id}", changeWebhook, showWebhook)
+	c.action(mux, webhooksPath+"/{id}/test", testWebhook, showWebhook)
+	c.action(mux, webhooksPath+"/{id}/replay", replayWebhook, showWebhook)
+	c.action(mux, webhooksPath+"/{id}/remove", removeWebhook, showWebhook)
 	c.secretAction(mux, webhooksPath, addWebhook, webhookListPage)
 	c.secretAction(mux, webhooksPath+"/{id}/secret", drawWebhookSecret, webhookPage)
 }
@@ -53,7 +53,7 @@ func (c *Console) secretAction(mux *http.ServeMux, path string, do func(*viewer)
 }
 
 // showWebhooks lists the systems outside that are told of what happens.
-func (*Console) showWebhooks(v *viewer) (page, error) { return webhookListPage(v, nil) }
+func showWebhooks(v *viewer) (page, error) { return webhookListPage(v, nil) }
 
 // webhookListPage is the list with a note above it.
 func webhookListPage(v *viewer, note g.Node) (page, error) {
@@ -130,7 +130,7 @@ func addWebhook(v *viewer) (api.Webhook, error) {
 }
 
 // showWebhook is one webhook with its deliveries.
-func (*Console) showWebhook(v *viewer) (page, error) { return webhookPage(v, nil) }
+func showWebhook(v *viewer) (page, error) { return webhookPage(v, nil) }
 
 // webhookAPI is the API's path of the webhook on the page.
 func webhookAPI(v *viewer) string { return "/" + hookPath(v.path("id")) }
