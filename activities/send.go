@@ -77,7 +77,7 @@ func (p *SendActivities) deliverClaim(ctx context.Context, claim models.SendClai
 		return p.retryLater(ctx, row, claim.Wait)
 	}
 	if !claim.Post {
-		return resultOf(row), nil
+		return p.resultOf(ctx, row)
 	}
 	if claim.Resumed {
 		return p.lookUp(ctx, claim)
@@ -103,7 +103,7 @@ func (p *SendActivities) postText(ctx context.Context, claim models.SendClaim) (
 	refused, failed := check.readAnswer()
 	switch {
 	case refused != nil:
-		return resultOf(*refused), nil
+		return p.resultOf(ctx, *refused)
 	case failed != nil:
 		return p.notWritten(ctx, claim, failed)
 	case err != nil:
@@ -351,12 +351,15 @@ func unknownFor(delay time.Duration, message string, cause error) error {
 }
 
 // resultOf returns the result for a row that needs no post any more.
-func resultOf(row models.Outbox) models.SendSMSResult {
-	out := models.SendSMSResult{Status: row.Status, Code: row.ErrorCode}
+func (p *SendActivities) resultOf(ctx context.Context, row models.Outbox) (out models.SendSMSResult, err error) {
+	out.Status, out.Code = row.Status, row.ErrorCode
 	if row.AcceptedAt != nil {
 		out.AcceptedAt = *row.AcceptedAt
 	}
-	return out
+	if row.Status == models.OutboxCanceled && row.ErrorCode == models.CodeNewerReply {
+		out.Returned, err = p.Store.ReturnedMessages(ctx, row)
+	}
+	return out, err
 }
 
 func claimOf(row models.Outbox) models.ClaimRef {

@@ -48,6 +48,8 @@ type Outbox interface {
 	// ordered by id.
 	Unsettled(ctx context.Context, q models.UnsettledQuery) ([]models.Outbox, error)
 	AcceptStatus(ctx context.Context, cb models.StatusCallback) (bool, error)
+	// ReturnedMessages lists the texts of a refused reply that wait for another answer.
+	ReturnedMessages(ctx context.Context, row models.Outbox) ([]models.InboxItem, error)
 }
 
 // Hints keeps the fixed texts that no turn belongs to.

@@ -58,6 +58,7 @@ var historyKinds = []historyKind{
 	{"tool-with-round", calm, func(s *subject) { s.joins(); s.says("list my schedules") }},
 	{"opt-out-and-back", calm, (*subject).optsOut},
 	{"opt-out-in-turn", calm, (*subject).optsOutInTurn},
+	{"opt-out-returns-text", calm, (*subject).optsOutInTurnAndReturns},
 	{"help", calm, func(s *subject) { s.joins(); s.says("HELP") }},
 	{"help-in-turn", calm, (*subject).asksHelpInTurn},
 	{"burst-and-late-text", burst, (*subject).keepsTyping},
@@ -320,6 +321,13 @@ func (s *subject) optsOutInTurn() {
 	s.says("please stop texting me")
 	s.becomes("opted out", func(st state) bool { return st.Status == string(models.StatusOptedOut) })
 	require.Len(s.t, s.received(), s.seen, "the confirmation and no reply")
+}
+
+// optsOutInTurnAndReturns has the text of the turn that was cut answered after START.
+func (s *subject) optsOutInTurnAndReturns() {
+	s.optsOutInTurn()
+	s.says("START")
+	s.next(soon)
 }
 
 func (s *subject) asksHelpInTurn() {

@@ -41,6 +41,8 @@ type Message struct {
 	// Undelivered: the carrier never took the text. It is read with a turn's
 	// window only.
 	Undelivered bool `gorm:"-"`
+	// Refused: a reply that was called off before the carrier took it.
+	Refused bool `gorm:"-"`
 }
 
 // InboundKey is the key of the entry that shows a stored text.
@@ -298,6 +300,11 @@ const (
 	// NoticeFlags: the participant's flags have changed.
 	NoticeFlags NoticeKind = "flags"
 )
+
+// StatusNotices lists the kinds of notices that may tell of another status.
+func StatusNotices() []NoticeKind {
+	return []NoticeKind{NoticeUpdate, NoticePause, NoticeResume, NoticeConsent, NoticeUnenroll}
+}
 
 // Notice is one row of table notices: something that was committed and that
 // the workflow must hear of. It is written in the transaction that made it

@@ -55,6 +55,8 @@ const AnswerValidity = 12 * time.Hour
 
 // Why a text is not posted any more; kept in the row's error code.
 const (
-	CodeStale = "stale"       // the carrier did not take it while it was of use
-	CodeQuiet = "quiet_hours" // quiet hours have begun
+	// CodeNewerReply: a reply that was written later has been sent.
+	CodeNewerReply = "newer_reply"
+	CodeStale      = "stale"       // the carrier did not take it while it was of use
+	CodeQuiet      = "quiet_hours" // quiet hours have begun
 )

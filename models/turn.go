@@ -291,17 +291,23 @@ type SendSMSResult struct {
 	Status     OutboxStatus `json:"status"`
 	Code       string       `json:"code,omitempty"`
 	AcceptedAt time.Time    `json:"accepted_at,omitzero"`
+	// Returned are the texts of a reply that was refused after its turn had ended,
+	// because a newer one went out first: they wait for an answer again.
+	Returned []InboxItem `json:"returned,omitempty"`
 }
 
 // SaveStateInput mirrors workflow state into tables for operators' queries.
 // Safe to retry: it writes absolute values.
 type SaveStateInput struct {
-	ParticipantID string         `json:"participant_id"`
-	Mode          Mode           `json:"mode"`
-	Status        Status         `json:"status,omitempty"` // empty: leave the row's
-	Schedules     []Schedule     `json:"schedules,omitempty"`
-	Missed        []MissedPrompt `json:"missed,omitempty"`
-	Now           time.Time      `json:"now"`
+	ParticipantID string `json:"participant_id"`
+	Mode          Mode   `json:"mode"`
+	Status        Status `json:"status,omitempty"` // empty: leave the row's
+	// Applied is the number of the newest notice that the state follows from: a
+	// status is written only where none of it was committed since. 0: not known.
+	Applied   int64          `json:"applied,omitempty"`
+	Schedules []Schedule     `json:"schedules,omitempty"`
+	Missed    []MissedPrompt `json:"missed,omitempty"`
+	Now       time.Time      `json:"now"`
 }
 
 // SendClaim is the store's answer to "may I send this now?".

@@ -214,8 +214,13 @@ func (t *turn) onceSent(ctx workflow.Context) *models.DecideInput {
 // applySendResult tells the rules how a prompt fared, and that a check-in went
 // out; other turns have nothing to settle. A text of unknown result is settled
 // later. What the rules have said already holds while they would be asked with
-// the same state.
+// the same state. Texts that come back from a reply are of an activity's result, which
+// older histories do not hold: they need no change id.
 func (t *turn) applySendResult(ctx workflow.Context, sent models.SendSMSResult) {
+	if len(sent.Returned) > 0 {
+		t.participant.state.Inbox.Return(sent.Returned)
+		t.participant.news = true
+	}
 	kind := t.plan.Kind.Spec().Sent
 	switch accepted := !sent.AcceptedAt.IsZero(); {
 	case sent.Status == models.OutboxSending || kind == "":

@@ -121,6 +121,13 @@ func keepsOrder(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "texts-and-commands-in-order", workflow.DefaultVersion, 1) == 1
 }
 
+// returnsTexts says whether a turn that an opt-out or a removal cuts leaves its texts to
+// the next one. A run in which an older worker dropped some goes on like that.
+func returnsTexts(ctx workflow.Context) bool {
+	// The texts have the rules store them, which is an activity.
+	return workflow.GetVersion(ctx, "cut-turn-returns-texts", workflow.DefaultVersion, 1) == 1
+}
+
 // decidesWithRound says whether the run decides a due prompt with the first round
 // of its turn. A run in which an older worker has waited for one does not.
 func decidesWithRound(ctx workflow.Context) bool {

@@ -53,6 +53,7 @@ var kinds = map[string][]string{
 	"tool-with-round":      {`"in_workflow":true`, `"decided":{}`},
 	"opt-out-and-back":     {`"status":"opted_out"`, `"status":"active"`, `"kind":"consent"`},
 	"opt-out-in-turn":      {`"status":"opted_out"`, `"kind":"consent"`, `ActivityTaskCancelRequested`},
+	"opt-out-returns-text": {`cut-turn-returns-texts`, `"status":"active"`, `"items":`, `"kind":"reply"`},
 	"help":                 {`"kind":"help"`},
 	"help-in-turn":         {`"kind":"help"`, `"kind":"reply"`, `"ActivityType":"Decide"`},
 	"burst-and-late-text":  {`"kind":"debounce"`, `TimerFired`},

@@ -76,8 +76,8 @@ func (t *turn) runKind(ctx workflow.Context) {
 	if t.unplanned {
 		return
 	}
-	if !ok && t.participant.isTakenOver() {
-		t.giveWay()
+	if !ok {
+		t.giveUp(ctx)
 	}
 	switch {
 	case t.skip:
@@ -87,11 +87,17 @@ func (t *turn) runKind(ctx workflow.Context) {
 	}
 }
 
-// giveWay leaves to an operator what the turn was about: texts that it has not
-// stored wait again, and a prompt is recorded as missed.
-func (t *turn) giveWay() {
-	t.participant.state.Inbox.Return(t.newTexts)
-	t.participant.addMissed(t.plan, models.MissedTakenOver)
+// giveUp ends a turn that may not speak any more: texts that it has not stored wait
+// again, for an operator or for the turn that stores what gets no answer. The prompt of
+// a taken-over conversation is recorded as missed.
+func (t *turn) giveUp(ctx workflow.Context) {
+	takenOver := t.participant.isTakenOver()
+	if len(t.newTexts) > 0 && (takenOver || returnsTexts(ctx)) {
+		t.participant.state.Inbox.Return(t.newTexts)
+	}
+	if takenOver {
+		t.participant.addMissed(t.plan, models.MissedTakenOver)
+	}
 }
 
 // addMissed has the prompt that a turn was to send recorded as missed; for turns

@@ -113,9 +113,21 @@ func (p *participant) unsavedState(ctx workflow.Context) *models.SaveStateInput 
 		Now:           workflow.Now(ctx),
 	}
 	if p.unsaved.status {
-		in.Status = p.state.Status
+		in.Status, in.Applied = p.state.Status, p.appliedNotice()
 	}
 	return in
+}
+
+// appliedNotice returns the number of the newest notice that the state follows from;
+// 0 where none has come.
+func (p *participant) appliedNotice() int64 {
+	applied := p.state.Notices.Last
+	for _, c := range p.state.Commands {
+		if notice, ok := models.ParseNoticeUpdateID(c.ID); ok {
+			applied = min(applied, notice-1)
+		}
+	}
+	return applied
 }
 
 // attributesToShow returns what the search attributes are to say.

@@ -200,10 +200,14 @@ func optOut(tx *gorm.DB, p models.Participant, entry models.Consent, except stri
 }
 
 // recordOptOut writes the ledger, cancels what is unsent and ends the turns
-// that are running, so that they write nothing any more.
+// that are running, so that they write nothing any more. What they were about waits
+// until the person comes back.
 func recordOptOut(tx *gorm.DB, p models.Participant, entry models.Consent, except string) error {
 	entry.ParticipantID, entry.PhoneIndex, entry.Action = p.ID, p.PhoneIndex, models.ConsentOptOut
 	if err := tx.Create(&entry).Error; err != nil {
+		return err
+	}
+	if err := leaveUnanswered(tx, p); err != nil {
 		return err
 	}
 	return endCoaching(tx, ending{participantID: p.ID, reason: string(models.StatusOptedOut), except: except, at: entry.At})
@@ -219,8 +223,13 @@ func endCoaching(tx *gorm.DB, e ending) error {
 		UpdateColumns(map[string]any{"outcome": outcomeCanceled, "finished_at": e.at}).Error
 }
 
-// optIn takes a participant back into coaching by their own text.
+// optIn takes a participant back into coaching by their own text. Messages that have
+// waited over the opt-out are settled as when an operator resumes without a choice.
 func optIn(tx *gorm.DB, p models.Participant, entry models.Consent) (int64, error) {
+	optOut, err := newestConsent(tx, p)
+	if err != nil {
+		return 0, err
+	}
 	p.Status = models.StatusActive
 	if err := saveParticipant(tx, &p, entry.At); err != nil {
 		return 0, err
@@ -229,7 +238,26 @@ func optIn(tx *gorm.DB, p models.Participant, entry models.Consent) (int64, erro
 	if err := tx.Create(&entry).Error; err != nil {
 		return 0, err
 	}
-	return tellConsent(tx, p, entry, models.ConsentOptIn)
+	notice, err := tellConsent(tx, p, entry, models.ConsentOptIn)
+	if err != nil || p.IsTakenOver() {
+		return notice, err
+	}
+	if err := queueSince(tx, p.ID, optOut.At); err != nil {
+		return notice, err
+	}
+	waiting, err := chooseWaiting(tx, p, "", entry.At)
+	if err != nil {
+		return notice, err
+	}
+	return notice, waiting.settleWaiting(tx, p, models.ParticipantUpdate{Actor: cmp.Or(entry.Caller, entry.RecordedBy), Now: entry.At})
+}
+
+// queueSince has the messages of an opt-out wait behind those that have waited over it,
+// so that all are settled in their order.
+func queueSince(tx *gorm.DB, participantID string, optOut time.Time) error {
+	const older = "EXISTS (SELECT 1 FROM inbound older WHERE older.participant_id = inbound.participant_id AND older.waiting AND older.seq < inbound.seq)"
+	return tx.Model(&models.Inbound{}).Where("participant_id = ? AND seq > 0 AND gate = '' AND received_at >= ? AND "+older, participantID, instant(optOut)).
+		UpdateColumn("waiting", true).Error
 }
 
 func tellConsent(tx *gorm.DB, p models.Participant, entry models.Consent, action models.ConsentAction) (int64, error) {

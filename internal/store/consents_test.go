@@ -168,7 +168,7 @@ func TestComingBack(t *testing.T) {
 				require.Equal(t, int64(2), w.says(5, intent, models.MethodKeyword).Inbound.Seq)
 				require.Len(t, w.ledger(), 2)
 				require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeMessage, models.NoticeConsent,
-					models.NoticeConsent, models.NoticeMessage}, w.noticeKinds())
+					models.NoticeConsent, models.NoticeResume, models.NoticeMessage}, w.noticeKinds(), "the first text was not answered before the opt-out")
 			})
 		})
 	}

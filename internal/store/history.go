@@ -75,8 +75,8 @@ func (s *People) HistoryAfter(ctx context.Context, participantID string, limit i
 }
 
 // readHistory reads a page, oldest first: the conversation, and the texts that were
-// kept from the coach. Those are no part of the conversation, so that a flood
-// does not fill what the model reads. A text that cannot be opened is listed as
+// kept from the coach or that no turn has taken. Those are no part of the conversation,
+// so that a flood does not fill what the model reads. A text that cannot be opened is listed as
 // unreadable.
 func readHistory(tx *gorm.DB, page historyPage) ([]models.HistoryEntry, error) {
 	tx = tx.WithContext(database.AllowUnreadable(tx.Statement.Context))
@@ -104,7 +104,7 @@ func readHistory(tx *gorm.DB, page historyPage) ([]models.HistoryEntry, error) {
 			TurnID: m.TurnID, Unreadable: m.Unreadable != "",
 		})
 	}
-	return addGated(tx, page, entries)
+	return addOutside(tx, page, entries)
 }
 
 // deliveryOf is where the outbox row of an entry stands, its error code, and the
@@ -140,9 +140,11 @@ func readDeliveries(tx *gorm.DB, entries []models.Message) (map[string]deliveryO
 	return out, nil
 }
 
-// addGated adds the texts with a gate to the entries of a page.
-func addGated(tx *gorm.DB, page historyPage, all []models.HistoryEntry) ([]models.HistoryEntry, error) {
-	find := tx.Where("participant_id = ? AND gate <> ''", page.ParticipantID)
+// addOutside adds the texts that are no part of the conversation to the entries of a
+// page: a gate kept them from the coach, or no turn has taken them yet.
+func addOutside(tx *gorm.DB, page historyPage, all []models.HistoryEntry) ([]models.HistoryEntry, error) {
+	find := tx.Where("participant_id = ? AND (gate <> '' OR NOT EXISTS (SELECT 1 FROM messages "+
+		"WHERE messages.participant_id = inbound.participant_id AND messages.key = 'in-' || inbound.id))", page.ParticipantID)
 	if !page.Before.IsZero() {
 		find = find.Where("received_at < ?", page.Before)
 	}

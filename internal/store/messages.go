@@ -345,7 +345,6 @@ func appendTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound
 	if len(texts) != len(slices.Compact(distinct)) {
 		return false, fmt.Errorf("reading inbound texts: %w", models.ErrNotFound)
 	}
-	isResumed := func(t models.Inbound) bool { return t.ResumeNoticeID > 0 }
 	if in.Plan.Kind == models.TurnReply && slices.ContainsFunc(texts, isResumed) {
 		if err := dropUnanswered(tx, in); err != nil {
 			return false, err

@@ -30,7 +30,7 @@ const (
 	gateEarlierPart = "earlier_part"
 	// gateNewerReply means that an earlier post did not arrive, and a newer reply
 	// has been sent meanwhile.
-	gateNewerReply = "newer_reply"
+	gateNewerReply = models.CodeNewerReply
 	// gateUnreachable means that the carrier cannot reach the person's number.
 	gateUnreachable = "unreachable"
 )
@@ -192,9 +192,8 @@ func refuseRow(tx *gorm.DB, row *models.Outbox, refusal string) error {
 	} else {
 		row.Status = models.OutboxCanceled
 	}
-	leftToOperator := refusal == string(models.StatusPaused) || refusal == models.MissedTakenOver
-	if row.Kind == models.KindReply && leftToOperator && row.Part <= 1 {
-		return holdReplied(tx, *row)
+	if row.Kind == models.KindReply && row.Part <= 1 {
+		return keepReplied(tx, *row)
 	}
 	if row.Kind != models.KindPrompt {
 		return nil

@@ -67,21 +67,19 @@ func lastNotice(tx *gorm.DB, p models.Participant) (int64, error) {
 }
 
 // waitingTexts returns the texts that no turn has brought to an end. A turn that only
-// keeps texts has none: no answer was due.
+// keeps texts has none: no answer was due. A reply that was refused because a newer one
+// had gone out has not ended its turn.
 func waitingTexts(tx *gorm.DB, participantID string, upTo int64) ([]models.InboxItem, error) {
 	settled := tx.Model(&models.Message{}).Select("1").
-		Joins("JOIN turns ON turns.id = messages.turn_id").
+		Joins("LEFT JOIN turns ON turns.id = messages.turn_id").
 		Where("messages.participant_id = inbound.participant_id AND messages.key = 'in-' || inbound.id").
-		Where("turns.outcome <> '' OR turns.kind = ?", models.TurnMessage)
+		Where("messages.turn_id = '' OR turns.outcome <> '' OR turns.kind = ?", models.TurnMessage).
+		Where("NOT (inbound.resume_notice_id = ? AND "+replyRefused+")", returned)
 	var rows []models.Inbound
 	err := tx.Select("id", "seq", "received_at", "channel").
 		Where("participant_id = ? AND seq > 0 AND seq <= ? AND NOT EXISTS (?)", participantID, upTo, settled).
 		Order("seq").Find(&rows).Error
-	var items []models.InboxItem
-	for _, row := range rows {
-		items = append(items, models.InboxItem{MessageID: row.ID, Seq: row.Seq, ReceivedAt: row.ReceivedAt.UTC(), Channel: row.Channel})
-	}
-	return items, err
+	return itemsOf(rows), err
 }
 
 func restoreSchedules(tx *gorm.DB, participantID string) ([]models.Schedule, error) {

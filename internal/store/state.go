@@ -8,11 +8,16 @@ import (
 )
 
 // saveState mirrors mode, status (unless the participant was removed or has opted
-// out: consent is recorded here first, and the workflow only follows),
+// out, or a notice of a newer status was committed: it is recorded here first, and the
+// workflow only follows),
 // schedules, and prompts that were missed. The participant's version rises when
 // mode or status changed. Safe to repeat: it writes absolute values.
 func saveState(tx *gorm.DB, p models.Participant, in models.SaveStateInput) error {
-	if setStanding(&p, in) {
+	changed, err := setStanding(tx, &p, in)
+	if err != nil {
+		return err
+	}
+	if changed {
 		if err := database.SaveParticipant(tx, &p, in.Now); err != nil {
 			return err
 		}
@@ -26,15 +31,31 @@ func saveState(tx *gorm.DB, p models.Participant, in models.SaveStateInput) erro
 	return saveMissed(tx, in)
 }
 
-func setStanding(p *models.Participant, in models.SaveStateInput) (changed bool) {
+func setStanding(tx *gorm.DB, p *models.Participant, in models.SaveStateInput) (changed bool, err error) {
 	if in.Mode != "" && in.Mode != p.Mode {
 		p.Mode, changed = in.Mode, true
 	}
 	left := p.RemovedAt != nil || p.Status == models.StatusOptedOut || in.Status == models.StatusOptedOut
-	if in.Status != "" && in.Status != p.Status && !left {
+	if in.Status == "" || in.Status == p.Status || left {
+		return changed, nil
+	}
+	newer, err := isOutdated(tx, in)
+	if err == nil && !newer {
 		p.Status, changed = in.Status, true
 	}
-	return changed
+	return changed, err
+}
+
+// isOutdated reports whether a status was committed that the workflow has not applied.
+func isOutdated(tx *gorm.DB, in models.SaveStateInput) (bool, error) {
+	if in.Applied == 0 {
+		return false, nil
+	}
+	var newer int64
+	err := tx.Model(&models.Notice{}).
+		Where("participant_id = ? AND id > ? AND kind IN ?", in.ParticipantID, in.Applied, models.StatusNotices()).
+		Limit(1).Count(&newer).Error
+	return newer > 0, err
 }
 
 func saveSchedules(tx *gorm.DB, p models.Participant, in models.SaveStateInput) error {

@@ -201,3 +201,21 @@ func TestUnsettledListsWhatTheCarrierNeverFinished(t *testing.T) {
 		require.Empty(t, list(models.UnsettledQuery{Before: at(60), After: at(60), Limit: 10}), "of the old nothing is known any more")
 	})
 }
+
+// A workflow that has not applied the newest change of status writes none; one that
+// has, and one of an older build, does.
+func TestOnlyTheNewestNoticeWritesAStatus(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		w.setStatus(models.StatusPaused)
+		newest := int64(w.count("SELECT max(id) FROM notices"))
+		late := models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeFeedback, Status: models.StatusActive, Applied: newest - 1, Now: at(3)}
+		require.NoError(t, w.Turns.SaveState(w.ctx, late))
+		require.Equal(t, models.StatusPaused, w.status())
+		require.Equal(t, "FEEDBACK", w.text("SELECT mode FROM participants"), "the mode is the workflow's")
+		w.inbound("SM1", 4, "a message is no change of status")
+		late.Applied = newest
+		require.NoError(t, w.Turns.SaveState(w.ctx, late))
+		require.Equal(t, models.StatusActive, w.status())
+	})
+}

@@ -98,21 +98,11 @@ func takeOver(tx *gorm.DB, p *models.Participant, t models.TakeOver) error {
 // canceled, prompts that are planned are missed, turns are ended. The messages
 // that no turn has answered wait.
 func silenceCoach(tx *gorm.DB, p models.Participant, now time.Time) error {
-	coaching := models.EntriesWith(func(k models.KindSpec) bool { return k.Coaching })
-	var stopped []models.Outbox
-	err := tx.Select("id", "participant_id", "turn_id", "kind", "part").
-		Where("participant_id = ? AND status = ? AND kind IN ?", p.ID, models.OutboxReady, coaching).Find(&stopped).Error
-	if err != nil {
+	if err := leaveUnanswered(tx, p); err != nil {
 		return err
 	}
-	for _, row := range stopped {
-		if row.Kind == models.KindReply && row.Part <= 1 {
-			if err := holdReplied(tx, row); err != nil {
-				return err
-			}
-		}
-	}
-	err = tx.Model(&models.Outbox{}).Where("participant_id = ? AND status = ? AND kind IN ?", p.ID, models.OutboxReady, coaching).
+	coaching := models.EntriesWith(func(k models.KindSpec) bool { return k.Coaching })
+	err := tx.Model(&models.Outbox{}).Where("participant_id = ? AND status = ? AND kind IN ?", p.ID, models.OutboxReady, coaching).
 		UpdateColumns(map[string]any{"status": models.OutboxCanceled, "error_code": models.MissedTakenOver, "updated_at": now}).Error
 	if err != nil {
 		return err
@@ -122,6 +112,24 @@ func silenceCoach(tx *gorm.DB, p models.Participant, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	return tx.Model(&models.Turn{}).Where("participant_id = ? AND outcome = '' AND kind IN ?", p.ID, coaching).
+		UpdateColumns(map[string]any{"outcome": outcomeCanceled, "finished_at": now}).Error
+}
+
+// leaveUnanswered has the messages wait that the coach was about to answer: those of
+// replies that are written and not sent, and those that no turn has brought to an end.
+func leaveUnanswered(tx *gorm.DB, p models.Participant) error {
+	var stopped []models.Outbox
+	err := tx.Select("id", "participant_id", "turn_id").
+		Where("participant_id = ? AND status = ? AND kind = ? AND part <= 1", p.ID, models.OutboxReady, models.KindReply).Find(&stopped).Error
+	if err != nil {
+		return err
+	}
+	for _, row := range stopped {
+		if err := holdReplied(tx, row); err != nil {
+			return err
+		}
+	}
 	unanswered, err := waitingTexts(tx, p.ID, p.NextSeq-1)
 	if err != nil {
 		return err
@@ -130,11 +138,7 @@ func silenceCoach(tx *gorm.DB, p models.Participant, now time.Time) error {
 	for _, item := range unanswered {
 		ids = append(ids, item.MessageID)
 	}
-	if err := leaveToOperator(tx, ids); err != nil {
-		return err
-	}
-	return tx.Model(&models.Turn{}).Where("participant_id = ? AND outcome = '' AND kind IN ?", p.ID, coaching).
-		UpdateColumns(map[string]any{"outcome": outcomeCanceled, "finished_at": now}).Error
+	return leaveToOperator(tx, ids)
 }
 
 // leaveToOperator has texts wait for an operator, also those that were to be
@@ -245,9 +249,6 @@ func handBack(tx *gorm.DB, p *models.Participant, h models.HandBack) error {
 		return err
 	}
 	if waiting.action == models.WaitingRead {
-		if err := keepAsRead(tx, waiting.ids); err != nil {
-			return err
-		}
 		notice = 0
 	}
 	return waiting.settleWith(tx, models.Audit{ParticipantID: p.ID, Actor: h.Actor, At: now}, notice)

@@ -117,7 +117,7 @@ const (
 )
 
 const entriesOf = "SELECT messages.id, messages.at, concat_ws('" + entrySeparator + "', " +
-	"CASE WHEN " + neverTaken + " THEN '1' ELSE '' END, " + entryColumns + ", messages.text) " +
+	"CASE WHEN " + neverTaken + " THEN outbox.status ELSE '' END, " + entryColumns + ", messages.text) " +
 	"FROM messages LEFT JOIN outbox ON messages.outbox_id <> '' AND outbox.id = messages.outbox_id " +
 	"WHERE messages.participant_id = ? ORDER BY messages.id DESC"
 
@@ -137,7 +137,8 @@ func entriesWithin(size int) *database.Statement {
 	return known.(*database.Statement)
 }
 
-// readConversation reads the newest entries, oldest first.
+// readConversation reads the newest entries, oldest first. A reply that was called off
+// is not among them: what it answered is answered anew.
 func readConversation(tx *gorm.DB, participantID string, size int) (entries []models.Message, err error) {
 	if size == 0 {
 		return nil, nil
@@ -160,7 +161,9 @@ func readConversation(tx *gorm.DB, participantID string, size int) (entries []mo
 		if err := setTexts(tx, &m, texts); err != nil {
 			return nil, err
 		}
-		entries = append(entries, m)
+		if !m.Refused {
+			entries = append(entries, m)
+		}
 	}
 	if len(entries) == 0 {
 		entries = nil
@@ -183,6 +186,7 @@ func setTexts(tx *gorm.DB, m *models.Message, texts string) (err error) {
 	m.Undelivered, m.TurnID, m.Key = parts[0] != "", parts[1], parts[2]
 	m.Role, m.Kind, m.OutboxID = models.Role(parts[3]), models.EntryKind(parts[4]), parts[5]
 	m.Danger, m.Channel = models.Danger(parts[6]), models.Channel(parts[7])
+	m.Refused = m.Kind == models.KindReply && models.OutboxStatus(parts[0]) == models.OutboxCanceled
 	cell := database.Cell{Table: "messages", Column: "text", Row: []any{m.ParticipantID, m.Key}}
 	m.Text, err = database.OpenText(tx.Statement.Context, cell, parts[8])
 	return err

@@ -44,12 +44,15 @@ func (s *Notices) ResumedMessages(ctx context.Context, noticeID int64) ([]models
 	if err != nil {
 		return nil, fmt.Errorf("reading resumed messages: %w", classify(err))
 	}
-	items := make([]models.InboxItem, 0, len(rows))
-	for _, row := range rows {
-		items = append(items, models.InboxItem{MessageID: row.ID, Seq: row.Seq, ReceivedAt: row.ReceivedAt.UTC(), Channel: row.Channel})
-	}
-	return items, nil
+	return itemsOf(rows), nil
 }
+
+// returned stands for the notice of a text whose reply was refused because a newer one
+// had gone out: it waits for the workflow's next turn.
+const returned = -1
+
+// isResumed reports whether a text is to be answered although a turn has taken it.
+func isResumed(t models.Inbound) bool { return t.ResumeNoticeID != 0 }
 
 // markWaiting notes that texts wait for an operator: a turn stored them without an
 // answer because the participant is paused.
@@ -57,17 +60,53 @@ func markWaiting(tx *gorm.DB, inboundIDs []int64) error {
 	if len(inboundIDs) == 0 {
 		return nil
 	}
-	return tx.Model(&models.Inbound{}).Where("id IN ? AND seq > 0 AND resume_notice_id = 0", inboundIDs).
+	return tx.Model(&models.Inbound{}).Where("id IN ? AND seq > 0 AND resume_notice_id <= 0", inboundIDs).
 		UpdateColumn("waiting", true).Error
 }
 
-// holdReplied notes that the texts of a reply which a pause stopped wait for an
-// operator.
+// keepReplied keeps the texts of a reply that the send check refused: they wait for an
+// operator, for the person to come back, or for the workflow's next turn.
+func keepReplied(tx *gorm.DB, row models.Outbox) error {
+	switch row.ErrorCode {
+	case string(models.StatusPaused), string(models.StatusOptedOut), models.MissedTakenOver:
+		return holdReplied(tx, row)
+	case gateNewerReply:
+		return textsOfTurn(tx, row).UpdateColumn("resume_notice_id", returned).Error
+	}
+	return nil
+}
+
+// holdReplied notes that the texts of a reply which a pause, a take-over or a STOP
+// stopped wait.
 func holdReplied(tx *gorm.DB, row models.Outbox) error {
+	return textsOfTurn(tx, row).UpdateColumns(map[string]any{"waiting": true, "resume_notice_id": 0}).Error
+}
+
+// textsOfTurn selects the texts that the turn of a row has taken.
+func textsOfTurn(tx *gorm.DB, row models.Outbox) *gorm.DB {
 	return tx.Model(&models.Inbound{}).
 		Where("participant_id = ? AND seq > 0 AND EXISTS (SELECT 1 FROM messages WHERE messages.participant_id = inbound.participant_id "+
-			"AND messages.turn_id = ? AND messages.key = 'in-' || inbound.id)", row.ParticipantID, row.TurnID).
-		UpdateColumns(map[string]any{"waiting": true, "resume_notice_id": 0}).Error
+			"AND messages.turn_id = ? AND messages.key = 'in-' || inbound.id)", row.ParticipantID, row.TurnID)
+}
+
+// ReturnedMessages lists the texts of a reply that was refused because a newer one had
+// gone out, oldest first; nothing for any other row. Safe to repeat.
+func (s *Outbox) ReturnedMessages(ctx context.Context, row models.Outbox) ([]models.InboxItem, error) {
+	var rows []models.Inbound
+	err := textsOfTurn(s.db.Reader(ctx), row).Select("id", "seq", "received_at", "channel").
+		Where("resume_notice_id = ?", returned).Order("seq").Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading the texts of %s: %w", row.ID, classify(err))
+	}
+	return itemsOf(rows), nil
+}
+
+func itemsOf(rows []models.Inbound) []models.InboxItem {
+	var items []models.InboxItem
+	for _, row := range rows {
+		items = append(items, models.InboxItem{MessageID: row.ID, Seq: row.Seq, ReceivedAt: row.ReceivedAt.UTC(), Channel: row.Channel})
+	}
+	return items
 }
 
 // dropUnanswered removes the entries of texts that a reply takes up now and that
@@ -79,16 +118,19 @@ func dropUnanswered(tx *gorm.DB, in models.PrepareTurnInput) error {
 		keys = append(keys, models.InboundKey(id))
 	}
 	stored := tx.Model(&models.Turn{}).Select("id").
-		Where("participant_id = ? AND (kind = ? OR outcome = ?)", in.ParticipantID, models.TurnMessage, outcomeCanceled)
-	return tx.Where("participant_id = ? AND key IN ? AND turn_id IN (?)", in.ParticipantID, keys, stored).
+		Where("participant_id = ? AND (kind IN ? OR outcome = ? OR "+replyRefused+")", in.ParticipantID,
+			[]models.TurnKind{models.TurnMessage, models.TurnConsent}, outcomeCanceled)
+	return tx.Where("participant_id = ? AND key IN ? AND (turn_id = '' OR turn_id IN (?))", in.ParticipantID, keys, stored).
 		Delete(&models.Message{}).Error
 }
+
+// replyRefused holds for a turn whose reply was not sent.
+const replyRefused = "EXISTS (SELECT 1 FROM outbox WHERE outbox.turn_id = turns.id AND outbox.kind = 'reply' AND outbox.part <= 1 AND outbox.status = 'canceled')"
 
 // hasOtherReply reports whether all texts of a turn have had their reply already,
 // from a turn that the workflow had begun before it was told to answer them after
 // a pause or a take-over.
 func hasOtherReply(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) (bool, error) {
-	isResumed := func(t models.Inbound) bool { return t.ResumeNoticeID > 0 }
 	if in.Plan.Kind != models.TurnReply || !slices.ContainsFunc(texts, isResumed) {
 		return false, nil
 	}
@@ -181,6 +223,11 @@ func (w waitingUpdate) settleWaiting(tx *gorm.DB, p models.Participant, u models
 func (w waitingUpdate) settleWith(tx *gorm.DB, audit models.Audit, notice int64) error {
 	if w.action == "" {
 		return nil
+	}
+	if w.action == models.WaitingRead {
+		if err := keepAsRead(tx, w.ids); err != nil {
+			return err
+		}
 	}
 	err := tx.Model(&models.Inbound{}).Where("id IN ?", w.ids).
 		UpdateColumns(map[string]any{"waiting": false, "resume_notice_id": notice}).Error
