@@ -22,7 +22,7 @@ func Decide(s Input, ev models.Event) (models.Decision, error) {
 	if s.State.Ended {
 		return decideAfterEnd(ev.Kind), nil
 	}
-	decision, err := s.dispatchEvent(ev)
+	decision, err := dispatchEvent(s, ev)
 	if err == nil {
 		decision.Effects = s.rescheduleCheckIn(ev, decision.Effects)
 	}
@@ -32,58 +32,58 @@ func Decide(s Input, ev models.Event) (models.Decision, error) {
 // dispatchEvent returns the decision without what every contact brings along.
 //
 //nolint:cyclop,funlen // one line per kind of event, dispatch and nothing else
-func (s Input) dispatchEvent(ev models.Event) (models.Decision, error) {
+func dispatchEvent(s Input, ev models.Event) (models.Decision, error) {
 	switch ev.Kind {
 	case models.EventEnrolled:
-		return s.onEnrolment()
+		return handleEnrolment(s)
 	case models.EventTexts:
-		return s.handleTexts(), nil
+		return handleTexts(s), nil
 	case models.EventDue:
-		return s.onDue(ev.Due)
+		return handleDue(s, ev.Due)
 	case models.EventPromptSent:
-		return s.handlePromptSent(ev), nil
+		return handlePromptSent(s, ev), nil
 	case models.EventPromptFailed:
 		// Tomorrow's slot was set when the turn began, and nothing waits for
 		// an answer to a prompt that was not delivered.
 		return models.Decision{}, nil
 	case models.EventStatus:
-		return s.changeStatus(ev)
+		return changeStatus(s, ev)
 	case models.EventPaused:
-		return s.pause(ev.At)
+		return pauseParticipant(s, ev.At)
 	case models.EventMode:
-		return s.setOperatorMode(ev.Mode), nil
+		return setOperatorMode(s, ev.Mode), nil
 	case models.EventZone:
-		return s.moveZone(ev.Zone, ev.ZoneAssumed)
+		return moveZone(s, ev.Zone, ev.ZoneAssumed)
 	case models.EventSend:
 		p := s.newPlan()
 		p.startTurn(models.TurnPlan{Kind: models.TurnOperator, OutboxID: ev.OutboxID})
 		return p.toDecision(), nil
 	case models.EventUnenrolled:
-		return s.endParticipation(), nil
+		return endParticipation(s), nil
 	case models.EventScheduleTool:
-		return s.changeSchedules(ev.Schedule)
+		return changeSchedules(s, ev.Schedule)
 	case models.EventTransitionAsk:
-		return s.planTransition(ev.Mode, ev.Delay)
+		return planTransition(s, ev.Mode, ev.Delay)
 	case models.EventHelp:
-		return s.startTurn(models.TurnPlan{Kind: models.TurnHelp}), nil
+		return startTurn(s, models.TurnPlan{Kind: models.TurnHelp}), nil
 	case models.EventRestored:
-		return s.onRestored()
+		return handleRestored(s)
 	case models.EventTakenOver:
-		return s.takeOver(ev.At), nil
+		return takeOver(s, ev.At), nil
 	case models.EventHandedBack:
-		return s.handBack(ev.Answer)
+		return handBack(s, ev.Answer)
 	case models.EventCheckInSent:
-		return s.handleCheckInSent(ev.At)
+		return handleCheckInSent(s, ev.At)
 	case models.EventSubagentAsk:
-		return s.startSubagent(ev.Plan.Subagent)
+		return startSubagent(s, ev.Plan.Subagent)
 	case models.EventSubagentDone:
-		return s.handleSubagentDone(ev.Plan.Subagent)
+		return handleSubagentDone(s, ev.Plan.Subagent)
 	}
 	return models.Decision{}, fmt.Errorf("deciding: unknown event %q", ev.Kind)
 }
 
 // startTurn starts a turn, unless the person opted out.
-func (s Input) startTurn(turn models.TurnPlan) models.Decision {
+func startTurn(s Input, turn models.TurnPlan) models.Decision {
 	p := s.newPlan()
 	if s.State.Status != models.StatusOptedOut {
 		p.startTurn(turn)
@@ -91,8 +91,8 @@ func (s Input) startTurn(turn models.TurnPlan) models.Decision {
 	return p.toDecision()
 }
 
-// onDue dispatches a due time that passed.
-func (s Input) onDue(due models.Due) (models.Decision, error) {
+// handleDue dispatches a due time that passed.
+func handleDue(s Input, due models.Due) (models.Decision, error) {
 	if s.isHeldUp(due) && isSpread(due.Kind) {
 		p := s.newPlan()
 		p.setDueAfter(due.Kind, due.Ref, s.Now, s.spreadOffset())
@@ -100,27 +100,27 @@ func (s Input) onDue(due models.Due) (models.Decision, error) {
 	}
 	switch due.Kind {
 	case models.DueGreeting:
-		return s.handleDueGreeting()
+		return handleDueGreeting(s)
 	case models.DueDailyPrompt:
-		return s.handleDuePrompt(due)
+		return handleDuePrompt(s, due)
 	case models.DueReminder:
-		return s.handleDueReminder(due.Ref)
+		return handleDueReminder(s, due.Ref)
 	case models.DueAutoFeedback:
-		return s.handleDueAutoFeedback(due.Ref), nil
+		return handleDueAutoFeedback(s, due.Ref), nil
 	case models.DueFeedbackTimeout:
-		return s.handleDueFeedback(due, models.TurnFeedbackQuestion)
+		return handleDueFeedback(s, due, models.TurnFeedbackQuestion)
 	case models.DueFeedbackFollowup:
-		return s.handleDueFeedback(due, models.TurnFeedbackFollowup)
+		return handleDueFeedback(s, due, models.TurnFeedbackFollowup)
 	case models.DueDelayedTransition:
 		p := s.newPlan()
 		s.enterMode(p, models.Mode(due.Ref))
 		return p.toDecision(), nil
 	case models.DueDebounce:
-		return s.handleDueDebounce(), nil
+		return handleDueDebounce(s), nil
 	case models.DueCheckIn:
-		return s.handleDueCheckIn()
+		return handleDueCheckIn(s)
 	case models.DueResult:
-		return s.sendResult(due.Ref)
+		return sendResult(s, due.Ref)
 	case models.DueTakeOverEnd, models.DuePauseEnd:
 		// The tables end it, and a notice tells of that.
 		return models.Decision{}, nil
@@ -174,7 +174,7 @@ func (s Input) rescheduleCheckIn(ev models.Event, effects []models.Effect) []mod
 // While a prompt waits for an answer nothing is done; the contact that ends the
 // wait sets the next check. Quiet hours, and a day that has had its check-ins,
 // put it off to the first instant at which it may go out.
-func (s Input) handleDueCheckIn() (models.Decision, error) {
+func handleDueCheckIn(s Input) (models.Decision, error) {
 	if s.Rules.CheckIn <= 0 || !s.canSpeakFirst() || s.State.Pending != nil {
 		return models.Decision{}, nil
 	}
@@ -201,7 +201,7 @@ func (s Input) handleDueCheckIn() (models.Decision, error) {
 
 // handleCheckInSent counts a check-in that the carrier took. Those that were
 // not written leave no trace here.
-func (s Input) handleCheckInSent(at time.Time) (models.Decision, error) {
+func handleCheckInSent(s Input, at time.Time) (models.Decision, error) {
 	home, err := s.loadZone("")
 	if err != nil {
 		return models.Decision{}, fmt.Errorf("finding the participant's day: %w", err)
@@ -225,7 +225,7 @@ func decideAfterEnd(kind models.EventKind) models.Decision {
 // startSubagent starts a subagent. A call that waits for the result is answered
 // by the subagent itself; the model is told of the others that nothing is known
 // yet, so that it claims nothing.
-func (s Input) startSubagent(sub models.Subagent) (models.Decision, error) {
+func startSubagent(s Input, sub models.Subagent) (models.Decision, error) {
 	started, refusal := s.admitSubagent(sub)
 	if refusal != "" {
 		return refuseAsk("%s", refusal), nil
@@ -282,11 +282,11 @@ func (s Input) admitSubagent(sub models.Subagent) (started []models.SubagentStar
 
 // handleSubagentDone notes that a subagent is over, and sends its result where it was
 // to be sent; otherwise it is kept in its rows.
-func (s Input) handleSubagentDone(sub models.Subagent) (models.Decision, error) {
+func handleSubagentDone(s Input, sub models.Subagent) (models.Decision, error) {
 	var out models.Decision
 	if sub.Tell && !sub.Failed {
 		var err error
-		if out, err = s.sendResult(sub.TurnID); err != nil {
+		if out, err = sendResult(s, sub.TurnID); err != nil {
 			return out, err
 		}
 	}
@@ -301,7 +301,7 @@ func (s Input) handleSubagentDone(sub models.Subagent) (models.Decision, error) 
 
 // sendResult sends a subagent's result to people in coaching. It is something
 // that we start, so in quiet hours it waits for their end.
-func (s Input) sendResult(turnID string) (models.Decision, error) {
+func sendResult(s Input, turnID string) (models.Decision, error) {
 	if !s.isActive() {
 		return models.Decision{}, nil
 	}

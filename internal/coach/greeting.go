@@ -21,21 +21,21 @@ func (s Input) FirstGreeting() (time.Time, error) {
 	return s.spreadFrom(open)
 }
 
-// onEnrolment greets a new participant, or sets the time at which that is done. A
+// handleEnrolment greets a new participant, or sets the time at which that is done. A
 // person who signed up waits for the greeting as for a reply.
-func (s Input) onEnrolment() (models.Decision, error) {
+func handleEnrolment(s Input) (models.Decision, error) {
 	at := s.State.GreetingAt
 	switch {
 	case s.Rules.Silent:
 		return models.Decision{}, nil
 	case at.IsZero(), s.State.SignedUp && s.Now.Sub(at) <= promptReply:
-		return s.startTurn(models.TurnPlan{Kind: models.TurnGreeting}), nil
+		return startTurn(s, models.TurnPlan{Kind: models.TurnGreeting}), nil
 	case at.After(s.Now) && s.isActive():
 		p := s.newPlan()
 		p.setDue(models.DueGreeting, "", at)
 		return p.toDecision(), nil
 	}
-	return s.handleDueGreeting()
+	return handleDueGreeting(s)
 }
 
 // greetingWaits reports whether the conversation has still to begin.
@@ -43,7 +43,7 @@ func (s Input) greetingWaits() bool { return !s.State.GreetingAt.IsZero() }
 
 // handleDueGreeting begins the conversation, outside quiet hours. A reply that
 // is about to be written does so too.
-func (s Input) handleDueGreeting() (models.Decision, error) {
+func handleDueGreeting(s Input) (models.Decision, error) {
 	if !s.canSpeakFirst() || !s.greetingWaits() {
 		return models.Decision{}, nil
 	}

@@ -11,7 +11,7 @@ import (
 // planTransition answers the transition_state tool. Every transition becomes a
 // due time, an immediate one a time that has passed already, so that the mode
 // changes between turns only; the newest one replaces any other.
-func (s Input) planTransition(target models.Mode, delay time.Duration) (models.Decision, error) {
+func planTransition(s Input, target models.Mode, delay time.Duration) (models.Decision, error) {
 	if !target.Known() {
 		return refuseAsk("target_state %s is not a state; allowed: %s, %s", quoteValue(string(target)), models.ModeIntake, models.ModeFeedback), nil
 	}
@@ -42,7 +42,7 @@ func (s Input) planTransition(target models.Mode, delay time.Duration) (models.D
 }
 
 // setOperatorMode replaces what the model had planned by an operator's setting.
-func (s Input) setOperatorMode(mode models.Mode) models.Decision {
+func setOperatorMode(s Input, mode models.Mode) models.Decision {
 	if !mode.Known() {
 		return refuseAsk("target_state %s is not a state; allowed: %s, %s", quoteValue(string(mode)), models.ModeIntake, models.ModeFeedback)
 	}
@@ -84,7 +84,7 @@ func (s Input) awaitFeedback(p *plan, promptID string) {
 // handleDueAutoFeedback enters feedback when a prompt has no answer so far (an
 // answer would have cleared this due time), so the next text is taken as
 // feedback.
-func (s Input) handleDueAutoFeedback(promptID string) models.Decision {
+func handleDueAutoFeedback(s Input, promptID string) models.Decision {
 	voided := s.State.Pending != nil && s.State.Pending.PromptID != promptID
 	if voided || !s.canSpeakFirst() {
 		return models.Decision{}
@@ -99,7 +99,7 @@ func (s Input) handleDueAutoFeedback(promptID string) models.Decision {
 
 // handleDueFeedback breaks the silence in feedback. One question, one follow-up
 // later, then nothing; in quiet hours either waits for their end.
-func (s Input) handleDueFeedback(due models.Due, kind models.TurnKind) (models.Decision, error) {
+func handleDueFeedback(s Input, due models.Due, kind models.TurnKind) (models.Decision, error) {
 	if s.State.Mode != models.ModeFeedback || !s.canSpeakFirst() {
 		return models.Decision{}, nil
 	}

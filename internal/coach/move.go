@@ -10,7 +10,7 @@ import (
 
 // replaceSchedule gives a schedule other times. It keeps its id and the dates that
 // have had a prompt, so no date gets a second one.
-func (s Input) replaceSchedule(ask models.ScheduleAsk) (models.Decision, error) {
+func replaceSchedule(s Input, ask models.ScheduleAsk) (models.Decision, error) {
 	i := s.indexOf(ask.ID)
 	if i < 0 {
 		return refuseAsk("%s; %s", unknownID(ask.ID), s.scheduleIDs()), nil
@@ -28,13 +28,13 @@ func (s Input) replaceSchedule(ask models.ScheduleAsk) (models.Decision, error) 
 		return refuseAsk("%s: there is a schedule at that time already", fieldOfTime(wanted)), nil
 	}
 	wanted.LastDate, wanted.LastAt = s.State.Schedules[i].LastDate, s.State.Schedules[i].LastAt
-	return s.placeSchedule("changed", wanted, ask.ByOperator)
+	return placeSchedule(s, "changed", wanted, ask.ByOperator)
 }
 
 // moveNext moves the next prompt of a schedule alone; those after it keep their
 // times. It is not moved into quiet hours, onto a date that has had its prompt, or
 // beyond the prompt that follows it.
-func (s Input) moveNext(ask models.ScheduleAsk) (models.Decision, error) {
+func moveNext(s Input, ask models.ScheduleAsk) (models.Decision, error) {
 	i := s.indexOf(ask.ID)
 	if i < 0 {
 		return refuseAsk("%s; %s", unknownID(ask.ID), s.scheduleIDs()), nil
@@ -66,7 +66,7 @@ func (s Input) moveNext(ask models.ScheduleAsk) (models.Decision, error) {
 		return refuseAsk("to: the prompt of that date has gone out; choose a later date"), nil
 	}
 	schedule.Next.TargetAt, schedule.Next.SendAt = to, to
-	decision, err := s.scheduleNote("moved", schedule)
+	decision, err := scheduleNote(s, "moved", schedule)
 	if err != nil {
 		return models.Decision{}, err
 	}

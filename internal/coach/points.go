@@ -82,7 +82,7 @@ func (s Input) passSlots(p *plan, reason string, isPast func(models.Schedule) bo
 
 // passDueSlots records the slots that have passed while the coach sends no prompts,
 // of the schedule that fired and of all others that are due.
-func (s Input) passDueSlots(p *plan, fired string) (models.Decision, error) {
+func passDueSlots(s Input, p *plan, fired string) (models.Decision, error) {
 	_, err := s.passSlots(p, s.whyNoPrompt(), func(schedule models.Schedule) bool {
 		due, found := s.dueOf(schedule.ID)
 		return schedule.ID == fired || found && !due.At.After(s.Now)

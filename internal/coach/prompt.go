@@ -28,7 +28,7 @@ const (
 // After an outage all participants' prompts fall due at one instant; they are
 // spread over the minutes that follow like those of people who chose the same
 // minute, so that a participant who writes meanwhile does not wait behind them.
-func (s Input) handleDuePrompt(due models.Due) (models.Decision, error) {
+func handleDuePrompt(s Input, due models.Due) (models.Decision, error) {
 	id := due.Ref
 	i := slices.IndexFunc(s.State.Schedules, func(schedule models.Schedule) bool { return schedule.ID == id })
 	if i < 0 {
@@ -37,7 +37,7 @@ func (s Input) handleDuePrompt(due models.Due) (models.Decision, error) {
 	p := s.newPlan()
 	schedule := s.State.Schedules[i]
 	if !s.canCoach() || s.Rules.Silent {
-		return s.recordMissedInPause(p, schedule)
+		return recordMissedInPause(s, p, schedule)
 	}
 	quiet, err := s.Opens()
 	if err != nil {
@@ -62,7 +62,7 @@ func (s Input) handleDuePrompt(due models.Due) (models.Decision, error) {
 				p.setDue(models.DueDailyPrompt, id, later)
 				return p.toDecision(), err
 			}
-			return s.sendPrompt(p, following, slot)
+			return sendPrompt(s, p, following, slot)
 		case verdictDefer:
 			later, err := s.deferPrompt(quiet, deadline, following.Next)
 			p.putSchedule(schedule)
@@ -72,12 +72,12 @@ func (s Input) handleDuePrompt(due models.Due) (models.Decision, error) {
 		p.addMissed(id, slot, string(reason))
 		schedule = following
 	}
-	return s.setSlot(p, schedule)
+	return setSlot(s, p, schedule)
 }
 
 // sendPrompt starts the turn of a slot. The schedule's next slot is found anew,
 // because it depends on the date on which this prompt goes out.
-func (s Input) sendPrompt(p *plan, schedule models.Schedule, slot models.Slot) (models.Decision, error) {
+func sendPrompt(s Input, p *plan, schedule models.Schedule, slot models.Slot) (models.Decision, error) {
 	midnight, err := s.endOfDate(schedule, slot)
 	if err != nil {
 		return models.Decision{}, err
@@ -173,23 +173,23 @@ func (s Input) promptSendAt(due models.Due, deadline time.Time, following models
 // whose conversation an operator has taken over, or whose study is over. Without
 // decision points pausing takes the due times away, so for it this is a last guard.
 // For those who left for good there is nothing to set.
-func (s Input) recordMissedInPause(p *plan, schedule models.Schedule) (models.Decision, error) {
+func recordMissedInPause(s Input, p *plan, schedule models.Schedule) (models.Decision, error) {
 	if !s.State.Status.Coached() && !s.keepsSlots() {
 		return models.Decision{}, nil
 	}
 	if s.Rules.DecisionPoints && schedule.Next.Date != "" {
-		return s.passDueSlots(p, schedule.ID)
+		return passDueSlots(s, p, schedule.ID)
 	}
 	if slot := schedule.Next; slot.Date != "" {
 		p.addMissed(schedule.ID, slot, s.whyNoPrompt())
 		schedule.LastDate = slot.Date
 	}
 	schedule.Next = models.Slot{}
-	return s.setSlot(p, schedule)
+	return setSlot(s, p, schedule)
 }
 
 // setSlot sets the slot that a schedule has, or the next one from now.
-func (s Input) setSlot(p *plan, schedule models.Schedule) (models.Decision, error) {
+func setSlot(s Input, p *plan, schedule models.Schedule) (models.Decision, error) {
 	if schedule.Next.Date == "" {
 		var err error
 		if schedule.Next, err = s.nextSlot(schedule, s.Now); err != nil {
@@ -212,7 +212,7 @@ func (p *plan) addMissed(id string, slot models.Slot, reason string) {
 // handlePromptSent records that the carrier took a prompt. It voids what
 // depended on the one before; a text that came in meanwhile has answered it
 // already.
-func (s Input) handlePromptSent(ev models.Event) models.Decision {
+func handlePromptSent(s Input, ev models.Event) models.Decision {
 	p := s.newPlan()
 	p.clearDue(models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup)
 	overtaken := slices.ContainsFunc(s.State.Inbox.Items, func(item models.InboxItem) bool {
@@ -235,7 +235,7 @@ func (s Input) handlePromptSent(ev models.Event) models.Decision {
 // handleDueReminder sends one reminder of a prompt without an answer. In quiet
 // hours it waits for their end, unless the next prompt comes first; then it is
 // dropped, and an answer still counts.
-func (s Input) handleDueReminder(promptID string) (models.Decision, error) {
+func handleDueReminder(s Input, promptID string) (models.Decision, error) {
 	pending := s.State.Pending
 	if pending == nil || pending.PromptID != promptID || !s.canSpeakFirst() || s.Rules.NoReminders {
 		return models.Decision{}, nil

@@ -78,7 +78,8 @@ func (r Rules) spreadOffset(participantID string) time.Duration {
 type Zones func(name string) (*time.Location, error)
 
 // Input is everything a decision is made from besides the event. Decide
-// reads State and never changes it.
+// reads State and never changes it. What is asked of it is a method; what answers an
+// event with a decision is a function.
 type Input struct {
 	State models.ParticipantState
 	Now   time.Time

@@ -16,31 +16,31 @@ const MaxSchedules = 5
 
 // changeSchedules answers the scheduler tool: a Note that states what now
 // holds, or Refused and no effect.
-func (s Input) changeSchedules(ask *models.ScheduleAsk) (models.Decision, error) {
+func changeSchedules(s Input, ask *models.ScheduleAsk) (models.Decision, error) {
 	if ask == nil {
 		return models.Decision{}, errors.New("deciding: the scheduler event has no request")
 	}
 	switch ask.Action {
 	case models.ScheduleCreate:
-		return s.createSchedule(*ask)
+		return createSchedule(s, *ask)
 	case models.ScheduleList:
-		return s.listSchedules()
+		return listSchedules(s)
 	case models.ScheduleDelete:
-		return s.deleteSchedule(ask.ID)
+		return deleteSchedule(s, ask.ID)
 	case models.ScheduleReplace:
 		if ask.ByOperator {
-			return s.replaceSchedule(*ask)
+			return replaceSchedule(s, *ask)
 		}
 	case models.ScheduleMove:
 		if ask.ByOperator {
-			return s.moveNext(*ask)
+			return moveNext(s, *ask)
 		}
 	}
 	return refuseAsk("action %s is not known; allowed: %s, %s, %s", quoteValue(string(ask.Action)),
 		models.ScheduleCreate, models.ScheduleList, models.ScheduleDelete), nil
 }
 
-func (s Input) createSchedule(ask models.ScheduleAsk) (models.Decision, error) {
+func createSchedule(s Input, ask models.ScheduleAsk) (models.Decision, error) {
 	if ask.NewID == "" {
 		return models.Decision{}, errors.New("deciding: the new schedule has no id")
 	}
@@ -49,16 +49,16 @@ func (s Input) createSchedule(ask models.ScheduleAsk) (models.Decision, error) {
 		return models.Decision{Refused: refusal}, nil
 	}
 	if i := slices.IndexFunc(s.State.Schedules, func(had models.Schedule) bool { return isSameSchedule(had, wanted) }); i >= 0 {
-		return s.scheduleNote("already exists", s.State.Schedules[i])
+		return scheduleNote(s, "already exists", s.State.Schedules[i])
 	}
 	if len(s.State.Schedules) >= MaxSchedules {
 		return refuseAsk("there are %d schedules already, the most allowed; delete one first: %s", MaxSchedules, s.scheduleIDs()), nil
 	}
-	return s.placeSchedule("created", wanted, ask.ByOperator)
+	return placeSchedule(s, "created", wanted, ask.ByOperator)
 }
 
 // placeSchedule finds the next slot of a schedule and puts it into force.
-func (s Input) placeSchedule(status string, wanted models.Schedule, byOperator bool) (models.Decision, error) {
+func placeSchedule(s Input, status string, wanted models.Schedule, byOperator bool) (models.Decision, error) {
 	var err error
 	wanted.Next, err = s.nextAllowed(wanted, s.Now, s.Rules.Quiet)
 	if errors.Is(err, ErrNoSlot) && s.isZoneUnknown() {
@@ -77,7 +77,7 @@ func (s Input) placeSchedule(status string, wanted models.Schedule, byOperator b
 			return models.Decision{Refused: refusal}, err
 		}
 	}
-	decision, err := s.scheduleNote(status, wanted)
+	decision, err := scheduleNote(s, status, wanted)
 	if err != nil {
 		return models.Decision{}, err
 	}
@@ -164,7 +164,7 @@ func badClock(field, text string) string {
 	return ""
 }
 
-func (s Input) deleteSchedule(id string) (models.Decision, error) {
+func deleteSchedule(s Input, id string) (models.Decision, error) {
 	if !slices.ContainsFunc(s.State.Schedules, func(had models.Schedule) bool { return had.ID == id }) {
 		return refuseAsk("%s; %s%s", unknownID(id), s.scheduleIDs(), s.timeHint(id)), nil
 	}
@@ -263,7 +263,7 @@ func (s Input) viewSchedule(schedule models.Schedule) (scheduleView, error) {
 	return v, nil
 }
 
-func (s Input) scheduleNote(status string, schedule models.Schedule) (models.Decision, error) {
+func scheduleNote(s Input, status string, schedule models.Schedule) (models.Decision, error) {
 	view, err := s.viewSchedule(schedule)
 	if err != nil {
 		return models.Decision{}, err
@@ -279,7 +279,7 @@ func (s Input) scheduleNote(status string, schedule models.Schedule) (models.Dec
 	return models.Decision{Note: string(note)}, nil
 }
 
-func (s Input) listSchedules() (models.Decision, error) {
+func listSchedules(s Input) (models.Decision, error) {
 	views := make([]scheduleView, 0, len(s.State.Schedules))
 	for _, schedule := range s.State.Schedules {
 		view, err := s.viewSchedule(schedule)

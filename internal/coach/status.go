@@ -40,7 +40,7 @@ func StatusChange(from, to models.Status) error {
 // person who opted out or came back by a text of their own is told so, also
 // when the workflow hears of it only after the next change; the rows of the
 // texts show who has been told already.
-func (s Input) changeStatus(ev models.Event) (models.Decision, error) {
+func changeStatus(s Input, ev models.Event) (models.Decision, error) {
 	p := s.newPlan()
 	s, err := s.settleSlots(p, ev.Status)
 	if err != nil {
@@ -79,10 +79,10 @@ func (s Input) changeStatus(ev models.Event) (models.Decision, error) {
 	return p.toDecision(), nil
 }
 
-// pause pauses the participant until an instant, or moves that instant; zero is
+// pauseParticipant pauses the participant until an instant, or moves that instant; zero is
 // until they are resumed.
-func (s Input) pause(until time.Time) (models.Decision, error) {
-	out, err := s.changeStatus(models.Event{Kind: models.EventStatus, Status: models.StatusPaused})
+func pauseParticipant(s Input, until time.Time) (models.Decision, error) {
+	out, err := changeStatus(s, models.Event{Kind: models.EventStatus, Status: models.StatusPaused})
 	if err != nil {
 		return models.Decision{}, err
 	}
@@ -138,10 +138,10 @@ func (s Input) answerWaiting(p *plan) error {
 	return nil
 }
 
-// onRestored arms what a terminated workflow had armed: the daily prompts, and a
+// handleRestored arms what a terminated workflow had armed: the daily prompts, and a
 // greeting that was still to be sent. Its reminders and questions belonged to a
 // prompt of then.
-func (s Input) onRestored() (models.Decision, error) {
+func handleRestored(s Input) (models.Decision, error) {
 	p := s.newPlan()
 	if s.isTakenOver() {
 		p.setDue(models.DueTakeOverEnd, "", s.State.TakenOverUntil)
@@ -168,7 +168,7 @@ func (s Input) resumeSchedules(p *plan) error {
 func (s Input) nextSlots(p *plan) error {
 	for _, schedule := range s.State.Schedules {
 		schedule.Next = models.Slot{}
-		if _, err := s.setSlot(p, schedule); err != nil {
+		if _, err := setSlot(s, p, schedule); err != nil {
 			return err
 		}
 	}
@@ -179,7 +179,7 @@ func (s Input) nextSlots(p *plan) error {
 // stays, so no local date gets a second prompt. Where only it became known that
 // the zone is the person's own, or that it is not, slots stay as they are: quiet
 // hours are checked again when they fall due.
-func (s Input) moveZone(name string, assumed bool) (models.Decision, error) {
+func moveZone(s Input, name string, assumed bool) (models.Decision, error) {
 	if _, err := s.zoneNamed(name); err != nil {
 		return refuseAsk("%v", err), nil
 	}
@@ -211,7 +211,7 @@ func (s Input) moveZone(name string, assumed bool) (models.Decision, error) {
 
 // endParticipation ends the participation: nothing is due any more, one notice
 // goes out.
-func (s Input) endParticipation() models.Decision {
+func endParticipation(s Input) models.Decision {
 	p := s.newPlan()
 	p.clearDue(everyDue()...)
 	p.clearDue(models.DueTakeOverEnd)

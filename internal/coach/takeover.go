@@ -9,7 +9,7 @@ import (
 // takeOver has an operator write in the place of the coach until an instant, or
 // moves that instant. Texts that were about to be answered enter the conversation
 // and wait. Prompts stay due, and are recorded as missed.
-func (s Input) takeOver(until time.Time) models.Decision {
+func takeOver(s Input, until time.Time) models.Decision {
 	p := s.newPlan()
 	p.addEffect(models.Effect{Kind: models.EffectTakeOver, Until: until.UTC()})
 	p.setDue(models.DueTakeOverEnd, "", until)
@@ -22,7 +22,7 @@ func (s Input) takeOver(until time.Time) models.Decision {
 
 // handBack has the coach write again, and answers the texts that came meanwhile
 // where that is asked for.
-func (s Input) handBack(answer bool) (models.Decision, error) {
+func handBack(s Input, answer bool) (models.Decision, error) {
 	p := s.newPlan()
 	p.addEffect(models.Effect{Kind: models.EffectTakeOver})
 	p.clearDue(models.DueTakeOverEnd)

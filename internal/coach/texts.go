@@ -9,7 +9,7 @@ import (
 // handleTexts decides what follows when something came in. What waited for
 // silence is canceled; the answer waits for the end of the burst. Without
 // coaching the texts are stored and not answered.
-func (s Input) handleTexts() models.Decision {
+func handleTexts(s Input) models.Decision {
 	p := s.newPlan()
 	p.clearDue(models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup)
 	p.clearPending(s.State)
@@ -44,7 +44,7 @@ func (s Input) burstEnds() (time.Time, bool) {
 }
 
 // handleDueDebounce starts the reply at the end of a burst.
-func (s Input) handleDueDebounce() models.Decision {
+func handleDueDebounce(s Input) models.Decision {
 	p := s.newPlan()
 	if s.canCoach() && len(s.State.Inbox.Items) > 0 {
 		s.startReply(p)
