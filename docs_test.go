@@ -146,7 +146,7 @@ func TestContributingNamesWhatExists(t *testing.T) {
 func TestOperationsNameEveryMetric(t *testing.T) {
 	page, err := os.ReadFile("docs/operations.md")
 	require.NoError(t, err)
-	literal := regexp.MustCompile(`"_?([a-z]+(?:_[a-z]+)*_(?:total|seconds|waiting|open|brakes|texts|faults|failing))"`)
+	literal := regexp.MustCompile(`"_?([a-z]+(?:_[a-z]+)*_(?:total|seconds|waiting|open|brakes|texts|faults|failing|ready))"`)
 	// The SDK's counters get their ending when they are served.
 	known := map[string]bool{
 		strings.TrimPrefix(models.MetricDrained, "coachline_") + "_total":   true,

@@ -118,7 +118,7 @@ func demoBuilds(t *testing.T) []types.ServiceConfig {
 			built = append(built, service)
 		}
 	}
-	require.Len(t, built, 3)
+	require.Len(t, built, 4)
 	return built
 }
 

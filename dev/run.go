@@ -13,10 +13,13 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"coachline/dev/temporal"
+	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/internal/metrics"
 	"coachline/internal/redact"
+	"coachline/internal/rollout"
 	"coachline/internal/sim/twilio"
+	"coachline/models"
 	"coachline/starter"
 	"coachline/worker"
 )
@@ -160,5 +163,26 @@ func (s *system) startWorker(ctx context.Context, settings config.Config, m *met
 	}
 	defer c.Close()
 	run := func(ctx context.Context, cfg config.Config) error { return worker.RunWith(ctx, cfg, m) }
-	return s.start(ctx, role{name: "worker", run: run, ready: polls(c)}, settings)
+	if err := s.start(ctx, role{name: "worker", run: run, ready: polls(c)}, settings); err != nil {
+		return err
+	}
+	return promoteOwn(ctx, c, settings.Worker)
+}
+
+// promoteOwn gives the tasks to this build where an earlier one has them: on one machine
+// no operator says so.
+func promoteOwn(ctx context.Context, c client.Client, settings config.Worker) error {
+	var own string
+	var err error
+	if settings.Versioning != config.VersioningOff {
+		if own, err = build.ID(settings.BuildID); err != nil {
+			return err
+		}
+	}
+	d := rollout.Deployment{Client: c, Name: settings.Deployment, Queue: models.QueueCoach}
+	route, err := d.Read(ctx)
+	if err != nil || !route.IsSet || route.Current == own {
+		return err
+	}
+	return d.Promote(ctx, rollout.Promotion{Build: own})
 }

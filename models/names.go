@@ -62,9 +62,6 @@ const (
 	QuerySchedules = "Schedules"
 )
 
-// DeploymentName is what the builds of the workers are versions of.
-const DeploymentName = "coachline"
-
 // Counters of the workflow, without the ending that Prometheus gives them.
 const (
 	// MetricDrained counts texts that were received just before a run continued

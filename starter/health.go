@@ -21,6 +21,7 @@ type healthRoutes struct {
 	base
 	store    *store.Store
 	temporal client.Client
+	workers  func(context.Context) error
 	metrics  *metrics.Metrics
 	version  string
 }
@@ -57,6 +58,12 @@ func (h *healthRoutes) getReadiness(ctx context.Context, _ *noInput) (*answer[ap
 		ready.Temporal = "unreachable"
 		h.log.Warn("temporal is not reachable", "error", err)
 	}
+	ready.Workers = "ok"
+	if ready.Temporal == "ok" {
+		if err := h.workers(ctx); err != nil {
+			ready.Workers = err.Error()
+		}
+	}
 	if ready.Database != "ok" || ready.Temporal != "ok" {
 		return nil, newFailure(http.StatusServiceUnavailable, "not ready: database %s, temporal %s", ready.Database, ready.Temporal)
 	}
@@ -66,6 +73,7 @@ func (h *healthRoutes) getReadiness(ctx context.Context, _ *noInput) (*answer[ap
 func (h *healthRoutes) registerMetrics(mux *http.ServeMux, doc *huma.OpenAPI) {
 	mux.Handle("GET /metrics", h.metrics.HandlerWith(metrics.Backlog{
 		Notices: h.store.Notices.PendingNotices, SenderHolds: h.store.Outbox.SenderHolds, Attention: h.store.Attention.CountAttention,
+		Workers: h.workers,
 	}))
 	doc.AddOperation(plainRoute{http.MethodGet, "/metrics", "Prometheus metrics", "text/plain"}.newOperation(http.StatusBadRequest))
 }

@@ -12,7 +12,7 @@ func TestOps(t *testing.T) {
 	h := start(t, nil)
 	require.Contains(t, h.figures(), "\ncoachline_notices_waiting ")
 	require.JSONEq(t, `{"status":"ok","result":{"version":"v0-test"}}`, h.do(call{method: "GET", path: "/version"}).raw)
-	require.JSONEq(t, `{"database":"ok","temporal":"ok"}`, string(h.do(call{method: "GET", path: "/readyz"}).body.Result))
+	require.JSONEq(t, `{"database":"ok","temporal":"ok","workers":"ok"}`, string(h.do(call{method: "GET", path: "/readyz"}).body.Result))
 	h.engine.fail(func(context.Context, string) error { return errDown })
 	h.refused(call{method: "GET", path: "/readyz"}, http.StatusServiceUnavailable, "database ok, temporal unreachable")
 	h.faults.fail(errDown)

@@ -177,7 +177,7 @@ func (h *handlers) newAPI() http.Handler {
 	admission := newAdmission(h.base, h.cfg, readings)
 	router.UseMiddleware(admission.requireAccess(router), (&requestKeys{h.base, s.RequestKeys}).answerOnce(router))
 	carrier := &carrierRoutes{h.base, s.Inbound, s.Outbox, h.cfg.Carrier, h.cfg.Metrics, h.numbers, keylock.New()}
-	health := &healthRoutes{h.base, s, h.cfg.Temporal, h.cfg.Metrics, h.cfg.Version}
+	health := &healthRoutes{h.base, s, h.cfg.Temporal, h.cfg.Workers, h.cfg.Metrics, h.cfg.Version}
 	for _, register := range h.registrations(carrier, health, readings) {
 		register(router)
 	}

@@ -13,7 +13,6 @@ import (
 	"coachline/internal/config"
 	"coachline/internal/connect"
 	"coachline/internal/doctor"
-	"coachline/models"
 	"coachline/prompts"
 	"coachline/prompts/pages"
 )
@@ -41,7 +40,9 @@ type SettingsConfig struct {
 func newSettings(cfg config.Config, conns *connect.Connections) SettingsConfig {
 	settings := SettingsConfig{
 		Table: cfg.Table(), Checks: doctor.List(cfg, nil),
-		Builds: func(ctx context.Context) ([]api.WorkerBuild, error) { return listBuilds(ctx, conns.Temporal) },
+		Builds: func(ctx context.Context) ([]api.WorkerBuild, error) {
+			return listBuilds(ctx, conns.Temporal, cfg.Worker.Deployment)
+		},
 	}
 	library, err := prompts.Load(cfg.Worker.PromptsDir)
 	if err != nil {
@@ -61,8 +62,8 @@ func newPromptPages(all []pages.Page) []api.PromptPage {
 	return out
 }
 
-func listBuilds(ctx context.Context, engine client.Client) ([]api.WorkerBuild, error) {
-	got, err := engine.WorkerDeploymentClient().GetHandle(models.DeploymentName).Describe(ctx, client.WorkerDeploymentDescribeOptions{})
+func listBuilds(ctx context.Context, engine client.Client, deployment string) ([]api.WorkerBuild, error) {
+	got, err := engine.WorkerDeploymentClient().GetHandle(deployment).Describe(ctx, client.WorkerDeploymentDescribeOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func (h *settingRoutes) register(router huma.API) {
 	register(router, route{method: http.MethodGet, path: settingsPath, id: "get-settings", needs: auth.SettingsRead,
 		summary: "What the starter runs with, secrets masked"}, h.getSettings)
 	register(router, route{method: http.MethodGet, path: settingsPath + "/checks", id: "run-checks", needs: auth.SettingsRead,
-		summary: "Check configuration, database, keys, audit, webhooks, alerts, Temporal, model and carrier"}, h.runChecks)
+		summary: "Check configuration, database, keys, audit, webhooks, alerts, Temporal, workers, model and carrier"}, h.runChecks)
 }
 
 func (h *settingRoutes) getSettings(ctx context.Context, _ *noInput) (*answer[api.Settings], error) {

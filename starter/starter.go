@@ -132,6 +132,8 @@ type Config struct {
 	// Changes tells the console's pages what has changed; nil: they do not follow.
 	Changes  console.Changes
 	Temporal client.Client
+	// Workers returns why no worker takes tasks; nil where one does.
+	Workers  func(ctx context.Context) error
 	Carrier  CarrierConfig
 	Defaults Defaults
 	Relay    RelayConfig
@@ -230,6 +232,9 @@ func (h *handlers) newServer(ctx context.Context) (*Server, error) {
 }
 
 func (c Config) withDefaults() Config {
+	if c.Workers == nil {
+		c.Workers = func(context.Context) error { return nil }
+	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}

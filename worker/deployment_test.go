@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"testing"
@@ -9,13 +10,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 	enums "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/dev/temporal"
 	"coachline/internal/config"
+	"coachline/internal/rollout"
 )
 
 const (
@@ -59,21 +60,15 @@ func newCluster(t *testing.T) cluster {
 func (k cluster) worker(build string, mode config.Versioning) (deployment, func()) {
 	k.t.Helper()
 	d := deployment{
-		client: k.c, mode: mode, build: build, queue: testQueue, logger: slog.New(slog.DiscardHandler),
-		interval: 200 * time.Millisecond, gone: time.Minute,
+		Deployment: rollout.Deployment{Client: k.c, Name: "coachline", Queue: testQueue},
+		mode:       mode, build: build, logger: slog.New(slog.DiscardHandler),
 	}
 	require.NoError(k.t, d.checkServer(k.t.Context()))
 	w := sdk.New(k.c, testQueue, sdk.Options{DeploymentOptions: d.deploymentOptions()})
 	w.RegisterWorkflowWithOptions(endWithBuild(build), workflow.RegisterOptions{Name: "EndWithBuild"})
 	require.NoError(k.t, w.Start())
-	ctx, cancel := context.WithCancel(context.Background())
-	var keeping sync.WaitGroup
-	keeping.Go(func() { _ = d.keepRoute(ctx) }) // Refusals have a test of their own.
-	stop := sync.OnceFunc(func() {
-		cancel()
-		keeping.Wait()
-		w.Stop()
-	})
+	d.beginRoute(k.t.Context())
+	stop := sync.OnceFunc(w.Stop)
 	k.t.Cleanup(stop)
 	return d, stop
 }
@@ -81,8 +76,8 @@ func (k cluster) worker(build string, mode config.Versioning) (deployment, func(
 func (k cluster) routed(d deployment, to string) {
 	k.t.Helper()
 	require.Eventually(k.t, func() bool {
-		now, err := d.currentRoute(k.t.Context())
-		return err == nil && now.build == to
+		now, err := d.Read(k.t.Context())
+		return err == nil && now.Current == to
 	}, limit, 50*time.Millisecond, "tasks are not routed to %q", to)
 }
 
@@ -127,13 +122,20 @@ func (k cluster) ends(id string) string {
 	ctx, cancel := context.WithTimeout(k.t.Context(), limit)
 	defer cancel()
 	var build string
-	require.NoError(k.t, k.c.GetWorkflow(ctx, id, "").Get(ctx, &build), "nobody took the task")
+	require.NoError(k.t, k.c.GetWorkflow(ctx, id, "").Get(ctx, &build), "the task was not taken")
 	return build
 }
 
-// TestRebuiltNeedsNobody is one machine: every build is gone before the next
-// one starts, and the setting may change with it.
-func TestRebuiltNeedsNobody(t *testing.T) {
+// promote gives the tasks to a build.
+func (k cluster) promote(d deployment, build string) {
+	k.t.Helper()
+	require.NoError(k.t, d.Promote(k.t.Context(), rollout.Promotion{Build: build}))
+	k.routed(d, build)
+}
+
+// TestPromotedBuildsTakeOver: every build is gone before the next one starts, the setting
+// may change with it, and each goes on with what the one before began.
+func TestPromotedBuildsTakeOver(t *testing.T) {
 	t.Parallel()
 	k := newCluster(t)
 	for i, step := range []struct {
@@ -144,65 +146,53 @@ func TestRebuiltNeedsNobody(t *testing.T) {
 		{"two", config.VersioningAuto},
 		{"two", config.VersioningOff},
 		{"one", config.VersioningAuto}, // and back to an older build
-		{"three", config.VersioningOff},
-		{"three", config.VersioningPinned}, // the first pinned build waits for no other build
 	} {
 		older := string(rune('a' + i))
 		d, stop := k.worker(step.build, step.mode)
-		k.routed(d, d.ownRoute())
 		if i > 0 {
+			k.promote(d, d.ownRoute())
 			require.Equal(t, step.build, k.ends(older), "began on the build before")
 		}
+		k.routed(d, d.ownRoute())
+		require.NoError(t, d.Check(t.Context()))
 		k.start(string(rune('a' + i + 1)))
 		stop()
 	}
 }
 
-// TestSurvivorTakesOver: the build that started last leaves first.
-func TestSurvivorTakesOver(t *testing.T) {
+// TestOldBuildTakesNothingBack: the first build takes the tasks, a later one waits to be
+// promoted, and after that a worker of the first one that starts again takes nothing.
+func TestOldBuildTakesNothingBack(t *testing.T) {
 	t.Parallel()
 	k := newCluster(t)
-	one, _ := k.worker("one", config.VersioningAuto)
+	one, stop := k.worker("one", config.VersioningAuto)
 	k.routed(one, "one")
-	two, stop := k.worker("two", config.VersioningAuto)
-	k.routed(two, "two")
-	k.start("a")
-	polls, err := one.newestPolls(t.Context())
+	two, _ := k.worker("two", config.VersioningAuto)
+	k.routed(two, "one")
+	require.NoError(t, two.Check(t.Context()))
+	require.NoError(t, two.Promote(t.Context(), rollout.Promotion{Build: "two", Percent: 10}))
+	ramp, err := two.Read(t.Context())
 	require.NoError(t, err)
-	require.False(t, one.isGone(polls, "two", time.Now()))
+	require.Equal(t, "one two 10", fmt.Sprint(ramp.Current, " ", ramp.Ramping, " ", ramp.Percent))
+	k.promote(two, "two")
+	k.start("a")
 	stop()
-	one.gone = -time.Hour // as if its last poll were long ago
-	require.NoError(t, one.updateRoute(t.Context(), false, false))
-	k.routed(one, "one")
-	require.Equal(t, "one", k.ends("a"))
+	again, _ := k.worker("one", config.VersioningAuto)
+	k.routed(again, "two")
+	require.Equal(t, "two", k.ends("a"))
+
+	_, err = k.c.WorkerDeploymentClient().GetHandle("coachline").SetCurrentVersion(t.Context(), client.WorkerDeploymentSetCurrentVersionOptions{BuildID: "one"})
+	require.Error(t, err, "only a promotion moves the tasks")
+	require.NoError(t, two.Promote(t.Context(), rollout.Promotion{Build: "gone", IsForced: true}))
+	require.ErrorContains(t, two.Check(t.Context()), `no worker of build "gone" runs`)
 }
 
-// TestBuildIsGone: a build is gone when it is silent and this worker is not. A
-// server that takes no polls for a while moves no task to an old build.
-func TestBuildIsGone(t *testing.T) {
+// TestNoWorkerIsTold: an installation without workers says so.
+func TestNoWorkerIsTold(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	ago := func(d time.Duration) time.Time { return now.Add(-d) }
-	d := deployment{mode: config.VersioningAuto, build: "old", gone: 2 * time.Minute}
-	for name, tt := range map[string]struct {
-		polls map[string]time.Time
-		gone  bool
-	}{
-		"both poll":                 {map[string]time.Time{"old": ago(time.Minute), "new": ago(30 * time.Second)}, false},
-		"silent":                    {map[string]time.Time{"old": ago(10 * time.Second), "new": ago(3 * time.Minute)}, true},
-		"forgotten by the server":   {map[string]time.Time{"old": ago(10 * time.Second)}, true},
-		"silent, but not for long":  {map[string]time.Time{"old": ago(10 * time.Second), "new": ago(2 * time.Minute)}, false},
-		"the server hears of none":  {map[string]time.Time{"old": ago(4 * time.Minute), "new": ago(5 * time.Minute)}, false},
-		"this worker is not listed": {map[string]time.Time{"new": ago(3 * time.Minute)}, true},
-		"this worker is new":        {map[string]time.Time{"new": ago(time.Minute)}, false},
-		"workers without versions":  {map[string]time.Time{"old": ago(0), "": ago(3 * time.Minute)}, true},
-	} {
-		build := "new"
-		if _, found := tt.polls[""]; found {
-			build = ""
-		}
-		require.Equal(t, tt.gone, d.isGone(tt.polls, build, now), name)
-	}
+	k := newCluster(t)
+	d := rollout.Deployment{Client: k.c, Name: "coachline", Queue: testQueue}
+	require.ErrorContains(t, d.Check(t.Context()), "no worker runs")
 }
 
 // TestPinnedMovesBetweenRuns: a run stays on its build; an operator makes the
@@ -215,30 +205,10 @@ func TestPinnedMovesBetweenRuns(t *testing.T) {
 	k.start("stays")
 	k.start("moves")
 	two, _ := k.worker("two", config.VersioningPinned)
-	require.Eventually(t, func() bool {
-		polls, err := two.newestPolls(t.Context())
-		return err == nil && !polls["two"].IsZero()
-	}, limit, 50*time.Millisecond)
-	now, err := two.currentRoute(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, "one", now.build, "a pinned build waits for its operator")
-
-	require.Eventually(t, func() bool {
-		_, err := k.c.WorkerDeploymentClient().GetHandle(deploymentName).
-			SetCurrentVersion(t.Context(), client.WorkerDeploymentSetCurrentVersionOptions{BuildID: "two"})
-		return err == nil
-	}, limit, 100*time.Millisecond)
-	k.routed(two, "two")
+	k.routed(two, "one")
+	k.promote(two, "two")
 	k.say("moves", "next")
 	k.did("moves", 2)
 	require.Equal(t, "two", k.ends("moves"))
 	require.Equal(t, "one", k.ends("stays"))
-}
-
-func TestKeepEndsWhenItMayNotRoute(t *testing.T) {
-	t.Parallel()
-	require.True(t, isRefused(serviceerror.NewPermissionDenied("no", "")))
-	require.True(t, isRefused(serviceerror.NewUnimplemented("what?")))
-	require.False(t, isRefused(serviceerror.NewFailedPrecondition("not yet")))
-	require.False(t, isRefused(nil))
 }

@@ -10,15 +10,16 @@ import (
 )
 
 // serveMetrics opens the worker's own address for scrapes where there is one.
-func serveMetrics(ctx context.Context, cfg config.Config, m *metrics.Metrics) (stop func() error, err error) {
+// It answers /readyz with 200 once ready is called.
+func serveMetrics(ctx context.Context, cfg config.Config, m *metrics.Metrics) (ready func(), stop func() error, err error) {
 	if cfg.Worker.MetricsAddr == "" {
-		return func() error { return nil }, nil
+		return func() {}, func() error { return nil }, nil
 	}
 	endpoint, err := m.Open(ctx, cfg.Worker.MetricsAddr)
 	if err != nil {
-		return nil, fmt.Errorf("COACH_METRICS_ADDR: %w", err)
+		return nil, nil, fmt.Errorf("COACH_METRICS_ADDR: %w", err)
 	}
 	slog.Info("serving metrics", "address", endpoint.Addr())
 	go endpoint.Serve()
-	return func() error { return endpoint.Close(ctx) }, nil
+	return endpoint.SetReady, func() error { return endpoint.Close(ctx) }, nil
 }

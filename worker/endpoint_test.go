@@ -15,21 +15,27 @@ func TestTheWorkersOwnAddress(t *testing.T) {
 	require.NoError(t, err)
 	address := func(value string) config.Config { return config.Config{Worker: config.Worker{MetricsAddr: value}} }
 
-	stop, err := serveMetrics(t.Context(), address(""), m)
+	_, stop, err := serveMetrics(t.Context(), address(""), m)
 	require.NoError(t, err)
 	require.NoError(t, stop(), "none is open")
 
 	taken, err := m.Open(t.Context(), "127.0.0.1:0")
 	require.NoError(t, err)
-	_, err = serveMetrics(t.Context(), address(taken.Addr()), m)
+	_, _, err = serveMetrics(t.Context(), address(taken.Addr()), m)
 	require.ErrorContains(t, err, "COACH_METRICS_ADDR")
 	require.NoError(t, taken.Close(t.Context()))
 
-	stop, err = serveMetrics(t.Context(), address(taken.Addr()), m)
+	ready, stop, err := serveMetrics(t.Context(), address(taken.Addr()), m)
 	require.NoError(t, err)
-	resp, err := http.Get("http://" + taken.Addr() + "/livez")
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
-	require.Equal(t, http.StatusOK, resp.StatusCode)
+	get := func(path string) int {
+		resp, err := http.Get("http://" + taken.Addr() + path)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		return resp.StatusCode
+	}
+	require.Equal(t, http.StatusOK, get("/livez"))
+	require.Equal(t, http.StatusServiceUnavailable, get("/readyz"))
+	ready()
+	require.Equal(t, http.StatusOK, get("/readyz"))
 	require.NoError(t, stop())
 }

@@ -17,6 +17,7 @@ import (
 	"coachline/internal/config"
 	"coachline/internal/connect"
 	"coachline/internal/metrics"
+	"coachline/internal/rollout"
 	"coachline/internal/study"
 	"coachline/models"
 )
@@ -39,14 +40,14 @@ func Run(ctx context.Context, cfg config.Config) error {
 // RunWith does what Run does in a process that has its metrics already, because
 // it plays the other role too.
 func RunWith(ctx context.Context, cfg config.Config, m *metrics.Metrics) error {
-	stop, err := serveMetrics(ctx, cfg, m)
+	ready, stop, err := serveMetrics(ctx, cfg, m)
 	if err != nil {
 		return err
 	}
-	return errors.Join(runWorker(ctx, cfg, m), stop())
+	return errors.Join(runWorker(ctx, cfg, m, ready), stop())
 }
 
-func runWorker(ctx context.Context, cfg config.Config, m *metrics.Metrics) error {
+func runWorker(ctx context.Context, cfg config.Config, m *metrics.Metrics, ready func()) error {
 	conns, err := connect.Open(ctx, cfg, m.Temporal())
 	if err != nil {
 		return err
@@ -65,9 +66,11 @@ func runWorker(ctx context.Context, cfg config.Config, m *metrics.Metrics) error
 	}
 	conns.Logger.Info("worker started", "build", w.deployment.build,
 		"queues", []string{models.QueueCoach, models.QueueModel, models.QueueSMS})
-	err = w.deployment.keepRoute(ctx)
+	ready()
+	w.deployment.beginRoute(ctx)
+	<-ctx.Done()
 	w.stopWorkers()
-	return errors.Join(err, conns.Close())
+	return conns.Close()
 }
 
 // role is the three workers of one process.
@@ -86,13 +89,13 @@ func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 	if err != nil {
 		return nil, err
 	}
-	id, err := build.ID()
+	id, err := build.ID(cfg.Worker.BuildID)
 	if err != nil {
 		return nil, err
 	}
 	d := deployment{
-		client: conns.Temporal, mode: cfg.Worker.Versioning, build: id, queue: models.QueueCoach, logger: conns.Logger,
-		interval: routeInterval, gone: goneAfter,
+		Deployment: rollout.Deployment{Client: conns.Temporal, Name: cfg.Worker.Deployment, Queue: models.QueueCoach},
+		mode:       cfg.Worker.Versioning, build: id, logger: conns.Logger,
 	}
 	base, err := workerOptions(cfg.Tuning)
 	if err != nil {

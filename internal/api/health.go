@@ -4,6 +4,7 @@ package api
 type Readiness struct {
 	Database string `json:"database" enum:"ok,unreachable"`
 	Temporal string `json:"temporal" enum:"ok,unreachable"`
+	Workers  string `json:"workers" doc:"ok, or why messages are stored and not answered; the starter takes messages all the same."`
 }
 
 // Version is the version of the running build.

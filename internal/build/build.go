@@ -75,9 +75,12 @@ func commitOf(info *debug.BuildInfo) string {
 
 // ID tells builds apart: the version where it names one state of the sources,
 // and otherwise the version with a digest of the running program. It is the
-// same in every process of one binary. The error is that the program's own
-// file cannot be read; a retry is safe.
-func ID() (string, error) {
+// same in every process of one binary. A name that an operator gave is taken as it is.
+// The error is that the program's own file cannot be read; a retry is safe.
+func ID(named string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
 	path, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("finding the program's file: %w", err)

@@ -46,7 +46,7 @@ func TestIdentify(t *testing.T) {
 }
 
 func TestID(t *testing.T) {
-	id, err := ID()
+	id, err := ID("")
 	require.NoError(t, err)
 	require.Contains(t, id, Version())
 }

@@ -16,7 +16,7 @@ import (
 
 func doctorCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Check configuration, database, payload keys, audit, webhooks, alerts, Temporal, model and carrier", Args: exactArgs(0),
+		Use: "doctor", Short: "Check configuration, database, payload keys, audit, webhooks, alerts, Temporal, workers, model and carrier", Args: exactArgs(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := p.besideDev()
 			return RunChecks(c.Context(), p.out, p.json, doctor.List(cfg, err))

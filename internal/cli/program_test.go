@@ -166,7 +166,7 @@ func TestDoctor(t *testing.T) {
 		verdicts[fields[0]] = fields[1]
 	}
 	require.Equal(t, map[string]string{
-		"configuration": "ok", "database": "ok", "keys": "ok", "audit": "ok", "allocations": "ok", "webhooks": "ok", "alerts": "warning", "temporal": "failed", "model": "ok", "carrier": "ok",
+		"configuration": "ok", "database": "ok", "keys": "ok", "audit": "ok", "allocations": "ok", "webhooks": "ok", "alerts": "warning", "temporal": "failed", "workers": "failed", "model": "ok", "carrier": "ok",
 	}, verdicts, out)
 
 	code, out, complaint = call(t, environ, "reseal")

@@ -200,6 +200,10 @@ type Worker struct {
 	ContinueAsNewEvents int `env:"COACH_CONTINUE_AS_NEW_EVENTS" envDefault:"0"`
 	// Versioning says how participants move from one build to the next.
 	Versioning Versioning `env:"COACH_DEPLOYMENT_VERSIONING" envDefault:"auto"`
+	// Deployment and BuildID name the worker's version to Temporal, under the names that
+	// Temporal's own worker controller sets. Without a BuildID the program's own is taken.
+	Deployment string `env:"TEMPORAL_DEPLOYMENT_NAME" envDefault:"coachline"`
+	BuildID    string `env:"TEMPORAL_WORKER_BUILD_ID"`
 	// AlertURL takes the pages for texts that may be a crisis; secret because
 	// such addresses hold tokens. Empty sends no pages.
 	AlertURL Secret `env:"COACH_ALERT_URL"`
@@ -254,7 +258,7 @@ type Versioning string
 const (
 	// VersioningOff lets any worker take any task.
 	VersioningOff Versioning = "off"
-	// VersioningAuto moves everybody to the build that started last.
+	// VersioningAuto moves every run to the current build with its next task.
 	VersioningAuto Versioning = "auto"
 	// VersioningPinned keeps a run of the workflow on the build it began on;
 	// an operator says which build the next runs begin on.

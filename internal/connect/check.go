@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 
@@ -14,6 +15,7 @@ import (
 
 	"coachline/internal/config"
 	"coachline/internal/database"
+	"coachline/internal/rollout"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
@@ -76,14 +78,25 @@ func OpenDatabase(ctx context.Context, cfg config.Config) (*database.Database, e
 	return rows, nil
 }
 
+// NewTemporal returns a client for a command, which connects with its first call. It may
+// move the route of tasks.
+func NewTemporal(cfg config.Config) (client.Client, error) {
+	options := cfg.Temporal.Options()
+	// The SDK must not write between the lines of a report.
+	options.Logger, options.Identity = slog.New(slog.DiscardHandler), rollout.Identity
+	engine, err := client.NewLazyClient(options)
+	if err != nil {
+		return nil, fmt.Errorf("TEMPORAL_ADDRESS: %w", err)
+	}
+	return engine, nil
+}
+
 // CheckTemporal asks the cluster for our namespace, which needs the address,
 // the credentials and the namespace to be right, and for its search attributes.
 func CheckTemporal(ctx context.Context, cfg config.Config) error {
-	options := cfg.Temporal.Options()
-	options.Logger = silentLogger{}
-	engine, err := client.NewLazyClient(options)
+	engine, err := NewTemporal(cfg)
 	if err != nil {
-		return fmt.Errorf("TEMPORAL_ADDRESS: %w", err)
+		return err
 	}
 	defer engine.Close()
 	_, err = engine.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: cfg.Temporal.Namespace})
@@ -91,6 +104,16 @@ func CheckTemporal(ctx context.Context, cfg config.Config) error {
 		return fmt.Errorf("namespace %s at %s: %w", cfg.Temporal.Namespace, cfg.Temporal.Address, err)
 	}
 	return checkSearchAttributes(ctx, engine, cfg)
+}
+
+// CheckWorkers reports that no worker runs, or none of the build that gets the tasks.
+func CheckWorkers(ctx context.Context, cfg config.Config) error {
+	engine, err := NewTemporal(cfg)
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	return rollout.Deployment{Client: engine, Name: cfg.Worker.Deployment, Queue: models.QueueCoach}.Check(ctx)
 }
 
 // checkSearchAttributes asks the cluster for the search attributes that the
@@ -122,11 +145,3 @@ func missingAttributes(namespace string, have map[string]enums.IndexedValueType)
 	}
 	return errors.Join(wrong...)
 }
-
-// silentLogger keeps the SDK from writing between the lines of a report.
-type silentLogger struct{}
-
-func (silentLogger) Debug(string, ...any) {}
-func (silentLogger) Info(string, ...any)  {}
-func (silentLogger) Warn(string, ...any)  {}
-func (silentLogger) Error(string, ...any) {}

@@ -66,6 +66,7 @@ func List(cfg config.Config, loadErr error) []Check {
 		{Name: "temporal", Run: func(ctx context.Context) (string, error) {
 			return cfg.Temporal.Address, connect.CheckTemporal(ctx, cfg)
 		}},
+		{Name: "workers", Run: func(ctx context.Context) (string, error) { return "", connect.CheckWorkers(ctx, cfg) }},
 		{Name: "model", Run: func(ctx context.Context) (string, error) {
 			return eachKey(cfg.Model.Keys(), func(key string) (string, error) {
 				return probeModel(ctx, cfg.Model.BaseURL, key)

@@ -20,6 +20,8 @@ type Backlog struct {
 	SenderHolds func(ctx context.Context) ([]models.SenderHold, error)
 	// Attention counts what operators should look at, of each kind.
 	Attention func(ctx context.Context) ([]models.AttentionCount, error)
+	// Workers returns why no worker takes tasks; nil where one does.
+	Workers func(ctx context.Context) error
 }
 
 const (
@@ -55,6 +57,8 @@ var (
 		"Notices that were committed and not yet told to a workflow, counted up to 10000.", nil, nil)
 	noticesOldest = prometheus.NewDesc(namespace+"_notices_oldest_seconds",
 		"Age of the oldest notice that waits; 0 when none does.", nil, nil)
+	workersReady = prometheus.NewDesc(namespace+"_workers_ready",
+		"1 while a worker of the build that gets the tasks runs, as the starter sees it.", nil, nil)
 	attentionOpen = prometheus.NewDesc(namespace+"_attention_open",
 		"Participants whom an operator should look at, by why, until the operator clears it.", []string{"kind"}, nil)
 	attentionRaised = prometheus.NewDesc(namespace+"_attention_raised_total",
@@ -67,6 +71,7 @@ var (
 func (b backlog) Describe(to chan<- *prometheus.Desc) {
 	to <- noticesWaiting
 	to <- noticesOldest
+	to <- workersReady
 	to <- senderBrakes
 	to <- attentionOpen
 	to <- attentionRaised
@@ -77,6 +82,11 @@ func (b backlog) Collect(to chan<- prometheus.Metric) {
 	// The library does not pass on the context of the scrape.
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
 	defer cancel()
+	ready := 1.0
+	if b.waiting.Workers(ctx) != nil {
+		ready = 0
+	}
+	to <- prometheus.MustNewConstMetric(workersReady, prometheus.GaugeValue, ready)
 	b.brakes(ctx, to)
 	b.attention(ctx, to)
 	now := time.Now()

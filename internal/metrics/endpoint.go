@@ -7,15 +7,17 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
-// Endpoint serves GET /metrics and GET /livez for a role that has no HTTP
+// Endpoint serves GET /metrics, GET /livez and GET /readyz for a role that has no HTTP
 // address of its own.
 type Endpoint struct {
 	listener net.Listener
 	server   *http.Server
 	logger   *slog.Logger
+	ready    atomic.Bool
 }
 
 const (
@@ -33,13 +35,22 @@ func (m *Metrics) Open(ctx context.Context, address string) (*Endpoint, error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", m.Handler())
+	e := &Endpoint{listener: listener, logger: m.logger}
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
-	server := &http.Server{
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if !e.ready.Load() {
+			http.Error(w, "not ready: it waits for Temporal or the database", http.StatusServiceUnavailable)
+		}
+	})
+	e.server = &http.Server{
 		Handler: mux, ReadHeaderTimeout: endpointTimeout, ReadTimeout: endpointTimeout, WriteTimeout: endpointTimeout,
 		ErrorLog: slog.NewLogLogger(m.logger.Handler(), slog.LevelWarn),
 	}
-	return &Endpoint{listener: listener, server: server, logger: m.logger}, nil
+	return e, nil
 }
+
+// SetReady says from now on that the role does its work.
+func (e *Endpoint) SetReady() { e.ready.Store(true) }
 
 // Addr is the address that the endpoint listens on.
 func (e *Endpoint) Addr() string { return e.listener.Addr().String() }

@@ -27,10 +27,12 @@ type pending struct {
 	held *models.SenderHold
 	open []models.AttentionCount
 	err  error
+	idle error
 }
 
 func (p pending) backlog() metrics.Backlog {
-	return metrics.Backlog{Notices: p.PendingNotices, SenderHolds: p.SenderHolds, Attention: p.CountAttention}
+	return metrics.Backlog{Notices: p.PendingNotices, SenderHolds: p.SenderHolds, Attention: p.CountAttention,
+		Workers: func(context.Context) error { return p.idle }}
 }
 
 func (p pending) SenderHolds(context.Context) ([]models.SenderHold, error) {
@@ -290,7 +292,8 @@ func TestTurns(t *testing.T) {
 func TestBacklog(t *testing.T) {
 	m := newMetrics(t)
 	t.Run("nothing waits", func(t *testing.T) {
-		holds(t, scrape(t, m.HandlerWith(pending{}.backlog())), "coachline_notices_waiting 0", "coachline_notices_oldest_seconds 0")
+		holds(t, scrape(t, m.HandlerWith(pending{}.backlog())), "coachline_notices_waiting 0", "coachline_notices_oldest_seconds 0", "coachline_workers_ready 1")
+		holds(t, scrape(t, m.HandlerWith(pending{idle: errors.New("no worker runs")}.backlog())), "coachline_workers_ready 0")
 	})
 	t.Run("the oldest counts", func(t *testing.T) {
 		now := time.Now()
