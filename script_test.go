@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -10,9 +12,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/pressly/goose/v3"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
@@ -40,7 +44,7 @@ func TestScripts(t *testing.T) {
 	empty, err := os.ReadFile(strings.TrimPrefix(dbtest.SQLite(t), "sqlite:"))
 	require.NoError(t, err)
 	commands := scripttest.Commands()
-	commands["start"], commands["stop"] = startStarter, stopStarter
+	commands["start"], commands["stop"], commands["older"] = startStarter, stopStarter, makeOlder
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", Cmds: commands, UpdateScripts: *updateScripts,
 		Setup: func(env *testscript.Env) error {
@@ -72,6 +76,26 @@ type running struct {
 }
 
 type runningKey struct{}
+
+// makeOlder has the database be one that an older program left: the first migrations,
+// and rows of that time: older 48 rows.sql.
+func makeOlder(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: older MIGRATION FILE")
+	}
+	version, err := strconv.ParseInt(args[0], 10, 64)
+	ts.Check(err)
+	path := ts.MkAbs("coach.db")
+	ts.Check(os.Remove(path))
+	db, err := sql.Open("sqlite", path)
+	ts.Check(err)
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, os.DirFS("internal/database/migrations/sqlite"), goose.WithDisableGlobalRegistry(true))
+	ts.Check(err)
+	_, err = provider.UpTo(context.Background(), version)
+	ts.Check(err)
+	_, err = db.ExecContext(context.Background(), ts.ReadFile(args[1]))
+	ts.Check(errors.Join(err, db.Close()))
+}
 
 // startStarter runs the role starter, with more settings where they are given: start
 // COACH_RETENTION=720h.
