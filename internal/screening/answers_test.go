@@ -25,15 +25,15 @@ func readRows(t *testing.T, file string) [][]string {
 }
 
 // wrongAnswers are the most answers to our own questions that may end, pause, page or be
-// a weak sign. None should; a change that mends some lowers its limit.
-var wrongAnswers = map[string]int{"ends": 2, "pauses": 3, "pages": 12, "weak sign": 31}
+// a weak sign; a change that mends some lowers its limit.
+var wrongAnswers = map[string]int{"ends": 0, "pauses": 0, "pages": 0, "weak sign": 9}
 
 // isThisYou is the question whether the number is still the person's: an answer may
 // say that it is not.
 const isThisYou = "same_person"
 
 // Natural answers to what the coach asks, by a writer who saw the questions alone, end,
-// pause and page hardly ever.
+// pause and page nothing.
 func TestAnswersToOurQuestions(t *testing.T) {
 	files, err := filepath.Glob("testdata/answers/*.tsv")
 	require.NoError(t, err)
@@ -61,8 +61,8 @@ func TestAnswersToOurQuestions(t *testing.T) {
 
 // Limits of texts that ask for nothing and are ended or paused, and of requests that end.
 const (
-	mostEnded, mostPaused = 13, 1
-	leastRequests         = 0.93
+	mostEnded, mostPaused = 0, 0
+	leastRequests         = 0.99
 )
 
 // Texts with the words of requests that are none hardly ever end or pause the

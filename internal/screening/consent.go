@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"coachline/models"
 )
@@ -13,15 +14,80 @@ import (
 // messages are compared with keywords; clear wording is looked for sentence by
 // sentence, and must be about the messages or the programme, addressed to us and
 // without a condition, so that "I want to stop smoking" is none.
-func (s *scanner) screenConsent(words []string, found []finding, optOutType string) (models.Intent, models.ConsentMethod) {
+func (s *scanner) screenConsent(body string, found []finding, optOutType string) (models.Intent, models.ConsentMethod) {
 	if intent, ok := carrierTypes[strings.ToUpper(strings.TrimSpace(optOutType))]; ok {
 		return intent, models.MethodCarrier
 	}
+	words := splitWords(body)
 	if intent, method := wholeText(words); intent != models.IntentNone {
 		return intent, method
 	}
-	return requestIntent(found, s.isDoubted)
+	intent, method := requestIntent(found, s.isDoubted)
+	if intent == models.IntentNone && hasSlip(body, words) {
+		return models.IntentUnclear, models.MethodPhrase
+	}
+	return intent, method
 }
+
+// hasSlip reports whether a text may be a keyword: mistyped ("quti"), with a sign in its
+// place, or in capitals before or behind other words.
+func hasSlip(body string, words []string) bool {
+	bare := slices.DeleteFunc(slices.Clone(words), isCourtesy)
+	if len(bare) == 0 {
+		return strings.ContainsAny(body, stopSigns)
+	}
+	if len(bare) == 1 {
+		return isMistypedKeyword(bare[0])
+	}
+	shown := strings.Fields(strings.TrimRight(body, " \n\t"))
+	if strings.HasSuffix(shown[len(shown)-1], "?") {
+		return false
+	}
+	return isInCapitals(shown[0]) || isInCapitals(shown[len(shown)-1])
+}
+
+// stopSigns are the emoji that people send for STOP.
+const stopSigns = "\U0001f6d1\u26d4\U0001f6ab"
+
+func isInCapitals(word string) bool {
+	letters := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
+	return letters == "STOP" || letters == "STOPP" || letters == "STOPALL" || letters == "UNSUBSCRIBE"
+}
+
+// isMistypedKeyword reports whether a word is a keyword of a request to end with two
+// neighbours swapped, a letter doubled, or, in a longer one, a letter left out in its
+// middle; other letters at the end make other forms of a verb ("salir", "salió"). It is
+// also one that a digit follows ("stop2quit").
+func isMistypedKeyword(word string) bool {
+	if before, _, ok := strings.Cut(word, "2"); ok && keywords[before] == models.IntentStop {
+		return true
+	}
+	if commonWords()[word] {
+		return false
+	}
+	for keyword, intent := range keywords {
+		if intent == models.IntentStop && len(keyword) >= minSlip && isSlip(word, keyword) {
+			return true
+		}
+	}
+	return false
+}
+
+func isSlip(word, keyword string) bool {
+	switch len(word) - len(keyword) {
+	case 0:
+		return isNear([]byte(word), []byte(keyword)) && isSwapped([]byte(word), keyword)
+	case 1:
+		return string(appendSqueezed(nil, []byte(word))) == string(appendSqueezed(nil, []byte(keyword)))
+	case -1:
+		return len(word) >= minLeftOut && word[len(word)-1] == keyword[len(keyword)-1] && isNear([]byte(word), []byte(keyword))
+	}
+	return false
+}
+
+// minSlip is the length of the shortest keywords that are recognised mistyped, and
+// minLeftOut that of the shortest word that may lack a letter of one.
+const minSlip, minLeftOut = 4, 6
 
 // requestIntent takes the clearest of the requests that rules found: to end
 // clearly, unclearly, or because the number is another person's. One that is negated
@@ -104,7 +170,7 @@ var keywords = keywordsOf(map[models.Intent]string{
 		"alto, parar, pare, basta, cancelar, cancela, cancelen, baja, detener, detengan, terminar, salir, revocar, eliminar, suspender, anular, desuscribir, desuscribirme, desinscribir, darme de baja, dar de baja, no mas, " +
 		"stopp, stoppen, stornieren, widerrufen, widerruf, abmelden, abmeldung, loschen, entfernen, abbruch, aussteigen, raus, stop alles, keine sms, abbestellen, austragen, kundigen, kundigung, ende, beenden, aufhoren, abbrechen, " +
 		"arret, arreter, arrete, arretez, desabonner, desabonnement, desinscrire, desinscription, resilier, annuler, stopper, revoquer, retirer, supprimer, quitter, terminer, retrait, resiliation, annulation, sortie, sortir, desabo, cesser, stop sms, stop tout, plus de sms, fin, " +
-		"para, sair, saida, descadastrar, cancelamento, encerrar, remover, cancele, revogar, retirar, desinscrever, excluir, descadastro, descadastrar se, interromper, suspender, fim",
+		"sair, saida, descadastrar, cancelamento, encerrar, remover, cancele, revogar, retirar, desinscrever, excluir, descadastro, descadastrar se, interromper, suspender, fim",
 	models.IntentStart: "start, unstop, alta, iniciar, darme de alta, anmelden, starten, demarrer, commencer, reprendre, comecar, voltar",
 	models.IntentYes:   "yes, si, ja, oui, sim",
 	models.IntentHelp:  "help, info, ayuda, hilfe, aide, ajuda",

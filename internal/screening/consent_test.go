@@ -52,7 +52,7 @@ var optOuts = []string{
 	"I'd like to stop getting your messages",
 	"don't text me anymore", "Don’t text me anymore", "dont text me", "Do not contact me again", "please don't message me again", "never text me again",
 	"do not send me any more messages", "don't send me anything", "no longer contact me", "you must not contact me",
-	"no more", "no more texts", "No more messages please", "no more texting", "I said no more texts!", "No thanks, no more messages",
+	"no more texts", "No more messages please", "no more texting", "I said no more texts!", "No thanks, no more messages",
 	"I don't want these messages", "I don't want any more texts", "i dont want to receive messages anymore", "I no longer want to get your texts",
 	"I don't want you to text me", "I don't want you texting me anymore", "I do not want to be contacted", "I don't want to be on this list",
 	"unsubscribe me", "Please unsubscribe me.", "unsubscribe me from this list", "I want to unsubscribe", "unsubscribe from these texts",
@@ -111,7 +111,7 @@ func TestOrdinaryTexts(t *testing.T) {
 // What may be a request is asked about.
 var asked = map[models.Intent][]string{
 	models.IntentUnclear: {
-		"stop sending me so many messages", "too many texts", "maybe I should stop", "not sure I want to keep going", "thinking about leaving the program", "who is this",
+		"stop sending me so many messages", "too many texts", "no more", "maybe I should stop", "not sure I want to keep going", "thinking about leaving the program", "who is this",
 		"how do I stop these messages?", "How can I stop the texts", "how do I unsubscribe?", "wie werde ich diese nachrichten los", "comment on arrête ça",
 		"what do i reply to end these messages", "take me off ok?", "wie werde ich das los", "what part of stop do you not understand",
 		"demasiados mensajes", "esto no me sirve", "zu viele Nachrichten", "das nervt", "trop de messages", "muita mensagem", "isso não me ajuda em nada",

@@ -20,8 +20,8 @@ type dangerFound struct {
 func gravestDanger(findings []finding) dangerFound {
 	var best dangerFound
 	for _, f := range findings {
-		d := dangerFound{danger: kinds[f.rule.kind], tier: f.rule.tier, rule: f.rule.id, kind: f.rule.kind}
-		if f.rule.tier.isDanger() && d.isBefore(best) {
+		d := dangerFound{danger: kinds[f.rule.kind], tier: f.tier, rule: f.rule.id, kind: f.rule.kind}
+		if f.tier.isDanger() && d.isBefore(best) {
 			best = d
 		}
 	}

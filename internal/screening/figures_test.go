@@ -38,6 +38,7 @@ func targetRows() []figure {
 		{label: "ordinary texts flagged", name: "ordinary", target: "at most 0.1", isCost: true},
 		{label: "opt-out: keyword", name: "optout/keyword", target: "100"},
 		{label: "opt-out: clear request", name: "optout/clear", target: "97 en, es; 95 else"},
+		{label: "opt-out: keyword or clear request, ended or asked", name: heard, target: "99"},
 		{label: "opt-out: unclear, asked", name: "optout/unclear"},
 		{label: "opt-out: wrong number, asked", name: "optout/wrongnumber", target: "95"},
 		{label: "opted out by mistake", name: "opted out by mistake", target: "at most 0.5", isCost: true},

@@ -29,5 +29,6 @@ func HasRules(locale string) bool {
 // tens of milliseconds once in a process. Screen does it where it was not done.
 func Load() {
 	lexicon()
+	lookAlikes()
 	model()
 }

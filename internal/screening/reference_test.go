@@ -24,6 +24,7 @@ type reference struct {
 
 func (r *reference) scanBody(body string) []string {
 	r.tokens.readBody(body)
+	r.features.readTokens(&r.tokens)
 	r.present, r.isLimited = map[string]bool{}, false
 	r.versions = make([]version, len(languages))
 	r.scanReading(nil)
@@ -226,10 +227,12 @@ func (r *reference) hasMatch(rule *rule, pattern *node, language, from int) bool
 				continue
 			}
 			if !w.isExceptedPlainly(rule.unless, start, end) {
-				if rule.tier == tierStop && r.isDoubtedAt(language, from+start, from+end) {
-					continue
+				v := &r.versions[language]
+				isDoubted := rule.tier == tierStop && r.isDoubtedAt(language, from+start, from+end)
+				if !isDoubted && r.tierAt(rule.tier, int(v.words[from+start].from), int(v.words[from+end-1].to)) != tierNone {
+					return true
 				}
-				return true
+				continue
 			}
 			r.isLimited = r.isLimited || !rule.tier.isDanger()
 		}
@@ -308,7 +311,7 @@ func splitPlainly(body string) []string {
 		case strings.ContainsRune(fillers, r), unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r), isApostrophe(r):
 			continue
 		case unicode.IsLetter(r), unicode.IsDigit(r):
-			word.WriteRune(unicode.ToLower(r))
+			word.WriteRune(unicode.ToLower(asLatin(r)))
 		default:
 			endWord()
 		}

@@ -41,7 +41,7 @@ var doubtsOf = map[string]doubts{
 		setOf("how what why when where whats do does did should whether"), setOf("can could would will please"), setOf("i we one"),
 	},
 	"es": {
-		setOf("no nunca jamas"), setOf("quiero quise deseo quisiera pedi pienso voy me nos a que por favor todavia"),
+		setOf("no nao nunca jamas"), setOf("quiero quise deseo quisiera pedi pienso voy me nos a que por favor todavia"),
 		setOf("como cuando donde quien cual debo deberia"), setOf("puedes podrias pueden podrian puede podria me por"), setOf("yo"),
 	},
 	"fr": {
@@ -49,7 +49,7 @@ var doubtsOf = map[string]doubts{
 		setOf("comment pourquoi quand quoi combien"), setOf("peux pouvez pourriez pourrais tu vous merci"), setOf("je on"),
 	},
 	"pt": {
-		setOf("nao nunca jamais"), setOf("quero queria desejo vou pedi me nos a por favor ainda"),
+		setOf("nao no nunca jamais"), setOf("quero queria desejo vou pedi me nos a por favor ainda"),
 		setOf("como quando onde quem qual devo deveria"), setOf("pode podem poderia poderiam voce voces da por"), setOf("eu"),
 	},
 }
@@ -58,7 +58,7 @@ var doubtsOf = map[string]doubts{
 // about.
 func (s *scanner) isDoubtedAt(language, start, end int) bool {
 	v, of := &s.versions[language], doubtsOf[languages[language]]
-	if v.isNegatedBefore(start, of) {
+	if v.isNegatedBefore(start, of) || v.isNegatedAfter(end, languages[language]) {
 		return true
 	}
 	first := start
@@ -95,6 +95,12 @@ func (v *version) isNegatedBefore(start int, of doubts) bool {
 		}
 	}
 	return false
+}
+
+// isNegatedAfter reports whether a negation stands behind the words before a position, as
+// it does in French ("me désinscrivez pas").
+func (v *version) isNegatedAfter(end int, language string) bool {
+	return language == "fr" && end < len(v.words) && v.isJoinedToNext(end-1) && doubtsOf["fr"].negations[string(v.textAt(end))]
 }
 
 // isAskedAfter reports whether the sentence of a word ends with a question mark.

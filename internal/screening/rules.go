@@ -118,14 +118,14 @@ var ruleSets = sync.OnceValue(func() []*ruleSet {
 	return sets
 })
 
-// commonWords reads the words that are no misspellings.
-func commonWords() map[string]bool {
+// commonWords are the words that are no misspellings.
+var commonWords = sync.OnceValue(func() map[string]bool {
 	text, err := ruleFiles.ReadFile("rules/common.txt")
 	if err != nil {
 		panic("screening: " + err.Error()) // a test reads it
 	}
 	return setOf(string(text))
-}
+})
 
 // spelling is what each of languages knows of a word, or nil.
 type spelling [len(languageList)]*wordInfo

@@ -9,6 +9,8 @@ import (
 type finding struct {
 	rule *rule
 	set  *ruleSet
+	// tier is that of the rule, or tierB where the score does not bear a grave one out.
+	tier tier
 }
 
 // scanner reads texts with the rules of all languages. It keeps its memory from
@@ -76,8 +78,8 @@ func (s *scanner) scanBody(body string) []finding {
 	if len(s.versions) != len(sets) {
 		s.versions = make([]version, len(sets))
 	}
-	s.scanReading(sets, nil)
 	s.features.readTokens(&s.tokens)
+	s.scanReading(sets, nil)
 	if joined := s.tokens.joinBroken(); len(joined) > 1 {
 		s.scanReading(sets, joined)
 	}
@@ -482,7 +484,8 @@ func (s *scanner) matchRules(set *ruleSet, language, from int) {
 			if !w.hasAtom(ref.needs[0]) || !w.hasAtom(ref.needs[1]) || s.seen[ref.rule] || s.isTried(ref.number) {
 				continue
 			}
-			if !s.hasMatch(&set.rules[ref.rule], ref.pattern, language, from) {
+			found, ok := s.findMatch(&set.rules[ref.rule], ref.pattern, language, from)
+			if !ok {
 				continue
 			}
 			s.seen[ref.rule] = true
@@ -490,7 +493,8 @@ func (s *scanner) matchRules(set *ruleSet, language, from int) {
 				s.isLimited = true
 				continue
 			}
-			s.findings = append(s.findings, finding{&set.rules[ref.rule], set})
+			found.rule, found.set = &set.rules[ref.rule], set
+			s.findings = append(s.findings, found)
 		}
 	}
 }
@@ -504,10 +508,10 @@ func (s *scanner) isTried(pattern int32) bool {
 	return isTried
 }
 
-// hasMatch reports whether a pattern matches anywhere where no exception holds,
-// in words of its language.
-func (s *scanner) hasMatch(rule *rule, pattern *node, language, from int) bool {
-	w := &s.window
+// findMatch finds where a pattern matches and no exception holds, in words of its
+// language.
+func (s *scanner) findMatch(rule *rule, pattern *node, language, from int) (found finding, ok bool) {
+	w, v := &s.window, &s.versions[language]
 	for starts := w.allPositions(); w.matchNode(pattern, starts) != 0; starts &= starts - 1 {
 		starts = w.fromFirstStart(pattern, starts)
 		start := bits.TrailingZeros64(starts)
@@ -517,16 +521,20 @@ func (s *scanner) hasMatch(rule *rule, pattern *node, language, from int) bool {
 				continue
 			}
 			if !w.isExcepted(rule.unless, start, end) {
-				if rule.tier != tierStop || !s.isDoubtedAt(language, from+start, from+end) {
-					return true
+				if rule.tier == tierStop && s.isDoubtedAt(language, from+start, from+end) {
+					s.isDoubted = true
+					continue
 				}
-				s.isDoubted = true
+				found.tier = max(found.tier, s.tierAt(rule.tier, int(v.words[from+start].from), int(v.words[from+end-1].to)))
+				if found.tier == rule.tier {
+					return found, true
+				}
 				continue
 			}
 			s.isLimited = s.isLimited || !rule.tier.isDanger()
 		}
 	}
-	return false
+	return found, found.tier != tierNone
 }
 
 // fromFirstStart returns the positions from the first one on at which a pattern

@@ -53,6 +53,11 @@ func scoredHalf(t *testing.T) shares {
 			isHit := found.Tier != models.TierNone
 			if text.Sheet == sheets.OptOut {
 				isHit = found.Intent == answerTo(text.Kind)
+				if answerTo(text.Kind) == models.IntentStop {
+					isHeard := isHit || found.Intent == models.IntentUnclear || found.Danger != models.DangerNone
+					counts.count(heard, isHeard)
+					counts.count(heard+" "+language, isHeard)
+				}
 				text.Kind = requestKind(text.Kind)
 			} else {
 				counts.count("opted out by mistake", found.Intent == models.IntentStop)
@@ -89,6 +94,10 @@ const (
 	indirect = "crisis/passive, slang, typo, third person"
 )
 
+// heard are the keywords and clear requests, of which each must be ended, asked about or
+// taken for danger.
+const heard = "optout/heard"
+
 // answerTo is the intent that a kind of the sheet of requests must have.
 func answerTo(kind string) models.Intent {
 	switch kind {
@@ -112,16 +121,17 @@ func requestKind(kind string) string {
 // of its Wilson interval of 95 %. docs/screening.md compares them with the
 // targets. A change that raises a figure raises its gate.
 var gates = map[string]float64{
-	"crisis":    0.925,
-	"crisis de": 0.895, "crisis en": 0.870, "crisis es": 0.935, "crisis fr": 0.905, "crisis pt": 0.900,
-	explicit: 0.935, indirect: 0.905,
-	"optout/keyword": 0.952, "optout/clear": 0.865, "optout/unclear": 0.675, "optout/wrongnumber": 0.775,
-	"optout/clear de": 0.750, "optout/clear en": 0.810, "optout/clear es": 0.810, "optout/clear fr": 0.845, "optout/clear pt": 0.795,
+	"crisis":    0.920,
+	"crisis de": 0.868, "crisis en": 0.875, "crisis es": 0.920, "crisis fr": 0.910, "crisis pt": 0.895,
+	explicit: 0.925, indirect: 0.915,
+	heard:            0.955,
+	"optout/keyword": 0.930, "optout/clear": 0.840, "optout/unclear": 0.675, "optout/wrongnumber": 0.775,
+	"optout/clear de": 0.695, "optout/clear en": 0.810, "optout/clear es": 0.790, "optout/clear fr": 0.800, "optout/clear pt": 0.770,
 }
 
 // The shares of texts that raise no alert and may be flagged, as upper bounds.
 var alarmGates = map[string]float64{
-	"negative": 0.113, "ordinary": 0.030, "opted out by mistake": 0.005, "asked by mistake": 0.0095,
+	"negative": 0.088, "ordinary": 0.017, "opted out by mistake": 0.002, "asked by mistake": 0.0085,
 }
 
 func TestScoredHalf(t *testing.T) {
@@ -217,7 +227,7 @@ func TestContextKeepsAlerts(t *testing.T) {
 
 // The shares of statements in contexts that may be lost.
 const (
-	contextLoss = 0.022
+	contextLoss = 0.028
 	// garbledLoss is that of statements with an error of typing in them.
 	garbledLoss = 0.075
 )

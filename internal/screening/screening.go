@@ -56,9 +56,8 @@ func Screen(m Message) Result {
 	defer scanners.Put(s)
 	findings := s.scanBody(m.Body)
 	var found Result
-	words := splitWords(m.Body)
-	found.Intent, found.Method = s.screenConsent(words, findings, m.OptOutType)
-	found.IsLikeAnswer = found.Intent == models.IntentStop && found.Method != models.MethodCarrier && isLikeAnswer(words)
+	found.Intent, found.Method = s.screenConsent(m.Body, findings, m.OptOutType)
+	found.IsLikeAnswer = found.Intent == models.IntentStop && found.Method != models.MethodCarrier && isLikeAnswer(splitWords(m.Body))
 	d := gravestDanger(findings)
 	found.Danger, found.Tier, found.Rule, found.Kind = d.danger, dangerTiers[d.tier], d.rule, d.kind
 	s.addScore(&found, m.Body)
@@ -79,11 +78,49 @@ func Screen(m Message) Result {
 // "I want to die" says all.
 const brief = 8
 
-// agreement is the least score of a longer text that such a rule may act on at once: below
-// it, or more than leeway below the threshold of its length, the text reads like an
-// ordinary one, and the rule's finding is a weak sign. Of the ordinary texts that such
-// rules match four of five are below, of crisis texts one in ten.
+// agreement is the least score of a longer text near the words of such a rule at which it
+// may act at once: below it, or more than leeway below the threshold of so many words,
+// they read like ordinary ones, and are a weak sign.
 const agreement, leeway = -1.0, 2
+
+// long is how many words a text has at least in which rules meet their words by chance:
+// a match whose surroundings score below chance is none there, or more than its leeway
+// below their threshold.
+const long = 13
+
+var chances = map[tier]struct{ least, leeway float32 }{tierA: {-2, 3.5}, tierB: {-2, 3}}
+
+// nearMatch is how many words before and after a match its score may count.
+const nearMatch = 6
+
+// tierAt returns the tier of a rule that matches some tokens: in a text of more than brief
+// words that is what the score near them bears out.
+func (s *scanner) tierAt(of tier, from, to int) tier {
+	words := s.features.Len()
+	if !of.isDanger() || words <= brief {
+		return of
+	}
+	near := Features{all: s.features.all, words: s.features.words[max(0, s.wordOf(from)-nearMatch):min(words, s.wordOf(to-1)+1+nearMatch)]}
+	score, thresholds := model().Alert.BestWindow(&near).Score, s.languageThresholds()
+	switch chance := chances[of]; {
+	case words >= long && score < max(chance.least, thresholds.WeakAt(near.Len())-chance.leeway):
+		return tierNone
+	case score < max(agreement, thresholds.WeakAt(near.Len())-leeway):
+		return tierB
+	}
+	return of
+}
+
+// wordOf returns the word of the features that has a token.
+func (s *scanner) wordOf(token int) int {
+	word := -1
+	for i := range token + 1 {
+		if !s.tokens.spans[i].isGlued || i == 0 {
+			word++
+		}
+	}
+	return word
+}
 
 // addScore adds what the classifiers find where no rule did.
 func (s *scanner) addScore(found *Result, body string) {
@@ -91,9 +128,6 @@ func (s *scanner) addScore(found *Result, body string) {
 	best := m.Alert.BestWindow(&s.features)
 	found.Score = float64(best.Score)
 	thresholds, words := s.languageThresholds(), s.features.Len()
-	if found.Tier == models.TierA && words > brief && best.Score < max(agreement, thresholds.WeakAt(words)-leeway) {
-		found.Tier = models.TierB
-	}
 	if found.Danger != models.DangerNone || found.Intent != models.IntentNone || words-countCodes(body) < MinRequest {
 		return
 	}

@@ -80,7 +80,7 @@ func (t *tokens) addRune(r, next rune) {
 	case isFiller(r), r >= utf8.RuneSelf && isInvisible(r):
 	case unicode.IsLetter(r), unicode.IsDigit(r):
 		t.noteCase(r)
-		t.addLetter(unicode.ToLower(r))
+		t.addLetter(unicode.ToLower(asLatin(r)))
 	case isApostrophe(r):
 		if inWord && unicode.IsLetter(next) {
 			t.endWord()

@@ -31,7 +31,7 @@ func splitWords(body string) []string {
 		switch {
 		case isFiller(r):
 		case unicode.IsLetter(r), unicode.IsDigit(r):
-			letters = utf8.AppendRune(letters, unicode.ToLower(r))
+			letters = utf8.AppendRune(letters, unicode.ToLower(asLatin(r)))
 		case unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r), isApostrophe(r):
 		default:
 			endWord()

@@ -129,6 +129,39 @@ func ReadMessages(files fs.FS, language string) (open, scored []string, err erro
 	return open, scored, nil
 }
 
+// ReadAnswers reads the answers to questions of ours in a language, in lines of a
+// question, the language and an answer. Of each two lines the first may be trained on,
+// the second is scored only.
+func ReadAnswers(files fs.FS, language string) (open, scored []string, err error) {
+	return readLastColumn(files, language+".tsv", language, 1)
+}
+
+// ReadNoRequests reads the texts of a language that have the words of requests to end
+// and ask for nothing, in lines of the language and a text, and halves them alike.
+func ReadNoRequests(files fs.FS, language string) (open, scored []string, err error) {
+	return readLastColumn(files, "not_requests.tsv", language, 0)
+}
+
+// readLastColumn reads the texts of the lines that have a language in a column.
+func readLastColumn(files fs.FS, name, language string, column int) (open, scored []string, err error) {
+	content, err := fs.ReadFile(files, name)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read texts: %w", err)
+	}
+	for i, line := range strings.Split(strings.TrimSpace(string(content)), "\n") {
+		columns := strings.Split(line, "\t")
+		if columns[column] != language {
+			continue
+		}
+		if text := columns[len(columns)-1]; i%2 == 0 {
+			open = append(open, text)
+		} else {
+			scored = append(scored, text)
+		}
+	}
+	return open, scored, nil
+}
+
 // wilsonZ is the normal quantile of a two-sided interval of 95 %.
 const wilsonZ = 1.959963984540054
 

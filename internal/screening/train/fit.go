@@ -20,18 +20,23 @@ const (
 	alertBoost = 1.2 // weight of an alert against any other text
 	// windowWeight is the weight of the best window of what must raise no alert.
 	windowWeight = 3
+	// messageWeight is the weight of an ordinary message of real length, of which there
+	// are few beside what is made for training.
+	messageWeight = 3
 	// requestBoost is the weight of a request, and of what resembles one, against
 	// any other text.
 	requestBoost = 2.5
 	// nearRequest is the kind of ordinary texts that have the words of requests.
 	nearRequest = "nearrequest"
 
-	// weakShare is the share of ordinary texts of each length that may be a weak sign in
-	// cross-validation, and fewest how many texts of a length choose its threshold.
-	weakShare = 0.006
-	fewest    = 120
-	// margin is added to each threshold: texts that no author of ours wrote score higher.
-	margin = 0.2
+	// A threshold is above all but highShare of the ordinary texts of its length in
+	// cross-validation by tail: 0.6 % are then a weak sign. Of a few hundred texts the
+	// score that 0.6 % reach is that of one odd text, and the tails of all languages and
+	// lengths fall alike.
+	highShare = 0.02
+	tail      = 1.1
+	// fewest is how many texts of a length choose its threshold.
+	fewest = 120
 	// nearby is how many times longer or shorter than a knot a text may be to count for it.
 	nearby = 1.5
 
@@ -68,7 +73,7 @@ func fitModel(samples []sample, use func(int) bool) *screening.Model {
 			learnDanger(model, &kinds, s.danger, f, best)
 		}
 		if window := alert.BestWindow(f); !s.isAlert && window.Score > best.Score {
-			alert.moveStretch(f, window, false, windowWeight)
+			alert.moveStretch(f, window, false, windowWeight*alertWeight(s))
 		}
 	})
 	eachEpoch(samples, use, func(s *sample, f *screening.Features) {
@@ -103,8 +108,11 @@ func eachEpoch(samples []sample, use func(int) bool, learn func(*sample, *screen
 }
 
 func alertWeight(s *sample) float32 {
-	if s.isAlert {
+	switch {
+	case s.isAlert:
 		return alertBoost
+	case s.Kind == kindMessage:
+		return messageWeight
 	}
 	return 1
 }
@@ -200,7 +208,7 @@ func chooseThresholds(samples []sample, given []scores) map[string]screening.Thr
 			if len(scores) < fewest {
 				log.Fatalf("%s has %d ordinary texts of about %d words, of %d that choose its threshold: name the folder of the corpora", language, len(scores), knot, fewest)
 			}
-			chosen.Weak[i] = scoreAbove(scores, weakShare) + margin
+			chosen.Weak[i] = scoreAbove(scores, highShare) + tail
 			if i > 0 {
 				chosen.Weak[i] = max(chosen.Weak[i], chosen.Weak[i-1])
 			}

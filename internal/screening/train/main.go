@@ -66,7 +66,7 @@ func readSamples(sheetsDir, textsDir, requestsDir, corporaDir string) ([]sample,
 	if corporaDir != "" {
 		dirs = append(dirs, corporaDir)
 	}
-	return addMessages(samples, dirs)
+	return addMessages(samples, dirs, filepath.Join(sheetsDir, "..", "answers"), filepath.Join(sheetsDir, "..", "requests"))
 }
 
 // readTexts reads the open half of the sheets and the further texts, without

@@ -3,6 +3,7 @@ package main
 import (
 	"math/rand/v2"
 	"os"
+	"slices"
 
 	"coachline/internal/screening"
 	"coachline/internal/screening/sheets"
@@ -21,7 +22,7 @@ const joinedEach = 150
 // addMessages adds the open half of ordinary messages, and long ones that are joined
 // from them, so that each length has enough to choose its threshold from. Messages have
 // no variants: they come as people typed them.
-func addMessages(samples []sample, dirs []string) ([]sample, error) {
+func addMessages(samples []sample, dirs []string, answersDir, requestsDir string) ([]sample, error) {
 	line := samples[len(samples)-1].line + 1
 	for _, language := range screening.Languages() {
 		var own []sample
@@ -34,6 +35,18 @@ func addMessages(samples []sample, dirs []string) ([]sample, error) {
 				own = append(own, newMessage(language, body, line))
 				line++
 			}
+		}
+		answers, _, err := sheets.ReadAnswers(os.DirFS(answersDir), language)
+		if err != nil {
+			return nil, err
+		}
+		others, _, err := sheets.ReadNoRequests(os.DirFS(requestsDir), language)
+		if err != nil {
+			return nil, err
+		}
+		for _, body := range slices.Concat(answers, others) {
+			own = append(own, newMessage(language, body, line))
+			line++
 		}
 		samples = append(append(samples, own...), joinMessages(own)...)
 	}
