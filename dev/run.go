@@ -66,14 +66,11 @@ func (p plan) carryOut(ctx context.Context, to streams, began time.Time) error {
 	if err := printTable(to.out, p, time.Since(began)); err != nil {
 		return errors.Join(err, s.stop())
 	}
-	trimming, stopTrimming := context.WithCancel(ctx)
-	go giveBack(trimming)
 	var err error
 	select {
 	case <-ctx.Done():
 	case err = <-s.failed:
 	}
-	stopTrimming()
 	fmt.Fprintln(to.err, "stopping")
 	return errors.Join(err, s.stop())
 }

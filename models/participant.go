@@ -280,9 +280,6 @@ type AcceptedInbound struct {
 	// NoticeID is the notice to deliver; 0 for strangers, duplicates and most
 	// texts with a gate.
 	NoticeID int64
-	// Alone is the notice where the participant has no older one that waits, nil
-	// otherwise and for what is no ordinary text.
-	Alone *Notice
 	// HintID is the hint to a stranger that is to be sent; empty for none.
 	HintID string
 	// Enrolled: the text enrolled its sender, whose workflow is to be started.

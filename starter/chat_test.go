@@ -22,7 +22,7 @@ func TestChat(t *testing.T) {
 		require.Equal(t, http.StatusAccepted, got.status, got.raw)
 		require.Equal(t, api.ChatAccepted{ID: 1, Channel: models.ChannelChat, ReceivedAt: testNow}, result[api.ChatAccepted](t, got))
 		require.Eventually(t, func() bool { return len(h.engine.seen()) == 2 }, 5*time.Second, time.Millisecond)
-		require.Equal(t, "signal running", h.engine.seen()[1])
+		require.Equal(t, "signal", h.engine.seen()[1])
 	})
 	t.Run("an equal key is one text", func(t *testing.T) {
 		again := result[api.ChatAccepted](t, h.do(post(`{"body":"hello"}`, "k1")))

@@ -74,13 +74,6 @@ func (e *fakeTemporal) SignalWithStartWorkflow(ctx context.Context, id, _ string
 	return nil, e.record(ctx, "signal")
 }
 
-func (e *fakeTemporal) SignalWorkflow(ctx context.Context, id, _, _ string, arg any) error {
-	e.mu.Lock()
-	e.signals, e.signalled = append(e.signals, arg.(models.MessageReceived)), append(e.signalled, id)
-	e.mu.Unlock()
-	return e.record(ctx, "signal running")
-}
-
 func (e *fakeTemporal) ExecuteActivity(ctx context.Context, o client.StartActivityOptions, name any, _ ...any) (client.ActivityHandle, error) {
 	e.mu.Lock()
 	e.activities = append(e.activities, o)

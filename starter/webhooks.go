@@ -162,10 +162,7 @@ func (h *carrierRoutes) startDelivery(accepted models.AcceptedInbound) {
 		h.log.Error("a text may be a crisis", "participant", row.ParticipantID, "inbound", row.ID, "alarm", accepted.AlarmID)
 		h.relay.LaterAlarm(accepted.AlarmID)
 	}
-	switch {
-	case accepted.Alone != nil:
-		h.relay.LaterText(*accepted.Alone)
-	case accepted.NoticeID != 0 || accepted.Enrolled:
+	if accepted.NoticeID != 0 || accepted.Enrolled {
 		h.relay.Later(row.ParticipantID)
 	}
 	if accepted.HintID != "" {

@@ -93,8 +93,6 @@ func (e *inProcess) SignalWithStartWorkflow(context.Context, string, string, any
 	return nil, nil
 }
 
-func (e *inProcess) SignalWorkflow(context.Context, string, string, string, any) error { return nil }
-
 func (e *inProcess) UpdateWorkflow(context.Context, client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
 	return &mocks.WorkflowUpdateHandle{}, fmt.Errorf("no workflow runs here")
 }

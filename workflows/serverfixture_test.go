@@ -176,15 +176,7 @@ func signalOf(in models.AcceptedInbound) models.MessageReceived {
 func (n *serverFixture) text(id, number, body string) models.AcceptedInbound {
 	n.t.Helper()
 	in := n.accept(number, body)
-	if in.Alone == nil {
-		require.NoError(n.t, n.relay.Deliver(n.ctx, id))
-		return in
-	}
-	n.relay.LaterText(*in.Alone)
-	require.Eventually(n.t, func() bool {
-		_, waiting, err := n.store.Notices.Untold(n.ctx, id)
-		return err == nil && len(waiting) == 0
-	}, patience, time.Millisecond)
+	require.NoError(n.t, n.relay.Deliver(n.ctx, id))
 	return in
 }
 

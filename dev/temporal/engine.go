@@ -79,7 +79,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := openStore(ctx, cfg)
+	store, err := openStore(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package temporal
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -51,7 +50,7 @@ func (e *VersionError) Error() string {
 }
 
 // openStore prepares the database and returns how to reach it.
-func openStore(ctx context.Context, cfg Config) (*config.SQL, error) {
+func openStore(cfg Config) (*config.SQL, error) {
 	store, err := prepareFile(cfg)
 	if err != nil {
 		return nil, err
@@ -63,9 +62,6 @@ func openStore(ctx context.Context, cfg Config) (*config.SQL, error) {
 	namespace.Detail.Config.Retention = durationpb.New(retention)
 	if err := sqliteschema.CreateNamespaces(store, namespace); err != nil {
 		return nil, fmt.Errorf("creating namespace %s: %w", cfg.Namespace, err)
-	}
-	if err := keepStatements(ctx, store); err != nil {
-		return nil, err
 	}
 	return store, nil
 }

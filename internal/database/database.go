@@ -220,7 +220,6 @@ func readUTC(_ context.Context, conn *pgx.Conn) error {
 }
 
 func connectSQLite(address string, cfg Config, wrap wrapper) (database, error) {
-	keepAllocatorPages()
 	path, query, _ := strings.Cut(address, "?")
 	if path == "" {
 		return database{}, errors.New("reading DATABASE_URL: no file named after sqlite")

@@ -130,21 +130,20 @@ func ForUpdate(tx *gorm.DB) *gorm.DB {
 	return tx.Clauses(clause.Locking{Strength: "NO KEY UPDATE"})
 }
 
-var (
-	participantByID = Select[models.Participant]("id = ?").ForUpdate()
-	enrolledByID    = Select[models.Participant]("id = ? AND removed_at IS NULL").ForUpdate()
-)
-
 // LockParticipant locks and reads a participant's row, removed or not, until
 // the transaction ends. A transaction that writes for a participant takes the
 // lock first, which puts all writes of one participant in one order.
 func LockParticipant(tx *gorm.DB, id string) (models.Participant, error) {
-	return participantByID.Take(tx, id)
+	var p models.Participant
+	err := ForUpdate(tx).Where("id = ?", id).Take(&p).Error
+	return p, err
 }
 
 // LockEnrolled is LockParticipant for those who are still in the programme.
 func LockEnrolled(tx *gorm.DB, id string) (models.Participant, error) {
-	return enrolledByID.Take(tx, id)
+	var p models.Participant
+	err := ForUpdate(tx).Where("id = ? AND removed_at IS NULL", id).Take(&p).Error
+	return p, err
 }
 
 // SaveParticipant writes a participant whose row the transaction has locked,
@@ -164,3 +163,12 @@ func SaveParticipant(tx *gorm.DB, p *models.Participant, now time.Time) error {
 // Instant is t as the databases keep it, so that a row that was just written
 // and the same row read back are equal.
 func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+// InsertOnce inserts a row unless its key is taken; added says which.
+func InsertOnce(tx *gorm.DB, row any) (added bool, err error) {
+	res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(row)
+	return res.RowsAffected > 0, res.Error
+}
+
+// IsPostgres reports whether a statement goes to PostgreSQL; otherwise it is SQLite.
+func IsPostgres(tx *gorm.DB) bool { return tx.Name() == string(dialectPostgres) }

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"coachline/internal/database"
 	"coachline/internal/segments"
 	"coachline/internal/sms"
 	"coachline/models"
@@ -65,15 +64,13 @@ func (c *carrier) Send(ctx context.Context, text models.SMS) (models.Receipt, er
 	return models.Receipt{ProviderSID: taken.sid, Status: models.OutboxQueued}, nil
 }
 
-// whatIsSent reads what the carrier has to know of a text.
-var whatIsSent = database.SQL("SELECT kind, prompt_id, part, late_of FROM outbox WHERE id = ?")
-
 // take notes a text. Hints to strangers have no outbox row and are kept without a
 // kind.
 func (c *carrier) take(ctx context.Context, text models.SMS) (sent, error) {
 	p := c.person
 	var row models.Outbox
-	if _, err := whatIsSent.Row(p.r.store.Database().Reader(ctx), []any{text.OutboxID}, &row.Kind, &row.PromptID, &row.Part, &row.LateOf); err != nil {
+	err := p.r.store.Database().Reader(ctx).Select("kind", "prompt_id", "part", "late_of").Where("id = ?", text.OutboxID).Limit(1).Find(&row).Error
+	if err != nil {
 		return sent{}, fmt.Errorf("reading what is sent: %w", err)
 	}
 	c.mu.Lock()

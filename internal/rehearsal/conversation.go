@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"coachline/internal/database"
+	"gorm.io/gorm"
+
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -134,7 +136,7 @@ func (p *person) write(ctx context.Context, text string) {
 	p.heard.inbound++
 	at := p.now()
 	p.heard.texts = append(p.heard.texts, personText{at: at, body: text})
-	accepted, err := p.r.store.Inbound.AcceptInbound(database.WithRowID(ctx, "inbound", p.numberText(at)), models.Inbound{
+	accepted, err := p.r.store.Inbound.AcceptInbound(context.WithValue(ctx, textIDKey{}, p.numberText(at)), models.Inbound{
 		ProviderSID: fmt.Sprintf("SI%08x%024x", p.number, p.heard.inbound), From: p.phone, To: sender, Body: text,
 		Channel: models.ChannelSMS, ReceivedAt: at,
 	})
@@ -162,6 +164,23 @@ func (p *person) numberText(at time.Time) int64 {
 	next := int64(at.Sub(p.r.from)/time.Second)*mostPeople + int64(p.number) + 1
 	p.heard.textID = max(next, p.heard.textID+mostPeople)
 	return p.heard.textID
+}
+
+type textIDKey struct{}
+
+// giveTextIDs has the rows of texts take the ids of their contexts, where the database
+// would give one in the order in which people are played.
+func giveTextIDs(ctx context.Context, rows *store.Store) error {
+	create := rows.Database().Reader(ctx).Callback().Create()
+	err := create.Before("gorm:create").Register("coachline:give_text_id", func(tx *gorm.DB) {
+		if in, isText := tx.Statement.Dest.(*models.Inbound); isText {
+			in.ID, _ = tx.Statement.Context.Value(textIDKey{}).(int64)
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("giving texts their ids: %w", err)
+	}
+	return nil
 }
 
 // deliver has the relay tell the workflow what was committed.

@@ -64,23 +64,6 @@ func (e *engine) SignalWithStartWorkflow(_ context.Context, id, name string, arg
 	return nil, nil
 }
 
-// SignalWorkflow implements relay.Engine.
-func (e *engine) SignalWorkflow(_ context.Context, id, _, name string, arg any) error {
-	p, err := e.find(id)
-	if err != nil {
-		return err
-	}
-	received, ok := arg.(models.MessageReceived)
-	if !ok {
-		return fmt.Errorf("signal %s carries a %T", name, arg)
-	}
-	if !p.runs() {
-		return serviceerror.NewNotFound("no such workflow runs")
-	}
-	p.signal(received)
-	return nil
-}
-
 // UpdateWorkflow implements relay.Engine.
 func (e *engine) UpdateWorkflow(_ context.Context, options client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
 	p, err := e.find(options.WorkflowID)

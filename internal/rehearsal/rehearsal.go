@@ -211,6 +211,9 @@ func newRun(ctx context.Context, cfg Config, database string) (*run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the rehearsal's database: %w", err)
 	}
+	if err := giveTextIDs(ctx, rows); err != nil {
+		return nil, err
+	}
 	parts, err := worker.NewParts(cfg.Settings, rows, m)
 	if err != nil {
 		return nil, err

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -11,11 +13,6 @@ import (
 	"coachline/internal/database"
 	"coachline/models"
 )
-
-var plannedPrompts = database.Join[models.ScheduleRow, models.Participant]("participants.id = schedules.participant_id " +
-	"WHERE participants.removed_at IS NULL AND schedules.next_at >= ? AND schedules.next_at < ? " +
-	"AND (? = '' OR schedules.participant_id = ?) AND (? = '' OR participants.study_id = ?) AND (schedules.next_at, schedules.participant_id, schedules.id) > (?, ?, ?) " +
-	"ORDER BY schedules.next_at, schedules.participant_id, schedules.id LIMIT ?")
 
 // Reports counts and lists over many people: what is planned, what was delivered, what the day brought.
 type Reports struct {
@@ -31,22 +28,54 @@ func (s *Reports) Agenda(ctx context.Context, q models.AgendaQuery) (list []mode
 	}
 	err = s.db.Snapshot(database.AllowUnreadable(ctx), func(tx *gorm.DB) error {
 		list = nil
-		err := plannedPrompts.Find(tx, func(row models.ScheduleRow, p models.Participant) {
-			zone := row.Zone
-			if zone == "" {
-				zone = p.Timezone
-			}
-			key := models.AgendaKey{At: row.NextAt.UTC(), ParticipantID: p.ID, ScheduleID: row.ID}
-			list = append(list, models.AgendaEntry{Key: key, Zone: zone, Participant: p})
-		}, instant(q.From), instant(q.Until), q.ParticipantID, q.ParticipantID, q.StudyID, q.StudyID,
-			instant(q.After.At), q.After.ParticipantID, q.After.ScheduleID, q.Limit)
-		if err != nil || len(list) == 0 {
+		var err error
+		if list, err = readAgenda(tx, q); err != nil || len(list) == 0 {
 			return err
 		}
 		return markHeld(tx, list, q.Now)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the agenda: %w", classify(err))
+	}
+	return list, nil
+}
+
+// planned selects the schedules of enrolled people with a prompt in the span of a query.
+func planned(tx *gorm.DB, q models.AgendaQuery) *gorm.DB {
+	find := tx.Model(&models.ScheduleRow{}).
+		Joins("JOIN participants ON participants.id = schedules.participant_id AND participants.removed_at IS NULL").
+		Where("schedules.next_at >= ? AND schedules.next_at < ?", instant(q.From), instant(q.Until))
+	if q.ParticipantID != "" {
+		find = find.Where("schedules.participant_id = ?", q.ParticipantID)
+	}
+	if q.StudyID != "" {
+		find = find.Where("participants.study_id = ?", q.StudyID)
+	}
+	return find
+}
+
+func readAgenda(tx *gorm.DB, q models.AgendaQuery) (list []models.AgendaEntry, err error) {
+	var rows []models.ScheduleRow
+	err = planned(tx, q).Where("(schedules.next_at, schedules.participant_id, schedules.id) > (?, ?, ?)", instant(q.After.At), q.After.ParticipantID, q.After.ScheduleID).
+		Order("schedules.next_at, schedules.participant_id, schedules.id").Limit(q.Limit).Find(&rows).Error
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	people := map[string]models.Participant{}
+	for _, row := range rows {
+		people[row.ParticipantID] = models.Participant{}
+	}
+	var found []models.Participant
+	if err := tx.Where("id IN ?", slices.Collect(maps.Keys(people))).Find(&found).Error; err != nil {
+		return nil, err
+	}
+	for _, p := range found {
+		people[p.ID] = p
+	}
+	for _, row := range rows {
+		p := people[row.ParticipantID]
+		key := models.AgendaKey{At: row.NextAt.UTC(), ParticipantID: p.ID, ScheduleID: row.ID}
+		list = append(list, models.AgendaEntry{Key: key, Zone: cmp.Or(row.Zone, p.Timezone), Participant: p})
 	}
 	return list, nil
 }
@@ -74,20 +103,11 @@ func markHeld(tx *gorm.DB, list []models.AgendaEntry, now time.Time) error {
 // CountAgenda counts the planned prompts of each hour in a span of time, the
 // earliest first; hours without one are left out.
 func (s *Reports) CountAgenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaCount, error) {
-	find := s.db.Reader(ctx).Model(&models.ScheduleRow{}).
-		Joins("JOIN participants ON participants.id = schedules.participant_id AND participants.removed_at IS NULL").
-		Where("schedules.next_at >= ? AND schedules.next_at < ?", instant(q.From), instant(q.Until))
-	if q.ParticipantID != "" {
-		find = find.Where("schedules.participant_id = ?", q.ParticipantID)
-	}
-	if q.StudyID != "" {
-		find = find.Where("participants.study_id = ?", q.StudyID)
-	}
 	var rows []struct {
 		NextAt  time.Time
 		Prompts int
 	}
-	err := find.Select("schedules.next_at, count(*) AS prompts").Group("schedules.next_at").Order("schedules.next_at").Scan(&rows).Error
+	err := planned(s.db.Reader(ctx), q).Select("schedules.next_at, count(*) AS prompts").Group("schedules.next_at").Order("schedules.next_at").Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("counting the agenda: %w", classify(err))
 	}

@@ -204,7 +204,7 @@ const heldForAttention = "attention"
 func keepInbound(tx *gorm.DB, in models.Inbound) (models.Inbound, error) {
 	var err error
 	if in.ID == 0 {
-		err = database.Insert(tx, &in)
+		err = tx.Create(&in).Error
 		if in.Gate != models.GateNone {
 			return in, err
 		}

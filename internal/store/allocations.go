@@ -16,7 +16,7 @@ import (
 // lockArms reads how a study draws its arms, and keeps other transactions from
 // drawing until this one ends. False for a study without arms.
 func lockArms(tx *gorm.DB, studyID string) (trial.Design, bool, error) {
-	study, err := studyByID.Take(tx, studyID)
+	study, err := readStudy(tx, studyID)
 	if err != nil {
 		return trial.Design{}, false, err
 	}
@@ -229,7 +229,7 @@ func checkAllocations(ctx context.Context, base *database.Database, studyID stri
 	var out models.AllocationCheck
 	err := base.Snapshot(ctx, func(tx *gorm.DB) error {
 		out = models.AllocationCheck{}
-		study, err := studyByID.Take(tx, studyID)
+		study, err := readStudy(tx, studyID)
 		if err != nil {
 			return err
 		}
@@ -298,7 +298,7 @@ func checkArms(tx *gorm.DB, studyID string, out *models.AllocationCheck) error {
 func (s *Allocations) StudySeed(ctx context.Context, studyID, actor string, now time.Time) ([]byte, error) {
 	var seed []byte
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		study, err := studyByID.Take(tx, studyID)
+		study, err := readStudy(tx, studyID)
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func (s *People) CloseOut(ctx context.Context, participantID string, now time.Ti
 		if err != nil || !old.Status.Coached() {
 			return err
 		}
-		study, err := studyByID.Take(tx, old.StudyID)
+		study, err := readStudy(tx, old.StudyID)
 		if err != nil || study.State != models.StudyClosed && study.State != models.StudyArchived {
 			return err
 		}

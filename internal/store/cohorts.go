@@ -26,7 +26,7 @@ func (s *Cohorts) CreateCohort(ctx context.Context, job models.CohortJob) (model
 	job.State, job.CreatedAt = models.CohortChecking, instant(job.CreatedAt)
 	job.UpdatedAt, job.StudyID = job.CreatedAt, cmp.Or(job.StudyID, models.DefaultStudy)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := database.Insert(tx, &job); err != nil {
+		if err := tx.Create(&job).Error; err != nil {
 			return err
 		}
 		return database.AddAudit(tx, models.Audit{

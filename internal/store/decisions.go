@@ -11,7 +11,6 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/build"
-	"coachline/internal/database"
 	"coachline/internal/trial"
 	"coachline/models"
 )
@@ -39,7 +38,7 @@ type slotOf struct {
 // nothing was. False where the person's study has no decision points. The
 // participant's row is locked, so that their points are numbered without a gap.
 func decideSlot(tx *gorm.DB, p models.Participant, s slotOf) (models.DecisionPoint, bool, error) {
-	study, err := studyByID.Take(tx, p.StudyID)
+	study, err := readStudy(tx, p.StudyID)
 	if err != nil || !strings.Contains(study.Settings, `"decision_points"`) {
 		return models.DecisionPoint{}, false, err
 	}
@@ -188,11 +187,9 @@ func decideMissed(tx *gorm.DB, p models.Participant, in models.SaveStateInput) e
 
 // readInstruction returns what the decision of a prompt adds to its request.
 func readInstruction(tx *gorm.DB, promptID string) (text string, err error) {
-	_, err = instructionOf.Row(tx, []any{promptID}, &text)
+	err = tx.Model(&models.DecisionPoint{}).Where("id = ?", promptID).Select("instruction").Scan(&text).Error
 	return text, err
 }
-
-var instructionOf = database.SQL("SELECT instruction FROM decisions WHERE id = ?")
 
 // Decisions returns a page of a study's decision points after an id, in the order of
 // their ids, each with its outcome at the instant now. The outcome is found when it

@@ -9,7 +9,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"coachline/internal/database"
 	"coachline/models"
 )
 
@@ -51,10 +50,10 @@ func (s *Outbox) acceptUsual(ctx context.Context, ref models.ClaimRef, r models.
 		return false, nil // it has an end already
 	}
 	err = s.db.WriteOne(ctx, func(rows *gorm.DB) error {
-		count, err := acceptOne.Exec(rows, status, r.ProviderSID, now, now,
+		res := rows.Exec(acceptOne, status, r.ProviderSID, now, now,
 			ref.OutboxID, ref.Token, models.OutboxSending, models.KindPrompt, models.KindReminder)
-		done = count > 0
-		return err
+		done = res.RowsAffected > 0
+		return res.Error
 	})
 	if err != nil {
 		return false, fmt.Errorf("accepting outbox row: %w", err)
@@ -62,9 +61,9 @@ func (s *Outbox) acceptUsual(ctx context.Context, ref models.ClaimRef, r models.
 	return done, nil
 }
 
-var acceptOne = database.SQL("UPDATE outbox SET status = ?, provider_sid = ?, accepted_at = ?, updated_at = ? " +
+const acceptOne = "UPDATE outbox SET status = ?, provider_sid = ?, accepted_at = ?, updated_at = ? " +
 	"WHERE id = ? AND claim_token = ? AND status = ? AND accepted_at IS NULL AND provider_sid = '' " +
-	"AND kind NOT IN (?, ?) AND NOT EXISTS (SELECT 1 FROM brakes)")
+	"AND kind NOT IN (?, ?) AND NOT EXISTS (SELECT 1 FROM brakes)"
 
 // RecordFailed ends a row that the carrier did not take. A row that the
 // carrier is known to have is left alone. An opt-out, and a number that cannot

@@ -56,7 +56,7 @@ func checkScope(tx *gorm.DB, h models.Hold) error {
 		}
 		return err
 	case models.HoldStudy:
-		_, err := studyByID.Take(tx, h.ScopeID)
+		_, err := readStudy(tx, h.ScopeID)
 		if errors.Is(err, gorm.ErrRecordNotFound) || errors.Is(err, models.ErrNotFound) {
 			return models.BadField("scope_id", "is not the id of a study")
 		}
@@ -155,16 +155,14 @@ func isHeld(tx *gorm.DB, participantID string, instants ...time.Time) (bool, err
 			continue
 		}
 		at = instant(at)
-		var held bool
-		_, err := heldAt.Row(tx, []any{models.HoldAll, models.HoldParticipant, participantID, models.HoldStudy, participantID, at, at, at}, &held)
-		if err != nil || held {
-			return held, err
+		var held int64
+		err := holdsOf(activeHolds(tx.Model(&models.Hold{}), at), participantID).Count(&held).Error
+		if err != nil || held > 0 {
+			return held > 0, err
 		}
 	}
 	return false, nil
 }
-
-var heldAt = database.SQL("SELECT EXISTS (SELECT 1 FROM holds WHERE " + holdsOfPerson + " AND " + holdsAt + ")")
 
 // holdGate refuses a row that a hold stops. A row whose earlier attempt may have
 // reached the carrier, and a later part of a text, are not stopped any more.

@@ -205,37 +205,3 @@ func TestUntold(t *testing.T) {
 		require.Empty(t, notices)
 	})
 }
-
-// TestTextAloneIsKnown: the acceptance of a text knows whether an older notice waits.
-func TestTextAloneIsKnown(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *world) {
-		w.enrolled()
-		require.Nil(t, w.inbound("SM1", 1, "I walked today").Alone, "the start waits")
-		w.tellAll()
-		two := w.inbound("SM2", 2, "and swam")
-		_, notices, err := w.Notices.Untold(w.ctx, "p1")
-		require.NoError(t, err)
-		require.NotNil(t, two.Alone)
-		require.Equal(t, []models.Notice{*two.Alone}, notices, "as it is read")
-		require.Nil(t, w.inbound("SM3", 3, "and ran").Alone, "the second text waits")
-		w.tellAll()
-		require.Nil(t, w.inbound("SM3", 3, "and ran").Alone, "a duplicate")
-		danger := w.inbound("SM4", 4, "I want to kill myself")
-		require.NotEmpty(t, danger.AlarmID)
-		require.Nil(t, danger.Alone, "an alert may have more to tell")
-		w.tellAll()
-		stop := w.inbound("SM5", 5, "STOP")
-		require.NotZero(t, stop.NoticeID)
-		require.Nil(t, stop.Alone, "no text to answer")
-	})
-}
-
-// tellAll marks what waits for p1.
-func (w *world) tellAll() {
-	w.t.Helper()
-	_, notices, err := w.Notices.Untold(w.ctx, "p1")
-	require.NoError(w.t, err)
-	for _, n := range notices {
-		require.NoError(w.t, w.Notices.NoticesDelivered(w.ctx, []int64{n.ID}, at(1)))
-	}
-}

@@ -54,7 +54,7 @@ func (s *Joins) acceptJoin(tx *gorm.DB, in models.Inbound) (models.AcceptedInbou
 	if err != nil || !found {
 		return models.AcceptedInbound{}, false, err
 	}
-	if err := database.Insert(tx, &in); err != nil {
+	if err := tx.Create(&in).Error; err != nil {
 		return models.AcceptedInbound{}, false, err
 	}
 	asked := models.Join{
@@ -179,7 +179,7 @@ func (s *Joins) answerJoin(tx *gorm.DB, in models.Inbound, join models.Join) (mo
 	if in.Intent != models.IntentStop && !isDangerous && isYes(in.Body) {
 		return s.agreeToJoin(tx, in, join)
 	}
-	if err := database.Insert(tx, &in); err != nil {
+	if err := tx.Create(&in).Error; err != nil {
 		return models.AcceptedInbound{}, err
 	}
 	out := models.AcceptedInbound{Inbound: in}
@@ -225,7 +225,7 @@ func (s *Joins) agreeToJoin(tx *gorm.DB, in models.Inbound, join models.Join) (m
 	err = addParticipant(tx, &p, newMember{by: models.Audit{Actor: byParticipant}, consent: &consent})
 	var refusal *models.FieldError
 	if errors.As(err, &refusal) {
-		if err := database.Insert(tx, &in); err != nil {
+		if err := tx.Create(&in).Error; err != nil {
 			return models.AcceptedInbound{}, err
 		}
 		return models.AcceptedInbound{Inbound: in}, endJoin(tx, join, models.JoinRefused, refusal.Error(), in.ReceivedAt)
@@ -234,7 +234,7 @@ func (s *Joins) agreeToJoin(tx *gorm.DB, in models.Inbound, join models.Join) (m
 		return models.AcceptedInbound{}, err
 	}
 	in.ParticipantID = p.ID
-	if err := database.Insert(tx, &in); err != nil {
+	if err := tx.Create(&in).Error; err != nil {
 		return models.AcceptedInbound{}, err
 	}
 	join.ParticipantID = p.ID
@@ -281,7 +281,7 @@ func endAgreed(tx *gorm.DB, in models.Inbound, join models.Join) error {
 // askForNewVersion shows the newest consent text to a person who said yes to an older
 // one, and gives them the whole time again.
 func askForNewVersion(tx *gorm.DB, in models.Inbound, join models.Join, version int) (models.AcceptedInbound, error) {
-	if err := database.Insert(tx, &in); err != nil {
+	if err := tx.Create(&in).Error; err != nil {
 		return models.AcceptedInbound{}, err
 	}
 	join.Version, join.ExpiresAt = version, in.ReceivedAt.Add(models.JoinValidity)
@@ -302,7 +302,7 @@ func (s *Joins) RequestJoin(ctx context.Context, r models.JoinRequest) (string, 
 	now := instant(r.Now)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		hint = ""
-		study, err := studyByID.Take(tx, r.StudyID)
+		study, err := readStudy(tx, r.StudyID)
 		if err != nil {
 			return err
 		}

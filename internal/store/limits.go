@@ -3,13 +3,11 @@ package store
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 	"unicode/utf8"
 
 	"gorm.io/gorm"
 
-	"coachline/internal/database"
 	"coachline/internal/text"
 	"coachline/models"
 )
@@ -102,24 +100,25 @@ func (s *Inbound) lookBack(tx *gorm.DB, in models.Inbound) (senderPast, error) {
 		return seen, nil
 	}
 	at := in.ReceivedAt
-	_, err := pastOf().Row(tx, []any{
+	err := tx.Raw(pastOf(),
 		in.FromIndex, models.GateLoop, at.Add(-rules.Mute),
 		in.RepeatIndex, at.Add(-loopSpan),
 		in.FromIndex, models.GateNone, at.Add(-loopSpan),
 		in.FromIndex, models.GateNone, at.Add(-time.Minute),
-		in.FromIndex, models.GateNone, at.Add(-24 * time.Hour),
-	}, &seen.muted, &seen.same, &seen.fast, &seen.minute, &seen.day)
+		in.FromIndex, models.GateNone, at.Add(-24*time.Hour),
+	).Row().Scan(&seen.muted, &seen.same, &seen.fast, &seen.minute, &seen.day)
 	seen.muted = seen.muted && rules.Mute > 0
 	return seen, err
 }
 
 const gated = "FROM inbound WHERE from_index = ? AND gate = ? AND received_at > ?"
 
-var pastOf = sync.OnceValue(func() *database.Statement {
-	return database.SQL("SELECT EXISTS (SELECT 1 " + gated + "), " +
+// pastOf reads what a sender has written.
+func pastOf() string {
+	return "SELECT EXISTS (SELECT 1 " + gated + "), " +
 		"(SELECT count(*) FROM inbound WHERE repeat_index = ? AND repeat_index <> '' AND received_at > ?), " +
-		"(SELECT count(*) " + gated + " AND " + carried("channel") + "), (SELECT count(*) " + gated + "), (SELECT count(*) " + gated + ")")
-})
+		"(SELECT count(*) " + gated + " AND " + carried("channel") + "), (SELECT count(*) " + gated + "), (SELECT count(*) " + gated + ")"
+}
 
 // needsLimitNotice reports whether a text above the limit is the first in a while, so
 // that its sender is told. Ask before the row is written.

@@ -82,31 +82,28 @@ func (s *Inbound) acceptInbound(tx *gorm.DB, in models.Inbound) (models.Accepted
 	in.ID, in.ParticipantID, in.Seq, in.Waiting, in.ResumeNoticeID = 0, "", 0, false, 0
 	in.ReceivedAt = instant(in.ReceivedAt)
 	s.setIndexes(&in)
-	p, err := numberText.Take(tx, in.ReceivedAt, in.FromIndex)
+	var p models.Participant
+	err := forUpdate(tx).Where("phone_index = ? AND removed_at IS NULL", in.FromIndex).Take(&p).Error
 	switch {
 	case errors.Is(err, gorm.ErrRecordNotFound) && isCarried(in):
 		return s.acceptStranger(tx, in)
 	case err != nil:
 		return models.AcceptedInbound{}, err
 	}
-	p.NextSeq-- // the text's own
-	in.ParticipantID = p.ID
+	in.ParticipantID, p.LastInboundAt = p.ID, &in.ReceivedAt
 	if err := noteHeard(tx, &p, in); err != nil {
 		return models.AcceptedInbound{}, err
 	}
 	out, err := s.acceptScreened(tx, in, p)
-	if err == nil && out.Inbound.Seq == 0 {
-		_, err = keepNumber.Exec(tx, p.NextSeq, p.ID)
+	if err != nil {
+		return out, err
 	}
-	return out, err
+	heard := map[string]any{"last_inbound_at": in.ReceivedAt}
+	if out.Inbound.Seq != 0 {
+		heard["next_seq"] = out.Inbound.Seq + 1
+	}
+	return out, tx.Model(&models.Participant{ID: p.ID}).UpdateColumns(heard).Error
 }
-
-var (
-	// numberText locks the row of an enrolled person and takes the number of the
-	// text for it, which keepNumber gives back.
-	numberText = database.Update[models.Participant]("next_seq = next_seq + 1, last_inbound_at = ?", "phone_index = ? AND removed_at IS NULL")
-	keepNumber = database.SQL("UPDATE participants SET next_seq = ? WHERE id = ?")
-)
 
 // acceptScreened acts on what the screening found in a participant's message and
 // stores it.
@@ -147,7 +144,6 @@ func (s *Inbound) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Particip
 		}
 	} else {
 		out, err = s.acceptKnown(tx, in, p)
-		out.Alone = nil // the alert may have more to tell
 	}
 	if err == nil {
 		out.AlarmID, err = raiseAlert(tx, out.Inbound, alertOptions{Answer: answer, Escalated: escalated})
@@ -187,30 +183,16 @@ func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participa
 	if err := noteIgnored(tx, in, p); err != nil {
 		return models.AcceptedInbound{}, err
 	}
-	in.Seq, in.Waiting = p.NextSeq, waitsForOperator(p) // acceptInbound has taken the number
-	var isAsked, isBehind bool
-	if err := insertText.Insert(tx, &in, []any{&isAsked, &isBehind}, p.ID, models.PromptPending, models.PromptReminded, p.ID); err != nil {
+	in.Seq, in.Waiting = p.NextSeq, waitsForOperator(p) // acceptInbound counts it
+	if err := tx.Create(&in).Error; err != nil {
 		return models.AcceptedInbound{}, err
 	}
-	if isAsked {
-		if err := answerPrompts(tx, p.ID, in.ReceivedAt); err != nil {
-			return models.AcceptedInbound{}, err
-		}
+	if err := answerPrompts(tx, p.ID, in.ReceivedAt); err != nil {
+		return models.AcceptedInbound{}, err
 	}
-	notice := noticeOf(noticeKindOf(in), in)
-	err = database.Insert(tx, &notice)
-	out := models.AcceptedInbound{Inbound: in, NoticeID: notice.ID}
-	if !isBehind {
-		out.Alone = &notice
-	}
-	return out, err
+	id, err := insertNotice(tx, noticeOf(noticeKindOf(in), in))
+	return models.AcceptedInbound{Inbound: in, NoticeID: id}, err
 }
-
-// insertText inserts a text and tells whether a prompt waits for it, and whether a
-// notice of the participant's waits for delivery. The participant's row is locked: no
-// prompt goes out meanwhile.
-var insertText = database.InsertWith("EXISTS (SELECT 1 FROM prompts WHERE " + awaitsAnswer + "), " +
-	"EXISTS (SELECT 1 FROM notices WHERE notices.participant_id = ? AND notices.delivered_at IS NULL)")
 
 // noteHeard notes where the person wrote, and that a number can be reached.
 func noteHeard(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
@@ -231,7 +213,7 @@ func (s *Inbound) acceptStranger(tx *gorm.DB, in models.Inbound) (models.Accepte
 	in.Gate = models.GateStranger
 	out, isJoin, err := s.joins.acceptJoin(tx, in)
 	if err == nil && !isJoin {
-		if err = database.Insert(tx, &in); err == nil {
+		if err = tx.Create(&in).Error; err == nil {
 			out.Inbound = in
 			out.HintID, err = s.hints.createHint(tx, in)
 		}
@@ -254,7 +236,7 @@ func (s *Inbound) acceptGated(tx *gorm.DB, in models.Inbound, reason models.Loop
 			return models.AcceptedInbound{}, err
 		}
 	}
-	if err := database.Insert(tx, &in); err != nil {
+	if err := tx.Create(&in).Error; err != nil {
 		return models.AcceptedInbound{}, err
 	}
 	out := models.AcceptedInbound{Inbound: in, Loop: reason}
@@ -308,34 +290,18 @@ func (s *People) History(ctx context.Context, id string, limit int, before time.
 }
 
 // lockAndRead locks the participant's row, and reads the texts of the turn and
-// the outcome it has, empty while it runs: for the one text that most turns have in
-// one statement, with what surrounds the turn.
+// the outcome it has, empty while it runs.
 func (b *begunTurn) lockAndRead(tx *gorm.DB, in models.PrepareTurnInput) (texts []models.Inbound, outcome string, err error) {
-	if len(in.InboundIDs) == 1 {
-		var text models.Inbound
-		var near personContext
-		args := append([]any{in.TurnID}, outstandingArgs(in.ParticipantID, in.ParticipantID, in.InboundIDs[0])...)
-		found, err := beginning.Take(tx, []any{&b.participant, &near.profile, &text}, []any{&outcome, &near.hasPrompt, &near.hasSchedules}, args...)
-		if found {
-			b.around = &near
-		}
-		if err != nil || found {
-			return []models.Inbound{text}, outcome, err
-		}
-	}
 	if b.participant, err = lockParticipant(tx, in.ParticipantID); err != nil {
 		return nil, "", err
 	}
-	if _, err = endedTurn.Row(tx, []any{in.TurnID}, &outcome); err != nil || len(in.InboundIDs) == 0 {
+	err = tx.Model(&models.Turn{}).Where("id = ?", in.TurnID).Select("outcome").Scan(&outcome).Error
+	if err != nil || len(in.InboundIDs) == 0 {
 		return nil, outcome, err
 	}
 	err = tx.Where("id IN ? AND participant_id = ?", in.InboundIDs, in.ParticipantID).Order("seq").Find(&texts).Error
 	return texts, outcome, err
 }
-
-var beginning = database.LockJoined("JOIN profiles ON profiles.participant_id = participants.id "+
-	"JOIN inbound ON inbound.participant_id = participants.id WHERE participants.id = ? AND inbound.id = ?",
-	"COALESCE((SELECT outcome FROM turns WHERE turns.id = ?), ''), "+hasAround)
 
 // appendTexts adds the texts of a turn to the conversation, each once. One that stands
 // there is repeated; it goes over to this turn from a reply that never came to an end.

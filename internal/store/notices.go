@@ -27,11 +27,13 @@ func (s *Notices) PendingNotices(ctx context.Context, createdBefore time.Time, l
 }
 
 // Untold returns one participant's undelivered notices in the order of their ids,
-// and the participant as of then, removed or not; nothing where there are none.
+// and the participant as of after them, removed or not; nothing where there are none.
 func (s *Notices) Untold(ctx context.Context, participantID string) (p models.Participant, notices []models.Notice, err error) {
-	err = untold.Find(s.db.Reader(ctx), func(n models.Notice, of models.Participant) {
-		p, notices = of, append(notices, n)
-	}, participantID)
+	rows := s.db.Reader(ctx)
+	err = rows.Where("delivered_at IS NULL AND participant_id = ?", participantID).Order("id").Find(&notices).Error
+	if err == nil && len(notices) > 0 {
+		err = rows.Where("id = ?", participantID).Take(&p).Error
+	}
 	if err != nil {
 		return models.Participant{}, nil, fmt.Errorf("reading notices: %w", classify(err))
 	}
@@ -45,10 +47,6 @@ func (s *Notices) NoticesDelivered(ctx context.Context, ids []int64, at time.Tim
 		return nil
 	}
 	err := s.db.WriteOne(ctx, func(rows *gorm.DB) error {
-		if len(ids) == 1 {
-			_, err := tellOne.Exec(rows, at, ids[0])
-			return err
-		}
 		return rows.Model(&models.Notice{}).Where("id IN ? AND delivered_at IS NULL", ids).
 			UpdateColumn("delivered_at", at).Error
 	})
@@ -57,12 +55,6 @@ func (s *Notices) NoticesDelivered(ctx context.Context, ids []int64, at time.Tim
 	}
 	return nil
 }
-
-var (
-	untold = database.Join[models.Notice, models.Participant]("participants.id = notices.participant_id " +
-		"WHERE notices.delivered_at IS NULL AND notices.participant_id = ? ORDER BY notices.id")
-	tellOne = database.SQL("UPDATE notices SET delivered_at = ? WHERE id = ? AND delivered_at IS NULL")
-)
 
 // RecordAudit writes one audit row. Detail must hold no personal data.
 func (s *Audit) RecordAudit(ctx context.Context, row models.Audit) error {
@@ -79,6 +71,6 @@ func (s *Audit) RecordAudit(ctx context.Context, row models.Audit) error {
 // insertNotice writes a notice in the transaction that makes it true and
 // returns its id.
 func insertNotice(tx *gorm.DB, n models.Notice) (int64, error) {
-	err := database.Insert(tx, &n)
+	err := tx.Create(&n).Error
 	return n.ID, err
 }

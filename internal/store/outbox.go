@@ -299,27 +299,18 @@ func reminderGate(tx *gorm.DB, row models.Outbox) (string, error) {
 // lockOutbox locks a row and its participant, the participant first like
 // every other write.
 func lockOutbox(tx *gorm.DB, id string) (models.Outbox, models.Participant, error) {
-	var participantID string
-	found, err := outboxOwner.Row(tx, []any{id}, &participantID)
-	if err == nil && !found {
-		err = gorm.ErrRecordNotFound
+	var row models.Outbox
+	if err := tx.Select("participant_id").Where("id = ?", id).Take(&row).Error; err != nil {
+		return models.Outbox{}, models.Participant{}, err
 	}
+	p, err := lockParticipant(tx, row.ParticipantID)
 	if err != nil {
 		return models.Outbox{}, models.Participant{}, err
 	}
-	p, err := lockParticipant(tx, participantID)
-	if err != nil {
-		return models.Outbox{}, models.Participant{}, err
-	}
-	row, err := lockedOutboxRow.Take(tx, id)
+	row = models.Outbox{}
+	err = forUpdate(tx).Where("id = ?", id).Take(&row).Error
 	return row, p, err
 }
-
-var (
-	outboxOwner     = database.SQL("SELECT participant_id FROM outbox WHERE id = ?")
-	outboxRow       = database.Select[models.Outbox]("id = ?")
-	lockedOutboxRow = outboxRow.ForUpdate()
-)
 
 // saveOutbox writes what sending changes, if the row still has the status it
 // was read with.
@@ -335,8 +326,8 @@ func saveOutbox(tx *gorm.DB, row *models.Outbox, before models.OutboxStatus) err
 
 // Row reads one outbound text. ErrNotFound for an unknown id.
 func (s *Outbox) Row(ctx context.Context, id string) (models.Outbox, error) {
-	row, err := outboxRow.Take(s.db.Reader(ctx), id)
-	if err != nil {
+	var row models.Outbox
+	if err := s.db.Reader(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
 		return models.Outbox{}, fmt.Errorf("reading outbox row %s: %w", id, classify(err))
 	}
 	return row, nil

@@ -107,14 +107,12 @@ func addParticipant(tx *gorm.DB, p *models.Participant, in newMember) error {
 
 // Participant returns an enrolled participant; ErrNotFound also after removal.
 func (s *People) Participant(ctx context.Context, id string) (models.Participant, error) {
-	p, err := enrolledByID.Take(s.db.Reader(ctx), id)
-	if err != nil {
+	var p models.Participant
+	if err := s.db.Reader(ctx).Where("id = ? AND removed_at IS NULL", id).Take(&p).Error; err != nil {
 		return models.Participant{}, fmt.Errorf("reading participant: %w", classify(err))
 	}
 	return p, nil
 }
-
-var enrolledByID = database.Select[models.Participant]("id = ? AND removed_at IS NULL")
 
 // Participants returns a page of enrolled participants in the order of their
 // ids. A limit outside 1..200 counts as 200. A row with columns that cannot be

@@ -88,10 +88,10 @@ func (s *Outbox) startUsual(ctx context.Context, claim models.SendClaim, now tim
 	row.SentFrom = s.nameOf(claim.Sender)
 	var started bool
 	err := s.db.WriteOne(ctx, func(rows *gorm.DB) error {
-		count, err := startPost.Exec(rows, now, database.Instant(now), row.SentFrom, now,
+		res := rows.Exec(startPost, now, database.Instant(now), row.SentFrom, now,
 			row.ID, models.OutboxSending, row.ClaimToken, row.ParticipantID, claim.Version)
-		started = count > 0
-		return err
+		started = res.RowsAffected > 0
+		return res.Error
 	})
 	if err != nil {
 		return models.Outbox{}, false, fmt.Errorf("starting to post: %w", err)
@@ -100,9 +100,9 @@ func (s *Outbox) startUsual(ctx context.Context, claim models.SendClaim, now tim
 	return row, started, nil
 }
 
-var startPost = database.SQL("UPDATE outbox SET attempted_at = ?, unsettled_since = COALESCE(unsettled_since, ?), missing_since = NULL, sent_from = ?, updated_at = ? " +
+const startPost = "UPDATE outbox SET attempted_at = ?, unsettled_since = COALESCE(unsettled_since, ?), missing_since = NULL, sent_from = ?, updated_at = ? " +
 	"WHERE id = ? AND status = ? AND claim_token = ? " +
-	"AND EXISTS (SELECT 1 FROM participants WHERE participants.id = ? AND version = ? AND removed_at IS NULL)")
+	"AND EXISTS (SELECT 1 FROM participants WHERE participants.id = ? AND version = ? AND removed_at IS NULL)"
 
 // checksParticipantOnly reports whether consent and standing alone decide that the
 // row may go, and nothing that may change without the participant's row.

@@ -5,20 +5,17 @@ import (
 
 	"gorm.io/gorm"
 
-	"coachline/internal/database"
 	"coachline/models"
 )
 
 // answerPrompts records a participant's text as the answer to every prompt
 // that waits for one.
 func answerPrompts(tx *gorm.DB, participantID string, at time.Time) error {
-	_, err := promptsAnswered.Exec(tx, models.PromptResponded, at, participantID, models.PromptPending, models.PromptReminded)
-	return err
+	return tx.Model(&models.Prompt{}).Where(awaitsAnswer, participantID, models.PromptPending, models.PromptReminded).
+		UpdateColumns(map[string]any{"state": models.PromptResponded, "responded_at": at}).Error
 }
 
 const awaitsAnswer = "prompts.participant_id = ? AND prompts.state IN (?, ?)"
-
-var promptsAnswered = database.SQL("UPDATE prompts SET state = ?, responded_at = ? WHERE " + awaitsAnswer)
 
 // planPrompt records that a turn writes a prompt. again says that there is
 // nothing to write any more: it was sent, or recorded as missed.

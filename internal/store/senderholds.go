@@ -29,7 +29,8 @@ const carrierActor = "carrier"
 // before it asks again, between a second and five minutes; 0 lets it go. When a brake's
 // time is over, one text passes as a probe, and the others wait for what becomes of it.
 func (s *Outbox) senderWait(tx *gorm.DB, studyID string, now time.Time) (time.Duration, error) {
-	held, err := anyBrake.Find(tx)
+	var held []models.SenderHold
+	err := tx.Find(&held).Error // there is rarely one
 	if err != nil || len(held) == 0 {
 		return 0, err
 	}
@@ -57,9 +58,6 @@ func (s *Outbox) senderWait(tx *gorm.DB, studyID string, now time.Time) (time.Du
 	}
 	return wait, err
 }
-
-// anyBrake finds every brake; there is rarely one.
-var anyBrake = database.Select[models.SenderHold]("1 = 1")
 
 // senderKey is the key of a sender's hold.
 func (s *Outbox) senderKey(name string) string { return s.db.Index("sender\x00" + name) }

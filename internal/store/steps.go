@@ -96,10 +96,7 @@ func (s *Turns) writeSaid(tx *gorm.DB, said *models.TurnOutcome, turn models.Tur
 	if turn.Outcome != "" || isBarred(p, turn.Kind) {
 		return models.ErrStale
 	}
-	judged, err := s.outbox.readStanding(tx, p)
-	if err == nil {
-		_, err = s.writeOutcome(tx, *said, judged)
-	}
+	_, err := s.writeOutcome(tx, *said, p)
 	return err
 }
 

@@ -124,14 +124,18 @@ func (s *Studies) EnsureStudySecrets(ctx context.Context) error {
 
 // Study returns a study. ErrNotFound for an unknown id.
 func (s *Studies) Study(ctx context.Context, id string) (models.Study, error) {
-	study, err := studyByID.Take(s.db.Reader(ctx), id)
+	study, err := readStudy(s.db.Reader(ctx), id)
 	if err != nil {
 		return models.Study{}, fmt.Errorf("reading the study: %w", classify(err))
 	}
 	return study, nil
 }
 
-var studyByID = database.Select[models.Study]("id = ?")
+func readStudy(tx *gorm.DB, id string) (models.Study, error) {
+	var study models.Study
+	err := tx.Where("id = ?", id).Take(&study).Error
+	return study, err
+}
 
 // List lists every study by id.
 func (s *Studies) List(ctx context.Context) ([]models.Study, error) {
@@ -222,7 +226,7 @@ func sameDesign(a, b models.StudySettings) bool {
 // joinStudy checks that a participant can be enrolled in their study. It writes
 // nothing.
 func joinStudy(tx *gorm.DB, p *models.Participant, in newMember) error {
-	study, err := studyByID.Take(tx, p.StudyID)
+	study, err := readStudy(tx, p.StudyID)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return models.BadField("study", "is not the id of a study")
 	}

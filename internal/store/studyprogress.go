@@ -26,7 +26,7 @@ func (s *Reports) StudyProgress(ctx context.Context, id string, now time.Time) (
 	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		out = models.StudyProgress{}
 		var err error
-		if study, err = studyByID.Take(tx, id); err != nil {
+		if study, err = readStudy(tx, id); err != nil {
 			return err
 		}
 		p := progress{tx: tx, study: id, now: now.Unix(), postgres: database.IsPostgres(tx)}

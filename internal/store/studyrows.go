@@ -21,7 +21,7 @@ const (
 // database. ErrNotFound for an unknown study.
 func (s *Studies) ReadStudy(ctx context.Context, what models.StudyReading, fn func(models.Study, models.StudyRows) error) error {
 	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
-		study, err := studyByID.Take(tx, what.ID)
+		study, err := readStudy(tx, what.ID)
 		if err != nil {
 			return err
 		}

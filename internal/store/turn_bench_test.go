@@ -29,7 +29,8 @@ func BenchmarkTurn(b *testing.B) {
 		now := start.Add(time.Duration(n) * time.Minute)
 		accepted, err := s.Inbound.AcceptInbound(ctx, models.Inbound{ProviderSID: "SM" + strconv.Itoa(n), From: phone, Body: "I walked for half an hour", ReceivedAt: now})
 		require.NoError(b, err)
-		require.NotNil(b, accepted.Alone)
+		_, _, err = s.Notices.Untold(ctx, "p1")
+		require.NoError(b, err)
 		require.NoError(b, s.Notices.NoticesDelivered(ctx, []int64{accepted.NoticeID}, now))
 
 		turn := models.TurnID("p1", n)

@@ -2,11 +2,8 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
 
 	"gorm.io/gorm"
 
@@ -28,170 +25,86 @@ func contextOfTurn(tx *gorm.DB, turnID string, window int) (models.TurnContext, 
 	if err != nil {
 		return out, err
 	}
-	around, err := readAround(tx, out.Participant.ID)
-	if err != nil {
-		return out, err
-	}
 	if out.Turn.Kind == models.TurnPrompt {
 		if out.Instruction, err = readInstruction(tx, out.Turn.PromptID); err != nil {
 			return out, err
 		}
 	}
-	return withConversation(tx, out, around, window)
+	return withConversation(tx, out, window)
 }
 
 // contextOfBegun is contextOfTurn for a turn that the transaction has just
 // created, and so without rounds.
 func contextOfBegun(tx *gorm.DB, b begunTurn, window int) (models.TurnContext, error) {
 	out := models.TurnContext{Turn: b.turn, Participant: b.participant, Instruction: b.instruction}
-	if b.around == nil {
-		around, err := readAround(tx, b.participant.ID)
-		if err != nil {
-			return out, err
-		}
-		b.around = &around
-	}
-	return withConversation(tx, out, *b.around, window)
-}
-
-// personContext is what surrounds a turn: the profile, and whether there is more to read.
-type personContext struct {
-	profile                 models.Profile
-	hasPrompt, hasSchedules bool
-}
-
-func readAround(tx *gorm.DB, participantID string) (out personContext, err error) {
-	out.profile, err = profileAround.TakeWith(tx, []any{&out.hasPrompt, &out.hasSchedules}, outstandingArgs(participantID, participantID)...)
-	return out, err
+	return withConversation(tx, out, window)
 }
 
 // withConversation adds what surrounds a turn.
-func withConversation(tx *gorm.DB, out models.TurnContext, around personContext, window int) (models.TurnContext, error) {
+func withConversation(tx *gorm.DB, out models.TurnContext, window int) (models.TurnContext, error) {
 	id := out.Participant.ID
-	out.Profile = around.profile
 	var err error
+	if out.Profile, err = readProfile(tx, id); err != nil {
+		return out, err
+	}
 	if out.Window, err = readConversation(tx, id, window); err != nil {
 		return out, err
 	}
 	if out.Window, err = withOwnTexts(tx, out, window); err != nil {
 		return out, err
 	}
-	if around.hasPrompt {
-		if out.Outstanding, err = outstandingPrompt(tx, id); err != nil {
-			return out, err
-		}
+	if out.Outstanding, err = outstandingPrompt(tx, id); err != nil {
+		return out, err
 	}
-	if around.hasSchedules {
-		out.Schedules, err = schedulesOf.Find(tx, id)
-	}
+	err = tx.Where("participant_id = ?", id).Order("id").Find(&out.Schedules).Error
 	return out, err
 }
 
-const isOutstanding = "participant_id = ? AND sent_at IS NOT NULL AND state IN (?, ?, ?)"
+// readWindow reads the newest entries of a conversation, and for a text that ended
+// before the carrier took it how. It is plain SQL because each turn reads so many.
+const readWindow = `SELECT messages.id, messages.turn_id, messages.key, messages.role, messages.kind, messages.text, messages.outbox_id,
+	messages.danger, messages.channel, messages.at,
+	CASE WHEN outbox.accepted_at IS NULL AND outbox.status IN ('canceled', 'failed') THEN outbox.status ELSE '' END
+FROM messages LEFT JOIN outbox ON messages.outbox_id <> '' AND outbox.id = messages.outbox_id
+WHERE messages.participant_id = ? ORDER BY messages.id DESC`
 
-// outstandingArgs returns the arguments of isOutstanding, and more behind them.
-func outstandingArgs(participantID string, more ...any) []any {
-	return append([]any{participantID, models.PromptPending, models.PromptReminded, models.PromptResponded}, more...)
-}
-
-// hasAround tells of what surrounds the participant of a profile.
-const hasAround = "EXISTS (SELECT 1 FROM prompts WHERE prompts." + isOutstanding + "), " +
-	"EXISTS (SELECT 1 FROM schedules WHERE schedules.participant_id = profiles.participant_id)"
-
-var (
-	profileOf     = database.Select[models.Profile]("profiles.participant_id = ?")
-	profileAround = profileOf.With(hasAround)
-	outstandingOf = database.Select[models.Prompt](isOutstanding + " ORDER BY sent_at DESC, id DESC LIMIT 1")
-	schedulesOf   = database.Select[models.ScheduleRow]("participant_id = ? ORDER BY id")
-)
-
-// neverTaken holds for the row of a text that ended before the carrier took it.
-const neverTaken = "outbox.accepted_at IS NULL AND outbox.status IN ('canceled', 'failed')"
-
-// entryColumns are the columns of an entry that are texts. They are read as one
-// with entrySeparator between them, the sealed text last, because a column costs
-// more than what is in it; ids and names of kinds hold no control characters.
-const (
-	entryColumns   = "messages.turn_id, messages.key, messages.role, messages.kind, messages.outbox_id, messages.danger, messages.channel"
-	entrySeparator = "\x1f"
-)
-
-const entriesOf = "SELECT messages.id, messages.at, concat_ws('" + entrySeparator + "', " +
-	"CASE WHEN " + neverTaken + " THEN outbox.status ELSE '' END, " + entryColumns + ", messages.text) " +
-	"FROM messages LEFT JOIN outbox ON messages.outbox_id <> '' AND outbox.id = messages.outbox_id " +
-	"WHERE messages.participant_id = ? ORDER BY messages.id DESC"
-
-// newestOf are the statements by how many entries they read, of which there are a
-// few. SQLite plans a statement anew each time that its limit is an argument.
-var newestOf sync.Map
-
-func entriesWithin(size int) *database.Statement {
-	if known, ok := newestOf.Load(size); ok {
-		return known.(*database.Statement)
-	}
-	words := entriesOf
-	if size > 0 {
-		words += " LIMIT " + strconv.Itoa(size)
-	}
-	known, _ := newestOf.LoadOrStore(size, database.SQL(words))
-	return known.(*database.Statement)
-}
-
-// readConversation reads the newest entries, oldest first. A reply that was called off
-// is not among them: what it answered is answered anew.
 func readConversation(tx *gorm.DB, participantID string, size int) (entries []models.Message, err error) {
 	if size == 0 {
 		return nil, nil
 	}
-	rows, err := entriesWithin(max(size, -1)).Query(tx, participantID)
+	query := readWindow
+	if size > 0 {
+		query += " LIMIT " + strconv.Itoa(size)
+	}
+	rows, err := tx.Raw(query, participantID).Rows()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	// One entry is read into and copied: its fields' addresses would otherwise
-	// put each row on the heap once more.
 	m := models.Message{ParticipantID: participantID}
-	var texts string
-	fields := []any{&m.ID, &m.At, &texts}
-	entries = make([]models.Message, 0, min(max(size, 0), 64))
+	var sealed string
+	var ended models.OutboxStatus
 	for rows.Next() {
-		if err := rows.Scan(fields...); err != nil {
+		err := rows.Scan(&m.ID, &m.TurnID, &m.Key, &m.Role, &m.Kind, &sealed, &m.OutboxID, &m.Danger, &m.Channel, &m.At, &ended)
+		if err != nil {
 			return nil, err
 		}
-		if err := setTexts(tx, &m, texts); err != nil {
+		cell := database.Cell{Table: "messages", Column: "text", Row: []any{m.ParticipantID, m.Key}}
+		if m.Text, err = database.OpenText(tx.Statement.Context, cell, sealed); err != nil {
 			return nil, err
 		}
+		m.Undelivered = ended != ""
+		m.Refused = m.Kind == models.KindReply && ended == models.OutboxCanceled
 		if !m.Refused {
 			entries = append(entries, m)
 		}
-	}
-	if len(entries) == 0 {
-		entries = nil
 	}
 	slices.Reverse(entries)
 	return entries, rows.Err()
 }
 
-// setTexts sets what entriesOf has joined, and opens the text.
-func setTexts(tx *gorm.DB, m *models.Message, texts string) (err error) {
-	var parts [9]string
-	rest := texts
-	for i := range len(parts) - 1 {
-		var isWhole bool
-		if parts[i], rest, isWhole = strings.Cut(rest, entrySeparator); !isWhole {
-			return fmt.Errorf("reading entry %d of a conversation: it has %d joined texts, want %d", m.ID, i+1, len(parts))
-		}
-	}
-	parts[len(parts)-1] = rest
-	m.Undelivered, m.TurnID, m.Key = parts[0] != "", parts[1], parts[2]
-	m.Role, m.Kind, m.OutboxID = models.Role(parts[3]), models.EntryKind(parts[4]), parts[5]
-	m.Danger, m.Channel = models.Danger(parts[6]), models.Channel(parts[7])
-	m.Refused = m.Kind == models.KindReply && models.OutboxStatus(parts[0]) == models.OutboxCanceled
-	cell := database.Cell{Table: "messages", Column: "text", Row: []any{m.ParticipantID, m.Key}}
-	m.Text, err = database.OpenText(tx.Statement.Context, cell, parts[8])
-	return err
-}
-
+// readConversation reads the newest entries, oldest first; all where size is negative.
+// A reply that was called off is not among them: what it answered is answered anew.
 // withOwnTexts puts the texts of a turn that its window does not hold before the
 // window: there may be hundreds.
 func withOwnTexts(tx *gorm.DB, c models.TurnContext, window int) ([]models.Message, error) {
@@ -254,7 +167,9 @@ func baseContext(tx *gorm.DB, turnID string) (models.TurnContext, error) {
 
 // readProfile reads a participant's profile.
 func readProfile(tx *gorm.DB, participantID string) (models.Profile, error) {
-	return profileOf.Take(tx, participantID)
+	var profile models.Profile
+	err := tx.Where("participant_id = ?", participantID).Take(&profile).Error
+	return profile, err
 }
 
 // newestEntries returns the newest entries of a conversation, the newest first.
@@ -265,7 +180,10 @@ func newestEntries(tx *gorm.DB, participantID string, size int) *gorm.DB {
 // outstandingPrompt returns the newest prompt that was sent and neither voided nor failed;
 // nil when there is none.
 func outstandingPrompt(tx *gorm.DB, participantID string) (*models.Prompt, error) {
-	row, err := outstandingOf.Take(tx, outstandingArgs(participantID)...)
+	var row models.Prompt
+	err := tx.Where("participant_id = ? AND sent_at IS NOT NULL AND state IN ?", participantID,
+		[]models.PromptState{models.PromptPending, models.PromptReminded, models.PromptResponded}).
+		Order("sent_at DESC, id DESC").Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil, nil
 	}

@@ -3,9 +3,9 @@ package store
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"coachline/internal/database"
 	"coachline/models"
@@ -60,9 +60,8 @@ type begunTurn struct {
 	participant models.Participant
 	turn        models.Turn
 	created     bool
-	repeated    bool           // texts of it stood in the conversation before
-	around      *personContext // nil where it was not read with the participant
-	instruction string         // what the decision of its prompt adds to the request
+	repeated    bool   // texts of it stood in the conversation before
+	instruction string // what the decision of its prompt adds to the request
 }
 
 func (s *Turns) beginWith(ctx context.Context, in models.PrepareTurnInput, then func(tx *gorm.DB, b begunTurn) error) (begunTurn, error) {
@@ -205,9 +204,6 @@ func (b *begunTurn) notePrompt(tx *gorm.DB, in models.PrepareTurnInput) (err err
 	return err
 }
 
-// endedTurn reads the outcome of a turn, so that a retry of its last step is known.
-var endedTurn = database.SQL("SELECT outcome FROM turns WHERE id = ? AND outcome <> ''")
-
 // TurnContext loads everything a reply is composed from, as of one instant:
 // the newest window entries of the conversation (a negative window means all),
 // the turn's rounds so far, the outstanding prompt. ErrNotFound for an unknown
@@ -271,7 +267,7 @@ func (s *Turns) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 	var out models.EndedTurn
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		out = models.EndedTurn{}
-		p, err := s.outbox.lockWithStanding(tx, o.ParticipantID)
+		p, err := lockParticipant(tx, o.ParticipantID)
 		if err != nil {
 			return err
 		}
@@ -281,7 +277,7 @@ func (s *Turns) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 			return err
 		case !ends:
 			out.OutboxIDs, err = endedWith(tx, o)
-		case isBarred(p.Participant, kind):
+		case isBarred(p, kind):
 			err = tx.Model(&models.Turn{ID: o.TurnID}).UpdateColumn("outcome", outcomeCanceled).Error
 		default:
 			out, err = s.writeOutcomeAndState(tx, o, p)
@@ -296,12 +292,12 @@ func (s *Turns) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 
 // setOutcome gives a turn its outcome, unless it has one or there is no such turn.
 func setOutcome(tx *gorm.DB, o models.TurnOutcome) (kind models.TurnKind, ends bool, err error) {
-	ends, err = endTurn.Row(tx, []any{o.Outcome, o.PromptVersion, o.At, o.TurnID, o.ParticipantID}, &kind)
-	return kind, ends, err
+	var turn models.Turn
+	res := tx.Model(&turn).Clauses(clause.Returning{Columns: []clause.Column{{Name: "kind"}}}).
+		Where("id = ? AND participant_id = ? AND outcome = ''", o.TurnID, o.ParticipantID).
+		UpdateColumns(map[string]any{"outcome": o.Outcome, "prompt_version": o.PromptVersion, "finished_at": o.At})
+	return turn.Kind, res.RowsAffected > 0, res.Error
 }
-
-var endTurn = database.SQL("UPDATE turns SET outcome = ?, prompt_version = ?, finished_at = ? " +
-	"WHERE id = ? AND participant_id = ? AND outcome = '' RETURNING kind")
 
 // endedWith returns the rows to send of a turn that has ended.
 func endedWith(tx *gorm.DB, o models.TurnOutcome) (ids []string, err error) {
@@ -316,16 +312,16 @@ func endedWith(tx *gorm.DB, o models.TurnOutcome) (ids []string, err error) {
 
 // writeOutcomeAndState writes what a turn leaves behind, and the state that
 // comes with it.
-func (s *Turns) writeOutcomeAndState(tx *gorm.DB, o models.TurnOutcome, p sendStanding) (models.EndedTurn, error) {
+func (s *Turns) writeOutcomeAndState(tx *gorm.DB, o models.TurnOutcome, p models.Participant) (models.EndedTurn, error) {
 	out, err := s.writeOutcome(tx, o, p)
 	if err != nil || o.State == nil {
 		return out, err
 	}
 	out.Saved = true
-	return out, saveState(tx, p.Participant, *o.State)
+	return out, saveState(tx, p, *o.State)
 }
 
-func (s *Turns) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p sendStanding) (models.EndedTurn, error) {
+func (s *Turns) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Participant) (models.EndedTurn, error) {
 	var out models.EndedTurn
 	for _, m := range o.Entries {
 		m.ID, m.ParticipantID, m.TurnID = 0, o.ParticipantID, o.TurnID
@@ -356,8 +352,12 @@ func (s *Turns) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p sendStanding) 
 
 // claimNew judges a row that is about to be written as ClaimSend would, and
 // marks it as being sent if it passes.
-func (s *Outbox) claimNew(tx *gorm.DB, row models.Outbox, p sendStanding) (models.SendClaim, error) {
-	refusal, err := findGate(tx, row, p.Participant, p.newest)
+func (s *Outbox) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (models.SendClaim, error) {
+	newest, err := newestConsent(tx, p)
+	if err != nil {
+		return models.SendClaim{}, err
+	}
+	refusal, err := findGate(tx, row, p, newest)
 	if err == nil && refusal == "" {
 		refusal, err = holdGate(tx, row, row.CreatedAt)
 	}
@@ -371,56 +371,12 @@ func (s *Outbox) claimNew(tx *gorm.DB, row models.Outbox, p sendStanding) (model
 	if showMessage(&row) {
 		return models.SendClaim{Outbox: row}, nil
 	}
-	if p.braked {
-		if wait, err := s.senderWait(tx, p.StudyID, row.CreatedAt); err != nil || wait > 0 {
-			return models.SendClaim{Outbox: row, Wait: wait}, err
-		}
+	if wait, err := s.senderWait(tx, p.StudyID, row.CreatedAt); err != nil || wait > 0 {
+		return models.SendClaim{Outbox: row, Wait: wait}, err
 	}
 	takeClaim(&row)
 	return models.SendClaim{Outbox: row, To: p.Phone, Version: p.Version, StudyID: p.StudyID, Arm: p.Arm, Post: true}, nil
 }
-
-// sendStanding is a participant with what else judges a row that is to be sent: the
-// action and the turn of the ledger's newest entry, and whether a brake may hold
-// the sender.
-type sendStanding struct {
-	models.Participant
-	newest models.Consent
-	braked bool
-}
-
-// lockWithStanding is lockParticipant that reads the standing as well. A
-// transaction that waits for the row reads the row as it is then, and the rest as
-// of before: where the version tells that, the rest is read again. Every entry of
-// the ledger comes with a new version.
-func (s *Outbox) lockWithStanding(tx *gorm.DB, id string) (p sendStanding, err error) {
-	var before int64
-	dest := []any{&p.newest.Action, &p.newest.TurnID, &p.braked, &before}
-	if p.Participant, err = participantStanding.TakeWith(tx, dest, id); err != nil || p.Version == before {
-		return p, err
-	}
-	return s.readStanding(tx, p.Participant)
-}
-
-// readStanding reads the standing of a participant whose row is locked.
-func (s *Outbox) readStanding(tx *gorm.DB, locked models.Participant) (sendStanding, error) {
-	p := sendStanding{Participant: locked}
-	_, err := standingOf.Row(tx, []any{p.ID, p.PhoneIndex, p.ID, p.PhoneIndex}, &p.newest.Action, &p.newest.TurnID, &p.braked)
-	return p, err
-}
-
-const (
-	newestEntry = " FROM consents WHERE consents.participant_id = ? AND consents.phone_index = ? ORDER BY consents.id DESC LIMIT 1"
-	standingIs  = "COALESCE((SELECT action" + newestEntry + "), ''), COALESCE((SELECT turn_id" + newestEntry + "), ''), " +
-		"EXISTS (SELECT 1 FROM brakes)"
-)
-
-var (
-	standingOf          = database.SQL("SELECT " + standingIs)
-	participantStanding = database.Select[models.Participant]("id = ?").ForUpdate().With(strings.NewReplacer(
-		"participant_id = ?", "participant_id = participants.id", "phone_index = ?", "phone_index = participants.phone_index").Replace(standingIs) +
-		", (SELECT seen.version FROM participants seen WHERE seen.id = participants.id)")
-)
 
 // queueTurnRow writes an outbox row, or ties the one that exists to the turn.
 func queueTurnRow(tx *gorm.DB, o models.TurnOutcome, row models.Outbox) error {

@@ -40,7 +40,7 @@ func checkWebhookStudy(tx *gorm.DB, id string) error {
 	if id == "" {
 		return nil
 	}
-	_, err := studyByID.Take(tx, id)
+	_, err := readStudy(tx, id)
 	if errors.Is(err, gorm.ErrRecordNotFound) || errors.Is(err, models.ErrNotFound) {
 		return models.BadField("study_id", "is not the id of a study")
 	}

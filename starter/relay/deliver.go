@@ -107,7 +107,6 @@ type Engine interface {
 	ExecuteWorkflow(ctx context.Context, options client.StartWorkflowOptions, workflow any, args ...any) (client.WorkflowRun, error)
 	SignalWithStartWorkflow(ctx context.Context, workflowID, signalName string, signalArg any,
 		options client.StartWorkflowOptions, workflow any, args ...any) (client.WorkflowRun, error)
-	SignalWorkflow(ctx context.Context, workflowID, runID, signalName string, arg any) error
 	UpdateWorkflow(ctx context.Context, options client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error)
 	ExecuteActivity(ctx context.Context, options client.StartActivityOptions, activity any, args ...any) (client.ActivityHandle, error)
 	ListWorkflow(ctx context.Context, request *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error)
@@ -132,34 +131,6 @@ func (r *Relay) Deliver(ctx context.Context, participantID string) error {
 		return fmt.Errorf("waiting for an earlier delivery: %w", err)
 	}
 	defer unlock()
-	return r.deliverAll(ctx, participantID)
-}
-
-// deliverText tells the workflow of a text which is the participant's only notice, and
-// reads nothing for it. Where no workflow runs, or the text has waited so long that a
-// sweep may have seen it, it is Deliver. A repeated signal carries the same sequence
-// number.
-func (r *Relay) deliverText(ctx context.Context, n models.Notice) error {
-	unlock, err := r.locks.Lock(ctx, n.ParticipantID)
-	if err != nil {
-		return fmt.Errorf("waiting for an earlier delivery: %w", err)
-	}
-	defer unlock()
-	if r.cfg.Now().Sub(n.CreatedAt) >= r.cfg.MinAge {
-		return r.deliverAll(ctx, n.ParticipantID)
-	}
-	err = r.signalRunning(ctx, n)
-	if isGone(err) {
-		return r.deliverAll(ctx, n.ParticipantID)
-	}
-	if err != nil {
-		return fmt.Errorf("delivering notice %d (%s): %w", n.ID, n.Kind, err)
-	}
-	return r.markTold(ctx, []int64{n.ID})
-}
-
-// deliverAll is Deliver under the participant's lock.
-func (r *Relay) deliverAll(ctx context.Context, participantID string) error {
 	p, outstanding, err := r.cfg.Store.Notices.Untold(ctx, participantID)
 	if err != nil {
 		return fmt.Errorf("reading notices: %w", err)
@@ -271,19 +242,6 @@ func (r *Relay) signalMessage(ctx context.Context, p models.Participant, n model
 	state.Inbox.LastSeq = max(n.Seq-1, 0)
 	_, err = r.cfg.Engine.SignalWithStartWorkflow(ctx, models.WorkflowID(p.ID), models.SignalMessageReceived, received,
 		startOptions(p, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY), models.WorkflowType, state)
-	r.cfg.Metrics.WorkflowCall(metrics.CallSignal, err)
-	return err
-}
-
-// signalRunning signals a text to the workflow that runs; isGone where none does.
-func (r *Relay) signalRunning(ctx context.Context, n models.Notice) error {
-	received, err := receivedOf(n)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, tellLimit)
-	defer cancel()
-	err = r.cfg.Engine.SignalWorkflow(ctx, models.WorkflowID(n.ParticipantID), "", models.SignalMessageReceived, received)
 	r.cfg.Metrics.WorkflowCall(metrics.CallSignal, err)
 	return err
 }

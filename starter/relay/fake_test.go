@@ -23,8 +23,8 @@ var (
 
 // rows is the store as far as the relay can tell.
 type rows struct {
-	mu           sync.Mutex
-	reads        int // of undelivered notices
+	mu sync.Mutex
+
 	down         error
 	participants map[string]models.Participant
 	removed      map[string]bool
@@ -77,7 +77,6 @@ func (m *rows) Participant(_ context.Context, id string) (models.Participant, er
 
 func (m *rows) Untold(_ context.Context, id string) (models.Participant, []models.Notice, error) {
 	defer m.enter()()
-	m.reads++
 	p := m.participants[id]
 	if m.removed[id] {
 		p.RemovedAt = new(time.Time)
@@ -224,13 +223,6 @@ func (e *engine) SignalWithStartWorkflow(ctx context.Context, _, _ string, arg a
 	e.signals = append(e.signals, arg.(models.MessageReceived))
 	e.mu.Unlock()
 	return nil, e.record(ctx, "signal")
-}
-
-func (e *engine) SignalWorkflow(ctx context.Context, _, _, _ string, arg any) error {
-	e.mu.Lock()
-	e.signals = append(e.signals, arg.(models.MessageReceived))
-	e.mu.Unlock()
-	return e.record(ctx, "signal running")
 }
 
 func (e *engine) UpdateWorkflow(ctx context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {

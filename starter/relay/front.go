@@ -31,12 +31,8 @@ const hintKey = "hint/"
 // LaterHint has SendHint run in the background and returns at once.
 func (r *Relay) LaterHint(id string) { r.pool.addJob(hintKey + id) }
 
-// runJob runs one background job; text is the only notice of the participant's that
-// waits, nil where there may be others.
-func (r *Relay) runJob(ctx context.Context, key string, text *models.Notice) error {
-	if text != nil {
-		return r.deliverText(ctx, *text)
-	}
+// runJob runs one background job.
+func (r *Relay) runJob(ctx context.Context, key string) error {
 	if id, ok := strings.CutPrefix(key, hintKey); ok {
 		return r.SendHint(ctx, id)
 	}

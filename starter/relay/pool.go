@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-
-	"coachline/models"
 )
 
 const (
@@ -18,17 +16,15 @@ const (
 // other participant, and what does not fit into the queue is left to a sweep,
 // which finds every undelivered notice.
 type pool struct {
-	deliver func(ctx context.Context, key string, text *models.Notice) error
+	deliver func(ctx context.Context, key string) error
 	log     *slog.Logger
 	ctx     context.Context
 	cancel  context.CancelFunc
 	jobs    chan string
 	workers sync.WaitGroup
 
-	mu    sync.Mutex
-	known map[string]jobState
-	// texts are of queued jobs for which nothing else was asked.
-	texts  map[string]models.Notice
+	mu     sync.Mutex
+	known  map[string]jobState
 	closed bool
 }
 
@@ -42,11 +38,11 @@ const (
 	jobStale
 )
 
-func newPool(deliver func(context.Context, string, *models.Notice) error, log *slog.Logger) *pool {
+func newPool(deliver func(context.Context, string) error, log *slog.Logger) *pool {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &pool{
 		deliver: deliver, log: log, ctx: ctx, cancel: cancel,
-		jobs: make(chan string, poolQueue), known: map[string]jobState{}, texts: map[string]models.Notice{},
+		jobs: make(chan string, poolQueue), known: map[string]jobState{},
 	}
 	for range poolWorkers {
 		p.workers.Go(p.runJobs)
@@ -58,25 +54,9 @@ func newPool(deliver func(context.Context, string, *models.Notice) error, log *s
 func (p *pool) addJob(participantID string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.queueJob(participantID)
-}
-
-// addText is addJob for a text that is the participant's only notice. Beside another
-// job of the participant's it is an ordinary one, which reads the list.
-func (p *pool) addText(n models.Notice) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.queueJob(n.ParticipantID) {
-		p.texts[n.ParticipantID] = n
-	}
-}
-
-// queueJob reports whether the participant had no job.
-func (p *pool) queueJob(participantID string) (added bool) {
 	if p.closed {
-		return false
+		return
 	}
-	delete(p.texts, participantID) // the job reads the list: there is more than the text
 	switch p.known[participantID] {
 	case jobQueued, jobStale:
 	case jobRunning:
@@ -85,33 +65,25 @@ func (p *pool) queueJob(participantID string) (added bool) {
 		select {
 		case p.jobs <- participantID:
 			p.known[participantID] = jobQueued
-			return true
 		default:
 		}
 	}
-	return false
 }
 
 func (p *pool) runJobs() {
 	for id := range p.jobs {
-		p.runJob(id, p.markRunning(id))
+		p.markRunning(id)
+		p.runJob(id)
 		for p.shouldRepeat(id) {
-			p.runJob(id, nil)
+			p.runJob(id)
 		}
 	}
 }
 
-// markRunning returns the text that the job is for, nil for any other job.
-func (p *pool) markRunning(id string) *models.Notice {
+func (p *pool) markRunning(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.known[id] = jobRunning
-	text, ok := p.texts[id]
-	if !ok {
-		return nil
-	}
-	delete(p.texts, id)
-	return &text
 }
 
 // shouldRepeat marks a job as running once more when it went stale, and forgets
@@ -127,10 +99,10 @@ func (p *pool) shouldRepeat(id string) bool {
 	return false
 }
 
-func (p *pool) runJob(id string, text *models.Notice) {
+func (p *pool) runJob(id string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 2*tellLimit)
 	defer cancel()
-	if err := p.deliver(ctx, id, text); err != nil {
+	if err := p.deliver(ctx, id); err != nil {
 		p.log.Warn("delivery failed, the relay will try again", "key", id, "error", err)
 	}
 }

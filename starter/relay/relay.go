@@ -92,10 +92,6 @@ func New(cfg Config) *Relay {
 // fit into the bounded queue is left to a sweep.
 func (r *Relay) Later(participantID string) { r.pool.addJob(participantID) }
 
-// LaterText is Later for a text that was just accepted and is the participant's only
-// notice that waits.
-func (r *Relay) LaterText(n models.Notice) { r.pool.addText(n) }
-
 // Stop takes no more background deliveries and waits for those that were
 // begun. When ctx ends first they are given up; the next process's first sweep
 // finds their notices.

@@ -281,7 +281,7 @@ func TestPoolIsBounded(t *testing.T) {
 		var mu sync.Mutex
 		runs := map[string]int{}
 		release := make(chan struct{})
-		p := newPool(func(_ context.Context, id string, _ *models.Notice) error {
+		p := newPool(func(_ context.Context, id string) error {
 			mu.Lock()
 			runs[id]++
 			mu.Unlock()
@@ -313,7 +313,7 @@ func TestPoolIsBounded(t *testing.T) {
 
 func TestPoolGivesUpWhenStoppingTakesTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(func(ctx context.Context, _ string, _ *models.Notice) error {
+		p := newPool(func(ctx context.Context, _ string) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}, slog.New(slog.DiscardHandler))
