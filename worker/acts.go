@@ -112,7 +112,7 @@ type Parts struct {
 
 // NewParts loads texts, tools and rules for the activities on a store.
 func NewParts(cfg config.Config, rows *store.Store, m *metrics.Metrics) (*Parts, error) {
-	library, registry, err := loadWords(cfg, toolParts{ledger: rows.Turns, events: m})
+	library, registry, err := loadWords(cfg, toolParts{rows: rows, events: m})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"coachline/activities"
 	"coachline/internal/agent"
 	"coachline/internal/config"
+	"coachline/internal/store"
 	"coachline/internal/tools"
 	"coachline/internal/tools/message"
 	"coachline/internal/web"
@@ -14,7 +15,7 @@ import (
 
 // toolParts is what tools stand on.
 type toolParts struct {
-	ledger    browse.Ledger
+	rows      *store.Store
 	playbooks tools.Playbooks
 	events    message.Events
 	// instructions are what no text may repeat.
@@ -27,7 +28,7 @@ func newTools(cfg config.Config, parts toolParts) (*tools.Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("COACH_WEB_SEARCH_URL: %w", err)
 	}
-	handler := browse.New(browse.Config{Web: client, Ledger: parts.ledger, Window: activities.WindowEntries})
+	handler := browse.New(browse.Config{Web: client, Ledger: parts.rows.Turns, Window: activities.WindowEntries})
 	more := tools.PlaybookTools(parts.playbooks)
 	if cfg.Web.SearchURL != "" {
 		more = append(more, handler.SearchTool())
@@ -36,7 +37,7 @@ func newTools(cfg config.Config, parts toolParts) (*tools.Registry, error) {
 		more = append(more, handler.FetchTool())
 	}
 	if cfg.Replies.MessageTool == config.SwitchOn {
-		more = append(more, message.New(message.Config{Ledger: parts.ledger, Events: parts.events, Instructions: parts.instructions}).Tool())
+		more = append(more, message.New(message.Config{Ledger: parts.rows.Turns, Events: parts.events, Instructions: parts.instructions}).Tool())
 	}
 	if cfg.Replies.Subagents == config.SwitchOn {
 		more = append(more, tools.Subagents()...)

@@ -25,13 +25,13 @@ func TestWebToolsAreOffByDefault(t *testing.T) {
 		{"both", config.Web{SearchURL: "http://searx:8080/search", Fetch: config.SwitchOn}, []string{"web_search", "web_fetch"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			registry, err := newTools(config.Config{Web: tt.cfg}, toolParts{ledger: &store.Turns{}, playbooks: library})
+			registry, err := newTools(config.Config{Web: tt.cfg}, toolParts{rows: &store.Store{}, playbooks: library})
 			require.NoError(t, err)
 			outside, _ := registry.Outside()
 			require.Equal(t, tt.want, outside)
 		})
 	}
-	_, err = newTools(config.Config{Web: config.Web{SearchURL: "search.example"}}, toolParts{ledger: &store.Turns{}, playbooks: library})
+	_, err = newTools(config.Config{Web: config.Web{SearchURL: "search.example"}}, toolParts{rows: &store.Store{}, playbooks: library})
 	require.ErrorContains(t, err, "COACH_WEB_SEARCH_URL")
 }
 
@@ -40,7 +40,7 @@ func TestMessageToolIsOffByDefault(t *testing.T) {
 	require.NoError(t, err)
 	for _, setting := range []config.Switch{config.SwitchOff, config.SwitchOn} {
 		cfg := config.Config{Replies: config.Replies{MessageTool: setting}}
-		registry, err := newTools(cfg, toolParts{ledger: &store.Turns{}, playbooks: library})
+		registry, err := newTools(cfg, toolParts{rows: &store.Store{}, playbooks: library})
 		require.NoError(t, err)
 		_, there := registry.Lookup("message")
 		require.Equal(t, setting == config.SwitchOn, there)

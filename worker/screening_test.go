@@ -342,7 +342,7 @@ func TestLocaleFolderWithoutScreening(t *testing.T) {
 		dir := t.TempDir()
 		require.NoError(t, os.Mkdir(filepath.Join(dir, locale), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, locale, "help.md"), []byte("{{.Programme}} STOP"), 0o600))
-		_, _, err := loadWords(config.Config{Worker: config.Worker{PromptsDir: dir}}, toolParts{})
+		_, _, err := loadWords(config.Config{Worker: config.Worker{PromptsDir: dir}}, toolParts{rows: &store.Store{}})
 		if want == "" {
 			require.NoError(t, err)
 		} else {

@@ -32,7 +32,7 @@ func TestToolNamesAreThoseOfTheRegistry(t *testing.T) {
 		Web:     config.Web{SearchURL: "http://searx:8080/search", Fetch: config.SwitchOn},
 		Replies: config.Replies{MessageTool: config.SwitchOn, Subagents: config.SwitchOn},
 	}
-	registry, err := newTools(cfg, toolParts{ledger: &store.Turns{}, playbooks: library})
+	registry, err := newTools(cfg, toolParts{rows: &store.Store{}, playbooks: library})
 	require.NoError(t, err)
 	var have []string
 	ordinary := registry.For(models.ModeIntake)
@@ -89,7 +89,7 @@ func TestPeopleAreAnsweredAsTheirArmSays(t *testing.T) {
 
 	m, err := metrics.New(metrics.Config{})
 	require.NoError(t, err)
-	library, registry, err := loadWords(config.Config{}, toolParts{ledger: rows.Turns, events: m})
+	library, registry, err := loadWords(config.Config{}, toolParts{rows: rows, events: m})
 	require.NoError(t, err)
 	var logged strings.Builder
 	studies := newStudies(config.Config{}, rows, m, registry, slog.New(slog.NewTextHandler(&logged, nil)))
