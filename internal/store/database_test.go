@@ -145,6 +145,12 @@ func modelRows() []any {
 	}
 }
 
+// memoryRows has a row of every type of models whose table package memory holds against
+// its own rows.
+func memoryRows() []any {
+	return []any{&models.Fact{}, &models.FactVersion{}, &models.Note{}, &models.Stage{}, &models.Summary{}}
+}
+
 // GORM derives tables and columns from the names of types and fields: a renamed
 // type needs a TableName method, a renamed field a column tag. On both databases
 // every field has its column, every column its field, and every table its type.

@@ -26,7 +26,7 @@ func (w *world) opened() string {
 	w.t.Helper()
 	var out strings.Builder
 	tx := w.Database().Reader(w.ctx)
-	for _, row := range append(modelRows(), &models.Fact{}, &models.FactVersion{}, &models.Note{}, &models.Summary{}, &models.Stage{}) {
+	for _, row := range append(modelRows(), memoryRows()...) {
 		rows := reflect.New(reflect.SliceOf(reflect.TypeOf(row).Elem()))
 		require.NoError(w.t, tx.Find(rows.Interface()).Error)
 		fmt.Fprintf(&out, "%+v\n", rows.Elem().Interface())
