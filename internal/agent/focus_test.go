@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/agent/plan"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
@@ -246,8 +247,8 @@ func TestPlaybooksOfATurn(t *testing.T) {
 	shelved := func(t *testing.T, w *world) *world {
 		registry, err := tools.New(tools.PlaybookTools(w.library)...)
 		require.NoError(t, err)
-		w.offer.Specs, w.offer.Playbook = registry.For(w.mode), registry.Playbook()
-		w.settings.Router = "auto"
+		w.offer.Specs = plan.PermittedTools(registry.For(w.mode), append(registry.Core(), registry.Playbook())) // so few that words tell them apart
+		w.offer.Playbook, w.settings.Router = registry.Playbook(), "auto"
 		w.openAgent()
 		return w
 	}
