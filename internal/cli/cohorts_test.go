@@ -39,30 +39,6 @@ func writeCohort(t *testing.T, text string) string {
 	return "people.csv"
 }
 
-const faultyCohort = `{"state":"failed","rows":3,"good":1,"fault_count":4,"zones_suggested":1,"per_minute":15,"faults":[
-	{"line":0,"column":0,"kind":"file","message":"the file is odd"},
-	{"line":2,"column":1,"kind":"enrolled","field":"phone_number","message":"the number is enrolled already","value":"+12125550101","participant_id":"conv_1"},
-	{"line":3,"column":14,"kind":"cell","field":"timezone","message":"unknown zone"}],"first":[]}`
-
-func TestCohortImportDry(t *testing.T) {
-	file := writeCohort(t, "phone\n+12125550101\n")
-	environ, requests := cohortServer(t, faultyCohort)
-	code, out, complaint := call(t, environ, "cohort", "import", file, "--dry-run", "--per-minute", "9", "--ignore-unknown", "--skip-faulty")
-	require.Equal(t, exitFailed, code)
-	require.Empty(t, complaint)
-	require.Equal(t, "people.csv: the file is odd\n"+
-		"people.csv:2:1: phone_number: the number is enrolled already: +12125550101 (conv_1)\n"+
-		"people.csv:3:14: timezone: unknown zone\n"+
-		"people.csv: and 1 more faults\n"+
-		"3 people in the file, 1 can be enrolled, 1 zones taken from numbers; faults: 4, nothing was enrolled\n", out)
-	require.Equal(t, []string{"POST /cohorts?dry_run=true&file_name=people.csv&ignore_unknown=true&per_minute=9&skip_faulty=true  phone\n+12125550101"}, *requests)
-
-	environ, _ = cohortServer(t, `{"state":"ready","rows":1,"good":1,"per_minute":15,"faults":[],"first":[]}`)
-	code, out, _ = call(t, environ, "cohort", "import", file, "--dry-run")
-	require.Equal(t, exitDone, code)
-	require.Equal(t, "1 people in the file, 1 can be enrolled, 0 zones taken from numbers; at most 15 greetings a minute. Dry run: nothing was kept\n", out)
-}
-
 func TestCohortImportWaits(t *testing.T) {
 	file := writeCohort(t, "phone\n+12125550101\n+12125550102\n")
 	ready := `{"id":"coh_1","state":"ready","rows":2,"good":2,"faults":[],"first":[]}`
@@ -89,32 +65,4 @@ func TestCohortImportWaits(t *testing.T) {
 	code, _, complaint = call(t, environ, "cohort", "import", file)
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, complaint, "see coachline cohort show coh_1")
-}
-
-func TestCohortShowAndCancel(t *testing.T) {
-	environ, requests := cohortServer(t, `{"id":"coh_1","state":"ready","file_name":"a.csv","rows":2,"good":2,"faults":[],"first":[]}`,
-		`{"id":"coh_1","state":"canceled","rows":2,"good":2,"per_minute":3,"faults":[],"first":[]}`)
-	code, out, complaint := call(t, environ, "cohort", "show", "coh_1")
-	require.Equal(t, exitDone, code, complaint)
-	require.Equal(t, "2 people in the file, 2 can be enrolled, 0 zones taken from numbers; it waits for its confirmation as coh_1\n", out)
-	code, out, complaint = call(t, environ, "cohort", "cancel", "coh_1", "--json")
-	require.Equal(t, exitDone, code, complaint)
-	require.Contains(t, out, `"state": "canceled"`)
-	require.Equal(t, []string{"GET /cohorts/coh_1", "DELETE /cohorts/coh_1"}, *requests)
-}
-
-func TestCohortWrongUsage(t *testing.T) {
-	for args, want := range map[string]string{
-		"cohort import":                        "want: coachline cohort import FILE",
-		"cohort import a.csv --per-minute 0":   "--per-minute must be at least 1",
-		"cohort import a.csv --cohort default": "unknown flag: --cohort",
-		"cohort show":                          "want: coachline cohort show COHORT",
-	} {
-		code, _, complaint := call(t, nil, strings.Fields(args)...)
-		require.Equal(t, exitUsage, code, args)
-		require.Contains(t, complaint, want)
-	}
-	code, _, complaint := call(t, nil, "cohort", "import", "no-such-file.csv")
-	require.Equal(t, exitFailed, code)
-	require.Contains(t, complaint, "no such file")
 }

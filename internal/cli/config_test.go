@@ -10,24 +10,6 @@ import (
 	"coachline/internal/goldens"
 )
 
-func TestConfigShowsSettingsWithoutSecrets(t *testing.T) {
-	environ := []string{"COACH_API_TOKEN=do-not-show-this-token-of-40-characters", "COACH_MODEL=mine"}
-	code, out, complaint := call(t, environ, "config")
-	require.Equal(t, exitDone, code, complaint)
-	require.NotContains(t, out, "do-not-show")
-	require.Regexp(t, `COACH_MODEL +mine +environment`, out)
-	require.Regexp(t, `COACH_PREP_TIME +10m0s +default`, out)
-
-	code, out, complaint = call(t, environ, "config", "--json")
-	require.Equal(t, exitDone, code, complaint)
-	require.NotContains(t, out, "do-not-show")
-	require.Contains(t, out, `{"name":"COACH_MODEL","value":"mine","source":"environment"}`)
-
-	code, _, complaint = call(t, []string{"COACH_PREP_TIME=soon"}, "config")
-	require.Equal(t, exitFailed, code)
-	require.Contains(t, complaint, "COACH_PREP_TIME")
-}
-
 // TestConfigurationPage holds that the page's table is the one that the code
 // prints: make record RUN=TestConfigurationPage
 func TestConfigurationPage(t *testing.T) {

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -55,91 +54,16 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
-func TestHelpAndVersion(t *testing.T) {
-	code, out, _ := call(t, nil, "--help")
-	require.Equal(t, exitDone, code)
-	for _, verb := range []string{"worker", "starter", "participant", "send", "transcript", "turn", "timers", "chat", "doctor", "reseal", "version"} {
-		require.Contains(t, out, "\n  "+verb)
+// TestCommandsFindTheAPI calls it by the environment, or by flags.
+func TestCommandsFindTheAPI(t *testing.T) {
+	api := newFakeAPI(t, map[string]string{"GET " + participantsPath + "/conv_../metrics": `{"id":"conv_1"}`})
+	environ := []string{"COACH_HTTP_ADDR=" + strings.TrimPrefix(api.URL, "http://"), "COACH_API_TOKEN=of-the-environment"}
+	for n, args := range []string{"participant show conv_../metrics", "participant show conv_../metrics --token of-the-flag --url " + api.URL} {
+		code, _, complaint := call(t, environ[:2-2*n], strings.Fields(args)...)
+		require.Equal(t, exitDone, code, complaint)
+		require.Equal(t, participantsPath+"/conv_..%2Fmetrics", api.asked[n].URL.RequestURI())
+		require.Equal(t, []string{"Bearer of-the-environment", "Bearer of-the-flag"}[n], api.asked[n].Header.Get("Authorization"))
 	}
-	code, out, _ = call(t, nil, "version")
-	require.Equal(t, exitDone, code)
-	require.NotEmpty(t, strings.TrimSpace(out))
-	_, out, _ = call(t, nil, "version", "--json")
-	require.Contains(t, out, `{"version":"`)
-}
-
-func TestRolesNeedTheirSettings(t *testing.T) {
-	code, _, complaint := call(t, []string{"COACH_DEBOUNCE=soon"}, "worker")
-	require.Equal(t, exitFailed, code)
-	require.Contains(t, complaint, "COACH_DEBOUNCE")
-	for _, role := range []string{"worker", "starter"} {
-		code, _, complaint = call(t, nil, role)
-		require.Equal(t, exitFailed, code)
-		require.Contains(t, complaint, "COACH_PAYLOAD_KEYS")
-	}
-}
-
-func TestVerbsFindTheAPI(t *testing.T) {
-	type asked struct{ line, token, body string }
-	var got []asked
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		got = append(got, asked{r.Method + " " + r.URL.RequestURI(), r.Header.Get("Authorization"), string(body)})
-		_, _ = w.Write([]byte(`{"status":"ok","message":"Done","result":{"id":"conv_1","participants":[]}}`))
-	}))
-	addr := strings.TrimPrefix(server.URL, "http://")
-	environ := []string{"COACH_HTTP_ADDR=" + addr, "COACH_API_TOKEN=from-the-environment"}
-	const path = "/conversation/participants"
-	for _, tc := range []struct {
-		name, line, body string
-		args             []string
-	}{
-		{"add", "POST " + path, `{"phone_number":"+1 202","name":"Ada","timezone":"","tester":true,"signup":true}`,
-			[]string{"participant", "add", "--phone", "+1 202", "--name", "Ada", "--timezone", "", "--tester", "--signup"}},
-		{"list", "GET " + path + "?limit=200&status=paused", "", []string{"participant", "list", "--status", "paused"}},
-		{"show", "GET " + path + "/conv_1", "", []string{"participant", "show", "conv_1"}},
-		{"update", "PUT " + path + "/conv_1", `{"background":"","status":"completed","debug":false}`,
-			[]string{"participant", "update", "conv_1", "--background", "", "--status", "completed", "--debug=false"}},
-		{"new number", "PUT " + path + "/conv_1", `{"phone_number":"+1 202"}`, []string{"participant", "update", "conv_1", "--phone", "+1 202"}},
-		{"pause", "PUT " + path + "/conv_1", `{"status":"paused"}`, []string{"participant", "pause", "conv_1"}},
-		{"resume", "PUT " + path + "/conv_1", `{"status":"active"}`, []string{"participant", "resume", "conv_1"}},
-		{"resume and mark as read", "PUT " + path + "/conv_1", `{"status":"active","waiting_messages":"read"}`,
-			[]string{"participant", "resume", "conv_1", "--waiting", "read"}},
-		{"list waiting", "GET " + path + "?limit=200&waiting=true", "", []string{"participant", "list", "--waiting"}},
-		{"mode", "POST " + path + "/conv_1/mode", `{"reason":"plan","target_state":"FEEDBACK"}`,
-			[]string{"participant", "mode", "conv_1", "FEEDBACK", "--reason", "plan"}},
-		{"remove", "DELETE " + path + "/conv_1", "", []string{"participant", "remove", "conv_1"}},
-		{"send", "POST " + path + "/conv_1/messages", `{"body":"See you"}`, []string{"send", "conv_1", "See you"}},
-		{"turn", "GET " + path + "/conv_1/turns/42", "", []string{"turn", "conv_1-t42"}},
-		{"turn by number", "GET " + path + "/conv_1/turns/7", "", []string{"turn", "conv_1", "7"}},
-		{"turns", "GET " + path + "/conv_1/turns?limit=5", "", []string{"participant", "turns", "conv_1", "--limit", "5"}},
-		{"memories", "GET " + path + "/conv_1/memories", "", []string{"participant", "memories", "conv_1"}},
-		{"forget", "DELETE " + path + "/conv_1/memories/f3", "", []string{"participant", "memories", "conv_1", "--forget", "f3"}},
-		{"forget all", "DELETE " + path + "/conv_1/memories", "", []string{"participant", "memories", "conv_1", "--forget-all"}},
-		{"timers", "GET " + path + "/conv_1/state", "", []string{"timers", "conv_1"}},
-		{"id is escaped", "GET " + path + "/conv_..%2Fmetrics", "", []string{"participant", "show", "conv_../metrics"}},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			got = nil
-			code, out, complaint := call(t, environ, tc.args...)
-			require.Equal(t, exitDone, code, complaint)
-			require.NotEmpty(t, out)
-			require.Equal(t, asked{tc.line, "Bearer from-the-environment", tc.body}, got[0])
-			_, raw, _ := call(t, environ, append(tc.args, "--json")...)
-			require.Contains(t, raw, "{\n")
-		})
-	}
-	code, _, _ := call(t, nil, "participant", "show", "conv_1", "--url", server.URL, "--token", "given")
-	require.Equal(t, exitDone, code)
-	require.Equal(t, "Bearer given", got[len(got)-1].token)
-
-	server.Close()
-	code, _, complaint := call(t, environ, "participant", "list")
-	require.Equal(t, exitFailed, code)
-	require.Contains(t, complaint, "calling the API at http://"+addr)
-	code, _, complaint = call(t, nil, "participant", "list", "--url", "here", "--token", "x")
-	require.Equal(t, exitFailed, code)
-	require.Contains(t, complaint, "not of the form")
 }
 
 func TestReachable(t *testing.T) {
