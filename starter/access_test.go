@@ -117,7 +117,7 @@ func TestUsers(t *testing.T) {
 	h.refused(create("eve@example.org", "coach", "correct horse battery"), http.StatusConflict, "already exists")
 	h.refused(create("ida", "owner", "correct horse battery"), http.StatusBadRequest, "role: expected value to be one of")
 	h.refused(create("ida", "coach", "short"), http.StatusBadRequest, "password: must have at least 12 characters")
-	h.refused(create("ida", "coach", ""), http.StatusBadRequest, "password: is required unless subject is given")
+	h.refused(create("ida", "coach", ""), http.StatusBadRequest, "password: is required unless subject is given, or people sign in at a provider (COACH_OIDC_ISSUER)")
 
 	change := func(id, body string) call { return call{method: "PUT", path: usersPath + "/" + id, body: body} }
 	h.refused(change(eve.ID, `{"role":"coach"}`), http.StatusBadRequest, "role: is the last enabled user with role admin")

@@ -115,7 +115,7 @@ func (h *requestKeys) readKeyed(ctx huma.Context, key string) (asked models.Keye
 	request, _ := humago.Unwrap(ctx)
 	body, err := io.ReadAll(io.LimitReader(request.Body, op.MaxBodyBytes+1))
 	if err != nil {
-		return asked, false, newFailure(http.StatusBadRequest, "body: could not be read")
+		return asked, false, newBodyFailure(err)
 	}
 	request.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), request.Body))
 	sum := sha256.New()

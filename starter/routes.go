@@ -229,7 +229,7 @@ func (h *handlers) registrations(carrier *carrierRoutes, health *healthRoutes, r
 		(&erasureRoutes{b, s.Erasures}).register,
 		(&attentionRoutes{b, s.Attention}).register,
 		(&alertRoutes{b, s.Alerts}).register,
-		(&accessRoutes{b, s.Sessions, s.Tokens, s.Users}).register,
+		(&accessRoutes{b, s.Sessions, s.Tokens, s.Users, h.cfg.HTTP.Provider.Issuer != ""}).register,
 		(&auditRoutes{b, s.Audit}).register,
 		(&settingRoutes{b, cfg.Settings, cfg.Version}).register,
 		health.register,

@@ -33,6 +33,8 @@ type accessRoutes struct {
 	sessions *store.Sessions
 	tokens   *store.Tokens
 	users    *store.Users
+	// hasProvider: people may sign in at an OpenID Connect provider, without a password.
+	hasProvider bool
 }
 
 // register adds the routes of users, sessions and tokens.
@@ -113,8 +115,8 @@ func (h *accessRoutes) createUser(ctx context.Context, in *newUserRequest) (*cre
 	if err := models.CheckText("name", body.Name, false); err != nil {
 		return nil, h.toFailure("creating the user", err)
 	}
-	if body.Password == "" && body.Subject == "" {
-		return nil, newFailure(http.StatusBadRequest, "password: is required unless subject is given")
+	if body.Password == "" && body.Subject == "" && !h.hasProvider {
+		return nil, newFailure(http.StatusBadRequest, "password: is required unless subject is given, or people sign in at a provider (COACH_OIDC_ISSUER)")
 	}
 	u := models.User{
 		ID: auth.NewID("usr"), Login: strings.ToLower(body.Login), Name: strings.TrimSpace(body.Name), Role: body.Role,

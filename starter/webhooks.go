@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"os"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -51,7 +52,7 @@ func (h *carrierRoutes) register(mux *http.ServeMux, doc *huma.OpenAPI) {
 	mux.HandleFunc("POST "+inboundPath, h.handleWebhook(h.receiveInbound))
 	mux.HandleFunc("POST "+statusPath, h.handleWebhook(h.receiveStatus))
 	for path, summary := range map[string]string{inboundPath: "Inbound texts from the carrier", statusPath: "Delivery reports from the carrier"} {
-		op := plainRoute{http.MethodPost, path, summary, "text/xml"}.newOperation(http.StatusBadRequest, http.StatusForbidden,
+		op := plainRoute{http.MethodPost, path, summary, "text/xml"}.newOperation(http.StatusBadRequest, http.StatusForbidden, http.StatusRequestTimeout,
 			http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusServiceUnavailable)
 		op.Parameters = []*huma.Param{{Name: "X-Twilio-Signature", In: "header", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}}
 		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
@@ -103,13 +104,21 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 		return nil, newFailure(http.StatusRequestEntityTooLarge, "body: larger than %d bytes", maxWebhookBody)
 	}
 	if err != nil {
-		return nil, newFailure(http.StatusBadRequest, "body: could not be read")
+		return nil, newBodyFailure(err)
 	}
 	form, err := url.ParseQuery(string(raw))
 	if err != nil {
 		return nil, newFailure(http.StatusBadRequest, "body: not a valid form")
 	}
 	return form, nil
+}
+
+// newBodyFailure answers a request of which the body did not come whole.
+func newBodyFailure(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return newFailure(http.StatusRequestTimeout, "body: came too slowly")
+	}
+	return newFailure(http.StatusBadRequest, "body: could not be read")
 }
 
 // receiveInbound takes a text from the carrier. A repeated delivery of the same text

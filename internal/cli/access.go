@@ -116,6 +116,7 @@ func whoamiCommand(p *program) *cobra.Command {
 func userAdd(p *program) *cobra.Command {
 	var u api.NewUser
 	var file string
+	var passwordless bool
 	c := &cobra.Command{
 		Use: "add LOGIN --name NAME --role ROLE", Short: "Add a user", Args: exactArgs(1),
 		Long: "Adds a person who can sign in to the console. The password is asked for, or is the first line of\n" +
@@ -126,6 +127,8 @@ func userAdd(p *program) *cobra.Command {
 	flags.StringVar(&u.Role, "role", "", "what the user may do")
 	flags.StringVar(&u.Subject, "subject", "", "identity (sub) at the OpenID Connect provider; the user then needs no password")
 	flags.StringVar(&file, "password-file", "", "file whose first line is the password")
+	flags.BoolVar(&passwordless, "no-password", false, "the user signs in at the OpenID Connect provider, where LOGIN is the confirmed e-mail address")
+	c.MarkFlagsMutuallyExclusive("password-file", "no-password")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		u.Login = args[0]
 		if u.Name == "" {
@@ -134,7 +137,7 @@ func userAdd(p *program) *cobra.Command {
 		if _, err := auth.ParseRole(u.Role); err != nil {
 			return usageError{fmt.Errorf("--%w", err)}
 		}
-		if u.Subject == "" || file != "" {
+		if u.Subject == "" && !passwordless || file != "" {
 			var err error
 			if u.Password, err = readPassword(p, file); err != nil {
 				return err

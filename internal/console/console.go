@@ -3,7 +3,7 @@
 // person who is signed in, so that every right is checked in one place.
 //
 // console.go wires the routes; session.go signs people in and out, oidc.go
-// at an OpenID Connect provider; api.go calls
+// at an OpenID Connect provider, which provider.go asks; api.go calls
 // the HTTP API; page.go holds the frame of a page and live.go its stream of
 // changes. Each other file is one screen, whose pages and actions are functions of a
 // viewer: the person who is signed in, and the request.
@@ -12,7 +12,9 @@ package console
 import (
 	"context"
 	"embed"
+	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -72,6 +74,7 @@ type Console struct {
 	sessions *scs.SessionManager
 	// wrongLogins limits them for each account and each address.
 	wrongLogins *throttle.Throttle
+	reports     *throttle.Throttle
 	oidc        *oidcClient // nil where there is no provider
 	assets      map[string]asset
 }
@@ -85,7 +88,7 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Console{cfg: cfg, wrongLogins: throttle.New(loginTries, loginEvery), oidc: newOIDC(cfg), assets: assets}
+	c := &Console{cfg: cfg, wrongLogins: throttle.New(loginTries, loginEvery), reports: throttle.New(1, time.Minute), oidc: newOIDC(cfg), assets: assets}
 	c.sessions = newSessionManager(cfg)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Path+"assets/{name}", c.serveAsset)
@@ -159,11 +162,34 @@ func withSecurity(next http.Handler) http.Handler {
 // maxForm bounds a form without a file, in bytes.
 const maxForm = 1 << 20
 
-// acceptReport logs that a browser refused something because of contentPolicy.
-func (c *Console) acceptReport(w http.ResponseWriter, _ *http.Request) {
-	c.cfg.Logger.Error("a console page broke its content security policy; look for inline scripts or foreign addresses")
-	w.WriteHeader(http.StatusNoContent)
+// maxReport bounds what is read of a browser's report.
+const maxReport = 16 << 10
+
+// acceptReport logs what a browser refused because of contentPolicy, a line a minute: any
+// stranger may send such a report.
+func (c *Console) acceptReport(w http.ResponseWriter, r *http.Request) {
+	defer w.WriteHeader(http.StatusNoContent)
+	if _, wait := c.reports.Take("", c.cfg.Now()); wait > 0 {
+		return
+	}
+	var sent struct {
+		Report struct {
+			Blocked   string `json:"blocked-uri"`
+			Directive string `json:"violated-directive"`
+			Page      string `json:"document-uri"`
+		} `json:"csp-report"`
+	}
+	if err := json.NewDecoder(io.LimitReader(r.Body, maxReport)).Decode(&sent); err != nil {
+		return
+	}
+	about := sent.Report
+	page, _, _ := strings.Cut(about.Page, "?")
+	c.cfg.Logger.Warn("a browser says that a console page broke its content security policy; look for inline scripts or foreign addresses",
+		"blocked", cut(about.Blocked), "directive", cut(about.Directive), "page", cut(page))
 }
+
+// cut bounds what a stranger may write into the log.
+func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), 200)], "") }
 
 // asset is a file that pages load.
 type asset struct {

@@ -3,14 +3,15 @@ package console
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -19,64 +20,16 @@ import (
 	"coachline/models"
 )
 
-// Provider is an OpenID Connect provider at which people may sign in.
-type Provider struct {
-	Issuer, ClientID, ClientSecret string
-}
-
 const (
 	oidcPath = "oidc/"
-	// oidcCookie keeps what a sign-in at the provider must come back with.
-	oidcCookie = "coach_oidc"
+	// oidcCookie begins the names of cookies that keep what a sign-in at the provider must
+	// come back with, one for each attempt.
+	oidcCookie = "coach_oidc_"
+	// signedOutCookie has the next sign-in ask for the account.
+	signedOutCookie = "coach_signed_out"
 	// oidcAge is how long a sign-in at the provider may take.
 	oidcAge = 10 * time.Minute
-	// oidcLimit bounds each request to the provider.
-	oidcLimit = 10 * time.Second
 )
-
-// oidcClient signs people in at a provider, which is asked for its addresses when
-// the first person comes. It is safe for concurrent use.
-type oidcClient struct {
-	cfg      Provider
-	redirect string
-	http     *http.Client
-
-	mu       sync.Mutex
-	provider *oidc.Provider
-}
-
-// newOIDC returns nil where no provider is configured.
-func newOIDC(cfg Config) *oidcClient {
-	if cfg.Provider.Issuer == "" {
-		return nil
-	}
-	return &oidcClient{
-		cfg: cfg.Provider, redirect: strings.TrimRight(cfg.PublicURL, "/") + Path + oidcPath + "callback", http: &http.Client{Timeout: oidcLimit},
-	}
-}
-
-// discover returns the provider, with its addresses and keys.
-func (o *oidcClient) discover(ctx context.Context) (*oidc.Provider, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.provider != nil {
-		return o.provider, nil
-	}
-	// The keys are fetched later under this context.
-	provider, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), o.http), o.cfg.Issuer)
-	if err != nil {
-		return nil, fmt.Errorf("asking the OpenID Connect provider: %w", err)
-	}
-	o.provider = provider
-	return provider, nil
-}
-
-func (o *oidcClient) oauth(provider *oidc.Provider) *oauth2.Config {
-	return &oauth2.Config{
-		ClientID: o.cfg.ClientID, ClientSecret: o.cfg.ClientSecret, Endpoint: provider.Endpoint(), RedirectURL: o.redirect,
-		Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
-	}
-}
 
 // attempt is one sign-in under way. It is kept by the browser alone.
 type attempt struct {
@@ -95,10 +48,11 @@ func (c *Console) registerOIDC(mux *http.ServeMux) {
 }
 
 func (c *Console) beginOIDC(w http.ResponseWriter, r *http.Request) {
-	provider, err := c.oidc.discover(r.Context())
+	provider, err := c.oidc.discover(r.Context(), providerAge)
 	if err != nil {
 		c.cfg.Logger.Error("signing in at the OpenID Connect provider failed; check COACH_OIDC_ISSUER", "error", err)
-		c.renderLogin(w, r, http.StatusServiceUnavailable, "The provider does not answer. Try again later, or sign in with a password.")
+		c.renderLogin(w, r, loginPage{status: http.StatusServiceUnavailable, next: r.FormValue("next"),
+			problem: "The provider does not answer. Try again later, or sign in with a password."})
 		return
 	}
 	a := attempt{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Next: safeTarget(r.FormValue("next"))}
@@ -107,25 +61,42 @@ func (c *Console) beginOIDC(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	c.setAttempt(w, base64.RawURLEncoding.EncodeToString(raw), int(oidcAge/time.Second))
+	options := []oauth2.AuthCodeOption{oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)}
+	if _, err := r.Cookie(signedOutCookie); err == nil {
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
+	}
+	c.setCookie(w, attemptCookie(a.State), base64.RawURLEncoding.EncodeToString(raw), oidcAge)
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, c.oidc.oauth(provider).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), http.StatusSeeOther)
+	http.Redirect(w, r, c.oidc.oauth(provider).AuthCodeURL(a.State, options...), http.StatusSeeOther)
 }
 
-func (c *Console) setAttempt(w http.ResponseWriter, value string, age int) {
+// attemptCookie names the cookie of an attempt by its state, so that two tabs do not take
+// each other's.
+func attemptCookie(state string) string {
+	sum := sha256.Sum256([]byte(state))
+	return oidcCookie + hex.EncodeToString(sum[:8])
+}
+
+// setCookie sets a cookie of the sign-in pages; without an age it is deleted.
+func (c *Console) setCookie(w http.ResponseWriter, name, value string, age time.Duration) {
+	seconds := int(age / time.Second)
+	if seconds == 0 {
+		seconds = -1
+	}
 	http.SetCookie(w, &http.Cookie{
-		Name: oidcCookie, Value: value, Path: Path + oidcPath, MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Name: name, Value: value, Path: Path + oidcPath, MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: strings.HasPrefix(c.cfg.PublicURL, "https://"),
 	})
 }
 
 // takeAttempt returns the attempt of the browser that has come back with its
-// state.
-func takeAttempt(r *http.Request) (attempt, error) {
+// state, and deletes its cookie.
+func (c *Console) takeAttempt(w http.ResponseWriter, r *http.Request) (attempt, error) {
 	var a attempt
-	cookie, err := r.Cookie(oidcCookie)
+	state := r.FormValue("state")
+	cookie, err := r.Cookie(attemptCookie(state))
 	if err != nil {
-		return a, errors.New("the browser did not begin here, or ten minutes ago")
+		return a, errors.New("the browser did not begin here, or more than ten minutes ago")
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(cookie.Value)
 	if err == nil {
@@ -134,113 +105,116 @@ func takeAttempt(r *http.Request) (attempt, error) {
 	if err != nil {
 		return a, fmt.Errorf("decoding the attempt: %w", err)
 	}
-	if a.State == "" || subtle.ConstantTimeCompare([]byte(a.State), []byte(r.FormValue("state"))) != 1 {
+	if a.State == "" || subtle.ConstantTimeCompare([]byte(a.State), []byte(state)) != 1 {
 		return a, errors.New("the state is another one")
 	}
+	c.setCookie(w, cookie.Name, "", 0)
 	return a, nil
 }
 
-// subjectClaims are whom the provider vouches for.
-type subjectClaims struct {
-	subject, email string
+// loginRefusal is why a person whom the provider sent back is not signed in.
+type loginRefusal struct {
+	status int
+	// cause is for log and audit, advice for the person.
+	cause, advice string
 }
 
-// identifyAt redeems the code for an identity token and checks it.
-func (o *oidcClient) identifyAt(ctx context.Context, a attempt, code string) (subjectClaims, error) {
-	if code == "" {
-		return subjectClaims{}, errors.New("the provider gave no code")
-	}
-	provider, err := o.discover(ctx)
-	if err != nil {
-		return subjectClaims{}, err
-	}
-	ctx = oidc.ClientContext(ctx, o.http)
-	tokens, err := o.oauth(provider).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
-	if err != nil {
-		return subjectClaims{}, fmt.Errorf("redeeming the code: %w", err)
-	}
-	raw, _ := tokens.Extra("id_token").(string)
-	token, err := provider.Verifier(&oidc.Config{ClientID: o.cfg.ClientID}).Verify(ctx, raw)
-	if err != nil {
-		return subjectClaims{}, fmt.Errorf("checking the identity token: %w", err)
-	}
-	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(a.Nonce)) != 1 {
-		return subjectClaims{}, errors.New("the nonce is another one")
-	}
-	var claims struct {
-		Email    string          `json:"email"`
-		Verified json.RawMessage `json:"email_verified"` // a text at some providers
-	}
-	if err := token.Claims(&claims); err != nil {
-		return subjectClaims{}, fmt.Errorf("reading the claims: %w", err)
-	}
-	p := subjectClaims{subject: token.Subject}
-	if strings.Trim(string(claims.Verified), `"`) == "true" {
-		p.email = claims.Email
-	}
-	return p, nil
-}
+func (r loginRefusal) Error() string { return r.cause }
 
 // finishOIDC signs in whom the provider has sent back.
 func (c *Console) finishOIDC(w http.ResponseWriter, r *http.Request) {
-	c.setAttempt(w, "", -1)
-	a, err := takeAttempt(r)
+	a, err := c.takeAttempt(w, r)
 	var p subjectClaims
-	if err == nil {
+	switch {
+	case err != nil:
+		err = loginRefusal{http.StatusUnauthorized, err.Error(), "The sign-in was not begun in this browser, or took too long. Try again."}
+	case r.FormValue("error") == "access_denied":
+		err = loginRefusal{http.StatusUnauthorized, "cancelled at the provider", "The sign-in was cancelled at the provider. Try again, or sign in with a password."}
+	case r.FormValue("error") != "":
+		err = loginRefusal{http.StatusUnauthorized, fmt.Sprintf("the provider answered %.60q", r.FormValue("error")), "The provider refused the sign-in. Ask an administrator to look at the log."}
+	default:
 		p, err = c.oidc.identifyAt(r.Context(), a, r.FormValue("code"))
+		if err != nil {
+			err = loginRefusal{http.StatusUnauthorized, err.Error(), "The sign-in at the provider did not succeed. Try again; if it happens again, ask an administrator to look at the log."}
+		}
 	}
 	address := remoteAddress(r)
-	if err != nil {
-		c.cfg.Metrics.APIRefused("login")
-		c.cfg.Logger.Warn("sign-in at the OpenID Connect provider was refused", "address", address, "error", err)
-		c.renderLogin(w, r, http.StatusUnauthorized, "The sign-in at the provider did not succeed. Try again.")
-		return
+	var user models.User
+	if err == nil {
+		user, err = c.userOf(r.Context(), p, address)
 	}
-	user, err := c.userOf(r.Context(), p, address)
+	var refused loginRefusal
 	switch {
-	case errors.Is(err, models.ErrNotFound), err == nil && user.DisabledAt != nil:
-		c.refuseStranger(w, r, p, address)
+	case errors.As(err, &refused):
+		c.refuseSignIn(w, r, a, p, refused)
 		return
-	case err != nil:
+	case err == nil:
+		err = c.beginSession(r, user, address)
+	}
+	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	if err := c.beginSession(r, user, address); err != nil {
-		c.fail(w, r, err)
-		return
-	}
+	c.sessions.Put(r.Context(), keyProvider, true)
+	c.setCookie(w, signedOutCookie, "", 0)
 	http.Redirect(w, r, safeTarget(a.Next), http.StatusSeeOther)
 }
 
 // userOf finds the user whom the provider vouches for: by the subject, or at the
 // first sign-in by a verified e-mail address that is the login. That user is
-// bound to the subject. ErrNotFound for strangers.
+// bound to the subject. A loginRefusal says why there is none.
 func (c *Console) userOf(ctx context.Context, p subjectClaims, address string) (models.User, error) {
 	user, err := c.cfg.Users.UserBySubject(ctx, p.subject)
-	if !errors.Is(err, models.ErrNotFound) || p.email == "" {
-		return user, err
+	if errors.Is(err, models.ErrNotFound) {
+		return c.bindUser(ctx, p, address)
 	}
-	user, err = c.cfg.Users.UserByLogin(ctx, p.email)
-	if err != nil {
-		return user, err
+	if err == nil && user.DisabledAt != nil {
+		return models.User{}, loginRefusal{http.StatusForbidden, "the user is disabled", "Your account is disabled. Ask an administrator to enable it."}
 	}
-	if user.Subject != "" || user.DisabledAt != nil {
-		return models.User{}, models.ErrNotFound
+	return user, err
+}
+
+func (c *Console) bindUser(ctx context.Context, p subjectClaims, address string) (models.User, error) {
+	var none models.User
+	email := p.email
+	if email == "" {
+		var err error
+		if email, err = p.askEmail(ctx); err != nil {
+			return none, loginRefusal{http.StatusUnauthorized, err.Error(), "The provider did not say who you are. Try again later."}
+		}
+	}
+	if email == "" {
+		return none, loginRefusal{http.StatusForbidden, "the provider gives no verified e-mail address, and the subject is not known",
+			"Your provider gives no confirmed e-mail address. Confirm it there, or ask an administrator to enter your identity (sub) here."}
+	}
+	user, err := c.cfg.Users.UserByLogin(ctx, email)
+	switch {
+	case errors.Is(err, models.ErrNotFound):
+		return none, loginRefusal{http.StatusForbidden, "the provider's user has no account here", "You have no account here. Ask an administrator to add you with the e-mail address that you have at the provider."}
+	case err != nil:
+		return none, err
+	case user.DisabledAt != nil:
+		return none, loginRefusal{http.StatusForbidden, "the user is disabled", "Your account is disabled. Ask an administrator to enable it."}
+	case user.Subject != "":
+		return none, loginRefusal{http.StatusForbidden, "the user is bound to another subject", "Your account belongs to another identity at the provider. Ask an administrator to enter the new one."}
 	}
 	actor := "user:" + user.Login
 	ctx = models.WithOrigin(ctx, models.Origin{Actor: actor, Address: address, Reason: "first sign-in at the provider"})
 	return c.cfg.Users.UpdateUser(ctx, models.UserUpdate{ID: user.ID, Patch: models.UserPatch{Subject: &p.subject}, Actor: actor, Now: c.cfg.Now()})
 }
 
-// refuseStranger answers a person whom the provider knows and we do not.
-func (c *Console) refuseStranger(w http.ResponseWriter, r *http.Request, p subjectClaims, address string) {
+// refuseSignIn answers a person who is not signed in, and records why.
+func (c *Console) refuseSignIn(w http.ResponseWriter, r *http.Request, a attempt, p subjectClaims, why loginRefusal) {
+	address := remoteAddress(r)
 	c.cfg.Metrics.APIRefused("login")
-	c.cfg.Logger.Warn("console login refused: the provider's user has no account here", "address", address)
-	ctx := models.WithOrigin(r.Context(), models.Origin{Address: address})
-	entry := models.Audit{Actor: "visitor", Action: "login_refused", Object: "subject:" + p.subject[:min(len(p.subject), 100)], At: c.cfg.Now()}
-	if err := c.cfg.RecordAudit(ctx, entry); err != nil {
-		c.fail(w, r, err)
-		return
+	c.cfg.Logger.Warn("sign-in at the OpenID Connect provider was refused", "address", address, "cause", why.cause)
+	if p.subject != "" {
+		ctx := models.WithOrigin(r.Context(), models.Origin{Address: address})
+		entry := models.Audit{Actor: "visitor", Action: "login_refused", Object: "subject:" + p.subject[:min(len(p.subject), 100)], Detail: why.cause, At: c.cfg.Now()}
+		if err := c.cfg.RecordAudit(ctx, entry); err != nil {
+			c.fail(w, r, err)
+			return
+		}
 	}
-	c.renderLogin(w, r, http.StatusForbidden, "You have no account here. Ask an administrator to add you.")
+	c.renderLogin(w, r, loginPage{status: why.status, next: a.Next, problem: why.advice})
 }

@@ -1,6 +1,9 @@
 package console_test
 
 import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
@@ -10,6 +13,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,8 +37,15 @@ type provider struct {
 	key    *rsa.PrivateKey
 	// claims are of the next token; change replaces some of them.
 	claims, change map[string]any
-	challenge      string
-	down           bool
+	// info is what UserInfo says; nil where the provider has none.
+	info      map[string]any
+	challenge string
+	down      bool
+	// curve signs in the place of key, once it is set.
+	curve *ecdsa.PrivateKey
+	// asked counts requests for the document; they wait for hang where that is set.
+	asked atomic.Int32
+	hang  chan struct{}
 }
 
 func startProvider(t *testing.T) *provider {
@@ -51,17 +65,36 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case p.down:
 		w.WriteHeader(http.StatusServiceUnavailable)
 	case r.URL.Path == "/.well-known/openid-configuration":
-		_ = json.NewEncoder(w).Encode(map[string]any{
+		p.asked.Add(1)
+		if p.hang != nil {
+			<-p.hang
+		}
+		_, algorithm := p.signingKey()
+		document := map[string]any{
 			"issuer": base, "authorization_endpoint": base + "/authorize", "token_endpoint": base + "/token", "jwks_uri": base + "/keys",
-			"id_token_signing_alg_values_supported": []string{"RS256"},
-		})
+			"id_token_signing_alg_values_supported": []jose.SignatureAlgorithm{algorithm}, "end_session_endpoint": base + "/end",
+		}
+		if p.info != nil {
+			document["userinfo_endpoint"] = base + "/me"
+		}
+		_ = json.NewEncoder(w).Encode(document)
 	case r.URL.Path == "/keys":
-		_ = json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: "k1", Algorithm: "RS256", Use: "sig"}}})
+		key, algorithm := p.signingKey()
+		_ = json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: key.Public(), KeyID: string(algorithm), Algorithm: string(algorithm), Use: "sig"}}})
+	case r.URL.Path == "/me" && r.Header.Get("Authorization") == "Bearer a":
+		_ = json.NewEncoder(w).Encode(p.info)
 	case r.URL.Path == "/token":
 		p.redeem(w, r)
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
+}
+
+func (p *provider) signingKey() (crypto.Signer, jose.SignatureAlgorithm) {
+	if p.curve != nil {
+		return p.curve, jose.ES256
+	}
+	return p.key, jose.RS256
 }
 
 func (p *provider) redeem(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +105,8 @@ func (p *provider) redeem(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(`{"error":"invalid_grant"}`))
 		return
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: p.key, KeyID: "k1"}}, nil)
+	key, algorithm := p.signingKey()
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: jose.JSONWebKey{Key: key, KeyID: string(algorithm)}}, nil)
 	if err != nil {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
@@ -154,6 +188,108 @@ func TestSignInAtTheProvider(t *testing.T) {
 	require.Len(t, refused, 3)
 }
 
+// TestAddressComesFromUserInfo: with a certified provider's defaults the identity token
+// has no address.
+func TestAddressComesFromUserInfo(t *testing.T) {
+	w, p := startWithProvider(t)
+	w.addUser("ida@example.org", auth.RoleAdmin)
+	token := map[string]any{"sub": "sub-1"}
+	for _, info := range []map[string]any{
+		{"sub": "sub-2", "email": "ida@example.org", "email_verified": true},
+		{"sub": "sub-1", "email": "ida@example.org", "email_verified": false},
+		{"sub": "sub-1", "email": "ida@example.org"},
+	} {
+		p.info = info
+		require.NotEqual(t, http.StatusSeeOther, p.signIn(w.open("127.0.0.1"), token).status, info)
+	}
+	p.info = map[string]any{"sub": "sub-1", "email": "ida@example.org", "email_verified": true}
+	require.Equal(t, http.StatusSeeOther, p.signIn(w.open("127.0.0.1"), token).status)
+}
+
+// TestCauseIsTold: why a sign-in was refused stands in the audit, and what to do on the
+// page, from which the next try leads where the first one was to.
+func TestCauseIsTold(t *testing.T) {
+	w, p := startWithProvider(t)
+	bound := w.addUser("ada@example.org", auth.RoleAdmin)
+	_, err := w.rows.Users.UpdateUser(t.Context(), models.UserUpdate{ID: bound.ID, Patch: models.UserPatch{Subject: new("sub-1")}, Now: w.now()})
+	require.NoError(t, err)
+	gone := w.addUser("gus@example.org", auth.RoleAdmin)
+	_, err = w.rows.Users.UpdateUser(t.Context(), models.UserUpdate{ID: gone.ID, Patch: models.UserPatch{Disabled: new(true)}, Now: w.now()})
+	require.NoError(t, err)
+	for cause, who := range map[string][2]any{
+		"verified":        {"ada@example.org", false},
+		"another subject": {"ada@example.org", true},
+		"disabled":        {"gus@example.org", true},
+		"no account":      {"eve@example.org", true},
+	} {
+		got := p.signIn(w.open("127.0.0.1"), map[string]any{"sub": "sub-" + cause, "email": who[0], "email_verified": who[1]})
+		require.Equal(t, http.StatusForbidden, got.status, cause)
+		require.Contains(t, got.text, "administrator", cause)
+		require.Contains(t, got.text, `value="/console/access"`, "where the sign-in was to lead")
+		rows, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{Action: "login_refused"})
+		require.NoError(t, err)
+		require.True(t, slices.ContainsFunc(rows, func(row models.Audit) bool { return strings.Contains(row.Detail, cause) }), cause)
+	}
+	b := w.open("127.0.0.1")
+	back := p.approve(b.get("/console/oidc/login").location, nil)
+	declined := url.Values{"state": {back.Get("state")}, "error": {"access_denied"}}
+	require.Contains(t, b.get("/console/oidc/callback?"+declined.Encode()).text, "cancelled")
+}
+
+// TestTwoTabsSignIn: two tabs that begin together both succeed.
+func TestTwoTabsSignIn(t *testing.T) {
+	w, p := startWithProvider(t)
+	w.addUser("ada@example.org", auth.RoleAdmin)
+	ada := map[string]any{"sub": "sub-1", "email": "ada@example.org", "email_verified": true}
+	b := w.open("127.0.0.1")
+	first, second := b.get("/console/oidc/login").location, b.get("/console/oidc/login?next=/console/logout").location
+	require.Equal(t, http.StatusUnauthorized, b.get("/console/oidc/callback?state=wrong&code=code-1").status)
+	for _, location := range []string{second, first} {
+		got := b.get("/console/oidc/callback?" + p.approve(location, ada).Encode())
+		require.Equal(t, http.StatusSeeOther, got.status, got.text)
+		require.Equal(t, "/console/", got.location, "a sign-in leads neither to logout nor to login")
+	}
+}
+
+// TestSignOutEndsTheProvidersSession: a person who signed out is asked for the account.
+func TestSignOutEndsTheProvidersSession(t *testing.T) {
+	w, p := startWithProvider(t)
+	w.addUser("ada@example.org", auth.RoleAdmin)
+	b := w.open("127.0.0.1")
+	require.NotContains(t, b.get("/console/oidc/login").location, "prompt=")
+	require.Equal(t, http.StatusSeeOther, p.signIn(b, map[string]any{"sub": "sub-1", "email": "ada@example.org", "email_verified": true}).status)
+	out := b.do(http.MethodPost, "/console/logout", nil, nil)
+	require.Equal(t, http.StatusOK, out.status)
+	require.Contains(t, out.header.Get("Refresh"), p.server.URL+"/end?client_id=coach&post_logout_redirect_uri=http%3A%2F%2Fcoach.test%2Fconsole%2Flogin")
+	require.False(t, b.isIn())
+	require.Contains(t, b.get("/console/oidc/login").location, "prompt=login")
+}
+
+// TestProviderThatHangs: all who come share one request, and a change of the keys is
+// noticed by the first token that cannot be checked.
+func TestProviderThatHangs(t *testing.T) {
+	w, p := startWithProvider(t)
+	w.addUser("ada@example.org", auth.RoleAdmin)
+	p.hang = make(chan struct{})
+	var coming sync.WaitGroup
+	for range 10 {
+		coming.Go(func() { _ = w.open("127.0.0.1").get("/console/oidc/login") })
+	}
+	require.Eventually(t, func() bool { return p.asked.Load() == 1 }, 5*time.Second, time.Millisecond)
+	close(p.hang)
+	coming.Wait()
+	require.Equal(t, int32(1), p.asked.Load())
+
+	ada := map[string]any{"sub": "sub-1", "email": "ada@example.org", "email_verified": true}
+	require.Equal(t, http.StatusSeeOther, p.signIn(w.open("127.0.0.1"), ada).status)
+	var err error
+	p.curve, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	w.wait(time.Minute)
+	require.Equal(t, http.StatusSeeOther, p.signIn(w.open("127.0.0.1"), ada).status)
+	require.Equal(t, int32(2), p.asked.Load())
+}
+
 func TestAnUnverifiedAddressBindsNobody(t *testing.T) {
 	w, p := startWithProvider(t)
 	w.addUser("ida@example.org", auth.RoleAdmin)
@@ -169,7 +305,7 @@ func TestForgedSignInsAreRefused(t *testing.T) {
 	w, p := startWithProvider(t)
 	person := map[string]any{"sub": "sub-1", "email": "ada", "email_verified": true}
 	for name, change := range map[string]map[string]any{
-		"nonce": {"nonce": "another"}, "audience": {"aud": "another"}, "issuer": {"iss": "https://evil.example"}, "expired": {"exp": 1000},
+		"nonce": {"nonce": "another"}, "audience": {"aud": "another"}, "issuer": {"iss": "https://evil.example"}, "expired": {"exp": 1000}, "subject": {"sub": ""}, "party": {"azp": "another"}, "several audiences": {"aud": []string{"coach", "another"}},
 	} {
 		p.change = change
 		require.Equal(t, http.StatusUnauthorized, p.signIn(w.open("127.0.0.1"), person).status, name)
@@ -181,6 +317,7 @@ func TestForgedSignInsAreRefused(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, w.open("127.0.0.1").get("/console/oidc/callback?"+back.Encode()).status, "another browser")
 	forged := url.Values{"state": {"another"}, "code": {"code-1"}}
 	require.Equal(t, http.StatusUnauthorized, b.get("/console/oidc/callback?"+forged.Encode()).status, "another state")
+	require.Equal(t, http.StatusSeeOther, b.get("/console/oidc/callback?"+back.Encode()).status, "a wrong state takes nothing away")
 	require.Equal(t, http.StatusUnauthorized, b.get("/console/oidc/callback?"+back.Encode()).status, "an attempt is good once")
 
 	back = p.approve(b.get("/console/oidc/login").location, person)
@@ -199,5 +336,23 @@ func TestProviderMayComeLater(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, got.status)
 	require.Contains(t, got.text, "sign in with a password")
 	p.down = false
+	require.Equal(t, http.StatusServiceUnavailable, w.open("127.0.0.1").get("/console/oidc/login").status, "it is left alone for a while")
+	w.wait(time.Minute)
 	require.Equal(t, http.StatusSeeOther, p.signIn(w.open("127.0.0.1"), map[string]any{"sub": "sub-1", "email": "ada", "email_verified": true}).status)
+}
+
+// TestReportsAreBounded: a stranger's reports write one warning a minute, with what was
+// blocked.
+func TestReportsAreBounded(t *testing.T) {
+	w := startWorld(t, nil)
+	report := `{"csp-report":{"blocked-uri":"https://evil.example/x.js","violated-directive":"script-src","document-uri":"http://coach/console/?q=secret"}}`
+	for range 3 {
+		resp, err := http.Post(w.base+"/console/csp", "application/csp-report", strings.NewReader(report))
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusNoContent, resp.StatusCode)
+	}
+	require.Equal(t, 1, strings.Count(w.log.String(), "https://evil.example/x.js"))
+	require.NotContains(t, w.log.String(), "level=ERROR")
+	require.NotContains(t, w.log.String(), "secret")
 }

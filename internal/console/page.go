@@ -302,22 +302,28 @@ func account(v *viewer) g.Node {
 }
 
 func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) {
-	c.renderLogin(w, r, http.StatusOK, "")
+	c.renderLogin(w, r, loginPage{status: http.StatusOK, next: r.FormValue("next")})
 }
 
-func (c *Console) renderLogin(w http.ResponseWriter, r *http.Request, status int, problem string) {
-	next := r.FormValue("next")
+// loginPage is what the page to sign in shows, and where signing in leads.
+type loginPage struct {
+	status        int
+	problem, next string
+}
+
+func (c *Console) renderLogin(w http.ResponseWriter, r *http.Request, p loginPage) {
+	next := safeTarget(p.next)
 	doc := h.Doctype(h.HTML(h.Lang("en"), c.head("Sign in"), h.Body(h.Class("login"),
 		h.Main(h.ID("main"),
 			h.H1(g.Text("Coachline")),
-			g.If(problem != "", h.P(h.Class("problem"), h.Role("alert"), g.Text(problem))),
+			g.If(p.problem != "", h.P(h.Class("problem"), h.Role("alert"), g.Text(p.problem))),
 			h.Form(h.Method("post"), h.Action(Path+"login"), h.Class("stack"),
-				hidden("next", safeTarget(next)),
+				hidden("next", next),
 				field("login", "Login", h.Input(h.ID("login"), h.Name("login"), h.Required(), h.AutoComplete("username"), h.Value(r.PostFormValue("login")))),
 				field("password", "Password", h.Input(h.ID("password"), h.Name("password"), h.Type("password"), h.Required(), h.AutoComplete("current-password"))),
 				h.Button(h.Type("submit"), g.Text("Sign in")),
 			),
-			g.If(c.oidc != nil, h.P(h.A(h.Href(Path+oidcPath+"login?next="+url.QueryEscape(safeTarget(next))), g.Text("Sign in at your organisation's provider")))),
+			g.If(c.oidc != nil, h.P(h.A(h.Href(Path+oidcPath+"login?next="+url.QueryEscape(next)), g.Text("Sign in at your organisation's provider")))),
 			h.P(h.Class("quiet"), g.Text("An administrator adds people with: coachline user add LOGIN --name NAME --role ROLE")),
 		),
 	)))
@@ -328,7 +334,7 @@ func (c *Console) renderLogin(w http.ResponseWriter, r *http.Request, status int
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
+	w.WriteHeader(p.status)
 	_, _ = w.Write(out.Bytes())
 }
 

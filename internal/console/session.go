@@ -51,6 +51,8 @@ const (
 	keyAddress = "address"
 	keyAgent   = "agent"
 	keyNotice  = "notice"
+	// keyProvider marks a session that began at the OpenID Connect provider.
+	keyProvider = "provider"
 	// keyStored marks a session that is in the database. Its row is changed and
 	// not written anew: a session that was revoked during a request stays ended.
 	keyStored = "stored"
@@ -214,7 +216,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	address := remoteAddress(r)
 	if wait := max(c.wrongLogins.Wait("account\x00"+name, c.cfg.Now()), c.wrongLogins.Wait("address\x00"+address, c.cfg.Now())); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-		c.renderLogin(w, r, http.StatusTooManyRequests, "Too many attempts. Wait a minute and try again.")
+		c.renderLogin(w, r, loginPage{http.StatusTooManyRequests, "Too many attempts. Wait a minute and try again.", r.PostFormValue("next")})
 		return
 	}
 	user, err := c.cfg.Users.UserByLogin(r.Context(), name)
@@ -246,7 +248,7 @@ func (c *Console) refuseLogin(w http.ResponseWriter, r *http.Request, name, addr
 		c.fail(w, r, err)
 		return
 	}
-	c.renderLogin(w, r, http.StatusUnauthorized, "Login or password is wrong.")
+	c.renderLogin(w, r, loginPage{http.StatusUnauthorized, "Login or password is wrong.", r.PostFormValue("next")})
 }
 
 // beginSession gives the browser a new session token, so that one that was known
@@ -258,6 +260,7 @@ func (c *Console) beginSession(r *http.Request, user models.User, address string
 	}
 	c.sessions.SetDeadline(ctx, c.cfg.Now().Add(sessionAge))
 	c.sessions.Remove(ctx, keyStored)
+	c.sessions.Remove(ctx, keyProvider)
 	agent := r.UserAgent()
 	c.sessions.Put(ctx, keyUser, user.ID)
 	c.sessions.Put(ctx, keySession, auth.NewID("ses"))
@@ -267,20 +270,39 @@ func (c *Console) beginSession(r *http.Request, user models.User, address string
 	return c.cfg.Users.NoteLogin(models.WithOrigin(ctx, models.Origin{Actor: who.Actor, Address: address}), user.ID, c.cfg.Now())
 }
 
+// logout ends the session, and that at the provider with it. The next sign-in there asks
+// for the account.
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
+	atProvider := c.oidc != nil && c.sessions.GetBool(r.Context(), keyProvider)
 	if err := c.sessions.Destroy(r.Context()); err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	http.Redirect(w, r, Path+"login", http.StatusSeeOther)
+	var elsewhere string
+	if atProvider {
+		c.setCookie(w, signedOutCookie, "yes", sessionAge)
+		elsewhere = c.oidc.signOutURL(r.Context())
+	}
+	if elsewhere == "" {
+		http.Redirect(w, r, Path+"login", http.StatusSeeOther)
+		return
+	}
+	// A redirect would be part of the form's submission, which contentPolicy keeps here.
+	w.Header().Set("Refresh", "0; url="+elsewhere)
+	c.renderLogin(w, r, loginPage{status: http.StatusOK, problem: "You are signed out here, and are being signed out at the provider."})
 }
 
-// safeTarget is where a login leads: a page of the console, never elsewhere.
+// safeTarget is where a login leads: a page of the console that is seen by people who are
+// signed in, never elsewhere.
 func safeTarget(next string) string {
-	if strings.HasPrefix(next, Path) && !strings.Contains(next, "//") && !strings.ContainsAny(next, "\\\r\n") {
-		return next
+	if !strings.HasPrefix(next, Path) || strings.Contains(next, "//") || strings.ContainsAny(next, "\\\r\n") {
+		return Path
 	}
-	return Path
+	page, _, _ := strings.Cut(strings.TrimPrefix(next, Path), "?")
+	if page == "login" || page == "logout" || strings.HasPrefix(page, oidcPath) {
+		return Path
+	}
+	return next
 }
 
 func remoteAddress(r *http.Request) string {
