@@ -229,7 +229,7 @@ func (r *reference) hasMatch(rule *rule, pattern *node, language, from int) bool
 			if !w.isExceptedPlainly(rule.unless, start, end) {
 				v := &r.versions[language]
 				isDoubted := rule.tier == tierStop && r.isDoubtedAt(language, from+start, from+end)
-				if !isDoubted && r.tierAt(rule.tier, int(v.words[from+start].from), int(v.words[from+end-1].to)) != tierNone {
+				if !isDoubted && r.tierAt(rule, int(v.words[from+start].from), int(v.words[from+end-1].to)) != tierNone {
 					return true
 				}
 				continue

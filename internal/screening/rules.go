@@ -25,6 +25,7 @@ import (
 //	class NAME = ...     a part of patterns
 //	except NAME          what narrows the rules that name it
 //	rule id tier kind unless NAME ...
+//	                     with "-any" behind the tier it is found at any score
 //
 // The lines of an exception begin with "before", "after" or "near" and a
 // pattern: it must end where the match begins, begin where it ends, or stand
@@ -43,11 +44,13 @@ var ruleFiles embed.FS
 const exceptionReach = 5
 
 type rule struct {
-	id       string
-	tier     tier
-	kind     string
-	patterns []*node
-	unless   []*exception
+	id   string
+	tier tier
+	kind string
+	// isAnyScore says that a match is at least a weak sign at any score around it.
+	isAnyScore bool
+	patterns   []*node
+	unless     []*exception
 }
 
 // exception keeps a rule from matching where one of its alternatives does.
@@ -247,7 +250,8 @@ func (r *ruleReader) beginRule(fields []string) error {
 	if len(fields) < 3 {
 		return fmt.Errorf("a rule needs an id, a tier and a kind: %q", fields)
 	}
-	tier, err := parseTier(fields[1])
+	name, isAnyScore := strings.CutSuffix(fields[1], "-any")
+	tier, err := parseTier(name)
 	if err != nil {
 		return err
 	}
@@ -257,7 +261,7 @@ func (r *ruleReader) beginRule(fields []string) error {
 	if tier.isDanger() && kinds[fields[2]] == "" {
 		return fmt.Errorf("unknown kind %q", fields[2])
 	}
-	r.rule = &rule{id: fields[0], tier: tier, kind: fields[2]}
+	r.rule = &rule{id: fields[0], tier: tier, kind: fields[2], isAnyScore: isAnyScore}
 	for i, name := range fields[3:] {
 		if i == 0 && name == "unless" {
 			continue

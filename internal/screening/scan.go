@@ -525,7 +525,7 @@ func (s *scanner) findMatch(rule *rule, pattern *node, language, from int) (foun
 					s.isDoubted = true
 					continue
 				}
-				found.tier = max(found.tier, s.tierAt(rule.tier, int(v.words[from+start].from), int(v.words[from+end-1].to)))
+				found.tier = max(found.tier, s.tierAt(rule, int(v.words[from+start].from), int(v.words[from+end-1].to)))
 				if found.tier == rule.tier {
 					return found, true
 				}

@@ -122,8 +122,8 @@ func requestKind(kind string) string {
 // targets. A change that raises a figure raises its gate.
 var gates = map[string]float64{
 	"crisis":    0.920,
-	"crisis de": 0.868, "crisis en": 0.875, "crisis es": 0.920, "crisis fr": 0.910, "crisis pt": 0.895,
-	explicit: 0.925, indirect: 0.915,
+	"crisis de": 0.868, "crisis en": 0.875, "crisis es": 0.920, "crisis fr": 0.897, "crisis pt": 0.895,
+	explicit: 0.925, indirect: 0.910,
 	heard:            0.955,
 	"optout/keyword": 0.930, "optout/clear": 0.840, "optout/unclear": 0.675, "optout/wrongnumber": 0.775,
 	"optout/clear de": 0.695, "optout/clear en": 0.810, "optout/clear es": 0.790, "optout/clear fr": 0.800, "optout/clear pt": 0.770,
@@ -227,9 +227,9 @@ func TestContextKeepsAlerts(t *testing.T) {
 
 // The shares of statements in contexts that may be lost.
 const (
-	contextLoss = 0.028
+	contextLoss = 0.036
 	// garbledLoss is that of statements with an error of typing in them.
-	garbledLoss = 0.075
+	garbledLoss = 0.070
 )
 
 // garbleBody writes a statement as people mistype it: its words joined, cut in two,

@@ -80,35 +80,40 @@ const brief = 8
 
 // agreement is the least score of a longer text near the words of such a rule at which it
 // may act at once: below it, or more than leeway below the threshold of so many words,
-// they read like ordinary ones, and are a weak sign.
-const agreement, leeway = -1.0, 2
+// they read like ordinary ones, and are a weak sign. In a text of veryLong words the
+// threshold itself must be reached.
+const (
+	agreement = -1.0
+	leeway    = 2
+	veryLong  = 25
+)
 
 // long is how many words a text has at least in which rules meet their words by chance:
 // a match whose surroundings score below chance is none there, or more than its leeway
 // below their threshold.
 const long = 13
 
-var chances = map[tier]struct{ least, leeway float32 }{tierA: {-2, 3.5}, tierB: {-2, 3}}
+var chances = map[tier]struct{ least, leeway float32 }{tierA: {-2, 2.5}, tierB: {-1.5, 2}}
 
 // nearMatch is how many words before and after a match its score may count.
 const nearMatch = 6
 
 // tierAt returns the tier of a rule that matches some tokens: in a text of more than brief
 // words that is what the score near them bears out.
-func (s *scanner) tierAt(of tier, from, to int) tier {
+func (s *scanner) tierAt(of *rule, from, to int) tier {
 	words := s.features.Len()
-	if !of.isDanger() || words <= brief {
-		return of
+	if !of.tier.isDanger() || words <= brief {
+		return of.tier
 	}
 	near := Features{all: s.features.all, words: s.features.words[max(0, s.wordOf(from)-nearMatch):min(words, s.wordOf(to-1)+1+nearMatch)]}
 	score, thresholds := model().Alert.BestWindow(&near).Score, s.languageThresholds()
-	switch chance := chances[of]; {
-	case words >= long && score < max(chance.least, thresholds.WeakAt(near.Len())-chance.leeway):
+	switch chance := chances[of.tier]; {
+	case words >= long && !of.isAnyScore && score < max(chance.least, thresholds.WeakAt(near.Len())-chance.leeway):
 		return tierNone
-	case score < max(agreement, thresholds.WeakAt(near.Len())-leeway):
+	case score < max(agreement, thresholds.WeakAt(near.Len())-leeway), words >= veryLong && score < thresholds.WeakAt(near.Len()):
 		return tierB
 	}
-	return of
+	return of.tier
 }
 
 // wordOf returns the word of the features that has a token.
