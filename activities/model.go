@@ -135,6 +135,7 @@ func (t *ModelActivities) loadTurn(ctx context.Context, in models.CallModelInput
 		return models.TurnContext{}, nil, err
 	}
 	begun, turn, err := t.Turns.Store.OpenTurn(ctx, begin, entriesFor(in.Kind))
+	logGone(ctx, begin, begun.Gone)
 	begun.Limits = t.Turns.channelLimits(*in.Begin)
 	return turn, &begun, err
 }

@@ -439,3 +439,37 @@ func TestLongUnsettledTextIsLeft(t *testing.T) {
 	require.False(t, out.AcceptedAt.IsZero())
 	require.Len(t, l.taken(), 1)
 }
+
+// sameAnswer is a carrier that takes every text under one id.
+type sameAnswer struct{ posts int }
+
+func (c *sameAnswer) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
+	if err := sms.MayWrite(ctx); err != nil {
+		return models.Receipt{}, err
+	}
+	c.posts++
+	return models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, nil
+}
+
+func (c *sameAnswer) Find(context.Context, models.SMS, time.Duration) (models.Lookup, error) {
+	return models.Lookup{At: now, Matches: []models.Receipt{{ProviderSID: "SM1"}}}, nil
+}
+
+// The carrier answers 201 with the id of another text: it has taken this one, and
+// nothing is posted again.
+func TestKnownIDIsNotPostedAgain(t *testing.T) {
+	t.Parallel()
+	l := newPhoneLine(t)
+	carrier := &sameAnswer{}
+	l.posts.Carrier = carrier
+	first, _ := l.attempt(l.queue(models.KindReply))
+	require.Equal(t, models.OutboxQueued, first.Status)
+	second := l.queue(models.KindReply)
+	for range 3 {
+		out, retry := l.attempt(second)
+		require.Zero(t, retry)
+		require.Equal(t, models.OutboxUnknown, out.Status)
+		l.pass(10 * time.Minute)
+	}
+	require.Equal(t, 2, carrier.posts)
+}

@@ -109,7 +109,12 @@ func (p *SendActivities) postText(ctx context.Context, claim models.SendClaim) (
 	case err != nil:
 		return p.handleFailure(ctx, row, err)
 	}
-	return p.recordAccepted(ctx, claim.Ref(), receipt)
+	out, err := p.recordAccepted(ctx, claim.Ref(), receipt)
+	if errors.Is(err, models.ErrConflict) {
+		// Taken, under the id of another text: which of the two it was is not known.
+		return p.endRow(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
+	}
+	return out, err
 }
 
 // newSMS returns the text of a claimed row as it goes to the carrier, from the

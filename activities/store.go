@@ -14,6 +14,9 @@ import (
 type Turns interface {
 	BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error)
 	// OpenTurn is BeginTurn that reads the turn as well.
+	// CheckNumbers returns those of some messages that are new although the workflow has
+	// seen their numbers.
+	CheckNumbers(ctx context.Context, in models.NumberCheck) ([]models.InboxItem, error)
 	OpenTurn(ctx context.Context, in models.PrepareTurnInput, window int) (models.PrepareTurnResult, models.TurnContext, error)
 	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
 	EndingTurn(ctx context.Context, turnID string) (models.TurnContext, error)

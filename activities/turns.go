@@ -122,8 +122,28 @@ func (t *TurnLoader) beginTurn(ctx context.Context, in models.PrepareTurnInput) 
 	if err != nil {
 		return out, toTemporalError(fmt.Errorf("opening turn: %w", err))
 	}
+	logGone(ctx, in, out.Gone)
 	out.Limits = t.channelLimits(in)
 	return out, nil
+}
+
+// lostCommits is what the log says of a database that has lost what it had committed.
+const lostCommits = "the database has lost commits: after a fail-over to a replica that lagged; replication must be synchronous, see operations"
+
+func logGone(ctx context.Context, in models.PrepareTurnInput, gone int) {
+	if gone > 0 {
+		activity.GetLogger(ctx).Error(lostCommits, "participant", in.ParticipantID, "turn", in.TurnID, "messages_gone", gone)
+	}
+}
+
+// CheckNumbers returns those of some messages that are new although the workflow has
+// seen their numbers. Safe to retry.
+func (t *TurnLoader) CheckNumbers(ctx context.Context, in models.NumberCheck) ([]models.InboxItem, error) {
+	fresh, err := t.Store.CheckNumbers(ctx, in)
+	if err == nil && len(fresh) > 0 {
+		activity.GetLogger(ctx).Error(lostCommits, "participant", in.ParticipantID, "messages_numbered_again", len(fresh))
+	}
+	return fresh, toTemporalError(err)
 }
 
 // noteStudy completes the beginning of a turn with the version of the study whose

@@ -40,6 +40,14 @@ func run(ctx context.Context, args []string, out, problems io.Writer) int {
 		fmt.Fprintln(problems, "chaos:", err)
 		return exitUsage
 	}
+	if s.Waits > 0 {
+		err = measureWaits(ctx, s, out)
+		if err != nil {
+			fmt.Fprintln(problems, "chaos:", err)
+			return exitWrong
+		}
+		return exitRight
+	}
 	report, err := carryOut(ctx, s, out)
 	if err != nil {
 		fmt.Fprintf(problems, "chaos: seed %d: %v\n", s.Seed, err)

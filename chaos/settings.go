@@ -14,6 +14,8 @@ type settings struct {
 	Seed   uint64
 	Faults int
 	Keep   bool
+	// Waits is how many kills of a worker are measured in place of a storm; 0: none.
+	Waits int
 	// Phones text at random, one text in Pace on average.
 	Phones int
 	Pace   time.Duration
@@ -43,6 +45,7 @@ func parse(args []string) (settings, error) {
 	flags.IntVar(&s.Faults, "faults", 0, fmt.Sprintf("faults to inject (default %d, short %d)", longFaults, shortFaults))
 	flags.BoolVar(&short, "short", false, "the form that runs with the tests: fewer phones, fewer faults")
 	flags.BoolVar(&s.Keep, "keep", false, "keep the folder of logs, databases and the trace in any case")
+	flags.IntVar(&s.Waits, "waits", 0, "no storm: measure what people wait for after so many kills of the only worker")
 	flags.StringVar(&s.Root, "root", ".", "folder of the module")
 	err := flags.Parse(args)
 	switch {
@@ -60,7 +63,11 @@ func parse(args []string) (settings, error) {
 	for s.Seed == 0 {
 		s.Seed = rand.Uint64N(1_000_000)
 	}
-	return s.withSize(short), nil
+	s = s.withSize(short)
+	if s.Waits > 0 {
+		s.Phones, s.Starters, s.Workers, s.RunEvents = 30, 1, 1, 2000
+	}
+	return s, nil
 }
 
 // withSize fills in the amounts of the short or the long form.

@@ -64,6 +64,7 @@ var historyKinds = []historyKind{
 	{"burst-and-late-text", burst, (*subject).keepsTyping},
 	{"model-failure", calm, (*subject).getsFallback},
 	{"text-after-command", calm, (*subject).writesAfterCommand},
+	{"text-told-twice", calm, (*subject).isToldTwice},
 	{"attention", calm, (*subject).needsAttention},
 	{"greeting-later", append([]string{"COACH_PREP_TIME=6s", "COACH_PROMPT_SPREAD=6s"}, calm...), func(s *subject) { s.isEnrolled(); s.next(soon); s.says("hello there") }},
 	{"text-before-greeting", calm, func(s *subject) { s.isEnrolled(); s.says("hello there"); s.says("list my schedules please") }},
@@ -353,6 +354,16 @@ func (s *subject) writesAfterCommand() {
 	s.next(soon)
 	s.next(soon)
 	require.Equal(s.t, "Asia/Kathmandu", s.asks().Zone)
+}
+
+// isToldTwice has the workflow told of a text once more.
+func (s *subject) isToldTwice() {
+	s.joins()
+	s.says("what time is it for me")
+	c := dialTemporal(s.t, s.r)
+	again := models.MessageReceived{MessageID: 1, Seq: 1, ReceivedAt: time.Now().UTC()}
+	require.NoError(s.t, c.SignalWorkflow(s.t.Context(), models.WorkflowID(s.id), "", models.SignalMessageReceived, again))
+	s.says("list my schedules please")
 }
 
 func (s *subject) keepsTyping() {

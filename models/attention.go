@@ -24,6 +24,9 @@ const (
 	// AttentionUnanswered: the model wanted to leave them without an answer that was
 	// due.
 	AttentionUnanswered Attention = "unanswered"
+	// AttentionLostRows: the database has lost what it had stored of them: a replica
+	// without its last commits has taken over.
+	AttentionLostRows Attention = "lost_rows"
 	// AttentionFlood: more messages came from them than are answered.
 	AttentionFlood Attention = "flood"
 	// AttentionWrongNumber: a text said that the number is another person's; the
@@ -36,7 +39,7 @@ const (
 
 // Attentions lists every kind, the most urgent first.
 func Attentions() []Attention {
-	return []Attention{AttentionCrisis, AttentionUnreachable, AttentionSend, AttentionRefusal, AttentionStuck, AttentionUnanswered, AttentionFlood, AttentionWrongNumber, AttentionErasure}
+	return []Attention{AttentionCrisis, AttentionUnreachable, AttentionSend, AttentionRefusal, AttentionStuck, AttentionUnanswered, AttentionLostRows, AttentionFlood, AttentionWrongNumber, AttentionErasure}
 }
 
 // AttentionEntry is one row of table attention: a participant needed an

@@ -40,13 +40,18 @@ type Removal struct {
 	Now     time.Time
 }
 
+// UserActorPrefix begins the actor of a person who signs in.
+const UserActorPrefix = "user:"
+
 // OperatorMessage is a text that an operator wants sent.
 type OperatorMessage struct {
 	ParticipantID string
 	Body          string
 	// Key is the operator's idempotency key; equal keys of one participant
 	// are one message.
-	Key   string
+	Key string
+	// Force: also when another operator has the conversation, or has just written.
+	Force bool
 	Actor string
 	Now   time.Time
 }

@@ -97,6 +97,20 @@ type Past struct {
 	Flags     ParticipantFlags `json:"flags,omitzero"`
 }
 
+// NumberCheck asks the tables about messages that came under numbers which the
+// workflow has seen: delivered again, or new, since the database has lost its last
+// commits.
+type NumberCheck struct {
+	ParticipantID string `json:"participant_id"`
+	// LastSeq and LastNotice are the highest numbers that the workflow has seen.
+	LastSeq    int64 `json:"last_seq"`
+	LastNotice int64 `json:"last_notice,omitempty"`
+	// Repeated came under such a number, Held are the ids of those that wait.
+	Repeated []InboxItem `json:"repeated"`
+	Held     []int64     `json:"held,omitempty"`
+	Now      time.Time   `json:"now"`
+}
+
 // AppliedNotices recognises a notice that is delivered again, in any run of the
 // workflow. The relay delivers a participant's notices in the order of their
 // numbers, each until it is marked as delivered, so the highest number that has

@@ -35,6 +35,8 @@ type HandBack struct {
 	// answered if the newest is of today in the participant's zone, and marked as
 	// read otherwise.
 	Waiting WaitingAction
+	// Force: also when another operator has the conversation.
+	Force bool
 	// Note is told to the coach; it may be empty.
 	Note  string
 	Actor string
@@ -47,12 +49,30 @@ type TakeOverEnd struct {
 	Now           time.Time `json:"now"`
 }
 
-// TakenOverError says who has a conversation.
-type TakenOverError struct{ By string }
+// TakenOverError says which other operator has a conversation, or has just written in
+// it.
+type TakenOverError struct {
+	By string
+	// Wrote: they have written, and not taken the conversation over.
+	Wrote bool
+}
 
 // Error implements error.
 func (e *TakenOverError) Error() string {
-	return "the conversation is taken over by " + e.By + "; use force to take it from them"
+	if e.Wrote {
+		return "force: " + e.By + " has written to the person in the last minutes; read it, and set force to write all the same"
+	}
+	return "force: the conversation is taken over by " + e.By + "; set force to do it all the same"
+}
+
+// JustWritten is how long after an operator's message another operator is asked before
+// writing as well.
+const JustWritten = 10 * time.Minute
+
+// IsOthers reports whether an operator other than this one has the conversation. One
+// that an alert took over is anybody's.
+func (p Participant) IsOthers(actor string) bool {
+	return p.IsTakenOver() && p.TakenOverBy != actor && p.TakenOverBy != TakenOverByAlert
 }
 
 // IsTakenOver reports whether an operator writes in the place of the coach.

@@ -73,6 +73,8 @@ type PrepareTurnResult struct {
 	// Stuck: two runs of the workflow ended over the texts; the fixed text answers
 	// them.
 	Stuck bool `json:"stuck,omitempty"`
+	// Gone is how many of the texts the database does not hold any more.
+	Gone int `json:"gone,omitempty"`
 	// Limits are recorded with every turn, so that a changed setting takes
 	// effect at the next turn and never in the middle of a replayed one.
 	Limits Limits `json:"limits"`

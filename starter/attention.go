@@ -28,7 +28,7 @@ func (h *attentionRoutes) register(router huma.API) {
 }
 
 type attentionRequest struct {
-	Kind   models.Attention `query:"kind" enum:"crisis,unreachable,send,refusal,stuck,unanswered,flood,wrong_number,erasure" doc:"Only this kind."`
+	Kind   models.Attention `query:"kind" enum:"crisis,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" doc:"Only this kind."`
 	Limit  int              `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Cursor int64            `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
 }

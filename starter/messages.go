@@ -65,7 +65,7 @@ func (h *conversationRoutes) sendMessage(ctx context.Context, in *messageRequest
 		}
 	}
 	out, created, err := h.outbox.QueueOperatorMessage(ctx, models.OperatorMessage{
-		ParticipantID: in.ID, Body: body, Key: key, Actor: actorOf(ctx), Now: h.now(),
+		ParticipantID: in.ID, Body: body, Key: key, Force: in.Body.Force, Actor: actorOf(ctx), Now: h.now(),
 	})
 	if errors.Is(err, models.ErrConflict) || (err == nil && !created && out.Body != body) {
 		return nil, newFailure(http.StatusConflict, "Idempotency-Key: already used for another message")

@@ -19,7 +19,7 @@ func (h *conversationRoutes) registerTakeOvers(router huma.API) {
 	register(router, route{method: http.MethodPost, path: takeOverPath, id: "take-over", needs: auth.TakeOver,
 		summary: "Write in the place of the coach", errors: append(errors, http.StatusConflict)}, h.takeOver)
 	register(router, route{method: http.MethodDelete, path: takeOverPath, id: "hand-back", needs: auth.TakeOver,
-		summary: "Have the coach write again", errors: errors}, h.handBack)
+		summary: "Have the coach write again", errors: append(errors, http.StatusConflict)}, h.handBack)
 }
 
 // toTakeOver shows who writes in the place of the coach; nil while the coach does.
@@ -78,7 +78,7 @@ func (h *conversationRoutes) handBack(ctx context.Context, in *handBackRequest) 
 		return nil, h.toFailure("handing back", err)
 	}
 	p, err := h.takeOvers.HandBack(ctx, models.HandBack{
-		ParticipantID: in.ID, Waiting: body.Waiting, Note: body.Note, Actor: actorOf(ctx), Now: h.now(),
+		ParticipantID: in.ID, Waiting: body.Waiting, Force: body.Force, Note: body.Note, Actor: actorOf(ctx), Now: h.now(),
 	})
 	if err != nil {
 		return nil, h.toFailure("handing back", asMissing("a take-over of the participant", err))

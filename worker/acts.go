@@ -93,7 +93,7 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, 
 	}
 	parts.logger = conns.Logger
 	return parts.newActs(Outside{
-		Model: client, Carrier: sender, Now: time.Now, Pager: alert.New(alert.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),
+		Model: client, Carrier: sender, Now: conns.Clock.Now, Pager: alert.New(alert.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),
 	}, stops)
 }
 

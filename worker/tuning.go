@@ -12,11 +12,15 @@ import (
 	"coachline/internal/config"
 )
 
-// A sticky time-out above the SDK's five seconds keeps a wave of timers from
-// falling back to full replays.
 const (
-	stickyTimeout = 10 * time.Second
+	// stickyTimeout is how long a person waits whose worker is gone until another one
+	// takes their task; a replay costs 0.2 ms. Prompts of one minute are spread, so no
+	// wave of timers waits as long in a living worker's queue.
+	stickyTimeout = 2 * time.Second
 	drainTimeout  = 10 * time.Second
+	// heartbeatThrottle is how often the server hears of an activity that goes on, so
+	// that the time limit without a heartbeat may be short.
+	heartbeatThrottle = 3 * time.Second
 	// eagerLimit bounds eager activities where slots follow the machine's
 	// load, so that prompts of a wave cannot take what a reply needs.
 	eagerLimit = 500
@@ -36,6 +40,7 @@ func workerOptions(t config.Tuning) (sdk.Options, error) {
 		ActivityTaskPollerBehavior:   pollerBehavior(t.ActivityPollers),
 		StickyScheduleToStartTimeout: stickyTimeout,
 		WorkerStopTimeout:            drainTimeout,
+		MaxHeartbeatThrottleInterval: heartbeatThrottle,
 	}
 	if t.Slots > 0 {
 		// Eager activities take no account of priorities; what the queue dispatches

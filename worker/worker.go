@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"go.temporal.io/sdk/interceptor"
 	sdk "go.temporal.io/sdk/worker"
@@ -84,7 +83,7 @@ type role struct {
 }
 
 func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) (*role, error) {
-	stops := &budgets{rows: conns.Store.Budgets, now: time.Now, logger: conns.Logger}
+	stops := &budgets{rows: conns.Store.Budgets, now: conns.Clock.Now, logger: conns.Logger}
 	acts, err := newActs(cfg, conns, m, stops)
 	if err != nil {
 		return nil, err

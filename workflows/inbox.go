@@ -23,6 +23,8 @@ func (p *participant) receiveSignals(ctx workflow.Context) {
 	for p.texts.ReceiveAsync(&item) {
 		if p.state.Inbox.Hear(item) {
 			p.arrived = append(p.arrived, item)
+		} else {
+			p.repeats = append(p.repeats, item)
 		}
 		item = models.MessageReceived{}
 	}
@@ -52,6 +54,31 @@ func (p *participant) takeArrived(ctx workflow.Context) {
 		p.news = true
 		return true
 	})
+}
+
+// checkNumbers asks the tables about texts that came under a number which was seen
+// before. Most were delivered again; after a fail-over that lost commits they are new.
+func (p *participant) checkNumbers(ctx workflow.Context) {
+	in := models.NumberCheck{
+		ParticipantID: p.state.ParticipantID, LastSeq: p.state.Inbox.LastSeq, LastNotice: p.state.Notices.Last,
+		Repeated: p.repeats, Now: workflow.Now(ctx),
+	}
+	p.repeats = nil
+	if !checksNumbers(ctx) {
+		return
+	}
+	for _, item := range slices.Concat(p.state.Inbox.Items, p.arrived) {
+		in.Held = append(in.Held, item.MessageID)
+	}
+	var fresh []models.InboxItem
+	if err := workflow.ExecuteLocalActivity(withLocalOptions(ctx), turns.CheckNumbers, in).Get(ctx, &fresh); err != nil {
+		workflow.GetLogger(ctx).Error("checking numbers failed", "error", err)
+		return
+	}
+	for _, item := range fresh {
+		p.state.Inbox.Add(item)
+		p.news = true
+	}
 }
 
 // firstHolding returns the number of the first notice that waits as a command and

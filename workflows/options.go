@@ -24,7 +24,9 @@ const (
 	toolLimit        = 90 * time.Second
 	toolPatience     = 3 * time.Minute
 	sendLimit        = 30 * time.Second
-	heartbeat        = 10 * time.Second
+	// heartbeat is after how long without one an attempt counts as lost with its
+	// worker, which sends one every three seconds.
+	heartbeat = 6 * time.Second
 	// sendAttempts stands for no bound, which the SDK's test environment does not
 	// know: how long a text is tried is judged by its row.
 	sendAttempts = 1_000_000
@@ -126,6 +128,13 @@ func keepsOrder(ctx workflow.Context) bool {
 func returnsTexts(ctx workflow.Context) bool {
 	// The texts have the rules store them, which is an activity.
 	return workflow.GetVersion(ctx, "cut-turn-returns-texts", workflow.DefaultVersion, 1) == 1
+}
+
+// checksNumbers says whether the run asks the tables about texts under numbers that it
+// has seen. A run in which an older worker dropped one goes on like that.
+func checksNumbers(ctx workflow.Context) bool {
+	// Older workers took each of them for delivered again, without a command.
+	return workflow.GetVersion(ctx, "repeated-numbers-checked", workflow.DefaultVersion, 1) == 1
 }
 
 // decidesWithRound says whether the run decides a due prompt with the first round

@@ -62,6 +62,8 @@ type participant struct {
 	channels
 	// arrived are texts that a command which waits was committed before.
 	arrived []models.MessageReceived
+	// repeats are texts that came under a number which was seen before.
+	repeats []models.MessageReceived
 	// news: texts arrived that the rules have not seen.
 	news bool
 	// plans are turns decided and not yet run.
@@ -96,6 +98,8 @@ func (p *participant) runLoop(ctx workflow.Context) error {
 	for {
 		p.receiveSignals(ctx)
 		switch {
+		case len(p.repeats) > 0:
+			p.checkNumbers(ctx)
 		case p.news:
 			p.news = false
 			p.handleEvent(ctx, models.Event{Kind: models.EventTexts, At: p.state.Inbox.NewestAt()})
@@ -180,7 +184,7 @@ func (p *participant) continueAsNew(ctx workflow.Context) (done bool, err error)
 	// Nothing below waits: everything that arrived until here is in the state.
 	drained := p.texts.Len() + p.reports.Len()
 	p.receiveSignals(ctx)
-	if len(p.state.Commands) > 0 || len(p.settled) > 0 {
+	if len(p.state.Commands) > 0 || len(p.settled) > 0 || len(p.repeats) > 0 {
 		return false, nil
 	}
 	p.state.Unheard, p.state.Plans = p.news, p.plans

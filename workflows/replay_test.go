@@ -59,6 +59,7 @@ var kinds = map[string][]string{
 	"burst-and-late-text":  {`"kind":"debounce"`, `TimerFired`},
 	"model-failure":        {`ActivityTaskFailed`},
 	"text-after-command":   {`texts-and-commands-in-order`, `"kind":"set_zone"`},
+	"text-told-twice":      {`repeated-numbers-checked`, `CheckNumbers`},
 	"attention":            {`flags-as-search-attributes`, `"attention":["refusal"]`, `["refusal"]`},
 	"greeting-later":       {`TimerFired`, `"due":{"kind":"greeting"`, `"turn":{"kind":"greeting"`},
 	"text-before-greeting": {`TimerStarted`, `"due":{"kind":"greeting"`, `"introduce":true`},

@@ -25,7 +25,7 @@ const (
 // The product's worker options, so that both sides poll alike.
 const (
 	workflowPollers = 10
-	stickyTimeout   = 10 * time.Second
+	stickyTimeout   = 2 * time.Second
 	drainTimeout    = 10 * time.Second
 )
 

@@ -10,7 +10,7 @@ import (
 type Attention struct {
 	ParticipantID string           `json:"participant_id"`
 	Name          string           `json:"name"`
-	Kind          models.Attention `json:"kind" enum:"crisis,unreachable,send,refusal,stuck,unanswered,flood,wrong_number,erasure" doc:"crisis: a message may be a crisis. unreachable: the carrier cannot reach the number. send: an answer was given up undelivered. refusal: the model refused to answer. flood: more messages came than are answered. wrong_number: a message said that the number is not theirs, and coaching is paused."`
+	Kind          models.Attention `json:"kind" enum:"crisis,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" doc:"crisis: a message may be a crisis. unreachable: the carrier cannot reach the number. send: an answer was given up undelivered. refusal: the model refused to answer. lost_rows: the database has lost what it had stored of them. flood: more messages came than are answered. wrong_number: a message said that the number is not theirs, and coaching is paused."`
 	Since         time.Time        `json:"since"`
 	Ref           string           `json:"ref,omitempty" doc:"What raised it first: an inbound message, an outbound message or a turn."`
 	Code          string           `json:"code,omitempty" doc:"Error code of the carrier or the model, or why messages are held."`

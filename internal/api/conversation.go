@@ -44,6 +44,8 @@ type WaitingMessage struct {
 // NewMessage is an operator's message to a participant.
 type NewMessage struct {
 	Body string `json:"body" minLength:"1" maxLength:"1600"`
+	// Force stands for what the person who sends was asked about.
+	Force bool `json:"force,omitempty" doc:"Also when another operator has the conversation, or, for a user, when another user has written within ten minutes; 409 without it."`
 }
 
 // QueuedMessage is where an operator's message stands.

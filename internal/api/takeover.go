@@ -25,4 +25,5 @@ type NewTakeOver struct {
 type TakeOverEnd struct {
 	Waiting models.WaitingAction `json:"waiting_messages,omitempty" enum:"answer,read" doc:"What becomes of texts that came meanwhile: answered in one turn, or marked as read. When absent they are answered if the newest is of today in the participant's zone, and marked as read otherwise."`
 	Note    string               `json:"note,omitempty" maxLength:"1000" doc:"Told to the coach, never to the person."`
+	Force   bool                 `json:"force,omitempty" doc:"Also when another operator has the conversation; 409 without it."`
 }

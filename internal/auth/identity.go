@@ -42,7 +42,7 @@ const Operator = "operator"
 
 // UserIdentity is the identity of a user who is signed in.
 func UserIdentity(u models.User, sessionID string) Identity {
-	return Identity{Kind: KindUser, ID: u.ID, Actor: "user:" + u.Login, Name: u.Name, Role: Role(u.Role), SessionID: sessionID}
+	return Identity{Kind: KindUser, ID: u.ID, Actor: models.UserActorPrefix + u.Login, Name: u.Name, Role: Role(u.Role), SessionID: sessionID}
 }
 
 // TokenIdentity is the identity of a script.

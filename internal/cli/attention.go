@@ -25,6 +25,7 @@ func attentionCommand(p *program) *cobra.Command {
 			"  refusal      the model refused to answer\n" +
 			"  stuck        a text of theirs ended the workflow twice; the fixed text answered it\n" +
 			"  unanswered   the model wanted to leave a question without an answer\n" +
+			"  lost_rows    the database has lost what it had stored of them\n" +
 			"  flood        more messages came than are answered\n" +
 			"  wrong_number the number may be another person's; coaching is paused\n" +
 			"  erasure      the carrier has not deleted an erased person's messages; it ends by itself",

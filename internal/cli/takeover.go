@@ -48,6 +48,7 @@ func takeOverEnd(p *program) *cobra.Command {
 	c := &cobra.Command{Use: "end ID", Short: "Have the coach write again", Args: exactArgs(1)}
 	c.Flags().StringVar(&waiting, "waiting", "", "what becomes of texts that came meanwhile: answer or read (default: answer those of today)")
 	c.Flags().StringVar(&body.Note, "note", "", "what the coach is told")
+	c.Flags().BoolVar(&body.Force, "force", false, "also when another operator has the conversation")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		body.Waiting = models.WaitingAction(waiting)
 		if waiting != "" && body.Waiting != models.WaitingAnswer && body.Waiting != models.WaitingRead {

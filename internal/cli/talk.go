@@ -19,10 +19,12 @@ import (
 
 func sendCommand(p *program) *cobra.Command {
 	var key string
+	var force bool
 	c := &cobra.Command{Use: "send ID TEXT", Short: "Send an operator's message", Args: exactArgs(2)}
 	c.Flags().StringVar(&key, "key", "", "idempotency key: calls with an equal key are one message")
+	c.Flags().BoolVar(&force, "force", false, "also when another operator has the conversation, or has just written")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		r := request{method: http.MethodPost, participant: args[0], path: "/messages", body: api.NewMessage{Body: args[1]}}
+		r := request{method: http.MethodPost, participant: args[0], path: "/messages", body: api.NewMessage{Body: args[1], Force: force}}
 		if key != "" {
 			r.header = map[string]string{"Idempotency-Key": key}
 		}

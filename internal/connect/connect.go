@@ -29,6 +29,8 @@ type Connections struct {
 	Store    *store.Store
 	Temporal client.Client
 	Logger   *slog.Logger
+	// Clock is the database's time, which the machines of a system share.
+	Clock *database.Clock
 }
 
 // Open opens the connections of a role. The database is migrated; Temporal is dialled
@@ -62,7 +64,12 @@ func Open(ctx context.Context, cfg config.Config, metrics client.MetricsHandler)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("TEMPORAL_ADDRESS: preparing client: %w", err), rows.Close())
 	}
-	return &Connections{Ring: ring, Store: rows, Temporal: engine, Logger: logger}, nil
+	clock := rows.Database().NewClock(time.Now)
+	if _, err := clock.Compare(ctx); err != nil {
+		logger.Warn("the database's clock cannot be read; the machine's counts until it can", "error", err)
+	}
+	go clock.Follow(ctx, logger)
+	return &Connections{Ring: ring, Store: rows, Temporal: engine, Logger: logger, Clock: clock}, nil
 }
 
 // doorRules are the limits of inbound texts. A stranger's day is the

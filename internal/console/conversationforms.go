@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path"
 	"strconv"
+	"strings"
 	"time"
 
 	g "maragu.dev/gomponents"
@@ -93,8 +94,25 @@ func (p *person) sendForm() g.Node {
 		hidden("id", p.refillField("send", "id", rand.Text())),
 		field("body", "Message", h.Textarea(h.ID("body"), h.Name("body"), h.Required(), h.MaxLength("1600"), h.Aria("describedby", "body-says"), g.Text(p.refillField("send", "body", "")))),
 		hint("body-says", "Goes out at once as the programme's own message, also in quiet hours; the coach reads it as part of the conversation."),
+		p.forceChoice("send", "Send it all the same"),
 		h.Button(h.Type("submit"), g.Text("Send")),
 	)
+}
+
+// forceChoice asks before something is done in a conversation that another operator
+// has, or has just written in.
+func (p *person) forceChoice(form, label string) g.Node {
+	taken := p.TakenOver
+	others := taken != nil && taken.By != p.viewer.who.Actor && taken.By != models.TakenOverByAlert
+	asked := p.isRefused(form, "") && strings.HasPrefix(p.viewer.problem, "force: ")
+	if !others && !asked {
+		return nil
+	}
+	if others {
+		label = taken.By + " has this conversation. " + label
+	}
+	id := form + "-force"
+	return h.Div(h.ID(id+"-choice"), h.Label(h.Input(h.Type("checkbox"), h.ID(id), h.Name("force"), h.Value("yes"), g.If(others, h.Required())), g.Text(" "+label)))
 }
 
 // actions are the forms that change something.
@@ -213,7 +231,7 @@ func (v *viewer) formValue(name string) string { return v.request.PostFormValue(
 
 func sendMessage(v *viewer) (string, error) {
 	_, err := send[api.QueuedMessage](v, call{
-		method: http.MethodPost, path: v.apiPath() + "/messages", body: api.NewMessage{Body: v.formValue("body")},
+		method: http.MethodPost, path: v.apiPath() + "/messages", body: api.NewMessage{Body: v.formValue("body"), Force: v.formValue("force") != ""},
 		header: map[string]string{keyHeader: v.formValue("id")},
 	})
 	return v.personPath(), err

@@ -143,3 +143,25 @@ func TestFormsEndWhatTheyShowed(t *testing.T) {
 		}
 	}
 }
+
+// TestAnotherOperatorsConversation: where another operator has the conversation, writing
+// and handing back are asked about; what is ticked reaches the API.
+func TestAnotherOperatorsConversation(t *testing.T) {
+	w, address := serveThings(t, "Ann")
+	_, page := fetchPage(t, address+"people/ann", nil)
+	require.NotContains(t, page, `name="force"`)
+	w.person.TakenOver = &api.TakeOver{By: "user:eve", Since: noon, Until: noon}
+	_, page = fetchPage(t, address+"people/ann", nil)
+	require.Contains(t, page, "user:eve has this conversation. Send it all the same")
+	require.Contains(t, page, "user:eve has this conversation. Hand it back all the same")
+	for _, to := range []string{"people/ann/send", "people/ann/handback"} {
+		fields := postForms(t, page)[to]
+		fields.Set("body", "hello")
+		fields.Set("waiting", "read")
+		fields.Set("reason", "why")
+		fields.Set("force", "yes")
+		status, answer := fetchPage(t, address+to, fields)
+		require.Equal(t, http.StatusOK, status, answer)
+	}
+	require.Len(t, w.took(), 2)
+}

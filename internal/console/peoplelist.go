@@ -166,7 +166,7 @@ func statusOptions() []option {
 func attentionOptions() []option {
 	return []option{
 		{string(models.AttentionCrisis), "Crisis"}, {string(models.AttentionUnreachable), "Unreachable"}, {string(models.AttentionSend), "Failed text"},
-		{string(models.AttentionRefusal), "Refused by the model"}, {string(models.AttentionStuck), "Text not worked on"}, {string(models.AttentionUnanswered), "Not answered by the model"}, {string(models.AttentionFlood), "Too many texts"}, {string(models.AttentionWrongNumber), "Wrong number"}, {string(models.AttentionErasure), "Erasure"},
+		{string(models.AttentionRefusal), "Refused by the model"}, {string(models.AttentionStuck), "Text not worked on"}, {string(models.AttentionUnanswered), "Not answered by the model"}, {string(models.AttentionLostRows), "Lost by the database"}, {string(models.AttentionFlood), "Too many texts"}, {string(models.AttentionWrongNumber), "Wrong number"}, {string(models.AttentionErasure), "Erasure"},
 	}
 }
 

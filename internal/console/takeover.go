@@ -55,7 +55,7 @@ func (p *person) takeOverForms() g.Node {
 	}
 	forms := g.Group{p.form(action{name: "handback", title: "Hand the conversation back", needs: auth.TakeOver, button: "Hand back", seen: takeOverSeen(p.Participant),
 		says:   "The coach answers again and prompts go on. It reads what was written meanwhile, and your note.",
-		fields: []g.Node{p.waitingChoice("handback"), p.noteField("handback")}})}
+		fields: []g.Node{p.waitingChoice("handback"), p.noteField("handback"), p.forceChoice("handback", "Hand it back all the same")}})}
 	if p.TakenOver.By != p.viewer.who.Actor {
 		force := hidden("force", "yes")
 		return append(forms, p.takeOverForm("Take over from "+p.TakenOver.By, force))
@@ -100,7 +100,7 @@ func handBack(v *viewer) (string, error) {
 	if err := v.checkSeen(takeOverSeen); err != nil {
 		return "", err
 	}
-	body := api.TakeOverEnd{Waiting: models.WaitingAction(v.formValue("waiting")), Note: v.formValue("note")}
+	body := api.TakeOverEnd{Waiting: models.WaitingAction(v.formValue("waiting")), Note: v.formValue("note"), Force: v.formValue("force") != ""}
 	_, err := send[api.Participant](v, call{method: http.MethodDelete, path: v.apiPath() + "/takeover", body: body, reason: v.formValue("reason")})
 	v.notice = "Handed back; the coach answers again"
 	return v.personPath(), err

@@ -176,6 +176,7 @@ func tiles(today api.Today) g.Node {
 		attention(models.AttentionRefusal, "refused by the model"),
 		attention(models.AttentionStuck, "with a text that could not be worked on"),
 		attention(models.AttentionUnanswered, "whom the model would not answer"),
+		attention(models.AttentionLostRows, "of whom the database has lost something"),
 		attention(models.AttentionFlood, "with more texts than are answered"),
 		attention(models.AttentionWrongNumber, "who said it is a wrong number"),
 		tile(today.People, "enrolled in all", "", Path+"people"),

@@ -245,7 +245,7 @@ func TestOnlyACrisisHoldsPrompts(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		for n, kind := range []models.Attention{models.AttentionErasure, models.AttentionWrongNumber, models.AttentionFlood,
-			models.AttentionUnanswered, models.AttentionStuck, models.AttentionRefusal, models.AttentionSend, models.AttentionUnreachable} {
+			models.AttentionLostRows, models.AttentionUnanswered, models.AttentionStuck, models.AttentionRefusal, models.AttentionSend, models.AttentionUnreachable} {
 			_, err := w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p1", Kind: kind, RaisedAt: at(n)})
 			require.NoError(t, err)
 			require.Equal(t, kind, w.p1().Attention, "the list goes from the least urgent kind upwards")

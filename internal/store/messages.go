@@ -306,11 +306,6 @@ func (b *begunTurn) lockAndRead(tx *gorm.DB, in models.PrepareTurnInput) (texts 
 // appendTexts adds the texts of a turn to the conversation, each once. One that stands
 // there is repeated; it goes over to this turn from a reply that never came to an end.
 func appendTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) (repeated bool, err error) {
-	distinct := slices.Clone(in.InboundIDs)
-	slices.Sort(distinct)
-	if len(texts) != len(slices.Compact(distinct)) {
-		return false, fmt.Errorf("reading inbound texts: %w", models.ErrNotFound)
-	}
 	if in.Plan.Kind == models.TurnReply && slices.ContainsFunc(texts, isResumed) {
 		if err := dropUnanswered(tx, in); err != nil {
 			return false, err
@@ -334,6 +329,13 @@ func appendTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound
 		}
 	}
 	return repeated, nil
+}
+
+// countGone counts the texts of a turn that the database does not hold any more.
+func countGone(in models.PrepareTurnInput, texts []models.Inbound) int {
+	distinct := slices.Clone(in.InboundIDs)
+	slices.Sort(distinct)
+	return len(slices.Compact(distinct)) - len(texts)
 }
 
 func appendEntry(tx *gorm.DB, m models.Message) error {

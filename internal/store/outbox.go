@@ -53,7 +53,8 @@ type Outbox struct {
 // QueueOperatorMessage stores a text that an operator wants sent, with the
 // notice that has the workflow send it. Equal keys of one participant are one
 // message: the second call returns the stored row and created false, also with
-// another body, so a retry is safe. ErrNotFound also after removal.
+// another body, so a retry is safe. ErrNotFound also after removal; *TakenOverError
+// when another operator has the conversation, or has just written.
 func (s *Outbox) QueueOperatorMessage(ctx context.Context, m models.OperatorMessage) (out models.Outbox, created bool, err error) {
 	if m.Key == "" {
 		return models.Outbox{}, false, models.BadField("key", "must not be empty")
@@ -61,12 +62,16 @@ func (s *Outbox) QueueOperatorMessage(ctx context.Context, m models.OperatorMess
 	sum := sha256.Sum256([]byte(m.Key))
 	id := m.ParticipantID + "-op-" + hex.EncodeToString(sum[:])[:16]
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		if _, err := lockEnrolled(tx, m.ParticipantID); err != nil {
+		p, err := lockEnrolled(tx, m.ParticipantID)
+		if err != nil {
 			return err
 		}
 		out, created = models.Outbox{}, false
-		err := tx.Where("id = ?", id).Take(&out).Error
+		err = tx.Where("id = ?", id).Take(&out).Error
 		if !errors.Is(err, gorm.ErrRecordNotFound) {
+			return err
+		}
+		if err := askForce(tx, p, m); err != nil {
 			return err
 		}
 		created = true
@@ -89,6 +94,29 @@ func (s *Outbox) QueueOperatorMessage(ctx context.Context, m models.OperatorMess
 	}
 	return out, created, nil
 }
+
+// askForce refuses a message where another operator has the conversation, or has just
+// written, unless it is forced. A program that sends is asked about the former only.
+func askForce(tx *gorm.DB, p models.Participant, m models.OperatorMessage) error {
+	switch {
+	case m.Force:
+		return nil
+	case p.IsOthers(m.Actor):
+		return &models.TakenOverError{By: p.TakenOverBy}
+	case !isUser(m.Actor):
+		return nil
+	}
+	var newest []models.Outbox
+	err := tx.Select("sent_by").Where("participant_id = ? AND kind = ? AND created_at > ?", p.ID, models.KindOperator, instant(m.Now.Add(-models.JustWritten))).
+		Order("created_at DESC").Limit(1).Find(&newest).Error
+	if err == nil && len(newest) > 0 && newest[0].SentBy != m.Actor && isUser(newest[0].SentBy) {
+		return &models.TakenOverError{By: newest[0].SentBy, Wrote: true}
+	}
+	return err
+}
+
+// isUser reports whether an actor is a person who signs in, and no program.
+func isUser(actor string) bool { return strings.HasPrefix(actor, models.UserActorPrefix) }
 
 // ClaimSend answers whether an outbox row may be sent now, and marks it as
 // being sent if so. Consent and standing are read from the participant's row in

@@ -36,8 +36,7 @@ func (s *TakeOvers) TakeOver(ctx context.Context, t models.TakeOver) (models.Par
 		if p, err = lockEnrolled(tx, t.ParticipantID); err != nil {
 			return err
 		}
-		isOthers := p.IsTakenOver() && p.TakenOverBy != t.Actor && p.TakenOverBy != models.TakenOverByAlert
-		if isOthers && !t.Force {
+		if p.IsOthers(t.Actor) && !t.Force {
 			return &models.TakenOverError{By: p.TakenOverBy}
 		}
 		if err := takeOver(tx, &p, t); err != nil {
@@ -177,8 +176,8 @@ func (b *begunTurn) giveWay(tx *gorm.DB, in models.PrepareTurnInput) error {
 }
 
 // HandBack has the coach write again, and returns the row as stored. ErrNotFound
-// when no operator has the conversation, also after removal; *FieldError for an
-// answer to a person who is not active.
+// when no operator has the conversation, also after removal; *TakenOverError when
+// another one has it; *FieldError for an answer to a person who is not active.
 func (s *TakeOvers) HandBack(ctx context.Context, h models.HandBack) (models.Participant, error) {
 	var p models.Participant
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -188,6 +187,9 @@ func (s *TakeOvers) HandBack(ctx context.Context, h models.HandBack) (models.Par
 		}
 		if !p.IsTakenOver() {
 			return models.ErrNotFound
+		}
+		if p.IsOthers(h.Actor) && !h.Force {
+			return &models.TakenOverError{By: p.TakenOverBy}
 		}
 		return handBack(tx, &p, h)
 	})

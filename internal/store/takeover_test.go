@@ -19,7 +19,7 @@ func (w *world) taken(minutes int, actor string) error {
 
 func (w *world) handedBack(minutes int, choice models.WaitingAction) error {
 	w.t.Helper()
-	_, err := w.TakeOvers.HandBack(w.ctx, models.HandBack{ParticipantID: "p1", Waiting: choice, Note: "she moved to Rome", Actor: "user:ada", Now: at(minutes)})
+	_, err := w.TakeOvers.HandBack(w.ctx, models.HandBack{ParticipantID: "p1", Waiting: choice, Force: true, Note: "she moved to Rome", Actor: "user:ada", Now: at(minutes)})
 	return err
 }
 
@@ -338,5 +338,49 @@ func TestHandBackDoesNotAnswerTwice(t *testing.T) {
 		second := w.inbound("SM2", 3, "and now?").Inbound.ID
 		_, goesOn = w.begun(3, reply, first, second)
 		require.True(t, goesOn, "a message that has no reply yet")
+	})
+}
+
+// A second operator is asked before writing, handing back or taking over in another's
+// conversation, and before writing where another has just written.
+func TestAnotherOperatorIsAskedFirst(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		send := func(actor, body string, minutes int, force bool) error {
+			_, _, err := w.Outbox.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Key: body, Body: body, Actor: actor, Force: force, Now: at(minutes)})
+			return err
+		}
+		asked := func(err error, by string) {
+			t.Helper()
+			var others *models.TakenOverError
+			require.ErrorAs(t, err, &others)
+			require.Equal(t, by, others.By)
+		}
+		require.NoError(t, send("user:ada", "one", 1, false))
+		require.NoError(t, send("user:ada", "two", 2, false), "her own")
+		asked(send("user:ben", "three", 3, false), "user:ada")
+		require.NoError(t, send("token:study", "from a program", 3, false))
+		require.NoError(t, send("user:ben", "three", 4, true))
+		require.NoError(t, send("user:ben", "three", 5, false), "a retry is the same message")
+		require.NoError(t, send("user:ada", "four", 20, false), "long after")
+
+		take := func(actor string, force bool) error {
+			_, err := w.TakeOvers.TakeOver(w.ctx, models.TakeOver{ParticipantID: "p1", Until: at(90), Actor: actor, Force: force, Now: at(30)})
+			return err
+		}
+		back := func(actor string, force bool) error {
+			_, err := w.TakeOvers.HandBack(w.ctx, models.HandBack{ParticipantID: "p1", Actor: actor, Force: force, Now: at(40)})
+			return err
+		}
+		require.NoError(t, take("user:ada", false))
+		asked(take("user:ben", false), "user:ada")
+		asked(send("user:ben", "five", 35, false), "user:ada")
+		asked(send("token:study", "six", 35, false), "user:ada")
+		require.NoError(t, send("user:ada", "seven", 36, false))
+		asked(back("user:ben", false), "user:ada")
+		require.Equal(t, 6, w.count("SELECT count(*) FROM outbox"), "what was asked about is not stored")
+		require.NoError(t, back("user:ben", true))
+		require.NoError(t, take("user:ada", false))
+		require.NoError(t, back("user:ada", false), "her own")
 	})
 }

@@ -25,9 +25,9 @@ type Turns struct {
 // turn with further texts; only what is new is added. Skip: the participant
 // has left (a notice is still said), or the prompt went out before or was
 // recorded as missed, or what there is to say may not be said to a participant
-// who opted out, or who should be looked after first, or the turn was canceled.
-// A turn that has ended stays as it is. ErrNotFound for an unknown participant or text. Safe to
-// retry.
+// who opted out, or who should be looked after first, or the turn was canceled, or all
+// of its texts are gone. A turn that has ended stays as it is. ErrNotFound for an unknown
+// participant. Safe to retry.
 func (s *Turns) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
 	out, err := s.beginWith(ctx, in, func(*gorm.DB, begunTurn) error { return nil })
 	return out.PrepareTurnResult, err
@@ -89,12 +89,32 @@ func waitsForOperator(p models.Participant) bool {
 // operator to decide on.
 // The texts are repeated where an earlier turn, or attempt of this one, had put them
 // there.
+//
+// Those that the database has lost are left out; a turn that has no others is skipped.
 func (b *begunTurn) storeTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) (err error) {
+	if b.Gone = countGone(in, texts); b.Gone > 0 {
+		if err := b.noteGone(tx, in, texts); err != nil {
+			return err
+		}
+	}
 	b.repeated, err = appendTexts(tx, in, texts)
 	if err == nil && in.Plan.Kind == models.TurnMessage && waitsForOperator(b.participant) {
 		err = markWaiting(tx, in.InboundIDs)
 	}
 	return err
+}
+
+// noteGone raises attention for texts that are gone, and skips a turn that was to answer
+// or keep nothing else.
+func (b *begunTurn) noteGone(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) error {
+	if len(texts) == 0 && (in.Plan.Kind == models.TurnReply || in.Plan.Kind == models.TurnMessage) {
+		var begun int64
+		if err := tx.Model(&models.Turn{}).Where("id = ?", in.TurnID).Count(&begun).Error; err != nil {
+			return err
+		}
+		b.Skip = begun == 0
+	}
+	return raiseLostRows(tx, b.participant.ID, in.Now)
 }
 
 // create writes the row of the turn, unless it stands there.
@@ -145,7 +165,7 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begunTurn, err erro
 		out.Skip = true
 		return out, nil
 	}
-	if err := out.storeTexts(tx, in, texts); err != nil {
+	if err := out.storeTexts(tx, in, texts); err != nil || out.Skip {
 		return out, err
 	}
 	if outcome == outcomeCanceled {

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,8 +40,15 @@ func TestBeginTurnAppendsTexts(t *testing.T) {
 		require.Equal(t, models.Turn{ID: "p1-t1", ParticipantID: "p1", Number: 1, Kind: models.TurnReply,
 			Mode: models.ModeIntake, StartedAt: at(2)}, tc.Turn)
 
-		_, err = w.Turns.BeginTurn(w.ctx, begin(2, replyPlan, 999))
-		require.ErrorIs(t, err, models.ErrNotFound)
+		for range 2 {
+			res, err := w.Turns.BeginTurn(w.ctx, begin(2, replyPlan, 999))
+			require.NoError(t, err)
+			require.Equal(t, models.PrepareTurnResult{Skip: true, Gone: 1}, res, "the database has lost it")
+		}
+		require.Equal(t, 1, w.count("SELECT count(*) FROM attention WHERE kind = 'lost_rows'"))
+		res, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan, one, 999))
+		require.NoError(t, err)
+		require.Equal(t, models.PrepareTurnResult{Gone: 1}, res, "the others are answered")
 		unknown := begin(1, replyPlan)
 		unknown.ParticipantID = "nobody"
 		_, err = w.Turns.BeginTurn(w.ctx, unknown)
@@ -201,8 +209,10 @@ func TestOpenTurn(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, models.PrepareTurnResult{Skip: true}, res, "it went out before")
 		require.Zero(t, opened)
-		_, _, err = w.Turns.OpenTurn(w.ctx, begin(4, replyPlan, 999), 50)
-		require.ErrorIs(t, err, models.ErrNotFound)
+		res, opened, err = w.Turns.OpenTurn(w.ctx, begin(4, replyPlan, 999), 50)
+		require.NoError(t, err)
+		require.Equal(t, models.PrepareTurnResult{Skip: true, Gone: 1}, res, "the database has lost it")
+		require.Zero(t, opened)
 	})
 }
 
@@ -543,5 +553,44 @@ func TestTurnWithManyTexts(t *testing.T) {
 		all, err := w.Turns.TurnContext(w.ctx, "p1-t2", -1)
 		require.NoError(t, err)
 		require.Len(t, all.Window, 504)
+	})
+}
+
+// After a fail-over that lost commits the row numbers messages again that the workflow
+// has seen: those are new, and numbers, also of notices, go on behind the workflow's.
+func TestCheckNumbersAfterAFailOver(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		known, fresh := w.inbound("SM1", 1, "known").Inbound, w.inbound("SM2", 2, "fresh").Inbound
+		_, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan, known.ID))
+		require.NoError(t, err)
+		_, err = w.finish(outcome("p1-t1", models.TurnReply, "", 3))
+		require.NoError(t, err)
+		item := func(in models.Inbound) models.InboxItem {
+			return models.InboxItem{MessageID: in.ID, Seq: in.Seq, ReceivedAt: in.ReceivedAt.UTC()}
+		}
+		check := models.NumberCheck{ParticipantID: "p1", LastSeq: 2, Repeated: []models.InboxItem{item(known)}, Now: at(4)}
+		got, err := w.Turns.CheckNumbers(w.ctx, check)
+		require.NoError(t, err)
+		require.Empty(t, got, "delivered again")
+		require.Zero(t, w.count("SELECT count(*) FROM attention"))
+
+		check.LastSeq, check.LastNotice, check.Repeated = 7, 500, []models.InboxItem{item(known), item(fresh)}
+		for range 2 {
+			got, err = w.Turns.CheckNumbers(w.ctx, check)
+			require.NoError(t, err)
+			require.Equal(t, []models.InboxItem{item(fresh)}, got)
+		}
+		require.Equal(t, 1, w.count("SELECT count(*) FROM attention WHERE kind = 'lost_rows' AND participant_id = 'p1'"))
+		next := w.inbound("SM3", 5, "next")
+		require.Equal(t, int64(8), next.Inbound.Seq)
+		if strings.HasPrefix(w.url, "postgres") {
+			require.Greater(t, next.NoticeID, int64(500))
+		}
+		check.Held, check.Repeated = []int64{fresh.ID}, []models.InboxItem{item(fresh)}
+		check.LastSeq = 8
+		got, err = w.Turns.CheckNumbers(w.ctx, check)
+		require.NoError(t, err)
+		require.Empty(t, got, "it waits already")
 	})
 }

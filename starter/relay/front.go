@@ -22,7 +22,7 @@ const frontAttempt = time.Minute
 
 // frontHeartbeat is after how long without a heartbeat an attempt counts as lost
 // with its worker; all of these activities send one every few seconds.
-const frontHeartbeat = 10 * time.Second
+const frontHeartbeat = 6 * time.Second
 
 // hintKey is the prefix of the keys of background jobs for hints. Ids of
 // participants, the other keys, hold no slash.
