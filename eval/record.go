@@ -187,12 +187,9 @@ func (p *conversation) readStored() (Stored, error) {
 	if err != nil {
 		return out, fmt.Errorf("reading profile: %w", err)
 	}
-	out.Profile = map[string]string{
-		"habit_domain": profile.HabitDomain, "motivational_frame": profile.MotivationalFrame,
-		"preferred_time": profile.PreferredTime, "prompt_anchor": profile.PromptAnchor,
-		"additional_info": profile.AdditionalInfo, "last_successful_prompt": profile.LastSuccessfulPrompt,
-		"last_barrier": profile.LastBarrier, "last_motivator": profile.LastMotivator, "last_tweak": profile.LastTweak,
-		"success_count": fmt.Sprint(profile.SuccessCount), "total_prompts": fmt.Sprint(profile.TotalPrompts),
+	out.Profile = map[string]string{"success_count": fmt.Sprint(profile.SuccessCount), "total_prompts": fmt.Sprint(profile.TotalPrompts)}
+	for field, text := range profile.All() {
+		out.Profile[field.Name] = *text
 	}
 	value, err := p.env.QueryWorkflow(models.QuerySchedules)
 	var schedules []models.Schedule

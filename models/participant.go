@@ -238,16 +238,8 @@ type Consent struct {
 // Profile is one row of table profiles: what the coach has learnt of a
 // person's habit. The text fields are personal data and sealed at rest.
 type Profile struct {
-	ParticipantID        string `gorm:"primaryKey"`
-	HabitDomain          string `gorm:"serializer:sealed"`
-	MotivationalFrame    string `gorm:"serializer:sealed"`
-	PreferredTime        string `gorm:"serializer:sealed"`
-	PromptAnchor         string `gorm:"serializer:sealed"`
-	AdditionalInfo       string `gorm:"serializer:sealed"`
-	LastSuccessfulPrompt string `gorm:"serializer:sealed"`
-	LastBarrier          string `gorm:"serializer:sealed"`
-	LastMotivator        string `gorm:"serializer:sealed"`
-	LastTweak            string `gorm:"serializer:sealed"`
+	ParticipantID string `gorm:"primaryKey"`
+	HabitTexts
 	// LastHabitPrompt is the newest generated prompt text; PreparedPrompt is
 	// one generated ahead for the next scheduled slot, empty when none waits.
 	LastHabitPrompt string `gorm:"serializer:sealed"`

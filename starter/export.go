@@ -162,22 +162,15 @@ func formatFact(v models.FactVersion) string {
 
 func listProfile(p models.Profile) []string {
 	var lines []string
-	for _, field := range []struct{ name, value string }{
-		{"Habit", p.HabitDomain},
-		{"Motivation", p.MotivationalFrame},
-		{"Preferred time", p.PreferredTime},
-		{"Anchor", p.PromptAnchor},
-		{"More", p.AdditionalInfo},
-		{"Last success with", p.LastSuccessfulPrompt},
-		{"Last barrier", p.LastBarrier},
-		{"Last motivator", p.LastMotivator},
-		{"Last change", p.LastTweak},
-		{"Tone", strings.Join(p.Tone.Tags, ", ")},
-	} {
-		if field.value != "" {
-			lines = append(lines, "- "+field.name+": "+joinLines(field.value))
+	add := func(label, value string) {
+		if value != "" {
+			lines = append(lines, "- "+label+": "+joinLines(value))
 		}
 	}
+	for field, text := range p.All() {
+		add(field.Label, *text)
+	}
+	add("Tone", strings.Join(p.Tone.Tags, ", "))
 	return lines
 }
 

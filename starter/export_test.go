@@ -51,7 +51,7 @@ func (h *harness) remember(id string) {
 		&models.Note{ParticipantID: id, LocalDate: "2026-11-22", Version: 1, UpdatedAt: viewStart}, // forgotten
 		&models.Note{ParticipantID: id, LocalDate: "2026-10-31", Text: "Began.", Version: 1, UpdatedAt: viewStart},
 		&models.Summary{ParticipantID: id, Text: "They settled on a walk.", Version: 1, UpdatedAt: viewStart},
-		&models.Profile{ParticipantID: id, HabitDomain: "walking", LastBarrier: "rain\n- and snow", Tone: models.Tone{Tags: []string{"concise", "warm"}}},
+		&models.Profile{ParticipantID: id, HabitTexts: models.HabitTexts{HabitDomain: "walking", LastBarrier: "rain\n- and snow"}, Tone: models.Tone{Tags: []string{"concise", "warm"}}},
 	)
 }
 

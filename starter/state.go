@@ -123,10 +123,8 @@ func toState(p models.Participant, profile models.Profile, status models.StatusV
 
 func toProfile(p models.Profile) api.Profile {
 	return api.Profile{
-		HabitDomain: p.HabitDomain, MotivationalFrame: p.MotivationalFrame, PreferredTime: p.PreferredTime,
-		PromptAnchor: p.PromptAnchor, AdditionalInfo: p.AdditionalInfo, LastSuccessfulPrompt: p.LastSuccessfulPrompt,
-		LastBarrier: p.LastBarrier, LastMotivator: p.LastMotivator, LastTweak: p.LastTweak,
-		LastHabitPrompt: p.LastHabitPrompt, ToneTags: append([]string{}, p.Tone.Tags...), LastPromptSentAt: p.LastPromptSentAt,
+		HabitShown: models.HabitShown(p.HabitTexts), LastHabitPrompt: p.LastHabitPrompt,
+		ToneTags: append([]string{}, p.Tone.Tags...), LastPromptSentAt: p.LastPromptSentAt,
 	}
 }
 

@@ -16,7 +16,7 @@ func TestState(t *testing.T) {
 	id := h.ann().ID
 	path := participantsPath + "/" + id + "/state"
 	sent := testNow.Add(-time.Hour)
-	h.addRows(&models.Profile{ParticipantID: id, HabitDomain: "walking", Tone: models.Tone{Tags: []string{"concise"}}, SuccessCount: 2, TotalPrompts: 5})
+	h.addRows(&models.Profile{ParticipantID: id, HabitTexts: models.HabitTexts{HabitDomain: "walking"}, Tone: models.Tone{Tags: []string{"concise"}}, SuccessCount: 2, TotalPrompts: 5})
 	h.engine.status = models.StatusView{
 		Mode: models.ModeFeedback, Status: models.StatusActive, Zone: "Europe/Berlin",
 		Due:     []models.Due{{Kind: models.DueDailyPrompt, At: testNow.Add(2 * time.Hour), Ref: "s1"}},

@@ -74,11 +74,7 @@ func newParticipant() models.Participant {
 }
 
 func fullProfile() models.Profile {
-	return models.Profile{
-		HabitDomain: "a short walk", MotivationalFrame: "more energy for my kids", PreferredTime: "8 in the morning",
-		PromptAnchor: "after my morning coffee", LastHabitPrompt: "an older prompt", LastBarrier: "rain",
-		Tone: models.Tone{Tags: []string{"concise", "no_emojis"}}, SuccessCount: 2, TotalPrompts: 5,
-	}
+	return models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "a short walk", MotivationalFrame: "more energy for my kids", PreferredTime: "8 in the morning", PromptAnchor: "after my morning coffee", LastBarrier: "rain"}, LastHabitPrompt: "an older prompt", Tone: models.Tone{Tags: []string{"concise", "no_emojis"}}, SuccessCount: 2, TotalPrompts: 5}
 }
 
 // formatRequest writes a request as text for a golden file.
@@ -147,7 +143,7 @@ func TestComposeGolden(t *testing.T) {
 			}
 		}},
 		{"intake_missing", func(in *Input) {
-			in.Context.Profile = models.Profile{HabitDomain: "a short walk", PreferredTime: "mornings"}
+			in.Context.Profile = models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "a short walk", PreferredTime: "mornings"}}
 			in.Context.Window = []models.Message{
 				userEntry(2, "walking more"),
 				newEntry(3, models.RoleAssistant, models.KindToolCall, asJSON(t, []models.ToolCall{savedCall})),

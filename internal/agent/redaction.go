@@ -117,12 +117,10 @@ func (c *Cleaner) Turn(turn models.TurnContext) (models.TurnContext, error) {
 		}
 	}
 	known := &turn.Profile
-	for _, text := range []*string{
-		&known.HabitDomain, &known.MotivationalFrame, &known.PreferredTime, &known.PromptAnchor, &known.AdditionalInfo,
-		&known.LastSuccessfulPrompt, &known.LastBarrier, &known.LastMotivator, &known.LastTweak, &known.LastHabitPrompt,
-	} {
+	for _, text := range known.All() {
 		*text = c.Text(*text, 0)
 	}
+	known.LastHabitPrompt = c.Text(known.LastHabitPrompt, 0)
 	return turn, nil
 }
 

@@ -191,11 +191,10 @@ func participantLines(p models.Participant, zone *time.Location) []string {
 // ProfileLines lists the filled fields of a profile, one a line; a single line
 // says so where nothing is known.
 func ProfileLines(p models.Profile) []string {
-	lines := slices.Concat(
-		formatField("habit_domain", p.HabitDomain), formatField("motivational_frame", p.MotivationalFrame),
-		formatField("preferred_time", p.PreferredTime), formatField("prompt_anchor", p.PromptAnchor),
-		formatField("additional_info", p.AdditionalInfo), formatField("last_successful_prompt", p.LastSuccessfulPrompt),
-		formatField("last_barrier", p.LastBarrier), formatField("last_motivator", p.LastMotivator), formatField("last_tweak", p.LastTweak))
+	var lines []string
+	for field, text := range p.All() {
+		lines = append(lines, formatField(field.Name, *text)...)
+	}
 	if len(lines) == 0 {
 		lines = []string{"Nothing known yet."}
 	}

@@ -67,19 +67,15 @@ func TestHabitFallback(t *testing.T) {
 			"After your morning coffee, take two minutes for your habit (a short walk); your why: more energy for your kids.",
 		},
 		{
-			"anchor as a noun", models.Profile{PromptAnchor: "breakfast.", HabitDomain: "stretch"},
+			"anchor as a noun", models.Profile{HabitTexts: models.HabitTexts{PromptAnchor: "breakfast.", HabitDomain: "stretch"}},
 			"After breakfast, take two minutes for your habit (stretch); every small step counts.",
 		},
 		{
-			"anchor as a moment", models.Profile{PromptAnchor: "When I get home, before I sit"},
+			"anchor as a moment", models.Profile{HabitTexts: models.HabitTexts{PromptAnchor: "When I get home, before I sit"}},
 			"When you get home, before you sit, take two minutes for your habit; every small step counts.",
 		},
 		{
-			"long answers", models.Profile{
-				PromptAnchor:      "the moment that comes right when all of the children have left",
-				HabitDomain:       "going for a very long and slow walk. Maybe with the dog",
-				MotivationalFrame: "I want to be there for my family when they are grown",
-			},
+			"long answers", models.Profile{HabitTexts: models.HabitTexts{PromptAnchor: "the moment that comes right when all of the children have left", HabitDomain: "going for a very long and slow walk. Maybe with the dog", MotivationalFrame: "I want to be there for my family when they are grown"}},
 			"After the moment that comes right, take two minutes for your habit (going for a very long); your why: you want to be there.",
 		},
 	}
@@ -93,9 +89,7 @@ func TestHabitFallback(t *testing.T) {
 func TestHabitFallbackIsOneShortSentence(t *testing.T) {
 	text := rapid.StringMatching(`[A-Za-zé .,!?\n;:-]{0,500}`)
 	rapid.Check(t, func(rt *rapid.T) {
-		got := HabitFallback(models.Profile{
-			PromptAnchor: text.Draw(rt, "anchor"), HabitDomain: text.Draw(rt, "habit"), MotivationalFrame: text.Draw(rt, "why"),
-		})
+		got := HabitFallback(models.Profile{HabitTexts: models.HabitTexts{PromptAnchor: text.Draw(rt, "anchor"), HabitDomain: text.Draw(rt, "habit"), MotivationalFrame: text.Draw(rt, "why")}})
 		require.Less(rt, len(strings.Fields(got)), 30)
 		require.LessOrEqual(rt, utf8.RuneCountInString(got), 300)
 		require.NotContains(rt, got, "\n")
@@ -105,7 +99,7 @@ func TestHabitFallbackIsOneShortSentence(t *testing.T) {
 
 func TestDebugText(t *testing.T) {
 	in := DebugInput{
-		Mode: models.ModeFeedback, Profile: models.Profile{HabitDomain: "secret walk", SuccessCount: 2, TotalPrompts: 5},
+		Mode: models.ModeFeedback, Profile: models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "secret walk"}, SuccessCount: 2, TotalPrompts: 5},
 		Runs: []models.ToolRun{{Name: "scheduler"}, {Name: "save_user_profile", Failed: true}},
 	}
 	require.Equal(t, "🐛 DEBUG: mode FEEDBACK\nset: habit_domain\nmissing: motivational_frame, preferred_time, prompt_anchor\n"+

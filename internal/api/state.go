@@ -32,18 +32,10 @@ type State struct {
 // Profile is what the coach has learnt of a person's habit. It holds personal
 // data.
 type Profile struct {
-	HabitDomain          string     `json:"habit_domain"`
-	MotivationalFrame    string     `json:"motivational_frame"`
-	PreferredTime        string     `json:"preferred_time"`
-	PromptAnchor         string     `json:"prompt_anchor"`
-	AdditionalInfo       string     `json:"additional_info"`
-	LastSuccessfulPrompt string     `json:"last_successful_prompt"`
-	LastBarrier          string     `json:"last_barrier"`
-	LastMotivator        string     `json:"last_motivator"`
-	LastTweak            string     `json:"last_tweak"`
-	LastHabitPrompt      string     `json:"last_habit_prompt"`
-	ToneTags             []string   `json:"tone_tags" nullable:"false"`
-	LastPromptSentAt     *time.Time `json:"last_prompt_sent_at"`
+	models.HabitShown
+	LastHabitPrompt  string     `json:"last_habit_prompt"`
+	ToneTags         []string   `json:"tone_tags" nullable:"false"`
+	LastPromptSentAt *time.Time `json:"last_prompt_sent_at"`
 }
 
 // Counters are kept by the system, never by the model.

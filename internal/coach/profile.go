@@ -13,29 +13,27 @@ import (
 // MaxProfileField is the longest text of a profile field, in characters.
 const MaxProfileField = 500
 
-// ProfileField names a profile text that the model may change. Counters, sent
-// instants and generated prompts belong to the system and have no name here.
+// ProfileField names a profile text that the model may change, one of
+// models.HabitFields. Counters, sent instants and generated prompts belong to the
+// system and have no name here.
 type ProfileField string
 
-// The profile fields, named as in the tool's arguments.
+// The profile fields that rules ask for.
 const (
 	FieldHabitDomain          ProfileField = "habit_domain"
 	FieldMotivationalFrame    ProfileField = "motivational_frame"
 	FieldPreferredTime        ProfileField = "preferred_time"
 	FieldPromptAnchor         ProfileField = "prompt_anchor"
-	FieldAdditionalInfo       ProfileField = "additional_info"
 	FieldLastSuccessfulPrompt ProfileField = "last_successful_prompt"
-	FieldLastBarrier          ProfileField = "last_barrier"
-	FieldLastMotivator        ProfileField = "last_motivator"
-	FieldLastTweak            ProfileField = "last_tweak"
 )
 
 // ProfileFields lists every field in the order in which changes are reported.
 func ProfileFields() []ProfileField {
-	return []ProfileField{
-		FieldHabitDomain, FieldMotivationalFrame, FieldPreferredTime, FieldPromptAnchor, FieldAdditionalInfo,
-		FieldLastSuccessfulPrompt, FieldLastBarrier, FieldLastMotivator, FieldLastTweak,
+	var fields []ProfileField
+	for _, field := range models.HabitFields() {
+		fields = append(fields, ProfileField(field.Name))
 	}
+	return fields
 }
 
 // FieldValue is what a field was asked to become. Null clears it; an empty or
@@ -103,7 +101,7 @@ func MergeProfile(p models.Profile, ask ProfileAsk, now time.Time) (models.Profi
 	var changed []string
 	for _, field := range ProfileFields() {
 		value, given := ask.Fields[field]
-		if given && mergeField(field.valueIn(&p), value) {
+		if given && mergeField(p.Text(string(field)), value) {
 			changed = append(changed, string(field))
 		}
 	}
@@ -132,33 +130,6 @@ func mergeField(target *string, value FieldValue) bool {
 	return true
 }
 
-// valueIn points at the place of the field in a profile.
-func (f ProfileField) valueIn(p *models.Profile) *string {
-	switch f {
-	case FieldHabitDomain:
-		return &p.HabitDomain
-	case FieldMotivationalFrame:
-		return &p.MotivationalFrame
-	case FieldPreferredTime:
-		return &p.PreferredTime
-	case FieldPromptAnchor:
-		return &p.PromptAnchor
-	case FieldAdditionalInfo:
-		return &p.AdditionalInfo
-	case FieldLastSuccessfulPrompt:
-		return &p.LastSuccessfulPrompt
-	case FieldLastBarrier:
-		return &p.LastBarrier
-	case FieldLastMotivator:
-		return &p.LastMotivator
-	case FieldLastTweak:
-		return &p.LastTweak
-	}
-	// Callers take fields from ProfileFields only; a new one without a place
-	// must not write to a real column.
-	return new(string)
-}
-
 // MissingFields names what a complete profile still lacks, of habit_domain,
 // motivational_frame, preferred_time and prompt_anchor, in this order.
 func MissingFields(p models.Profile) []string {
@@ -175,7 +146,7 @@ func PromptNeeds(p models.Profile) []string {
 func listBlank(p models.Profile, fields ...ProfileField) []string {
 	var missing []string
 	for _, field := range fields {
-		if strings.TrimSpace(*field.valueIn(&p)) == "" {
+		if strings.TrimSpace(*p.Text(string(field))) == "" {
 			missing = append(missing, string(field))
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestMergeProfile(t *testing.T) {
-	before := models.Profile{ParticipantID: person, HabitDomain: "walking", LastBarrier: "rain", SuccessCount: 3, TotalPrompts: 7, Version: 4}
+	before := models.Profile{ParticipantID: person, HabitTexts: models.HabitTexts{HabitDomain: "walking", LastBarrier: "rain"}, SuccessCount: 3, TotalPrompts: 7, Version: 4}
 	now := instant(t, noon)
 	long := strings.Repeat("ä", MaxProfileField)
 	for _, c := range []struct {
@@ -25,12 +25,12 @@ func TestMergeProfile(t *testing.T) {
 		{"given and different", map[ProfileField]FieldValue{FieldPromptAnchor: {Text: "after coffee"}, FieldHabitDomain: {Text: " running "}},
 			func(p *models.Profile) { p.HabitDomain, p.PromptAnchor = "running", "after coffee" }, []string{"habit_domain", "prompt_anchor"}},
 		{"equal", map[ProfileField]FieldValue{FieldHabitDomain: {Text: "walking"}}, nil, nil},
-		{"empty and blank", map[ProfileField]FieldValue{FieldHabitDomain: {}, FieldLastBarrier: {Text: " \n"}}, nil, nil},
-		{"null clears", map[ProfileField]FieldValue{FieldLastBarrier: {Null: true}, FieldLastTweak: {Null: true}},
+		{"empty and blank", map[ProfileField]FieldValue{FieldHabitDomain: {}, "last_barrier": {Text: " \n"}}, nil, nil},
+		{"null clears", map[ProfileField]FieldValue{"last_barrier": {Null: true}, "last_tweak": {Null: true}},
 			func(p *models.Profile) { p.LastBarrier = "" }, []string{"last_barrier"}},
-		{"as long as allowed", map[ProfileField]FieldValue{FieldAdditionalInfo: {Text: long}},
+		{"as long as allowed", map[ProfileField]FieldValue{"additional_info": {Text: long}},
 			func(p *models.Profile) { p.AdditionalInfo = long }, []string{"additional_info"}},
-		{"too long", map[ProfileField]FieldValue{FieldAdditionalInfo: {Text: long + "x"}}, nil, nil},
+		{"too long", map[ProfileField]FieldValue{"additional_info": {Text: long + "x"}}, nil, nil},
 		{"not a field", map[ProfileField]FieldValue{"success_count": {Text: "99"}}, nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -53,11 +53,7 @@ func TestEveryProfileFieldHasItsPlace(t *testing.T) {
 	}
 	got, changed := MergeProfile(models.Profile{}, ask, instant(t, noon))
 	require.Equal(t, strings.Fields(joinedPlain(ProfileFields())), changed)
-	require.Equal(t, models.Profile{
-		HabitDomain: "new habit_domain", MotivationalFrame: "new motivational_frame", PreferredTime: "new preferred_time",
-		PromptAnchor: "new prompt_anchor", AdditionalInfo: "new additional_info", LastSuccessfulPrompt: "new last_successful_prompt",
-		LastBarrier: "new last_barrier", LastMotivator: "new last_motivator", LastTweak: "new last_tweak", UpdatedAt: instant(t, noon),
-	}, got)
+	require.Equal(t, models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "new habit_domain", MotivationalFrame: "new motivational_frame", PreferredTime: "new preferred_time", PromptAnchor: "new prompt_anchor", AdditionalInfo: "new additional_info", LastSuccessfulPrompt: "new last_successful_prompt", LastBarrier: "new last_barrier", LastMotivator: "new last_motivator", LastTweak: "new last_tweak"}, UpdatedAt: instant(t, noon)}, got)
 }
 
 func joinedPlain(fields []ProfileField) string { return strings.ReplaceAll(joinNames(fields), ",", "") }
@@ -67,9 +63,9 @@ func TestProfileAskCheck(t *testing.T) {
 		name, field, want string
 		ask               ProfileAsk
 	}{
-		{"fine", "", "", ProfileAsk{Fields: map[ProfileField]FieldValue{FieldLastTweak: {Text: "shorter"}}, ToneTags: []string{"concise"}}},
+		{"fine", "", "", ProfileAsk{Fields: map[ProfileField]FieldValue{"last_tweak": {Text: "shorter"}}, ToneTags: []string{"concise"}}},
 		{"counter", "success_count", "habit_domain", ProfileAsk{Fields: map[ProfileField]FieldValue{"success_count": {Text: "9"}}}},
-		{"too long", "last_tweak", "at most 500", ProfileAsk{Fields: map[ProfileField]FieldValue{FieldLastTweak: {Text: strings.Repeat("x", 501)}}}},
+		{"too long", "last_tweak", "at most 500", ProfileAsk{Fields: map[ProfileField]FieldValue{"last_tweak": {Text: strings.Repeat("x", 501)}}}},
 		{"unknown tone", "tone_tags", "bilingual_ok", ProfileAsk{ToneTags: []string{"concise", "sarcastic"}}},
 		{"unknown source", "tone_update_source", "explicit or implicit", ProfileAsk{ToneSource: "guess"}},
 	} {
@@ -99,8 +95,8 @@ func TestReportsSuccess(t *testing.T) {
 
 func TestMissing(t *testing.T) {
 	require.Equal(t, []string{"habit_domain", "motivational_frame", "preferred_time", "prompt_anchor"}, MissingFields(models.Profile{}))
-	require.Equal(t, []string{"prompt_anchor", "preferred_time"}, PromptNeeds(models.Profile{HabitDomain: "walking"}))
-	full := models.Profile{HabitDomain: "a", MotivationalFrame: "b", PreferredTime: "c", PromptAnchor: "d"}
+	require.Equal(t, []string{"prompt_anchor", "preferred_time"}, PromptNeeds(models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "walking"}}))
+	full := models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "a", MotivationalFrame: "b", PreferredTime: "c", PromptAnchor: "d"}}
 	require.Empty(t, MissingFields(full))
 	require.Empty(t, PromptNeeds(full))
 	full.PromptAnchor = "  "

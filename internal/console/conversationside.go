@@ -56,12 +56,15 @@ func (p *person) profile() g.Node {
 			described = append(described, factOf(field.Label, *text))
 		}
 	}
+	var learnt g.Group
+	habit := models.HabitTexts(k.HabitShown)
+	for field, text := range habit.All() {
+		learnt = append(learnt, factOf(field.Label, *text))
+	}
 	return h.Section(h.ID("profile"), h.H2(g.Text("Profile")), h.Dl(h.Class("facts"),
 		factOf("Phone", p.Phone), factOf("Time zone", p.Timezone+map[bool]string{true: " (assumed)"}[p.ZoneAssumed]), factOf("Locale", p.Locale),
 		described,
-		factOf("Habit", k.HabitDomain), factOf("Reason for it", k.MotivationalFrame), factOf("Preferred time", k.PreferredTime), factOf("After", k.PromptAnchor),
-		factOf("More", k.AdditionalInfo), factOf("Last habit prompt", k.LastHabitPrompt), factOf("Last success", k.LastSuccessfulPrompt),
-		factOf("Last barrier", k.LastBarrier), factOf("Last motivator", k.LastMotivator), factOf("Last tweak", k.LastTweak), factOf("Tone", strings.Join(k.ToneTags, ", ")),
+		learnt, factOf("Last habit prompt", k.LastHabitPrompt), factOf("Tone", strings.Join(k.ToneTags, ", ")),
 		factOf("Successes", strconv.Itoa(p.state.Counters.Successes)+" of "+strconv.Itoa(p.state.Counters.Prompts)+" prompts"),
 		factOf("Enrolled", p.EnrolledAt.In(p.zone).Format("2 Jan 2006")),
 	))

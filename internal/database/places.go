@@ -34,10 +34,7 @@ type sealedTable struct {
 func sealedTables() []sealedTable {
 	return []sealedTable{
 		{Name: "participants", Key: []string{"id"}, Row: []string{"id"}, Texts: models.PersonalColumns()},
-		{Name: "profiles", Key: []string{"participant_id"}, Row: []string{"participant_id"}, Texts: []string{
-			"habit_domain", "motivational_frame", "preferred_time", "prompt_anchor", "additional_info", "last_successful_prompt",
-			"last_barrier", "last_motivator", "last_tweak", "last_habit_prompt", "prepared_prompt",
-		}},
+		{Name: "profiles", Key: []string{"participant_id"}, Row: []string{"participant_id"}, Texts: append(models.HabitColumns(), "last_habit_prompt", "prepared_prompt")},
 		{Name: "messages", Key: []string{"id"}, Row: []string{"participant_id", "key"}, Texts: []string{"text"}},
 		{Name: "inbound", Key: []string{"id"}, Row: []string{"provider_sid"}, Texts: []string{"from", "body", "voice"}},
 		{Name: "outbox", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"body"}},

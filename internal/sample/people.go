@@ -104,9 +104,7 @@ func (m *rowMaker) person(number int) {
 	}
 	m.concern(&p, number)
 	m.rows.people = append(m.rows.people, p)
-	m.rows.profiles = append(m.rows.profiles, models.Profile{
-		ParticipantID: p.ID, HabitDomain: habits[m.draw.IntN(len(habits))], TotalPrompts: sent, SuccessCount: sent * answers / 100, UpdatedAt: enrolled, Version: 1,
-	})
+	m.rows.profiles = append(m.rows.profiles, models.Profile{ParticipantID: p.ID, HabitTexts: models.HabitTexts{HabitDomain: habits[m.draw.IntN(len(habits))]}, TotalPrompts: sent, SuccessCount: sent * answers / 100, UpdatedAt: enrolled, Version: 1})
 }
 
 // plan has the next prompt go out at an hour of the person's zone.

@@ -36,10 +36,10 @@ func erasedTables() []erasedTable {
 			name: "participants", of: "id = ?", empty: append(models.PersonalColumns(), "phone_index", "locale"),
 			set: map[string]string{"timezone": "'UTC'"}, bump: "version = version + 1",
 		},
-		{name: "profiles", of: ofParticipant, bump: "version = version + 1", empty: []string{
-			"habit_domain", "motivational_frame", "preferred_time", "prompt_anchor", "additional_info", "last_successful_prompt",
-			"last_barrier", "last_motivator", "last_tweak", "last_habit_prompt", "prepared_prompt", "tone",
-		}},
+		{
+			name: "profiles", of: ofParticipant, bump: "version = version + 1",
+			empty: append(models.HabitColumns(), "last_habit_prompt", "prepared_prompt", "tone"),
+		},
 		{name: "messages", of: ofParticipant, empty: []string{"text"}},
 		{
 			name: "hints", of: "inbound_id IN (SELECT id FROM inbound WHERE participant_id = ?)",

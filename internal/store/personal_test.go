@@ -51,6 +51,9 @@ func columnClasses(t *testing.T) map[string]string {
 	for _, column := range models.PersonalColumns() {
 		classes["participants."+column] = classErased
 	}
+	for _, column := range models.HabitColumns() {
+		classes["profiles."+column] = classErased
+	}
 	for _, column := range schemaColumns(t) {
 		table, _, _ := strings.Cut(column, ".")
 		if slices.Contains(store.DeletedTables(), table) {

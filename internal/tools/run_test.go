@@ -40,7 +40,7 @@ func run(t *testing.T, tool, args string, p models.Profile) Execution {
 }
 
 func TestSaveUserProfile(t *testing.T) {
-	known := models.Profile{HabitDomain: "walking", LastBarrier: "rain", Version: 3}
+	known := models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "walking", LastBarrier: "rain"}, Version: 3}
 	tests := []struct {
 		name, args string
 		changed    []string
@@ -50,27 +50,27 @@ func TestSaveUserProfile(t *testing.T) {
 		{
 			"new fields", `{"motivational_frame":" more energy ","preferred_time":"8am"}`,
 			[]string{"motivational_frame", "preferred_time"}, []string{"prompt_anchor"},
-			models.Profile{HabitDomain: "walking", LastBarrier: "rain", MotivationalFrame: "more energy", PreferredTime: "8am", UpdatedAt: noon, Version: 3},
+			models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "walking", LastBarrier: "rain", MotivationalFrame: "more energy", PreferredTime: "8am"}, UpdatedAt: noon, Version: 3},
 		},
 		{
 			"old name of the barrier", `{"last_blocker":"no time"}`,
 			[]string{"last_barrier"}, []string{"motivational_frame", "preferred_time", "prompt_anchor"},
-			models.Profile{HabitDomain: "walking", LastBarrier: "no time", UpdatedAt: noon, Version: 3},
+			models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "walking", LastBarrier: "no time"}, UpdatedAt: noon, Version: 3},
 		},
 		{
 			"both names", `{"last_blocker":"no time","last_barrier":"snow"}`,
 			[]string{"last_barrier"}, []string{"motivational_frame", "preferred_time", "prompt_anchor"},
-			models.Profile{HabitDomain: "walking", LastBarrier: "snow", UpdatedAt: noon, Version: 3},
+			models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "walking", LastBarrier: "snow"}, UpdatedAt: noon, Version: 3},
 		},
 		{
 			"null clears", `{"habit_domain":null}`,
 			[]string{"habit_domain"}, []string{"habit_domain", "motivational_frame", "preferred_time", "prompt_anchor"},
-			models.Profile{LastBarrier: "rain", UpdatedAt: noon, Version: 3},
+			models.Profile{HabitTexts: models.HabitTexts{LastBarrier: "rain"}, UpdatedAt: noon, Version: 3},
 		},
 		{
 			"explicit tone", `{"tone_tags":["concise"],"tone_update_source":"explicit"}`,
 			[]string{"tone_tags"}, []string{"motivational_frame", "preferred_time", "prompt_anchor"},
-			models.Profile{HabitDomain: "walking", LastBarrier: "rain", Tone: models.Tone{Tags: []string{"concise"}}, UpdatedAt: noon, Version: 3},
+			models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "walking", LastBarrier: "rain"}, Tone: models.Tone{Tags: []string{"concise"}}, UpdatedAt: noon, Version: 3},
 		},
 	}
 	for _, tt := range tests {
@@ -91,7 +91,7 @@ func TestSaveUserProfile(t *testing.T) {
 }
 
 func TestSaveResultAsTheModelReadsIt(t *testing.T) {
-	out := run(t, "save_user_profile", `{"prompt_anchor":"after coffee & tea"}`, models.Profile{HabitDomain: "walking"})
+	out := run(t, "save_user_profile", `{"prompt_anchor":"after coffee & tea"}`, models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "walking"}})
 	// Compared as text: the model reads bytes, and & must not be escaped.
 	//nolint:testifylint // see above
 	require.Equal(t, `{"ok":true,"changed":["prompt_anchor"],"profile":{"habit_domain":"walking","prompt_anchor":"after coffee & tea"},`+
@@ -99,7 +99,7 @@ func TestSaveResultAsTheModelReadsIt(t *testing.T) {
 }
 
 func TestSaveWithoutChange(t *testing.T) {
-	known := models.Profile{HabitDomain: "walking"}
+	known := models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "walking"}}
 	for _, args := range []string{``, `{}`, `{"habit_domain":"walking"}`, `{"habit_domain":" walking "}`, `{"habit_domain":""}`,
 		`{"habit_domain":"  "}`, `{"last_barrier":null}`, `{"tone_tags":[]}`, `{"tone_tags":null,"tone_update_source":""}`} {
 		t.Run(args, func(t *testing.T) {
@@ -120,10 +120,10 @@ func TestImplicitToneIsKeptButNamesNoChange(t *testing.T) {
 }
 
 func TestSuccessIsReportedEvenForTheSameText(t *testing.T) {
-	out := run(t, "save_user_profile", `{"last_successful_prompt":"After coffee, walk."}`, models.Profile{LastSuccessfulPrompt: "After coffee, walk."})
+	out := run(t, "save_user_profile", `{"last_successful_prompt":"After coffee, walk."}`, models.Profile{HabitTexts: models.HabitTexts{LastSuccessfulPrompt: "After coffee, walk."}})
 	require.True(t, out.CountSuccess)
 	require.Nil(t, out.Profile)
-	out = run(t, "save_user_profile", `{"last_successful_prompt":null}`, models.Profile{LastSuccessfulPrompt: "x"})
+	out = run(t, "save_user_profile", `{"last_successful_prompt":null}`, models.Profile{HabitTexts: models.HabitTexts{LastSuccessfulPrompt: "x"}})
 	require.False(t, out.CountSuccess)
 }
 
@@ -144,7 +144,7 @@ func TestSaveRefusals(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			out := run(t, "save_user_profile", tt.args, models.Profile{HabitDomain: "walking"})
+			out := run(t, "save_user_profile", tt.args, models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "walking"}})
 			require.True(t, out.Result.Failed)
 			require.Nil(t, out.Profile)
 			require.False(t, out.CountSuccess)
@@ -162,7 +162,7 @@ func TestSaveRefusals(t *testing.T) {
 }
 
 func TestGenerateHabitPrompt(t *testing.T) {
-	ready := models.Profile{PromptAnchor: "coffee", PreferredTime: "8am", PreparedPrompt: "old"}
+	ready := models.Profile{HabitTexts: models.HabitTexts{PromptAnchor: "coffee", PreferredTime: "8am"}, PreparedPrompt: "old"}
 	now := run(t, "generate_habit_prompt", `{"delivery_mode":"immediate"}`, ready)
 	require.False(t, now.Result.Failed)
 	require.Equal(t, "After coffee, walk.", now.Profile.LastHabitPrompt)
@@ -183,8 +183,8 @@ func TestGenerateHabitPromptNeedsAnchorAndTime(t *testing.T) {
 		want string
 	}{
 		{"nothing", models.Profile{}, "prompt_anchor, preferred_time: missing from the profile"},
-		{"no time", models.Profile{PromptAnchor: "tea"}, "preferred_time: missing"},
-		{"no anchor", models.Profile{PreferredTime: "8am"}, "prompt_anchor: missing"},
+		{"no time", models.Profile{HabitTexts: models.HabitTexts{PromptAnchor: "tea"}}, "preferred_time: missing"},
+		{"no anchor", models.Profile{HabitTexts: models.HabitTexts{PreferredTime: "8am"}}, "prompt_anchor: missing"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestGenerateHabitPromptNeedsAnchorAndTime(t *testing.T) {
 }
 
 func TestGenerateHabitPromptPassesNotesAndErrors(t *testing.T) {
-	ready := models.Profile{PromptAnchor: "coffee", PreferredTime: "8am"}
+	ready := models.Profile{HabitTexts: models.HabitTexts{PromptAnchor: "coffee", PreferredTime: "8am"}}
 	w := &writer{text: "x"}
 	in := RunInput{
 		Call:    models.ToolCall{Name: "generate_habit_prompt", Arguments: `{"delivery_mode":"immediate","personalization_notes":" tired "}`},
@@ -239,7 +239,7 @@ func FuzzArguments(f *testing.F) {
 		f.Add(seed)
 	}
 	registry := newRegistry(f)
-	profile := models.Profile{HabitDomain: "walking", PromptAnchor: "coffee", PreferredTime: "8am"}
+	profile := models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "walking", PromptAnchor: "coffee", PreferredTime: "8am"}}
 	f.Fuzz(func(t *testing.T, args string) {
 		for _, name := range registry.order {
 			call := models.ToolCall{ID: "c", Name: name, Arguments: args}

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"coachline/internal/coach"
@@ -43,19 +44,14 @@ func saveUserProfile() Tool {
 }
 
 func saveSchema() json.RawMessage {
+	var texts strings.Builder
+	for _, field := range models.HabitFields() {
+		fmt.Fprintf(&texts, `    "%s": {"type": ["string", "null"], "maxLength": %d, "description": "%s"},`+"\n", field.Name, coach.MaxProfileField, field.Meaning)
+	}
 	return json.RawMessage(`{
   "type": "object",
   "properties": {
-    "habit_domain": {"type": ["string", "null"], "maxLength": 500, "description": "The habit they want, as a small action."},
-    "motivational_frame": {"type": ["string", "null"], "maxLength": 500, "description": "Why it matters to them, in their words."},
-    "preferred_time": {"type": ["string", "null"], "maxLength": 500, "description": "When in the day it suits them."},
-    "prompt_anchor": {"type": ["string", "null"], "maxLength": 500, "description": "The daily thing that the habit follows."},
-    "additional_info": {"type": ["string", "null"], "maxLength": 500, "description": "Anything else worth knowing, all of it in one text."},
-    "last_successful_prompt": {"type": ["string", "null"], "maxLength": 500, "description": "After a success: the text of the prompt that worked."},
-    "last_barrier": {"type": ["string", "null"], "maxLength": 500, "description": "What got in the way."},
-    "last_motivator": {"type": ["string", "null"], "maxLength": 500, "description": "What helped."},
-    "last_tweak": {"type": ["string", "null"], "maxLength": 500, "description": "The change they agreed to try."},
-    "tone_tags": {
+` + texts.String() + `    "tone_tags": {
       "type": "array",
       "items": {"type": "string", "enum": ["` + strings.Join(tone.Tags(), `", "`) + `"]},
       "maxItems": 15,
@@ -128,7 +124,7 @@ func applyAsk(in RunInput, ask coach.ProfileAsk) Execution {
 	if len(changed) > 0 {
 		out.Profile = &merged
 	}
-	answer := saveAnswer{OK: true, Changed: []string{}, Profile: viewOf(merged), Missing: []string{}}
+	answer := saveAnswer{OK: true, Changed: []string{}, Profile: profileView{merged.HabitTexts, merged.Tone.Tags}, Missing: []string{}}
 	for _, name := range changed {
 		// Scores are kept, but they are no change that the model could name.
 		if name != tone.ChangedScores {
@@ -154,29 +150,6 @@ type saveAnswer struct {
 // profileView is the profile as the model reads it. Counters are left out: a
 // success reported by this very call is counted after the result is written.
 type profileView struct {
-	HabitDomain          string   `json:"habit_domain,omitempty"`
-	MotivationalFrame    string   `json:"motivational_frame,omitempty"`
-	PreferredTime        string   `json:"preferred_time,omitempty"`
-	PromptAnchor         string   `json:"prompt_anchor,omitempty"`
-	AdditionalInfo       string   `json:"additional_info,omitempty"`
-	LastSuccessfulPrompt string   `json:"last_successful_prompt,omitempty"`
-	LastBarrier          string   `json:"last_barrier,omitempty"`
-	LastMotivator        string   `json:"last_motivator,omitempty"`
-	LastTweak            string   `json:"last_tweak,omitempty"`
-	ToneTags             []string `json:"tone_tags,omitempty"`
-}
-
-func viewOf(p models.Profile) profileView {
-	return profileView{
-		HabitDomain:          p.HabitDomain,
-		MotivationalFrame:    p.MotivationalFrame,
-		PreferredTime:        p.PreferredTime,
-		PromptAnchor:         p.PromptAnchor,
-		AdditionalInfo:       p.AdditionalInfo,
-		LastSuccessfulPrompt: p.LastSuccessfulPrompt,
-		LastBarrier:          p.LastBarrier,
-		LastMotivator:        p.LastMotivator,
-		LastTweak:            p.LastTweak,
-		ToneTags:             p.Tone.Tags,
-	}
+	models.HabitTexts
+	ToneTags []string `json:"tone_tags,omitempty"`
 }
