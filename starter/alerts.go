@@ -45,17 +45,14 @@ type alertsRequest struct {
 }
 
 func (h *alertRoutes) listAlerts(ctx context.Context, in *alertsRequest) (*answer[api.AlertPage], error) {
-	rows, err := h.alerts.List(ctx, models.AlertQuery{BeforeInbound: in.Cursor, Unmarked: in.Unmarked, Limit: in.Limit})
+	rows, err := h.alerts.List(ctx, models.AlertQuery{BeforeInbound: in.Cursor, Unmarked: in.Unmarked, Limit: in.Limit + 1})
 	if err != nil {
 		return nil, h.toFailure("list-alerts", err)
 	}
-	page := api.AlertPage{Alerts: make([]api.Alert, 0, len(rows))}
+	rows, next := cutPage(rows, in.Limit, func(last models.Alert) string { return strconv.FormatInt(last.InboundID, 10) })
+	page := api.AlertPage{Alerts: make([]api.Alert, 0, len(rows)), NextCursor: next}
 	for _, row := range rows {
 		page.Alerts = append(page.Alerts, toAlert(row, h.now()))
-	}
-	if len(rows) == in.Limit {
-		cursor := strconv.FormatInt(rows[len(rows)-1].InboundID, 10)
-		page.NextCursor = &cursor
 	}
 	return newAnswer("", page), nil
 }
@@ -119,11 +116,7 @@ func (h *alertRoutes) exportAlerts(ctx context.Context, _ *noInput) (*answer[api
 	if err != nil {
 		return nil, h.toFailure("export-alerts", err)
 	}
-	sheet := api.Sheet{Lines: make([]api.SheetLine, 0, len(texts))}
-	for _, text := range texts {
-		sheet.Lines = append(sheet.Lines, toSheetLine(text))
-	}
-	return newAnswer("", sheet), nil
+	return newAnswer("", api.Sheet{Lines: showAll(texts, toSheetLine)}), nil
 }
 
 func toSheetLine(text models.MarkedText) api.SheetLine {

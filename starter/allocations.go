@@ -58,21 +58,15 @@ func (h *allocationRoutes) listAllocations(ctx context.Context, in *allocationsR
 	if _, err := h.studies.Study(ctx, in.ID); err != nil {
 		return nil, h.toFailure("listing allocations", asMissing("study", err))
 	}
-	rows, err := h.allocations.List(ctx, in.ID, in.Cursor, in.Limit)
+	rows, err := h.allocations.List(ctx, in.ID, in.Cursor, in.Limit+1)
 	if err != nil {
 		return nil, h.toFailure("listing allocations", err)
 	}
-	page := api.AllocationPage{Allocations: make([]models.Allocation, len(rows))}
+	rows, next := cutPage(rows, in.Limit, func(last models.Allocation) string { return strconv.FormatInt(last.Number, 10) })
+	page := api.AllocationPage{Allocations: make([]models.Allocation, len(rows)), NextCursor: next}
 	for i, row := range rows {
 		row.AllocatedAt = row.AllocatedAt.UTC()
 		page.Allocations[i] = row
-	}
-	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Allocation) (string, []models.Allocation, error) {
-		more, err := h.allocations.List(ctx, in.ID, last.Number, 1)
-		return strconv.FormatInt(last.Number, 10), more, err
-	})
-	if err != nil {
-		return nil, h.toFailure("listing allocations", err)
 	}
 	return newAnswer("", page), nil
 }

@@ -34,22 +34,14 @@ type attentionRequest struct {
 }
 
 func (h *attentionRoutes) listAttention(ctx context.Context, in *attentionRequest) (*answer[api.AttentionPage], error) {
-	query := models.AttentionQuery{Kind: in.Kind, AfterID: in.Cursor, Limit: in.Limit}
-	rows, err := h.attention.OpenAttention(ctx, query)
+	rows, err := h.attention.OpenAttention(ctx, models.AttentionQuery{Kind: in.Kind, AfterID: in.Cursor, Limit: in.Limit + 1})
 	if err != nil {
 		return nil, h.toFailure("list-attention", err)
 	}
-	page := api.AttentionPage{Attention: make([]api.Attention, 0, len(rows))}
+	rows, next := cutPage(rows, in.Limit, func(last models.OpenAttention) string { return strconv.FormatInt(last.ID, 10) })
+	page := api.AttentionPage{Attention: make([]api.Attention, 0, len(rows)), NextCursor: next}
 	for _, row := range rows {
 		page.Attention = append(page.Attention, toAttention(ctx, row))
-	}
-	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.OpenAttention) (string, []models.OpenAttention, error) {
-		query.AfterID, query.Limit = last.ID, 1
-		more, err := h.attention.OpenAttention(ctx, query)
-		return strconv.FormatInt(last.ID, 10), more, err
-	})
-	if err != nil {
-		return nil, h.toFailure("list-attention", err)
 	}
 	return newAnswer("", page), nil
 }

@@ -62,22 +62,15 @@ func toAuditRow(ctx context.Context, a models.Audit) api.AuditRow {
 
 func (h *auditRoutes) listAudit(ctx context.Context, in *auditRequest) (*answer[api.AuditPage], error) {
 	query := in.toQuery()
-	query.BeforeID, query.Limit = in.Cursor, in.Limit
+	query.BeforeID, query.Limit = in.Cursor, in.Limit+1
 	rows, err := h.audit.AuditRows(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("reading the audit", err)
 	}
-	page := api.AuditPage{Rows: make([]api.AuditRow, len(rows))}
+	rows, next := cutPage(rows, in.Limit, func(last models.Audit) string { return strconv.FormatInt(last.ID, 10) })
+	page := api.AuditPage{Rows: make([]api.AuditRow, len(rows)), NextCursor: next}
 	for i, row := range rows {
 		page.Rows[i] = toAuditRow(ctx, row)
-	}
-	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Audit) (string, []models.Audit, error) {
-		query.BeforeID, query.Limit = last.ID, 1
-		more, err := h.audit.AuditRows(ctx, query)
-		return strconv.FormatInt(last.ID, 10), more, err
-	})
-	if err != nil {
-		return nil, h.toFailure("reading the audit", err)
 	}
 	return newAnswer("", page), nil
 }

@@ -119,11 +119,7 @@ func (h *costRoutes) listBudgets(ctx context.Context, _ *noInput) (*answer[api.B
 	if err != nil {
 		return nil, h.toFailure("listing budgets", err)
 	}
-	list := api.BudgetList{Budgets: make([]api.Budget, len(rows))}
-	for i, row := range rows {
-		list.Budgets[i] = toBudget(row)
-	}
-	return newAnswer("", list), nil
+	return newAnswer("", api.BudgetList{Budgets: showAll(rows, toBudget)}), nil
 }
 
 // checkNewBudget refuses a budget without the id that its scope needs, or with

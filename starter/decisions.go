@@ -47,22 +47,10 @@ func (h *studyRoutes) listDecisions(ctx context.Context, in *decisionsRequest) (
 	if _, err := h.studies.Study(ctx, in.ID); err != nil {
 		return nil, h.toFailure("listing decisions", asMissing("study", err))
 	}
-	query := models.DecisionQuery{StudyID: in.ID, After: in.Cursor, Limit: in.Limit, Now: h.now()}
-	rows, err := h.studies.Decisions(ctx, query)
+	rows, err := h.studies.Decisions(ctx, models.DecisionQuery{StudyID: in.ID, After: in.Cursor, Limit: in.Limit + 1, Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("listing decisions", err)
 	}
-	page := api.DecisionPage{Decisions: make([]api.Decision, len(rows))}
-	for i, row := range rows {
-		page.Decisions[i] = toDecision(row)
-	}
-	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.DecisionOutcome) (string, []models.DecisionOutcome, error) {
-		query.After, query.Limit = last.ID, 1
-		more, err := h.studies.Decisions(ctx, query)
-		return last.ID, more, err
-	})
-	if err != nil {
-		return nil, h.toFailure("listing decisions", err)
-	}
-	return newAnswer("", page), nil
+	rows, next := cutPage(rows, in.Limit, func(last models.DecisionOutcome) string { return last.ID })
+	return newAnswer("", api.DecisionPage{Decisions: showAll(rows, toDecision), NextCursor: next}), nil
 }

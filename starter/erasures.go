@@ -84,22 +84,12 @@ func (h *erasureRoutes) eraseParticipant(ctx context.Context, in *eraseRequest) 
 }
 
 func (h *erasureRoutes) listErasures(ctx context.Context, in *erasuresRequest) (*answer[api.ErasurePage], error) {
-	rows, err := h.erasures.List(ctx, models.ErasureQuery{Before: in.Cursor, Limit: in.Limit})
+	rows, err := h.erasures.List(ctx, models.ErasureQuery{Before: in.Cursor, Limit: in.Limit + 1})
 	if err != nil {
 		return nil, h.toFailure("listing erasures", err)
 	}
-	page := api.ErasurePage{Erasures: make([]api.Erasure, 0, len(rows))}
-	for _, row := range rows {
-		page.Erasures = append(page.Erasures, toErasure(row))
-	}
-	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Erasure) (string, []models.Erasure, error) {
-		more, err := h.erasures.List(ctx, models.ErasureQuery{Before: last.ParticipantID, Limit: 1})
-		return last.ParticipantID, more, err
-	})
-	if err != nil {
-		return nil, h.toFailure("listing erasures", err)
-	}
-	return newAnswer("", page), nil
+	rows, next := cutPage(rows, in.Limit, func(last models.Erasure) string { return last.ParticipantID })
+	return newAnswer("", api.ErasurePage{Erasures: showAll(rows, toErasure), NextCursor: next}), nil
 }
 
 func (h *erasureRoutes) getErasure(ctx context.Context, in *personRequest) (*answer[api.Erasure], error) {

@@ -79,7 +79,7 @@ func (h *holdRoutes) createHold(ctx context.Context, in *newHoldRequest) (*creat
 
 func (h *holdRoutes) listHolds(ctx context.Context, in *holdsRequest) (*answer[api.HoldPage], error) {
 	now := h.now()
-	query := models.HoldQuery{ParticipantID: in.ParticipantID, BeforeID: in.Cursor, Limit: in.Limit}
+	query := models.HoldQuery{ParticipantID: in.ParticipantID, BeforeID: in.Cursor, Limit: in.Limit + 1}
 	if in.Active {
 		query.ActiveAt = now
 	}
@@ -87,17 +87,10 @@ func (h *holdRoutes) listHolds(ctx context.Context, in *holdsRequest) (*answer[a
 	if err != nil {
 		return nil, h.toFailure("listing holds", err)
 	}
-	page := api.HoldPage{Holds: make([]api.Hold, 0, len(rows))}
+	rows, next := cutPage(rows, in.Limit, func(last models.Hold) string { return strconv.FormatInt(last.ID, 10) })
+	page := api.HoldPage{Holds: make([]api.Hold, 0, len(rows)), NextCursor: next}
 	for _, h := range rows {
 		page.Holds = append(page.Holds, toHold(h, now))
-	}
-	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Hold) (string, []models.Hold, error) {
-		query.BeforeID, query.Limit = last.ID, 1
-		more, err := h.holds.List(ctx, query)
-		return strconv.FormatInt(last.ID, 10), more, err
-	})
-	if err != nil {
-		return nil, h.toFailure("listing holds", err)
 	}
 	return newAnswer("", page), nil
 }

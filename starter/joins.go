@@ -71,12 +71,9 @@ func (h *joinRoutes) listJoins(ctx context.Context, in *studyRequest) (*answer[a
 	if err != nil {
 		return nil, h.toFailure("listing joins", err)
 	}
-	list := api.JoinList{Counts: map[string]int64{}, Joins: make([]api.Join, len(rows))}
+	list := api.JoinList{Counts: map[string]int64{}, Joins: showAll(rows, toJoin)}
 	for _, state := range models.JoinStates() {
 		list.Counts[string(state)] = counts[state]
-	}
-	for i, row := range rows {
-		list.Joins[i] = toJoin(row)
 	}
 	return newAnswer("", list), nil
 }

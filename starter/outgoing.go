@@ -154,11 +154,7 @@ func (h *webhookRoutes) listWebhooks(ctx context.Context, _ *struct{}) (*answer[
 	if err != nil {
 		return nil, h.toFailure("listing webhooks", err)
 	}
-	list := api.WebhookList{Webhooks: make([]api.Webhook, 0, len(rows))}
-	for _, row := range rows {
-		list.Webhooks = append(list.Webhooks, toWebhook(row))
-	}
-	return newAnswer("", list), nil
+	return newAnswer("", api.WebhookList{Webhooks: showAll(rows, toWebhook)}), nil
 }
 
 func (h *webhookRoutes) showWebhook(ctx context.Context, in *webhookRequest) (*webhookAnswer, error) {
@@ -218,24 +214,12 @@ func (h *webhookRoutes) listDeliveries(ctx context.Context, in *deliveriesReques
 	if _, err := h.webhooks.Webhook(ctx, in.ID); err != nil {
 		return nil, h.toFailure(doing, asMissing("webhook", err))
 	}
-	query := models.DeliveryQuery{WebhookID: in.ID, OnlyOpen: in.Open, BeforeID: in.Cursor, Limit: in.Limit}
-	rows, err := h.webhooks.Deliveries(ctx, query)
+	rows, err := h.webhooks.Deliveries(ctx, models.DeliveryQuery{WebhookID: in.ID, OnlyOpen: in.Open, BeforeID: in.Cursor, Limit: in.Limit + 1})
 	if err != nil {
 		return nil, h.toFailure(doing, err)
 	}
-	page := api.WebhookDeliveryPage{Deliveries: make([]api.WebhookDelivery, 0, len(rows))}
-	for _, row := range rows {
-		page.Deliveries = append(page.Deliveries, toWebhookDelivery(row))
-	}
-	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.WebhookDelivery) (string, []models.WebhookDelivery, error) {
-		query.BeforeID, query.Limit = last.ID, 1
-		more, err := h.webhooks.Deliveries(ctx, query)
-		return strconv.FormatInt(last.ID, 10), more, err
-	})
-	if err != nil {
-		return nil, h.toFailure(doing, err)
-	}
-	return newAnswer("", page), nil
+	rows, next := cutPage(rows, in.Limit, func(last models.WebhookDelivery) string { return strconv.FormatInt(last.ID, 10) })
+	return newAnswer("", api.WebhookDeliveryPage{Deliveries: showAll(rows, toWebhookDelivery), NextCursor: next}), nil
 }
 
 func (h *webhookRoutes) replayWebhook(ctx context.Context, in *replayRequest) (*answer[api.WebhookReplayed], error) {

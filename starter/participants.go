@@ -230,25 +230,19 @@ func newRandomID(prefix string) (string, error) {
 }
 
 func (h *participantRoutes) listParticipants(ctx context.Context, in *participantsRequest) (*answer[api.ParticipantPage], error) {
-	query := models.ParticipantQuery{Status: in.Status, Attention: in.Attention, Waiting: in.Waiting, TakenOver: in.TakenOver, After: in.Cursor, Limit: in.Limit}
-	rows, err := h.people.Participants(ctx, query)
+	rows, err := h.people.Participants(ctx, models.ParticipantQuery{
+		Status: in.Status, Attention: in.Attention, Waiting: in.Waiting, TakenOver: in.TakenOver, After: in.Cursor, Limit: in.Limit + 1,
+	})
 	if err != nil {
 		return nil, h.toFailure("listing participants", err)
 	}
-	page := api.ParticipantPage{Participants: make([]api.Participant, 0, len(rows))}
+	rows, next := cutPage(rows, in.Limit, func(last models.Participant) string { return last.ID })
+	page := api.ParticipantPage{Participants: make([]api.Participant, 0, len(rows)), NextCursor: next}
 	for _, p := range rows {
 		if p.Unreadable != "" {
 			h.log.Error("stored fields cannot be opened with the payload keys; check `coachline doctor`", "participant", p.ID, "columns", p.Unreadable)
 		}
 		page.Participants = append(page.Participants, toParticipant(ctx, p))
-	}
-	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Participant) (string, []models.Participant, error) {
-		query.After, query.Limit = last.ID, 1
-		more, err := h.people.Participants(ctx, query)
-		return last.ID, more, err
-	})
-	if err != nil {
-		return nil, h.toFailure("listing participants", err)
 	}
 	return newAnswer("", page), nil
 }

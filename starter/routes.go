@@ -192,18 +192,22 @@ func (h *handlers) newAPI() http.Handler {
 	return withFailures(withHeaders(withEnvelope(mux, queryNames(doc))))
 }
 
-// nextCursor names the page that follows rows; nil where they are the last one.
-// after reads at most one row that follows the last of them, and returns its
-// cursor.
-func nextCursor[Row any](rows []Row, limit int, after func(last Row) (cursor string, more []Row, err error)) (*string, error) {
-	if len(rows) < limit {
-		return nil, nil
+// cutPage takes the row behind a page away, which says that another page follows, and
+// returns the cursor of that: nil where the page is the last one.
+func cutPage[Row any](rows []Row, limit int, cursor func(last Row) string) ([]Row, *string) {
+	if len(rows) <= limit {
+		return rows, nil
 	}
-	cursor, more, err := after(rows[len(rows)-1])
-	if err != nil || len(more) == 0 {
-		return nil, err
+	return rows[:limit], new(cursor(rows[limit-1]))
+}
+
+// showAll shows rows as the API does.
+func showAll[Row, Shown any](rows []Row, show func(Row) Shown) []Shown {
+	out := make([]Shown, len(rows))
+	for i, row := range rows {
+		out[i] = show(row)
 	}
-	return &cursor, nil
+	return out
 }
 
 // registrations lists the nouns of the API, each with the function that adds its

@@ -243,11 +243,7 @@ func (h *studyRoutes) listConsentTexts(ctx context.Context, in *studyRequest) (*
 	if err != nil {
 		return nil, h.toFailure("listing consent texts", err)
 	}
-	list := api.ConsentTextList{Texts: make([]api.ConsentText, len(rows))}
-	for i, row := range rows {
-		list.Texts[i] = toConsentText(row)
-	}
-	return newAnswer("", list), nil
+	return newAnswer("", api.ConsentTextList{Texts: showAll(rows, toConsentText)}), nil
 }
 
 func (h *studyRoutes) addConsentText(ctx context.Context, in *newConsentTextRequest) (*created[api.ConsentText], error) {
@@ -274,11 +270,7 @@ func (h *studyRoutes) listStudyConsents(ctx context.Context, in *participantRequ
 	if err != nil {
 		return nil, h.toFailure("listing consents to the study", err)
 	}
-	list := api.StudyConsentList{Consents: make([]api.StudyConsent, len(rows))}
-	for i, row := range rows {
-		list.Consents[i] = toStudyConsent(row)
-	}
-	return newAnswer("", list), nil
+	return newAnswer("", api.StudyConsentList{Consents: showAll(rows, toStudyConsent)}), nil
 }
 
 func (h *studyRoutes) recordStudyConsent(ctx context.Context, in *newStudyConsentRequest) (*created[api.StudyConsent], error) {

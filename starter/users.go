@@ -89,11 +89,7 @@ func (h *accessRoutes) listUsers(ctx context.Context, _ *noInput) (*answer[api.U
 	if err != nil {
 		return nil, h.toFailure("listing users", err)
 	}
-	list := api.UserList{Users: make([]api.User, len(rows))}
-	for i, u := range rows {
-		list.Users[i] = toUser(u)
-	}
-	return newAnswer("", list), nil
+	return newAnswer("", api.UserList{Users: showAll(rows, toUser)}), nil
 }
 
 func (h *accessRoutes) getUser(ctx context.Context, in *accessRequest) (*taggedAnswer[api.User], error) {
@@ -211,11 +207,7 @@ func (h *accessRoutes) listTokens(ctx context.Context, _ *noInput) (*answer[api.
 	if err != nil {
 		return nil, h.toFailure("listing tokens", err)
 	}
-	list := api.TokenList{Tokens: make([]api.Token, len(rows))}
-	for i, t := range rows {
-		list.Tokens[i] = h.toToken(t)
-	}
-	return newAnswer("", list), nil
+	return newAnswer("", api.TokenList{Tokens: showAll(rows, h.toToken)}), nil
 }
 
 // getToken finds a token among all, which are few.

@@ -52,11 +52,7 @@ func (h *viewRoutes) listViews(ctx context.Context, _ *noInput) (*answer[api.Peo
 	if err != nil {
 		return nil, h.toFailure("listing views", err)
 	}
-	list := api.PeopleViewList{Views: make([]api.PeopleView, 0, len(rows))}
-	for _, row := range rows {
-		list.Views = append(list.Views, toView(row))
-	}
-	return newAnswer("", list), nil
+	return newAnswer("", api.PeopleViewList{Views: showAll(rows, toView)}), nil
 }
 
 // getView finds a view among those that the caller sees, which are few.

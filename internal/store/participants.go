@@ -12,7 +12,9 @@ import (
 	"coachline/models"
 )
 
-const maxPage = 200
+// maxPage is the largest page of the API, and the row behind it which says that there is
+// another.
+const maxPage = 201
 
 // People keeps participants, their history and their place in the programme.
 type People struct {
