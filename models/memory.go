@@ -128,3 +128,22 @@ type Memory struct {
 	Notes   []Note // newest first, at most three
 	Summary Summary
 }
+
+// Closing is what a conversation that rests came to. It is stored as a whole or
+// not at all.
+type Closing struct {
+	ParticipantID string
+	// MemoryVersion is the state of the person's memory that it was made from.
+	MemoryVersion int64
+	Facts         []FactChange
+	Note          Note
+	// Summary is nil where none was due.
+	Summary *Summary
+}
+
+// FactChange is a fact to save, or where it has an ID the newest text of one.
+// Vector may be nil.
+type FactChange struct {
+	Fact   Fact
+	Vector []float32
+}

@@ -2,13 +2,16 @@ package models
 
 import "time"
 
-// MemoryJob is a turn whose texts are still to be remembered, a row of
-// memory_queue.
+// MemoryJob is a conversation that is still to be closed, a row of memory_queue.
+// A person has one at most while none is being worked on.
 type MemoryJob struct {
+	// TurnID is the newest turn that leaves something to remember.
 	TurnID        string `gorm:"primaryKey"`
 	ParticipantID string
-	QueuedAt      time.Time
-	// ClaimedUntil is when the next batch may take it.
+	// QueuedAt is when the first of its turns ended.
+	QueuedAt time.Time
+	// ClaimedUntil is when a batch may take it: once the conversation has rested,
+	// and again when the claim of a batch is over.
 	ClaimedUntil time.Time
 }
 

@@ -203,6 +203,7 @@ func catalogue() map[Name]entry {
 	for _, name := range stageNames() {
 		all[name] = stageEntry()
 	}
+	all[Closing] = closingEntry()
 	all[PlaybookList] = entry{audience: inBoth, samples: stageEntry().samples}
 	return all
 }

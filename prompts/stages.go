@@ -12,8 +12,7 @@ const (
 	ToolDigest      Name = "stage_tool_digest"
 	LimitDigest     Name = "stage_limit_digest"
 	MemoryStep      Name = "stage_memory_step"
-	SessionSummary  Name = "stage_summary"
-	DailyNote       Name = "stage_daily_note"
+	Closing         Name = "stage_closing"
 	TextTools       Name = "tools_text"
 	ToolChoice      Name = "tools_choice"
 	ToolArguments   Name = "tools_arguments"
@@ -66,7 +65,7 @@ type ToolLine struct {
 func stageNames() []Name {
 	return []Name{
 		Router, Planner, PlanResolver, Extractor, MemoryDigest, MessagesDigest, ToolDigest, LimitDigest, MemoryStep,
-		SessionSummary, DailyNote, TextTools, ToolChoice, ToolArguments, ActionPlan, MemoryFraming, SmallModelRules,
+		TextTools, ToolChoice, ToolArguments, ActionPlan, MemoryFraming, SmallModelRules,
 		FocusChoice, SecondLook,
 	}
 }
@@ -79,4 +78,37 @@ func stageEntry() entry {
 		Material: "walks at seven", Earlier: "walked at six", Steps: []string{"look up"}, Limit: 5, Small: true, Language: "en",
 	}
 	return entry{audience: toolless, samples: []any{full, StageData{}}}
+}
+
+// ClosingData fills the request for what a conversation that rests came to. All
+// texts may hold redacted personal data.
+type ClosingData struct {
+	// Facts: facts are asked for; Known are those that may change, each with its id.
+	Facts          bool
+	FactChars      int
+	Known, Profile []string
+	// Dialogue are the lines right before Conversation, which is what is new.
+	Dialogue     []string
+	Conversation string
+	// Note is the note of the day so far. Rewrite: it is full, and the answer takes
+	// its place.
+	Note      string
+	Rewrite   bool
+	NoteWords int
+	// Summary: a summary is due, of Earlier and the lines in Older.
+	Summary        bool
+	SummaryChars   int
+	Earlier, Older string
+	// Refused says what was wrong with the answer before.
+	Refused string
+}
+
+// closingEntry describes the text that asks for it.
+func closingEntry() entry {
+	full := ClosingData{
+		Facts: true, FactChars: 300, Known: []string{"f1 (goal, 2026-11-20): walk"}, Profile: []string{"habit_domain: a walk"},
+		Dialogue: []string{"coach: hello"}, Conversation: "person: hi", Note: "walked", Rewrite: true, NoteWords: 200,
+		Summary: true, SummaryChars: 2000, Earlier: "walks", Older: "person: hello", Refused: "Your last answer was refused.",
+	}
+	return entry{audience: toolless, samples: []any{full, ClosingData{}}}
 }

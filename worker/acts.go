@@ -153,7 +153,7 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 			Store: rows.Turns, Outbox: rows.Outbox, Tools: registry, Model: model, Embedder: o.Model, Facts: memories, Prompts: library, Zones: zones.Load,
 			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Studies: p.studies, Now: o.Now, Costs: memories, Metrics: m,
 		},
-		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: agents, After: memoryQueue{rows: rows.MemoryQueue, now: o.Now}, Rules: decisions, Metrics: m},
+		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: agents, After: memoryQueue{rows: rows.MemoryQueue, rest: cfg.Replies.HotWindow, now: o.Now}, Rules: decisions, Metrics: m},
 		subagents:   &activities.SubagentActivities{Store: rows.Turns, Tools: registry, Metrics: m},
 		removals:    &activities.RemovalActivities{Store: rows.People},
 		remembering: &activities.MemoryActivities{Store: rows.Turns, Queue: rows.MemoryQueue, Keeper: agents, Now: o.Now, Budgets: stops, Costs: memories, ModelName: cmp.Or(cfg.Model.Small, cfg.Model.Name)},

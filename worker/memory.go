@@ -8,14 +8,15 @@ import (
 	"coachline/models"
 )
 
-// memoryQueue queues finished turns; the starters' sweep has them remembered in
-// batches.
+// memoryQueue queues finished turns; the starters' sweep has their conversations
+// closed in batches, once they have rested.
 type memoryQueue struct {
 	rows *store.MemoryQueue
+	rest time.Duration
 	now  func() time.Time
 }
 
 // Remember implements activities.Background.
 func (q memoryQueue) Remember(ctx context.Context, in models.RememberInput) error {
-	return q.rows.QueueMemory(ctx, models.MemoryJob{TurnID: in.TurnID, ParticipantID: in.ParticipantID, QueuedAt: q.now()})
+	return q.rows.QueueMemory(ctx, models.MemoryJob{TurnID: in.TurnID, ParticipantID: in.ParticipantID, QueuedAt: q.now()}, q.rest)
 }

@@ -32,10 +32,9 @@ type Memory interface {
 	UpdateFact(ctx context.Context, change models.Fact, vector []float32) (models.Fact, error)
 }
 
-// NoteStore keeps what a conversation came to.
-type NoteStore interface {
-	PutNote(ctx context.Context, note models.Note) error
-	PutSummary(ctx context.Context, summary models.Summary) error
+// ClosingStore keeps what a conversation came to.
+type ClosingStore interface {
+	CloseConversation(ctx context.Context, c models.Closing) error
 }
 
 // StageStore keeps what stages asked of models, and what models can do.
@@ -52,8 +51,8 @@ const (
 	plannerLimit   = 6 * time.Second
 	smallLimit     = 8 * time.Second
 	embeddingLimit = 5 * time.Second
-	// summaryLimit bounds calls that no reply waits for.
-	summaryLimit = 30 * time.Second
+	// closingLimit bounds calls that no reply waits for.
+	closingLimit = 60 * time.Second
 )
 
 // MemoryStep says when the facts in a person's message are stored.
@@ -98,7 +97,7 @@ type Config struct {
 	Model    Model
 	Embedder Embedder
 	Memory   Memory
-	Diary    NoteStore
+	Diary    ClosingStore
 	Journal  StageStore
 	Rounds   Rounds
 	Zones    func(name string) (*time.Location, error)

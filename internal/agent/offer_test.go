@@ -253,12 +253,11 @@ func TestGreetingCarriesNoTools(t *testing.T) {
 
 // The memory step is shown the profile, which holds where a fact disagrees.
 func TestMemoryStepSeesTheProfile(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t).remembersFirst()
 	w.storeFacts(ann, models.FactPreference, "Walks at six.")
 	w.alter = func(c *models.TurnContext) { c.Profile.PreferredTime = "07:00, mail ann@example.com" }
 	w.model.on(stepper, textAnswers(`{"action":"none"}`)...)
 	w.runExchange("I still walk at seven")
-	require.NoError(t, w.pipe.Remember(t.Context(), w.turnContext()))
 	system := w.lastRequest(stepper).Messages[0].Content
 	require.Contains(t, system, "\nProfile:\n- preferred_time: 07:00, mail [REDACTED_EMAIL]\n\nKnown facts:\n- ")
 	require.Contains(t, system, "The profile is kept elsewhere and holds wherever a fact disagrees with it.")

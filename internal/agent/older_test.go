@@ -110,7 +110,7 @@ func TestOlderMessagesWithoutAModel(t *testing.T) {
 	require.LessOrEqual(t, len([]rune(text)), 16_000)
 }
 
-// A retry of the round, another round of the turn and the memory step pay for
+// A retry of the round, another round of the turn and the closing pay for
 // nothing again.
 func TestOlderMessagesAreDigestedOnce(t *testing.T) {
 	w := newWorld(t)
@@ -132,8 +132,8 @@ func TestOlderMessagesAreDigestedOnce(t *testing.T) {
 	require.NotContains(t, strings.Join(stageDecisions(t, second), "\n"), " messages", "the later round takes it from the first")
 	require.Equal(t, paid, w.model.count(messagesDigester))
 	require.NoError(t, w.pipe.Remember(t.Context(), w.turnContext()))
-	require.Equal(t, paid, w.model.count(messagesDigester), "the memory step reads the same digest")
-	asked, err := json.Marshal(w.lastRequest(stepper))
+	require.Equal(t, paid, w.model.count(messagesDigester), "the closing reads the same digest")
+	asked, err := json.Marshal(w.lastRequest(closer))
 	require.NoError(t, err)
 	require.Contains(t, string(asked), "They walked a lot.")
 }

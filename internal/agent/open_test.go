@@ -89,57 +89,6 @@ func TestEveryStageFailsOpen(t *testing.T) {
 	}
 }
 
-func TestBehindTheReplyFailsOpen(t *testing.T) {
-	for port, stage := range map[string]string{"note": "note", "summary": "summarise"} {
-		t.Run(port, func(t *testing.T) {
-			w := newWorld(t)
-			w.model.on(summary, textAnswers("Told stories.")...)
-			w.model.on(diarist, textAnswers("Told stories.")...)
-			for range 12 {
-				w.runExchange("this is one more of my stories")
-			}
-			w.now = w.now.AddDate(0, 0, 1)
-			w.addText("and that was all of it").runRound()
-			w.rows.fails[port] = errDown
-			require.NoError(t, w.finishTurn())
-			require.Equal(t, 1, w.rows.calls[port])
-			require.Contains(t, w.readDecisions(), stage+" failed")
-			w.rows.fails[port] = nil
-			w.addText("and that was really all").runRound()
-			require.NoError(t, w.finishTurn(), "the next turn makes up for it")
-			require.Equal(t, 2, w.rows.calls[port])
-			require.Contains(t, w.readDecisions(), stage+" written")
-		})
-	}
-	t.Run("an answer without words", func(t *testing.T) {
-		w := newWorld(t)
-		for range 12 {
-			w.runExchange("this is one more of my stories")
-		}
-		w.now = w.now.AddDate(0, 0, 1)
-		w.addText("and that was all of it").runRound()
-		require.NoError(t, w.finishTurn())
-		require.Subset(t, w.readDecisions(), []string{"summary left", "note left"})
-		require.Zero(t, w.rows.calls["summary"]+w.rows.calls["note"], "nothing is stored")
-		w.model.on(summary, textAnswers("Told stories.")...)
-		w.model.on(diarist, textAnswers("Told stories.")...)
-		w.addText("and that was really all").runRound()
-		require.NoError(t, w.finishTurn())
-		require.Subset(t, w.readDecisions(), []string{"summarise written", "note written"})
-	})
-	t.Run("overtaken by another turn", func(t *testing.T) {
-		w := newWorld(t)
-		for range 12 {
-			w.runExchange("this is one more of my stories")
-		}
-		w.model.on(summary, textAnswers("Told stories.")...)
-		w.rows.fails["summary"] = models.ErrStale
-		w.addText("and that was all of it").runRound()
-		require.NoError(t, w.finishTurn())
-		require.Contains(t, w.readDecisions(), "summarise overtaken")
-	})
-}
-
 func TestRedactionFailsClosed(t *testing.T) {
 	nested := func() string {
 		text := `"a@b.example"`

@@ -50,9 +50,6 @@ type Prepared struct {
 	Older *Older `json:"older,omitempty"`
 	// Newest is the entry of the conversation that it was made for.
 	Newest int64 `json:"newest"`
-	// NeedsSummary says that a summary or a note should be made once the reply is
-	// out.
-	NeedsSummary bool `json:"presses,omitempty"`
 }
 
 // queryText returns the text that is being answered. It is empty for a turn
@@ -114,7 +111,7 @@ func (a *Agent) prepareRound(ctx context.Context, tr *trace, t turn) Prepared {
 		// The first message must carry the legal footer and calls no tool.
 		t.offer = Offer{}
 	}
-	out := Prepared{Allowed: t.offeredNames(), Label: string(plan.StrategyAll), Focus: t.focus.Name, Newest: t.newestID(), NeedsSummary: a.memoryStepFor(t) != MemoryAfter && a.needsSummary(ctx, t)}
+	out := Prepared{Allowed: t.offeredNames(), Label: string(plan.StrategyAll), Focus: t.focus.Name, Newest: t.newestID()}
 	if query == "" {
 		out.Memory = a.composeMemory(ctx, tr, t, plan.ReplyOnly())
 		return out

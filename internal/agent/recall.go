@@ -123,7 +123,7 @@ func (s *search) findNearest(ctx context.Context) {
 // searchDeep asks what to search for and searches for it, unless the gate holds
 // that the conversation has it already.
 func (s *search) searchDeep(ctx context.Context) {
-	verdict := recall.Gate(recall.Question{Query: s.query, Window: s.turn.hotMessages(s.agent.Settings.Hot), Ruling: s.planRuling()})
+	verdict := recall.Gate(recall.Question{Query: s.query, Window: s.turn.hotMessages(s.agent.Settings.Hot), Ruling: s.planRuling(), Found: len(s.found) > 0})
 	s.trace.note(models.StageGate, verdict.Decision())
 	if !verdict.Recall {
 		return

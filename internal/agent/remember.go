@@ -2,58 +2,15 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"coachline/internal/agent/plan"
 	"coachline/internal/agent/recall"
 	"coachline/internal/calls"
 	"coachline/models"
 )
-
-// stepFacts are how many facts the memory step is shown at first.
-const stepFacts = 30
-
-// Worth reports whether a finished turn leaves anything to remember or to sum
-// up: a person's text that is more than a greeting, thanks or assent. Without a
-// memory step after the reply only a summary or a note may be due.
-func (a *Agent) Worth(c models.TurnContext) bool {
-	if c.Turn.Kind != models.TurnReply || !plan.Needed(personTexts(c)) {
-		return false
-	}
-	return a.memoryStepFor(turn{context: c}) == MemoryAfter || len(c.Steps) > 0 && isSummaryDue(c.Steps[len(c.Steps)-1])
-}
-
-// needsSummary reports whether a summary or a note should not wait for a later
-// turn: since this turn, or every few turns from then on, because one that
-// is being written may still fail.
-func (a *Agent) needsSummary(ctx context.Context, t turn) bool {
-	known, err := a.memoryOf(ctx, t.context)
-	pressing := func(entries []models.Message) bool {
-		session := recall.SummaryInput{Entries: entries, Summary: known.Summary, ContextTokens: t.capability.ContextTokens}
-		diary := recall.NoteInput{ParticipantID: t.participantID(), Entries: entries, Notes: known.Notes, Zone: t.zone}
-		return session.NeedsSummary(a.Settings.HistoryLimit) || diary.DayOver()
-	}
-	seen, again := t.context.Window, t.context.Turn.Number%turnsPerCheck == 0
-	return err == nil && pressing(seen) && (again || !pressing(seen[:max(0, len(seen)-turnEntries)]))
-}
-
-// turnsPerCheck is a number of turns, turnEntries the entries of a plain one.
-const turnsPerCheck, turnEntries = 4, 2
-
-// isSummaryDue reports whether the preparation of a step noted that a summary
-// or a note is due.
-func isSummaryDue(step models.Step) bool {
-	var kept struct {
-		Prepared struct {
-			NeedsSummary bool `json:"presses"`
-		}
-	}
-	return json.Unmarshal([]byte(step.Trace), &kept) == nil && kept.Prepared.NeedsSummary
-}
 
 // memoryStepFor says when the memory step of a turn runs. At a terminal, where
 // no delivery by a carrier has to be awaited, it comes first; a channel may
@@ -95,39 +52,6 @@ func personTexts(c models.TurnContext) string {
 		}
 	}
 	return joinLines(lines)
-}
-
-// Remember runs what follows a reply: the memory step where it comes after, a
-// new summary when the conversation has outgrown the window, the note of a day
-// that is over. Summary and note are left for the next turn when they fail, and
-// the memory step is an error where a later attempt may succeed; a retry pays
-// no model twice and stores nothing twice.
-func (a *Agent) Remember(ctx context.Context, c models.TurnContext) error {
-	clean, err := a.clean.Turn(c)
-	if err != nil {
-		return err
-	}
-	tr := &trace{turnID: clean.Turn.ID, now: a.Now}
-	zone := a.zoneOf(tr, &clean.Participant)
-	t := turn{context: clean, mode: clean.Turn.Mode, kind: clean.Turn.Kind, zone: zone, now: a.Now(), capability: a.capabilityOf(ctx)}
-	t, _ = a.digestOlder(ctx, tr, t, nil)
-	known, err := a.Memory.Recall(ctx, t.participantID())
-	if err != nil {
-		return fmt.Errorf("recalling: %w", err)
-	}
-	if a.memoryStepFor(t) == MemoryAfter {
-		_, err := a.runMemoryStep(ctx, tr, t.trimToReply(), known.Facts)
-		if isTransient(err) {
-			// No later turn reads this text again.
-			return err
-		}
-		if err != nil {
-			tr.noteError(models.StageMemory, err)
-		}
-	}
-	a.writeSummary(ctx, tr, t, known.Summary)
-	a.writeNotes(ctx, tr, t, known.Notes)
-	return a.saveStages(ctx, tr)
 }
 
 // isTransient reports whether a memory step may succeed later: not when the
@@ -186,13 +110,14 @@ func (a *Agent) runMemoryStep(ctx context.Context, tr *trace, t turn, facts []mo
 		tr.note(models.StageMemory, "memory skip "+reason)
 		return "", nil
 	}
+	shown := a.changeableFacts(ctx, tr, t.participantID(), query, facts)
 	if slices.ContainsFunc(facts, func(fact models.Fact) bool { return fact.TurnID == t.context.Turn.ID }) {
 		// An earlier attempt got this far.
 		tr.note(models.StageMemory, "memory skip done")
 		return "", nil
 	}
 	ask := recall.StepAsk{
-		Query: query, Profile: ProfileLines(t.context.Profile), Dialogue: plan.Dialogue(t.messagesBefore()), Facts: facts[:min(len(facts), stepFacts)],
+		Query: query, Profile: ProfileLines(t.context.Profile), Dialogue: plan.Dialogue(t.messagesBefore()), Facts: shown,
 		Rights: occasion.Rights, Zone: t.zone, Model: a.Settings.SmallModel,
 	}
 	var faults []recall.Fault
@@ -291,63 +216,4 @@ func lastTextID(c models.TurnContext) int64 {
 		}
 	}
 	return 0
-}
-
-// writeSummary stores a new summary when one is due.
-func (a *Agent) writeSummary(ctx context.Context, tr *trace, t turn, summary models.Summary) {
-	summary.ParticipantID = t.participantID()
-	drawn, due := recall.PlanSummary(recall.SummaryInput{Entries: t.context.Window, Summary: summary, ContextTokens: t.capability.ContextTokens})
-	if !due {
-		return
-	}
-	request, err := drawn.Request(a.Prompts, a.Settings.SmallModel)
-	if err == nil {
-		var answer string
-		if answer, err = a.askSmallModel(ctx, tr, question{stage: models.StageSummarise, request: request, limit: summaryLimit}); err == nil {
-			next, ok := drawn.Merge(answer, t.now.UTC())
-			if !ok {
-				tr.note(models.StageSummarise, "summary left")
-				return
-			}
-			err = a.Diary.PutSummary(ctx, next)
-		}
-	}
-	a.noteOutcome(tr, models.StageSummarise, err)
-}
-
-// writeNotes writes the notes of days that are over; the current day still
-// belongs to the window.
-func (a *Agent) writeNotes(ctx context.Context, tr *trace, t turn, notes []models.Note) {
-	today := t.now.In(t.zone).Format(time.DateOnly)
-	for _, open := range recall.PlanNotes(recall.NoteInput{ParticipantID: t.participantID(), Entries: t.context.Window, Notes: notes, Zone: t.zone}) {
-		if open.Earlier.LocalDate >= today {
-			return
-		}
-		request, err := open.Request(a.Prompts, a.Settings.SmallModel)
-		if err == nil {
-			var answer string
-			if answer, err = a.askSmallModel(ctx, tr, question{stage: models.StageNote, request: request, limit: summaryLimit}); err == nil {
-				next, ok := open.Merge(answer, t.now.UTC())
-				if !ok {
-					tr.note(models.StageNote, "note left")
-					return
-				}
-				err = a.Diary.PutNote(ctx, next)
-			}
-		}
-		a.noteOutcome(tr, models.StageNote, err)
-	}
-}
-
-// noteOutcome records how a step after the reply ended. A result of another
-// turn that was faster is as good.
-func (a *Agent) noteOutcome(tr *trace, stage models.StageName, err error) {
-	switch {
-	case err == nil:
-		tr.note(stage, string(stage)+" written")
-	case errors.Is(err, models.ErrStale):
-		tr.note(stage, string(stage)+" overtaken")
-	default:
-		tr.noteError(stage, err)
-	}
 }

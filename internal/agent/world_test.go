@@ -42,8 +42,7 @@ const (
 	resolver  = "resolver"
 	stepper   = "memory step"
 	limiter   = "limit"
-	summary   = "summary"
-	diarist   = "note"
+	closer    = "closing"
 	chooser   = "focus"
 )
 
@@ -55,9 +54,8 @@ var beginnings = map[string]string{
 	"Turn the step":               resolver,
 	"Decide whether the person's": stepper,
 	"Work on the message below":   limiter,
-	"Summarise the conversation":  summary,
-	"Write the note of one day":   diarist,
-	"Choose the coaching focus":   chooser,
+	"A conversation between a person and their coach has come": closer,
+	"Choose the coaching focus":                                chooser,
 }
 
 func purposeOf(req models.ChatRequest) string {
@@ -217,18 +215,11 @@ func (r *rows) SaveFact(ctx context.Context, fact models.Fact, vector []float32)
 	return r.Store.SaveFact(ctx, fact, vector)
 }
 
-func (r *rows) PutNote(ctx context.Context, note models.Note) error {
-	if err := r.enter("note"); err != nil {
+func (r *rows) CloseConversation(ctx context.Context, c models.Closing) error {
+	if err := r.enter("close"); err != nil {
 		return err
 	}
-	return r.Store.PutNote(ctx, note)
-}
-
-func (r *rows) PutSummary(ctx context.Context, summary models.Summary) error {
-	if err := r.enter("summary"); err != nil {
-		return err
-	}
-	return r.Store.PutSummary(ctx, summary)
+	return r.Store.CloseConversation(ctx, c)
 }
 
 func (r *rows) LastRound(ctx context.Context, id string, before int, since time.Time) (models.Step, error) {

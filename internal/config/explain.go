@@ -151,8 +151,8 @@ var explanations = map[string]explanation{
 	"COACH_TRANSCRIBE_MODEL": {readByBoth, "transcribes voice notes; empty: off"},
 	keysFile:                 {readByWorker, "JSON file of [keys](#several-keys)"},
 
-	"COACH_MEMORY_STEP":  {readByWorker, "when facts are remembered: `after` the reply (channel `terminal`: before), `before` it, `off`"},
-	"COACH_HOT_WINDOW":   {readByWorker, "how long a conversation lasts after its newest entry"},
+	"COACH_MEMORY_STEP":  {readByWorker, "when facts are remembered: `after` the conversation, once it rests (channel `terminal`: before a reply), `before` each reply, at one more model call, `off`"},
+	"COACH_HOT_WINDOW":   {readByWorker, "how long a conversation lasts after its newest entry; when it has rested so long, one model call reads what is new for facts, note and summary"},
 	"COACH_ROUTER":       {readByWorker, "how tools are chosen: `all`, `keyword`, `embedding`, `model`, `auto` (by model and number)"},
 	"COACH_PLANNER":      {readByWorker, "a plan before the answer: `on`, `off`, `auto` (by model size)"},
 	"COACH_DIGESTS":      {readByWorker, "shortened memories: `on`, `off`, `auto`"},

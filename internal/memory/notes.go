@@ -19,33 +19,44 @@ import (
 // nothing, so a retry is safe. *models.FieldError for a date that is not
 // YYYY-MM-DD, ErrNotFound also after removal.
 func (s *Store) PutNote(ctx context.Context, note models.Note) error {
-	if _, err := time.Parse(time.DateOnly, note.LocalDate); err != nil {
-		return models.BadField("local_date", "must be YYYY-MM-DD")
+	if err := checkNote(note); err != nil {
+		return err
 	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if _, err := database.LockEnrolled(tx, note.ParticipantID); err != nil {
 			return err
 		}
-		var old models.Note
-		err := tx.Where("participant_id = ? AND local_date = ?", note.ParticipantID, note.LocalDate).Take(&old).Error
-		if err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {
-			return err
-		}
-		write, err := mustWrite(edition{old.Version, old.UptoMessage, old.Text}, edition{note.Version, note.UptoMessage, note.Text})
-		if err != nil || !write {
-			return err
-		}
-		row := note
-		row.Version, row.UpdatedAt = note.Version+1, database.Instant(note.UpdatedAt)
-		if err := putRow(tx, &row, row.Version); err != nil {
-			return err
-		}
-		return noteChange(tx, row.ParticipantID)
+		return writeNote(tx, note)
 	})
 	if err != nil {
 		return fmt.Errorf("writing note: %w", err)
 	}
 	return nil
+}
+
+func checkNote(note models.Note) error {
+	if _, err := time.Parse(time.DateOnly, note.LocalDate); err != nil {
+		return models.BadField("local_date", "must be YYYY-MM-DD")
+	}
+	return nil
+}
+
+// writeNote writes a note whose participant is locked.
+func writeNote(tx *gorm.DB, note models.Note) error {
+	var old models.Note
+	err := tx.Where("participant_id = ? AND local_date = ?", note.ParticipantID, note.LocalDate).Take(&old).Error
+	if err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {
+		return err
+	}
+	write, err := mustWrite(edition{old.Version, old.UptoMessage, old.Text}, edition{note.Version, note.UptoMessage, note.Text})
+	if err != nil || !write {
+		return err
+	}
+	note.Version, note.UpdatedAt = note.Version+1, database.Instant(note.UpdatedAt)
+	if err := putRow(tx, &note, note.Version); err != nil {
+		return err
+	}
+	return noteChange(tx, note.ParticipantID)
 }
 
 // PutSummary replaces the summary of what the conversation held before the
@@ -55,25 +66,29 @@ func (s *Store) PutSummary(ctx context.Context, summary models.Summary) error {
 		if _, err := database.LockEnrolled(tx, summary.ParticipantID); err != nil {
 			return err
 		}
-		old, err := summaryOf(tx, summary.ParticipantID)
-		if err != nil {
-			return err
-		}
-		write, err := mustWrite(edition{old.Version, old.UptoMessage, old.Text}, edition{summary.Version, summary.UptoMessage, summary.Text})
-		if err != nil || !write {
-			return err
-		}
-		row := summary
-		row.Version, row.UpdatedAt = summary.Version+1, database.Instant(summary.UpdatedAt)
-		if err := putRow(tx, &row, row.Version); err != nil {
-			return err
-		}
-		return noteChange(tx, row.ParticipantID)
+		return writeSummary(tx, summary)
 	})
 	if err != nil {
 		return fmt.Errorf("writing summary: %w", err)
 	}
 	return nil
+}
+
+// writeSummary writes a summary whose participant is locked.
+func writeSummary(tx *gorm.DB, summary models.Summary) error {
+	old, err := summaryOf(tx, summary.ParticipantID)
+	if err != nil {
+		return err
+	}
+	write, err := mustWrite(edition{old.Version, old.UptoMessage, old.Text}, edition{summary.Version, summary.UptoMessage, summary.Text})
+	if err != nil || !write {
+		return err
+	}
+	summary.Version, summary.UpdatedAt = summary.Version+1, database.Instant(summary.UpdatedAt)
+	if err := putRow(tx, &summary, summary.Version); err != nil {
+		return err
+	}
+	return noteChange(tx, summary.ParticipantID)
 }
 
 // edition is what a note and a summary have in common.

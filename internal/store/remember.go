@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -10,15 +11,41 @@ import (
 	"coachline/models"
 )
 
-// MemoryQueue keeps the turns that are to be remembered.
+// MemoryQueue keeps the conversations that are to be closed, each by a turn.
 type MemoryQueue struct{ db *database.Database }
 
-// QueueMemory notes that a turn is to be remembered. Safe to retry: a turn is
-// queued once while it waits.
-func (s *MemoryQueue) QueueMemory(ctx context.Context, job models.MemoryJob) error {
-	job.QueuedAt, job.ClaimedUntil = instant(job.QueuedAt), instant(job.QueuedAt)
+// mostRests is how many times the rest a conversation without any is closed
+// after, counted from its first turn.
+const mostRests = 12
+
+// QueueMemory notes that a conversation is to be closed once it has rested since
+// the end of a turn. It takes the place of the person's earlier turns in the
+// queue, so that a text moves the instant; who never rests is closed after
+// twelve times that span. Safe to retry: a turn is queued once while it waits.
+func (s *MemoryQueue) QueueMemory(ctx context.Context, job models.MemoryJob, rest time.Duration) error {
+	ended := instant(job.QueuedAt)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		_, err := insertOnce(tx, &job)
+		var earlier []models.MemoryJob
+		if err := forUpdate(tx).Where("participant_id = ?", job.ParticipantID).Find(&earlier).Error; err != nil {
+			return err
+		}
+		row := models.MemoryJob{TurnID: job.TurnID, ParticipantID: job.ParticipantID, QueuedAt: ended}
+		for _, other := range earlier {
+			if other.TurnID == job.TurnID {
+				return nil
+			}
+			if other.QueuedAt.Before(row.QueuedAt) {
+				row.QueuedAt = other.QueuedAt
+			}
+		}
+		row.ClaimedUntil = instant(ended.Add(rest))
+		if last := row.QueuedAt.Add(mostRests * rest); last.Before(row.ClaimedUntil) {
+			row.ClaimedUntil = instant(last)
+		}
+		if err := tx.Where("participant_id = ?", job.ParticipantID).Delete(&models.MemoryJob{}).Error; err != nil {
+			return err
+		}
+		_, err := insertOnce(tx, &row)
 		return err
 	})
 	if err != nil {
@@ -27,8 +54,8 @@ func (s *MemoryQueue) QueueMemory(ctx context.Context, job models.MemoryJob) err
 	return nil
 }
 
-// ClaimMemory returns turns that are to be remembered and that no batch has, the
-// oldest first, and gives them to the caller until the instant of the claim.
+// ClaimMemory returns turns whose conversation has rested and that no batch has,
+// the oldest first, and gives them to the caller until the instant of the claim.
 // Turns that are still there afterwards are claimed again.
 func (s *MemoryQueue) ClaimMemory(ctx context.Context, c models.MemoryClaim) ([]string, error) {
 	var waiting int64

@@ -71,23 +71,9 @@ func TestOutcomesInSummaries(t *testing.T) {
 		plan, due := recall.PlanSummary(recall.SummaryInput{Entries: entries})
 		require.True(t, due)
 		require.Contains(t, plan.Material, "tool web done: "+long(160)+"…\n")
-		plans := recall.PlanNotes(recall.NoteInput{Entries: entries})
-		require.NotContains(t, plans[0].Material, "tool", "tool rows reach no note")
+		note, _ := recall.PlanNote(recall.NoteInput{Entries: entries})
+		require.NotContains(t, note.Material, "tool", "tool rows reach no note")
 	}
-}
-
-// Notes come in the order of their days.
-func TestNotesInOrder(t *testing.T) {
-	var entries []models.Message
-	for day := range 12 {
-		entries = append(entries, models.Message{ID: int64(day + 1), Role: models.RoleUser, Kind: models.KindMessage, Text: "walk", At: noon.AddDate(0, 0, day)})
-	}
-	var days []string
-	for _, plan := range recall.PlanNotes(recall.NoteInput{Entries: entries}) {
-		days = append(days, plan.Earlier.LocalDate)
-	}
-	require.Len(t, days, 12)
-	require.IsIncreasing(t, days)
 }
 
 // A note with space for 40 words and 280 characters is added to; with less it
@@ -104,14 +90,13 @@ func TestNotesThatAreFull(t *testing.T) {
 		{long(1121), true, 200},
 	} {
 		note := models.Note{ParticipantID: "p1", LocalDate: "2026-11-20", Text: tt.earlier}
-		plan := recall.PlanNotes(recall.NoteInput{ParticipantID: "p1", Entries: talk(1), Notes: []models.Note{note}})[0]
-		require.Equal(t, tt.rewrite, plan.Rewrite, "%d characters", len(tt.earlier))
-		req, err := plan.Request(library(t), "m")
+		plan, _ := recall.PlanClosing(recall.ClosingInput{ParticipantID: "p1", Entries: talk(1), Memory: models.Memory{Notes: []models.Note{note}}})
+		req, err := plan.Request(library(t), recall.ClosingAsk{})
 		require.NoError(t, err)
 		require.Contains(t, req.Messages[0].Content, fmt.Sprintf("%d words", tt.limit))
 		require.Equal(t, 1, strings.Count(req.Messages[0].Content, tt.earlier), "the note so far is in the request once")
 		require.Contains(t, req.Messages[0].Content, "person: walk 1\ncoach: nice 1", "and so is what is new")
-		require.Equal(t, tt.rewrite, strings.Contains(req.Messages[0].Content, "Earlier that day:\n"))
+		require.Equal(t, tt.rewrite, strings.Contains(req.Messages[0].Content, "write all of it anew"), "%d characters", len(tt.earlier))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"coachline/models"
@@ -26,12 +27,13 @@ const (
 )
 
 // Question is what the gate reads. Window holds the entries of the hot window,
-// oldest first; the run of the person's texts at its end is what is being
-// answered and does not count.
+// oldest first.
 type Question struct {
 	Query  string
 	Window []models.Message
 	Ruling Ruling
+	// Found: the person's own text brought up facts already.
+	Found bool
 	// Forbidden: mode or channel reads no memory.
 	Forbidden bool
 }
@@ -52,9 +54,10 @@ func (v Verdict) Decision() string {
 }
 
 // Gate decides without a model whether the deep search runs: not when mode or
-// channel forbid it, not when a plan does without it, and not when the window
-// holds a tool's result and at least half of the query's content words.
-// Anything that it cannot read makes it recall.
+// channel forbid it, and not when a plan does without it. Without a plan it runs
+// for a text that asks something and brought up no fact by its own words and
+// meaning, unless results of tools in the window hold at least half of its
+// content words. A result that it cannot read makes it recall.
 func Gate(q Question) Verdict {
 	if q.Forbidden {
 		return Verdict{Reason: "forbidden"}
@@ -66,49 +69,66 @@ func Gate(q Question) Verdict {
 		return Verdict{Reason: "plan"}
 	case RulingOpen:
 	}
-	seen, err := readWindow(q.Window)
+	if !asks(q.Query) {
+		return Verdict{Reason: "no question"}
+	}
+	if q.Found {
+		return Verdict{Reason: "found"}
+	}
+	results, err := toolResults(q.Window)
 	words := Words(q.Query)
 	switch {
 	case err != nil:
 		return Verdict{Recall: true, Reason: "error"}
-	case !seen.tool:
+	case results == "":
 		return Verdict{Recall: true, Reason: "no tool row"}
 	case len(words) == 0:
 		return Verdict{Recall: true, Reason: "no words"}
 	}
-	coverage := float64(countShared(words, Words(seen.text))) / float64(len(words))
+	coverage := float64(countShared(words, Words(results))) / float64(len(words))
 	return Verdict{Recall: coverage < coveredShare, Reason: fmt.Sprintf("%.2f", coverage)}
 }
 
-type window struct {
-	text string
-	tool bool
+// askWords begin a question or a request for something that was said before, in
+// the languages of the texts.
+var askWords = wordSet(`what when where which who whom whose why how did does do is are was were can could should would will tell remind remember
+	was wann wo welche welcher welches wer wem wen warum wieso wie hab habe hatte kann soll sag erinner weißt
+	qué que cuándo cuando dónde donde cuál cual cuáles quién quien cómo como cuántas puedo debo dime recuérdame recuerdas sabes
+	quoi quand où quel quelle quels quelles qui comment pourquoi combien est puis dis rappelle
+	quando onde qual quais quem porquê porque quanto quantas posso devo diz lembra lembras sabe`)
+
+// askedWithin is how many words at the beginning of a sentence may come before
+// the one that asks.
+const askedWithin = 2
+
+// asks reports whether a text asks something: by a question mark of any script,
+// or by how a sentence of it begins.
+func asks(query string) bool {
+	if strings.ContainsAny(query, "?？؟¿") {
+		return true
+	}
+	sentences := strings.FieldsFunc(query, func(r rune) bool { return strings.ContainsRune(".!,;:\n", r) })
+	return slices.ContainsFunc(sentences, func(sentence string) bool {
+		words := wordRuns(sentence)
+		return slices.ContainsFunc(words[:min(len(words), askedWithin)], func(word string) bool { return askWords[word] })
+	})
 }
 
 var errUnreadable = errors.New("tool result is not readable")
 
-// readWindow joins the contents of a window. What a tool was called with is not
-// content: a search for a word is no answer about it.
-func readWindow(entries []models.Message) (window, error) {
-	for len(entries) > 0 && entries[len(entries)-1].Role == models.RoleUser {
-		entries = entries[:len(entries)-1]
-	}
-	var seen window
+// toolResults joins what tools returned in a window. What a tool was called with
+// is no result, and neither is what was said beside it.
+func toolResults(entries []models.Message) (string, error) {
 	var text strings.Builder
 	for _, entry := range entries {
-		switch {
-		case entry.Kind == models.KindDebug || entry.Kind == models.KindToolCall:
-		case entry.Kind == models.KindToolResult || entry.Role == models.RoleTool:
-			var result models.ToolResult
-			if json.Unmarshal([]byte(entry.Text), &result) != nil {
-				return window{}, errUnreadable
-			}
-			seen.tool = true
-			text.WriteString(result.Content + "\n")
-		default:
-			text.WriteString(entry.Text + "\n")
+		if entry.Kind != models.KindToolResult && entry.Role != models.RoleTool {
+			continue
 		}
+		var result models.ToolResult
+		if json.Unmarshal([]byte(entry.Text), &result) != nil {
+			return "", errUnreadable
+		}
+		text.WriteString(result.Content + "\n")
 	}
-	seen.text = text.String()
-	return seen, nil
+	return text.String(), nil
 }

@@ -43,14 +43,14 @@ func TestGate(t *testing.T) {
 		{"J19 accents and case", "CAFÉ?", []models.Message{result("un café"), coach("x")}, "gate skip 1.00"},
 		{"A7 an unreadable row", "Leeds run", []models.Message{{Role: models.RoleTool, Kind: models.KindToolResult, Text: "{"}, coach("x")}, "gate recall error"},
 		{"J18 an empty window", "Leeds run", nil, "gate recall no tool row"},
-		{"J18 what was said counts beside the tool's result", "knee swelling", []models.Message{result("pollen"), coach("the swelling of your knee")}, "gate skip 1.00"},
+		{"J18 what was said beside the tool's result does not count", "my sister Petra", []models.Message{user("my sister Petra"), result(`{"ok":true}`), coach("my sister Petra")}, "gate recall 0.00"},
 		{"J18 a result by its role", "grass pollen", []models.Message{{Role: models.RoleTool, Text: result("grass pollen").Text}, coach("x")}, "gate skip 1.00"},
 		{"J18 a result by its kind", "grass pollen", []models.Message{{Role: models.RoleAssistant, Kind: models.KindToolResult, Text: result("grass pollen").Text}, coach("x")}, "gate skip 1.00"},
 		{"J17 debug texts do not count", "secret plan", []models.Message{result("nothing"), {Role: models.RoleAssistant, Kind: models.KindDebug, Text: "secret plan"}}, "gate recall 0.00"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := recall.Gate(recall.Question{Query: tt.query, Window: tt.window, Ruling: recall.RulingOpen})
+			got := recall.Gate(recall.Question{Query: tt.query + "?", Window: tt.window, Ruling: recall.RulingOpen})
 			require.Equal(t, tt.want, got.Decision())
 			require.Equal(t, strings.HasPrefix(tt.want, "gate recall"), got.Recall)
 		})
@@ -66,8 +66,15 @@ func TestGateIsNotAsked(t *testing.T) {
 		{"J19 the plan asks for memory", recall.Question{Query: "grass pollen", Window: pollen(), Ruling: recall.RulingWanted}, "gate recall plan"},
 		{"J39 the plan does without", recall.Question{Query: "my knee", Ruling: recall.RulingUnwanted}, "gate skip plan"},
 		{"J49 forbidden by mode or channel", recall.Question{Query: "my knee", Ruling: recall.RulingWanted, Forbidden: true}, "gate skip forbidden"},
-		{"J30 no plan", recall.Question{Query: "my knee", Ruling: recall.RulingOpen}, "gate recall no tool row"},
-		{"an unset ruling is no plan", recall.Question{Query: "my knee"}, "gate recall no tool row"},
+		{"J30 no plan", recall.Question{Query: "my knee?", Ruling: recall.RulingOpen}, "gate recall no tool row"},
+		{"an unset ruling is no plan", recall.Question{Query: "my knee?"}, "gate recall no tool row"},
+		{"what was found needs no search", recall.Question{Query: "my knee?", Found: true}, "gate skip found"},
+		{"but where the plan asks for it", recall.Question{Query: "my knee", Found: true, Ruling: recall.RulingWanted}, "gate recall plan"},
+		{"what asks nothing", recall.Question{Query: "walked for 20 minutes, felt good"}, "gate skip no question"},
+		{"a question without its mark", recall.Question{Query: "ok. so what was my plan"}, "gate recall no tool row"},
+		{"a wish to be told", recall.Question{Query: "Tell me of my sports"}, "gate recall no tool row"},
+		{"in another language", recall.Question{Query: "Wann war mein Termin"}, "gate recall no tool row"},
+		{"of another script", recall.Question{Query: "今日の花粉は？"}, "gate recall no tool row"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, recall.Gate(tt.in).Decision()) })
@@ -99,7 +106,7 @@ func TestGateProperties(t *testing.T) {
 			require.GreaterOrEqual(t, utf8.RuneCountInString(word), 3)
 			require.True(t, strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsDigit(r) }))
 		}
-		open := recall.Question{Query: query, Window: []models.Message{coach(text)}}
+		open := recall.Question{Query: query + "?", Window: []models.Message{coach(text)}}
 		require.True(t, recall.Gate(open).Recall, "without a tool row it recalls")
 		open.Window = []models.Message{result(query + " " + text), coach("x")}
 		require.Equal(t, len(words) == 0, recall.Gate(open).Recall, "a window that holds the query suffices")

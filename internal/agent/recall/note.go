@@ -1,14 +1,12 @@
 package recall
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"coachline/internal/text"
 	"coachline/models"
-	"coachline/prompts"
 )
 
 const (
@@ -28,12 +26,15 @@ type NoteInput struct {
 	// Entries are the entries of the conversation, oldest first; those that a
 	// note covers are skipped.
 	Entries []models.Message
-	// Notes are the notes so far, of any days.
+	// Notes are the newest notes so far. The furthest entry that one of them
+	// covers stands for everything before it, also for days without a note.
 	Notes []models.Note
 	Zone  *time.Location
+	// ContextTokens is the window of the model; 0 is unknown.
+	ContextTokens int
 }
 
-// NotePlan is one note to write: the first of a local day, or an addition.
+// NotePlan is the note to write: the first of a local day, or an addition.
 type NotePlan struct {
 	// Earlier is the note so far, with the person and the day set.
 	Earlier  models.Note
@@ -43,48 +44,49 @@ type NotePlan struct {
 	Rewrite bool
 	// Upto is the newest entry in the material.
 	Upto int64
+
+	// from is the newest entry that an earlier note covers, said what the person
+	// wrote since.
+	from int64
+	said []string
 }
 
-// PlanNotes lists the notes that are open, oldest day first, one for each
-// local day.
-func PlanNotes(d NoteInput) []NotePlan {
-	byDay := map[string]*NotePlan{}
-	lines := map[string][]string{}
-	for _, entry := range d.Entries {
-		line, day := noteLine(entry), localDate(entry.At, d.Zone)
-		if line == "" || entry.ID <= d.coveredUpto(day) {
+// PlanNote draws the note of the day of the newest entry from all that is new.
+// Where that began on an earlier day, each day is headed by its date. It is not
+// open where the person wrote nothing new. What one request should not hold is
+// left out, the oldest first.
+func PlanNote(d NoteInput) (plan NotePlan, open bool) {
+	plan.from = d.coveredUpto()
+	var lines []string
+	tokens, day := 0, ""
+	for _, entry := range slices.Backward(d.Entries) {
+		line, own := noteLine(entry), localDate(entry.At, d.Zone)
+		if line == "" || entry.ID <= plan.from {
 			continue
 		}
-		if byDay[day] == nil {
-			earlier := d.noteOf(day)
-			full := noteWords-countWords(earlier.Text) < addedWords || noteMost-countChars(earlier.Text) < addedMost
-			byDay[day] = &NotePlan{Earlier: earlier, Rewrite: full}
+		tokens += EstimateTokens(line)
+		if d.ContextTokens > 0 && float64(tokens) > oversizeShare*float64(d.ContextTokens) {
+			break
 		}
-		byDay[day].Upto = max(byDay[day].Upto, entry.ID)
-		lines[day] = append(lines[day], line)
-	}
-	var plans []NotePlan
-	for day, plan := range byDay {
-		plan.Material = strings.Join(lines[day], "\n")
-		plans = append(plans, *plan)
-	}
-	slices.SortFunc(plans, func(a, b NotePlan) int { return strings.Compare(a.Earlier.LocalDate, b.Earlier.LocalDate) })
-	return plans
-}
-
-// DayOver reports whether the last day before that of the newest entry has
-// something that its note lacks.
-func (d NoteInput) DayOver() bool {
-	if len(d.Entries) == 0 {
-		return false
-	}
-	today := localDate(d.Entries[len(d.Entries)-1].At, d.Zone)
-	for _, entry := range slices.Backward(d.Entries) {
-		if day := localDate(entry.At, d.Zone); day != today && noteLine(entry) != "" {
-			return entry.ID > d.coveredUpto(day)
+		if plan.Upto == 0 {
+			plan.Earlier, plan.Upto = d.noteOf(own), entry.ID
+		} else if own != day {
+			lines = append(lines, day+":")
+		}
+		day = own
+		lines = append(lines, line)
+		if entry.Role == models.RoleUser {
+			plan.said = append(plan.said, text.OneLine(entry.Text))
 		}
 	}
-	return false
+	if day != plan.Earlier.LocalDate {
+		lines = append(lines, day+":")
+	}
+	slices.Reverse(lines)
+	slices.Reverse(plan.said)
+	plan.Material = strings.Join(lines, "\n")
+	plan.Rewrite = noteWords-countWords(plan.Earlier.Text) < addedWords || noteMost-countChars(plan.Earlier.Text) < addedMost
+	return plan, len(plan.said) > 0
 }
 
 // noteLine returns the line of an entry in a note; it is empty for what does
@@ -107,34 +109,32 @@ func (d NoteInput) noteOf(day string) models.Note {
 	return models.Note{ParticipantID: d.ParticipantID, LocalDate: day}
 }
 
-// coveredUpto returns the newest entry that the note of a day covers.
-func (d NoteInput) coveredUpto(day string) int64 { return d.noteOf(day).UptoMessage }
+// coveredUpto returns the newest entry that a note covers.
+func (d NoteInput) coveredUpto() int64 {
+	upto := int64(0)
+	for _, note := range d.Notes {
+		if note.ParticipantID == d.ParticipantID {
+			upto = max(upto, note.UptoMessage)
+		}
+	}
+	return upto
+}
 
 // countWords returns the number of words of a text.
 func countWords(text string) int { return len(strings.Fields(text)) }
 
-// Request asks for the note, or for what to add to it. It fails only when the
-// prompt cannot be rendered; then try after the next turn.
-func (p NotePlan) Request(lib *prompts.Library, model string) (models.ChatRequest, error) {
-	data := prompts.StageData{Earlier: strings.TrimSpace(p.Earlier.Text), Material: p.Material}
-	data.Limit = noteWords - countWords(data.Earlier)
+// wordsLeft returns how many words the answer may have.
+func (p NotePlan) wordsLeft() int {
 	if p.Rewrite {
-		data.Limit = noteWords
-		data.Material = "Earlier that day:\n" + data.Earlier + "\n\nThen:\n" + data.Material
-		data.Earlier = ""
+		return noteWords
 	}
-	req, err := renderRequest(lib, prompts.DailyNote, data, model)
-	if err != nil {
-		return models.ChatRequest{}, fmt.Errorf("rendering note request: %w", err)
-	}
-	return req, nil
+	return noteWords - countWords(p.Earlier.Text)
 }
 
 // Merge returns the note to store: what it said so far stays, and the answer is
 // added below it, within 200 words; only a rewrite, whose request held all of
 // it, replaces it. The answer that nothing is worth a note moves only
-// UptoMessage. ok is false when there is no answer: the entries stay open, and
-// it is asked for again after the next turn.
+// UptoMessage. ok is false when there is no answer.
 func (p NotePlan) Merge(answer string, now time.Time) (note models.Note, ok bool) {
 	text := answerText(answer)
 	if text == "" {

@@ -143,16 +143,11 @@ func TestPlanSummary(t *testing.T) {
 	})
 }
 
-func TestSummaryRequest(t *testing.T) {
+func TestSummaryMerge(t *testing.T) {
 	earlier := models.Summary{ParticipantID: "p1", Text: "Walks at seven. Knee hurts.", UptoMessage: 10, Version: 3}
 	entries := talk(22)
 	plan, due := recall.PlanSummary(recall.SummaryInput{Entries: entries, Summary: earlier})
 	require.True(t, due)
-	req, err := plan.Request(library(t), "m")
-	text := system(t, req, err)
-	golden(t, "summary_request.golden.txt", text)
-	t.Run("A62 W14", func(t *testing.T) { require.Contains(t, text, "Walks at seven. Knee hurts.") })
-	t.Run("P34", func(t *testing.T) { require.Equal(t, 1024, req.MaxTokens) })
 	t.Run("A61", func(t *testing.T) {
 		got, ok := plan.Merge("<think>x</think>New.", noon)
 		require.True(t, ok)
@@ -180,68 +175,6 @@ func TestSummaryRequest(t *testing.T) {
 	})
 }
 
-// A check that finds nothing to do is saved, and nothing leaves the model's
-// sight before it is summed up.
-func TestNeedsSummary(t *testing.T) {
-	big := talk(3)
-	big[0].Text = long(800)
-	tests := []struct {
-		name  string
-		in    recall.SummaryInput
-		shown int
-		want  bool
-	}{
-		{"P31 not before it is due", recall.SummaryInput{Entries: talk(10)}, 10, false},
-		{"little is shown", recall.SummaryInput{Entries: talk(11)}, 10, true},
-		{"no bound on what is shown", recall.SummaryInput{Entries: talk(11)}, -1, true},
-		{"due, with room left", recall.SummaryInput{Entries: talk(13)}, 30, false},
-		{"due, and the oldest are about to go", recall.SummaryInput{Entries: talk(14)}, 30, true},
-		{"P31 covered ones do not count", recall.SummaryInput{Entries: talk(15), Summary: models.Summary{UptoMessage: 4}}, 30, false},
-		{"P31 75 % of the window", recall.SummaryInput{Entries: big, ContextTokens: 400}, 30, true},
-		{"nothing", recall.SummaryInput{}, 30, false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, tt.in.NeedsSummary(tt.shown))
-			_, due := recall.PlanSummary(tt.in)
-			require.True(t, due || !tt.want, "what presses is due")
-		})
-	}
-}
-
-func TestDayOver(t *testing.T) {
-	paris, err := time.LoadLocation("Europe/Paris")
-	require.NoError(t, err)
-	late := time.Date(2026, 11, 20, 23, 30, 0, 0, time.UTC) // the 21st in Paris
-	entry := func(id int64, at time.Time) models.Message {
-		return models.Message{ID: id, Role: models.RoleUser, Kind: models.KindMessage, Text: "walk", At: at}
-	}
-	tool := toolRows(2, "t1", false)
-	note := func(day string, upto int64) []models.Note {
-		return []models.Note{{ParticipantID: "conv_1", LocalDate: day, UptoMessage: upto}}
-	}
-	tests := []struct {
-		name  string
-		in    recall.NoteInput
-		want  bool
-		entry []models.Message
-	}{
-		{"J51 one day", recall.NoteInput{}, false, []models.Message{entry(1, noon), entry(2, late)}},
-		{"J51 a local day is over", recall.NoteInput{Zone: paris}, true, []models.Message{entry(1, noon), entry(2, late)}},
-		{"its note is there", recall.NoteInput{Zone: paris, Notes: note("2026-11-20", 1)}, false, []models.Message{entry(1, noon), entry(2, late)}},
-		{"its note lacks something", recall.NoteInput{Zone: paris, Notes: note("2026-11-20", 1)}, true, []models.Message{entry(1, noon), entry(2, noon), entry(3, late)}},
-		{"another person's note", recall.NoteInput{Zone: paris, Notes: []models.Note{{ParticipantID: "conv_2", LocalDate: "2026-11-20", UptoMessage: 1}}}, true, []models.Message{entry(1, noon), entry(2, late)}},
-		{"J17 nothing but tools", recall.NoteInput{Zone: paris}, false, append(tool, entry(4, late))},
-		{"nothing", recall.NoteInput{}, false, nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			tt.in.ParticipantID, tt.in.Entries = "conv_1", tt.entry
-			require.Equal(t, tt.want, tt.in.DayOver())
-		})
-	}
-}
-
 func TestPlanSummaryProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var entries []models.Message
@@ -264,36 +197,53 @@ func TestPlanSummaryProperties(t *testing.T) {
 	})
 }
 
-func TestPlanNotes(t *testing.T) {
+func TestPlanNote(t *testing.T) {
 	tokyo := time.FixedZone("Asia/Tokyo", 9*60*60)
 	entries := append(talk(2), toolRows(5, "t3", false)...)
 	entries[2].At, entries[3].At = noon.Add(4*time.Hour), noon.Add(5*time.Hour)
 	entries = append(entries, models.Message{ID: 9, Kind: models.KindDebug, Role: models.RoleAssistant, Text: "debug", At: noon})
-	diary := recall.NoteInput{ParticipantID: "p1", Entries: entries, Zone: tokyo, Notes: []models.Note{
+	in := recall.NoteInput{ParticipantID: "p1", Entries: entries, Zone: tokyo, Notes: []models.Note{
 		{ParticipantID: "p1", LocalDate: "2026-11-20", Text: "Person: walked.", UptoMessage: 1},
 		{ParticipantID: "p2", LocalDate: "2026-11-21", Text: "not hers", UptoMessage: 90},
 	}}
-	plans := recall.PlanNotes(diary)
-	require.Len(t, plans, 2)
-	t.Run("P44 local days", func(t *testing.T) {
-		require.Equal(t, "coach: nice 1", plans[0].Material)
-		require.Equal(t, diary.Notes[0], plans[0].Earlier)
-		require.Equal(t, models.Note{ParticipantID: "p1", LocalDate: "2026-11-21"}, plans[1].Earlier)
-		require.Equal(t, "person: walk 2\ncoach: nice 2", plans[1].Material)
-		require.Equal(t, int64(4), plans[1].Upto)
+	plan, open := recall.PlanNote(in)
+	require.True(t, open)
+	t.Run("P44 the newest local day, with what is older under its date", func(t *testing.T) {
+		require.Equal(t, models.Note{ParticipantID: "p1", LocalDate: "2026-11-21"}, plan.Earlier)
+		require.Equal(t, "2026-11-20:\ncoach: nice 1\n2026-11-21:\nperson: walk 2\ncoach: nice 2", plan.Material)
+		require.Equal(t, int64(4), plan.Upto)
 	})
-	t.Run("J17", func(t *testing.T) { require.NotContains(t, plans[0].Material+plans[1].Material, "dry") })
+	t.Run("J17", func(t *testing.T) { require.NotContains(t, plan.Material, "dry") })
+	t.Run("J51 an addition", func(t *testing.T) {
+		in := in
+		in.Entries = entries[:3]
+		in.Entries[2].At = noon
+		plan, open := recall.PlanNote(in)
+		require.True(t, open)
+		require.Equal(t, in.Notes[0], plan.Earlier)
+		require.Equal(t, "coach: nice 1\nperson: walk 2", plan.Material)
+	})
 	t.Run("nothing open", func(t *testing.T) {
-		require.Empty(t, recall.PlanNotes(recall.NoteInput{ParticipantID: "p1", Entries: toolRows(1, "t1", false)}))
+		for _, entries := range [][]models.Message{toolRows(1, "t1", false), talk(1)[1:], nil} {
+			_, open := recall.PlanNote(recall.NoteInput{ParticipantID: "p1", Entries: entries})
+			require.False(t, open)
+		}
 	})
-	t.Run("J51", func(t *testing.T) {
-		req, err := plans[1].Request(library(t), "m")
-		golden(t, "note_request.golden.txt", system(t, req, err))
-		req, err = plans[0].Request(library(t), "m")
-		text := system(t, req, err)
-		golden(t, "note_more_request.golden.txt", text)
-		require.Contains(t, text, "at most 198 words")
-		require.Contains(t, text, "Person: walked.")
+	t.Run("one note stands for all before it", func(t *testing.T) {
+		entries := talk(10)
+		for i := range entries {
+			entries[i].At = noon.AddDate(0, 0, i/2)
+		}
+		note := models.Note{ParticipantID: "p1", LocalDate: "2026-11-28", UptoMessage: 18}
+		plan, open := recall.PlanNote(recall.NoteInput{ParticipantID: "p1", Entries: entries, Notes: []models.Note{note}})
+		require.True(t, open)
+		require.Equal(t, "person: walk 10\ncoach: nice 10", plan.Material, "days without a note are not read again")
+	})
+	t.Run("P33 half of the model's window, the newest first", func(t *testing.T) {
+		plan, _ := recall.PlanNote(recall.NoteInput{ParticipantID: "p1", Entries: talk(40), ContextTokens: 100})
+		require.Contains(t, plan.Material, "walk 40")
+		require.NotContains(t, plan.Material, "walk 20")
+		require.LessOrEqual(t, recall.EstimateTokens(plan.Material), 60)
 	})
 }
 
@@ -316,10 +266,8 @@ func TestMergeNote(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			plan := recall.PlanNotes(recall.NoteInput{ParticipantID: "p1", Entries: talk(4), Notes: []models.Note{note(tt.earlier)}})[0]
+			plan, _ := recall.PlanNote(recall.NoteInput{ParticipantID: "p1", Entries: talk(4), Notes: []models.Note{note(tt.earlier)}})
 			require.Equal(t, tt.rewrite, plan.Rewrite)
-			req, err := plan.Request(library(t), "m")
-			require.Contains(t, system(t, req, err), tt.earlier)
 			got, ok := plan.Merge(tt.answer, noon)
 			require.True(t, ok)
 			require.Equal(t, tt.want, got.Text)
@@ -331,7 +279,7 @@ func TestMergeNote(t *testing.T) {
 		})
 	}
 	t.Run("J51 a script without spaces", func(t *testing.T) {
-		plan := recall.PlanNotes(recall.NoteInput{Entries: talk(1)})[0]
+		plan, _ := recall.PlanNote(recall.NoteInput{Entries: talk(1)})
 		got, _ := plan.Merge(strings.Repeat("歩", 3000), noon)
 		require.LessOrEqual(t, chars(got.Text), 1400)
 	})
@@ -342,7 +290,7 @@ func TestNotesGrowWithinBounds(t *testing.T) {
 		current := models.Note{ParticipantID: "p1", LocalDate: "2026-11-20"}
 		for i := range rapid.IntRange(1, 12).Draw(t, "times") {
 			entries := []models.Message{{ID: int64(10 + i), Role: models.RoleUser, Text: "walked", At: noon}}
-			plan := recall.PlanNotes(recall.NoteInput{ParticipantID: "p1", Entries: entries, Notes: []models.Note{current}})[0]
+			plan, _ := recall.PlanNote(recall.NoteInput{ParticipantID: "p1", Entries: entries, Notes: []models.Note{current}})
 			next, _ := plan.Merge(strings.Repeat("word ", rapid.IntRange(0, 300).Draw(t, "words")), noon)
 			require.LessOrEqual(t, len(strings.Fields(next.Text)), 200)
 			require.LessOrEqual(t, chars(next.Text), 1400)

@@ -18,6 +18,8 @@ const (
 	ActionNone   Action = "none"
 	ActionSave   Action = "save"
 	ActionUpdate Action = "update"
+	// ActionEnd is an update to what no longer holds, which stays as an event.
+	ActionEnd Action = "end"
 )
 
 // Rights are the actions that mode and channel allow; without any the step
@@ -78,10 +80,7 @@ func StepRequest(lib *prompts.Library, ask StepAsk) (models.ChatRequest, error) 
 	for _, line := range ask.Profile {
 		data.Profile = append(data.Profile, text.TruncateWithin(plainLine(line), factChars))
 	}
-	for _, fact := range ask.Facts {
-		data.Facts = append(data.Facts, fmt.Sprintf("%s (%s, %s): %s",
-			fact.ID, fact.Kind, localDate(fact.UpdatedAt, ask.Zone), text.TruncateWithin(plainLine(fact.Text), factChars)))
-	}
+	data.Facts = factLines(ask.Facts, ask.Zone)
 	if !ask.Rights.Save {
 		data.Steps = append(data.Steps, "Saving something new is not allowed here.")
 	}
@@ -121,7 +120,7 @@ func (o Operation) Decision() string {
 		return "memory save " + string(o.Kind)
 	case ActionUpdate:
 		return "memory update " + o.ID
-	case ActionNone:
+	case ActionNone, ActionEnd:
 	}
 	return "memory none"
 }
@@ -172,6 +171,9 @@ func ParseStep(answer string, known Known) (Operation, Fault) {
 		Action: Action(strings.ToLower(strings.TrimSpace(raw.Action))), ID: strings.TrimSpace(raw.ID),
 		Kind: models.FactKind(strings.ToLower(strings.TrimSpace(raw.Kind))), Text: plainLine(raw.Text),
 	}
+	if op.Action == ActionEnd {
+		op.Action, op.Kind = ActionUpdate, models.FactEvent
+	}
 	if op.Action == ActionNone || op.Action == "" && op.Text == "" {
 		return none, FaultNone
 	}
@@ -197,7 +199,7 @@ func (o *Operation) findFault(known Known) Fault {
 		if !o.findFact(known.Facts) {
 			return FaultUnknownID
 		}
-	case ActionNone:
+	case ActionNone, ActionEnd:
 	default:
 		return FaultAction
 	}

@@ -8,7 +8,6 @@ import (
 
 	"coachline/internal/text"
 	"coachline/models"
-	"coachline/prompts"
 )
 
 const (
@@ -64,15 +63,6 @@ func PlanSummary(s SummaryInput) (plan SummaryPlan, due bool) {
 	}
 	taken, material := s.takeTurns(open[:end])
 	return SummaryPlan{Earlier: s.Summary, Material: material, Upto: taken[len(taken)-1].ID}, true
-}
-
-// NeedsSummary reports whether a summary that is due should not wait for more
-// entries: those that none holds are about to leave what the model is shown of
-// the conversation, shown entries, or fill its window. It saves checks that
-// find nothing to do; an early one does no harm.
-func (s SummaryInput) NeedsSummary(shown int) bool {
-	open := s.openEntries()
-	return len(open) > max(manyEntries, shown-keptEntries) || s.isFull(open)
 }
 
 // openEntries returns the entries that no summary holds.
@@ -135,21 +125,9 @@ func (s SummaryInput) takeTurns(entries []models.Message) (taken []models.Messag
 // joinLines joins the lines that are not blank.
 func joinLines(lines []string) string { return strings.Join(dropBlank(lines), "\n") }
 
-// Request asks for the new summary. It fails only when the prompt cannot be
-// rendered; then try after the next turn.
-func (p SummaryPlan) Request(lib *prompts.Library, model string) (models.ChatRequest, error) {
-	data := prompts.StageData{Earlier: strings.TrimSpace(p.Earlier.Text), Material: p.Material, Limit: summaryChars}
-	req, err := renderRequest(lib, prompts.SessionSummary, data, model)
-	if err != nil {
-		return models.ChatRequest{}, fmt.Errorf("rendering summary request: %w", err)
-	}
-	req.MaxTokens = summaryTokens
-	return req, nil
-}
-
 // Merge returns the summary to store, with the version that it replaces; the
 // store raises it. ok is false when the answer is no summary: nothing changes,
-// the entries stay open, and it is asked for again after the next turn.
+// the entries stay open, and it is asked for again with the next closing.
 func (p SummaryPlan) Merge(answer string, now time.Time) (summary models.Summary, ok bool) {
 	body := answerText(answer)
 	if body == "" || isNone(body) {

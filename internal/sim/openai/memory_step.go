@@ -65,7 +65,31 @@ func (a stageAsk) remember() string {
 	_, notes, _ := strings.Cut(a.System, "\nMessage: "+strings.TrimSpace(a.User))
 	maySave := !strings.Contains(notes, "Saving something new is not allowed here.")
 	mayUpdate := !strings.Contains(notes, "There is no fact that you may update.")
-	for _, sentence := range sentences(straight(a.User)) {
+	return encode(a.decide(a.User, maySave, mayUpdate))
+}
+
+// close decides in the same way for each message of a conversation that rests.
+func (a stageAsk) close() string {
+	out := map[string]any{"note": ""}
+	if strings.Contains(a.System, "\nSummary so far:\n") {
+		out["summary"] = "They talked about the habit."
+	}
+	if strings.Contains(a.System, "\nKnown facts:\n") {
+		facts := []map[string]string{}
+		for line := range strings.Lines(a.under("What is new")) {
+			said, theirs := strings.CutPrefix(strings.TrimSpace(line), "person: ")
+			if fact := a.decide(said, true, true); theirs && fact["action"] != "none" {
+				facts = append(facts, fact)
+			}
+		}
+		out["facts"] = facts
+	}
+	return encode(out)
+}
+
+// decide says what one text adds to the known facts.
+func (a stageAsk) decide(text string, maySave, mayUpdate bool) map[string]string {
+	for _, sentence := range sentences(straight(text)) {
 		if isQuestion(sentence) {
 			continue
 		}
@@ -73,15 +97,15 @@ func (a stageAsk) remember() string {
 		old, newText, changes := a.findReplaced(sentence, said, subject)
 		switch {
 		case changes && sameWords(old.text, newText):
-			return none
+			return map[string]string{"action": "none"}
 		case changes && mayUpdate:
-			return encode(map[string]string{"action": "update", "id": old.id, "kind": old.kind, "text": newText})
+			return map[string]string{"action": "update", "id": old.id, "kind": old.kind, "text": newText}
 		case changes, said == "", !maySave:
 			continue
 		}
-		return encode(map[string]string{"action": "save", "kind": kind, "text": said})
+		return map[string]string{"action": "save", "kind": kind, "text": said}
 	}
-	return none
+	return map[string]string{"action": "none"}
 }
 
 const none = `{"action":"none"}`

@@ -24,8 +24,7 @@ const (
 	stageMessages     stageName = "messages digest"
 	stageLimitDigest  stageName = "limit digest"
 	stageMemoryStep   stageName = "memory step"
-	stageSummary      stageName = "summary"
-	stageDailyNote    stageName = "daily note"
+	stageClosing      stageName = "closing"
 	stageFocus        stageName = "focus"
 	stageLook         stageName = "second look"
 )
@@ -41,8 +40,7 @@ var openings = map[stageName]string{
 	stageMessages:     "Below are messages that one person sent",
 	stageLimitDigest:  "Work on the message below was stopped",
 	stageMemoryStep:   "Decide whether the person's newest message holds something worth remembering",
-	stageSummary:      "Summarise the conversation below",
-	stageDailyNote:    "Write the note of one day",
+	stageClosing:      "A conversation between a person and their coach has come to rest",
 	stageFocus:        "Choose the coaching focus that fits",
 	stageLook:         "Look once more at a text message",
 }
@@ -50,7 +48,7 @@ var openings = map[stageName]string{
 // stageOf tells the kind of a request by its system message.
 func stageOf(system string) stageName {
 	for _, name := range []stageName{
-		stageRouter, stagePlanner, stageResolver, stageExtractor, stageMemoryDigest, stageToolDigest, stageMessages, stageLimitDigest, stageMemoryStep, stageSummary, stageDailyNote, stageFocus, stageLook,
+		stageRouter, stagePlanner, stageResolver, stageExtractor, stageMemoryDigest, stageToolDigest, stageMessages, stageLimitDigest, stageMemoryStep, stageClosing, stageFocus, stageLook,
 	} {
 		if strings.HasPrefix(strings.TrimSpace(system), openings[name]) {
 			return name
@@ -82,8 +80,7 @@ var answers = map[stageName]func(stageAsk) string{
 	stageMessages:     func(a stageAsk) string { return a.digest("Messages") },
 	stageLimitDigest:  always("This may be incomplete. I could not finish looking into this."),
 	stageMemoryStep:   stageAsk.remember,
-	stageSummary:      always("They talked about the habit."),
-	stageDailyNote:    always(nothing),
+	stageClosing:      stageAsk.close,
 	stageFocus:        always(undecided),
 	stageLook:         stageAsk.lookAgain,
 }

@@ -31,14 +31,19 @@ func TestEveryStageIsRecognised(t *testing.T) {
 	for name, want := range map[prompts.Name]stageName{
 		prompts.Router: stageRouter, prompts.Planner: stagePlanner, prompts.PlanResolver: stageResolver, prompts.Extractor: stageExtractor,
 		prompts.MemoryDigest: stageMemoryDigest, prompts.ToolDigest: stageToolDigest, prompts.MessagesDigest: stageMessages, prompts.LimitDigest: stageLimitDigest,
-		prompts.MemoryStep: stageMemoryStep, prompts.SessionSummary: stageSummary, prompts.DailyNote: stageDailyNote,
-		prompts.TextTools: stageNone, prompts.ToolChoice: stageNone, prompts.ToolArguments: stageNone, prompts.ActionPlan: stageNone, prompts.MemoryFraming: stageNone,
+		prompts.MemoryStep: stageMemoryStep,
+		prompts.TextTools:  stageNone, prompts.ToolChoice: stageNone, prompts.ToolArguments: stageNone, prompts.ActionPlan: stageNone, prompts.MemoryFraming: stageNone,
 	} {
 		for _, data := range []prompts.StageData{{}, {Query: "q", Facts: []string{"f1 (goal, 2026-11-20): x"}, Earlier: "e", Limit: 5, Small: true, Language: "en"}} {
 			system, err := lib.Render(name, data)
 			require.NoError(t, err)
 			require.Equal(t, want, stageOf(system), "%s", name)
 		}
+	}
+	for _, data := range []prompts.ClosingData{{}, {Facts: true, Summary: true}} {
+		system, err := lib.Render(prompts.Closing, data)
+		require.NoError(t, err)
+		require.Equal(t, stageClosing, stageOf(system))
 	}
 	persona, err := lib.Render(prompts.Persona, prompts.PersonaData{})
 	require.NoError(t, err)
@@ -95,6 +100,24 @@ func TestMemoryStep(t *testing.T) {
 	}
 }
 
+func TestClosing(t *testing.T) {
+	data := prompts.ClosingData{
+		Facts: true, Known: []string{"f3 (identity, 2026-11-20): They live in York."},
+		Conversation: "coach: How are you?\nperson: I have two kids\nperson: I moved to Leeds\nperson: ok then",
+	}
+	ask := func() string {
+		system, err := library(t).Render(prompts.Closing, data)
+		require.NoError(t, err)
+		text, ok := answerStage(stageAsk{System: system})
+		require.True(t, ok)
+		return text
+	}
+	require.JSONEq(t, `{"note":"","facts":[{"action":"save","kind":"identity","text":"They have two kids."},
+		{"action":"update","id":"f3","kind":"identity","text":"They moved to Leeds."}]}`, ask())
+	data.Facts, data.Summary = false, true
+	require.JSONEq(t, `{"note":"","summary":"They talked about the habit."}`, ask())
+}
+
 func TestDigestsAreTheMaterial(t *testing.T) {
 	const notes = "[2026-11-20] They walk at 7am. (f1)\n[2026-11-19] Their knee hurts. (f2)\n[2026-11-12] They tried yoga. (f3)"
 	for _, tc := range []struct {
@@ -135,7 +158,7 @@ func FuzzAnswer(f *testing.F) {
 			Tools: []prompts.ToolLine{{Name: "scheduler", Description: query, Schema: `{"properties":{"action":{"type":"string"}}}`}}}
 		for _, name := range []prompts.Name{
 			prompts.Router, prompts.Planner, prompts.PlanResolver, prompts.Extractor, prompts.MemoryDigest, prompts.ToolDigest, prompts.MessagesDigest,
-			prompts.LimitDigest, prompts.MemoryStep, prompts.SessionSummary, prompts.DailyNote,
+			prompts.LimitDigest, prompts.MemoryStep,
 		} {
 			system, err := lib.Render(name, data)
 			require.NoError(t, err)
