@@ -141,6 +141,30 @@ func TestContributingNamesWhatExists(t *testing.T) {
 	}
 }
 
+// TestFeaturesNameWhatExists: columns and settings of the table of features; its files
+// are among those that TestContributingNamesWhatExists looks for.
+func TestFeaturesNameWhatExists(t *testing.T) {
+	guide, err := os.ReadFile("CONTRIBUTING.md")
+	require.NoError(t, err)
+	_, table, found := strings.Cut(string(guide), "\n## Features that can be taken out\n")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n## ")
+	settings, err := os.ReadFile("docs/configuration.md")
+	require.NoError(t, err)
+	columns, err := os.ReadFile("internal/store/testdata/schema.golden")
+	require.NoError(t, err)
+	n := 0
+	for _, name := range regexp.MustCompile("`(COACH_\\w+|[a-z_]+\\.[a-z_]+)`").FindAllStringSubmatch(table, -1) {
+		n++
+		if strings.HasPrefix(name[1], "COACH_") {
+			assert.Contains(t, string(settings), "`"+name[1]+"`")
+			continue
+		}
+		assert.Contains(t, strings.Fields(string(columns)), name[1])
+	}
+	require.Greater(t, n, 15)
+}
+
 // TestOperationsNameEveryMetric holds that the page of operations explains each
 // metric of the product, and that it and the alerts ask for no other.
 func TestOperationsNameEveryMetric(t *testing.T) {

@@ -30,7 +30,7 @@ func TestWaysIn(t *testing.T) {
 			"internal/store/messages.go acceptStranger",
 		},
 		"AcceptTranscript": {
-			"worker/listening.go transcribeAll",
+			"worker/voice.go transcribeAll",
 		},
 		"acceptInbound": {
 			"starter/chat.go acceptChat",
@@ -38,7 +38,7 @@ func TestWaysIn(t *testing.T) {
 		},
 		// What makes text of sound.
 		"Transcribe": {
-			"worker/listening.go transcribeNote",
+			"worker/voice.go transcribeNote",
 		},
 	}
 	got := map[string][]string{}

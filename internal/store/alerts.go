@@ -228,12 +228,6 @@ func keepInbound(tx *gorm.DB, in models.Inbound) (models.Inbound, error) {
 	return in, tx.Select("text", "danger").UpdateColumns(&stored).Error
 }
 
-// saveTranscript writes what a transcript adds to the row of a text.
-func saveTranscript(tx *gorm.DB, in models.Inbound) error {
-	return tx.Select("voice", "intent", "intent_method", "danger", "danger_tier", "danger_rule", "danger_kind", "danger_score").
-		UpdateColumns(&in).Error
-}
-
 // PendingAlarms lists alarms that Temporal was not told of and that were
 // written before createdBefore, oldest first, at most limit of them.
 func (s *Alerts) PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]models.Alert, error) {

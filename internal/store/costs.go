@@ -101,9 +101,8 @@ func (c *costRows) read(tx *gorm.DB, refs []costRef) error {
 	turns := map[string][]string{}
 	for _, ref := range refs {
 		named[ref.Source] = append(named[ref.Source], ref.Ref)
-		if ref.Source == "voice" {
-			id, _, _ := strings.Cut(ref.Ref, "/")
-			named["inbound"] = append(named["inbound"], id)
+		if ref.Source == costVoice {
+			named["inbound"] = append(named["inbound"], textOfVoice(ref.Ref))
 		}
 		if ref.Source == "step" || ref.Source == "stage" {
 			turn := ref.Ref[:max(strings.LastIndexByte(ref.Ref, '/'), 0)]
@@ -209,7 +208,7 @@ func (c *costRows) costsOf(ref costRef) ([]models.Cost, error) {
 		return []models.Cost{callCost(c.list, "stage/"+ref.Ref, turn.ParticipantID, stage)}, nil
 	case "outbox":
 		return c.costsOfOutbox(ref.Ref), nil
-	case "voice":
+	case costVoice:
 		return c.costsOfVoice(ref.Ref), nil
 	case "inbound":
 		return c.costsOfInbound(ref.Ref), nil
@@ -282,26 +281,6 @@ func (c *costRows) costsOfInbound(id string) []models.Cost {
 		Ref: "inbound/" + id, ParticipantID: row.ParticipantID, Day: dayOf(row.ReceivedAt), Kind: models.CostInbound,
 		Segments: count, Micros: c.list.Inbound(row.From, count), Currency: c.list.Currency(),
 	}}
-}
-
-// costsOfVoice has a row for each call that it took to write a voice note down.
-func (c *costRows) costsOfVoice(ref string) []models.Cost {
-	id, index, _ := strings.Cut(ref, "/")
-	row := c.inbound[id]
-	var out []models.Cost
-	for _, note := range row.VoiceNotes() {
-		if strconv.Itoa(note.Index) != index {
-			continue
-		}
-		for i, call := range note.Calls {
-			stage := models.Stage{Name: models.StageTranscribe, Model: call.Model, Usage: call.Usage, CreatedAt: row.ReceivedAt}
-			if call.Lost {
-				stage.Name = models.StageLost
-			}
-			out = append(out, callCost(c.list, fmt.Sprintf("voice/%s/%d", ref, i), row.ParticipantID, stage))
-		}
-	}
-	return out
 }
 
 func dayOf(at time.Time) string { return at.UTC().Format(time.DateOnly) }

@@ -35,21 +35,8 @@ func entryOf(turnID string, in models.Inbound) models.Message {
 // textOf returns what can be seen of a text, and what was heard of its voice notes.
 // Spoken text is marked, so that it is not taken for typed text.
 func textOf(in models.Inbound) string {
-	var lines []string
-	unseen := in.MediaCount
-	for _, note := range in.VoiceNotes() {
-		if !note.Heard {
-			continue
-		}
-		unseen--
-		line := marks.VoiceNoteUnheard + note.Problem + "]"
-		if note.Problem == "" {
-			words, _ := text.Cut(text.Visible(note.Text), text.ReadLimit)
-			line = marks.VoiceNote + marks.NeutraliseReceived(words)
-		}
-		lines = append(lines, line)
-	}
-	if text := text.Reading(marks.NeutraliseReceived(in.Body), unseen); text != "" {
+	lines := spokenLines(in)
+	if text := text.Reading(marks.NeutraliseReceived(in.Body), in.MediaCount-len(lines)); text != "" {
 		lines = append([]string{text}, lines...)
 	}
 	return strings.Join(lines, "\n")

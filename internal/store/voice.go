@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"gorm.io/gorm"
 
+	"coachline/internal/agent/marks"
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -140,4 +144,58 @@ func isAnswered(tx *gorm.DB, turnID string, texts []models.Inbound) (bool, error
 	}
 	err := tx.Model(&models.Turn{}).Where("id = ?", turnID).Count(&turns).Error
 	return answered == int64(len(ids)) && turns == 0, err
+}
+
+// saveTranscript writes what a transcript adds to the row of a text.
+func saveTranscript(tx *gorm.DB, in models.Inbound) error {
+	return tx.Select("voice", "intent", "intent_method", "danger", "danger_tier", "danger_rule", "danger_kind", "danger_score").
+		UpdateColumns(&in).Error
+}
+
+// spokenLines returns what was heard of a text's voice notes, a line for each that was
+// listened to.
+func spokenLines(in models.Inbound) []string {
+	var lines []string
+	for _, note := range in.VoiceNotes() {
+		if !note.Heard {
+			continue
+		}
+		line := marks.VoiceNoteUnheard + note.Problem + "]"
+		if note.Problem == "" {
+			words, _ := text.Cut(text.Visible(note.Text), text.ReadLimit)
+			line = marks.VoiceNote + marks.NeutraliseReceived(words)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// costVoice is the source of references to voice notes, "7/0" for the first one of
+// text 7.
+const costVoice = "voice"
+
+// textOfVoice returns the id of the text that a reference to a voice note names.
+func textOfVoice(ref string) string {
+	id, _, _ := strings.Cut(ref, "/")
+	return id
+}
+
+// costsOfVoice has a row for each call that it took to write a voice note down.
+func (c *costRows) costsOfVoice(ref string) []models.Cost {
+	id, index, _ := strings.Cut(ref, "/")
+	row := c.inbound[id]
+	var out []models.Cost
+	for _, note := range row.VoiceNotes() {
+		if strconv.Itoa(note.Index) != index {
+			continue
+		}
+		for i, call := range note.Calls {
+			stage := models.Stage{Name: models.StageTranscribe, Model: call.Model, Usage: call.Usage, CreatedAt: row.ReceivedAt}
+			if call.Lost {
+				stage.Name = models.StageLost
+			}
+			out = append(out, callCost(c.list, fmt.Sprintf("voice/%s/%d", ref, i), row.ParticipantID, stage))
+		}
+	}
+	return out
 }
