@@ -325,7 +325,12 @@ func (h *workflowRoutes) planSchedules(ctx context.Context, now planned, ask mod
 	case ask.Action == models.ScheduleDelete:
 		return now.find(ask.ID)
 	}
-	return *decision.Effects[0].Schedule, nil
+	for _, effect := range slices.Backward(decision.Effects) {
+		if effect.Kind == models.EffectPutSchedule {
+			return *effect.Schedule, nil
+		}
+	}
+	return now.find(ask.ID)
 }
 
 // auditSchedule is a schedule as the audit keeps it; empty where there is none.

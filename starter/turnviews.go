@@ -137,6 +137,7 @@ var codeMeanings = map[string]string{
 	"stale":                        "it was too late to send it",
 	"arrived":                      "the text had arrived after all",
 	"study_over":                   "the study was over",
+	"moved":                        "another time zone or time took its day",
 	"quiet_hours":                  "quiet hours would have made it too late",
 	string(models.StatusOptedOut):  "the person had opted out",
 	string(models.StatusPaused):    "the participant was paused",

@@ -163,7 +163,8 @@ func TestZoneChangeGivesNoSecondPrompt(t *testing.T) {
 	}}
 	// It is 03:00 on the 15th in Tokyo, and the prompt came there at 02:50.
 	got := decide(t, s, models.Event{Kind: models.EventZone, Zone: "Asia/Tokyo"})
-	require.Equal(t, "2026-01-16", got.Effects[1].Schedule.Next.Date)
+	require.Equal(t, []string{"s1 2026-01-15 moved"}, missedOf(got))
+	require.Equal(t, "2026-01-16", got.Effects[2].Schedule.Next.Date)
 }
 
 // TestOnePromptPerLocalDateProperty: over weeks with outages and moves no

@@ -9,7 +9,8 @@ import (
 )
 
 // replaceSchedule gives a schedule other times. It keeps its id and the dates that
-// have had a prompt, so no date gets a second one.
+// have had a prompt, so no date gets a second one. What has come before is acted on
+// first.
 func replaceSchedule(s Input, ask models.ScheduleAsk) (models.Decision, error) {
 	i := s.indexOf(ask.ID)
 	if i < 0 {
@@ -27,8 +28,29 @@ func replaceSchedule(s Input, ask models.ScheduleAsk) (models.Decision, error) {
 	if slices.ContainsFunc(s.State.Schedules, isOther) {
 		return refuseAsk("%s: there is a schedule at that time already", fieldOfTime(wanted)), nil
 	}
-	wanted.LastDate, wanted.LastAt = s.State.Schedules[i].LastDate, s.State.Schedules[i].LastAt
-	return placeSchedule(s, "changed", wanted, ask.ByOperator)
+	p := s.newPlan()
+	then, err := s.passDue(p, func(had models.Schedule) bool { return had.ID == ask.ID })
+	if err != nil {
+		return models.Decision{}, err
+	}
+	was := then.State.Schedules[i]
+	if slices.Contains(then.held, was.ID) {
+		p.addMissed(was.ID, was.Next, MissedMoved)
+		was.LastDate, was.Next = was.Next.Date, models.Slot{}
+	}
+	wanted.LastDate, wanted.LastAt = was.LastDate, was.LastAt
+	out, err := placeSchedule(then.Input, "changed", wanted, ask.ByOperator)
+	if err != nil || out.Refused != "" {
+		return out, err
+	}
+	for j, effect := range out.Effects {
+		if effect.Kind == models.EffectPutSchedule {
+			placed := s.recordMoved(p, was, *effect.Schedule)
+			out.Effects[j].Schedule = &placed
+		}
+	}
+	out.Effects = then.finish(append(p.effects, out.Effects...))
+	return out, nil
 }
 
 // moveNext moves the next prompt of a schedule alone; those after it keep their

@@ -51,6 +51,12 @@ func (s Input) dueOf(id string) (models.Due, bool) {
 	return s.State.Due[i], true
 }
 
+// isDueNow reports whether the slot of a schedule has come.
+func (s Input) isDueNow(id string) bool {
+	due, found := s.dueOf(id)
+	return found && !due.At.After(s.Now)
+}
+
 // passSlots records every slot of the schedules that has passed, in the order of
 // their times, and returns the situation in which each has its next slot.
 func (s Input) passSlots(p *plan, reason string, isPast func(models.Schedule) bool) (Input, error) {
@@ -91,18 +97,23 @@ func passDueSlots(s Input, p *plan, fired string) (models.Decision, error) {
 }
 
 // settleSlots records, before the status changes, the slots that passed under the one
-// before: for an active participant those that an outage held up.
+// before: for an active participant those that an outage held up, and where no slots go
+// on all that have come.
 func (s Input) settleSlots(p *plan, to models.Status) (Input, error) {
+	goOn := s.Rules.DecisionPoints && to != models.StatusCompleted && to != models.StatusWithdrawn
+	isPast := func(schedule models.Schedule) bool {
+		due, found := s.dueOf(schedule.ID)
+		return found && !due.At.After(s.Now) && (!goOn || due.At.Add(lateness).Before(s.Now))
+	}
 	switch {
-	case !s.Rules.DecisionPoints || to == s.State.Status:
+	case to == s.State.Status:
 		return s, nil
 	case s.canCoach() && !s.Rules.Silent:
-		return s.passSlots(p, MissedOutage, func(schedule models.Schedule) bool {
-			due, found := s.dueOf(schedule.ID)
-			return found && due.At.Add(lateness).Before(s.Now)
-		})
-	case to == models.StatusActive && s.keepsSlots():
+		return s.passSlots(p, MissedOutage, isPast)
+	case to == models.StatusActive && s.keepsSlots() && s.Rules.DecisionPoints:
 		return s.passSlots(p, s.whyNoPrompt(), func(models.Schedule) bool { return true })
+	case s.keepsSlots() && !goOn:
+		return s.passSlots(p, s.whyNoPrompt(), isPast)
 	}
 	return s, nil
 }

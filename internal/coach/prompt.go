@@ -18,6 +18,8 @@ const (
 	MissedQuietHours = "quiet_hours"
 	MissedPaused     = "paused"
 	MissedStudyOver  = "study_over"
+	// MissedMoved: another zone or time took the prompt's day away.
+	MissedMoved = "moved"
 )
 
 // handleDuePrompt starts the prompt of a schedule whose slot has come, or came

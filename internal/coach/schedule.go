@@ -177,6 +177,9 @@ func deleteSchedule(s Input, id string) (models.Decision, error) {
 		return models.Decision{}, fmt.Errorf("writing the tool result: %w", err)
 	}
 	p := s.newPlan()
+	if _, err := s.passSlots(p, MissedMoved, func(had models.Schedule) bool { return had.ID == id && s.isDueNow(id) }); err != nil {
+		return models.Decision{}, err
+	}
 	p.addEffect(models.Effect{Kind: models.EffectDropSchedule, Schedule: &models.Schedule{ID: id}})
 	p.addEffect(models.Effect{Kind: models.EffectClearDue, Due: models.Due{Kind: models.DueDailyPrompt, Ref: id}})
 	return models.Decision{Effects: p.effects, Note: string(note)}, nil

@@ -178,7 +178,8 @@ func (s Input) nextSlots(p *plan) error {
 // moveZone moves the schedules without a zone of their own along. LastDate
 // stays, so no local date gets a second prompt. Where only it became known that
 // the zone is the person's own, or that it is not, slots stay as they are: quiet
-// hours are checked again when they fall due.
+// hours are checked again when they fall due. What has come before the move is acted on
+// first.
 func moveZone(s Input, name string, assumed bool) (models.Decision, error) {
 	if _, err := s.zoneNamed(name); err != nil {
 		return refuseAsk("%v", err), nil
@@ -191,22 +192,29 @@ func moveZone(s Input, name string, assumed bool) (models.Decision, error) {
 	if name == s.State.Zone {
 		return p.toDecision(), nil
 	}
-	s.State.Zone, s.State.ZoneAssumed = name, assumed
-	for _, schedule := range s.State.Schedules {
-		if schedule.Zone != "" {
+	moves := func(schedule models.Schedule) bool { return schedule.Zone == "" }
+	then, err := s.passDue(p, moves)
+	if err != nil {
+		return models.Decision{}, err
+	}
+	then.State.Zone, then.State.ZoneAssumed = name, assumed
+	for _, was := range then.State.Schedules {
+		if !moves(was) || slices.Contains(then.held, was.ID) {
 			continue
 		}
-		slot, err := s.nextSlot(schedule, s.Now)
-		if err != nil {
+		schedule := was
+		if schedule.Next, err = then.nextSlot(was, s.Now); err != nil {
 			return models.Decision{}, err
 		}
-		schedule.Next = slot
-		p.putSchedule(schedule)
+		if schedule.Next.TargetAt.Equal(was.Next.TargetAt) && schedule.Next.Date == was.Next.Date {
+			continue // the same instant, also where it was put off
+		}
+		p.putSchedule(then.recordMoved(p, was, schedule))
 		if s.keepsSlots() {
-			p.setDue(models.DueDailyPrompt, schedule.ID, slot.SendAt)
+			p.setDue(models.DueDailyPrompt, schedule.ID, schedule.Next.SendAt)
 		}
 	}
-	return p.toDecision(), nil
+	return models.Decision{Effects: then.finish(p.effects)}, nil
 }
 
 // endParticipation ends the participation: nothing is due any more, one notice

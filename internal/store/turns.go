@@ -182,13 +182,18 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begunTurn, err erro
 		ID: in.TurnID, ParticipantID: p.ID, Number: in.Number, Kind: in.Plan.Kind, Mode: in.Mode,
 		Channel: channelOf(in, p), PromptID: in.Plan.PromptID, Arm: p.Arm, StudyVersion: in.StudyVersion, StartedAt: instant(in.Now),
 	}
-	if p.IsTakenOver() && in.Plan.Kind.Spec().Coaching {
-		return out, out.giveWay(tx, in)
+	return out, out.write(tx, in, texts)
+}
+
+// write writes the turn, unless an operator writes or its prompt may not go out.
+func (b *begunTurn) write(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) error {
+	if b.participant.IsTakenOver() && in.Plan.Kind.Spec().Coaching {
+		return b.giveWay(tx, in)
 	}
-	if err := out.notePrompt(tx, in); err != nil || out.Skip {
-		return out, err
+	if err := b.notePrompt(tx, in); err != nil || b.Skip {
+		return err
 	}
-	return out, out.create(tx, in, texts)
+	return b.create(tx, in, texts)
 }
 
 // notePrompt notes a prompt that a turn is to send; other turns have nothing to
