@@ -322,11 +322,13 @@ func call(name string, args any) models.ToolCall {
 	return models.ToolCall{ID: "call_" + name, Name: name, Arguments: string(text)}
 }
 
-// lastUser is the newest user message of a request.
+// lastUser is the newest text of the person in a request: texts that follow each other
+// are one message there.
 func lastUser(req models.ChatRequest) string {
 	for i := len(req.Messages) - 1; i >= 0; i-- {
 		if req.Messages[i].Role == "user" {
-			return req.Messages[i].Content
+			texts := strings.Split(req.Messages[i].Content, "\n\n")
+			return texts[len(texts)-1]
 		}
 	}
 	return ""
