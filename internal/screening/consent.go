@@ -23,6 +23,9 @@ func (s *scanner) screenConsent(body string, found []finding, optOutType string)
 		return intent, method
 	}
 	intent, method := requestIntent(found, s.isDoubted)
+	if isLong := s.features.Len() > plainly; isLong && (intent == models.IntentStop || intent == models.IntentWrongNumber) {
+		intent = models.IntentUnclear
+	}
 	if intent == models.IntentNone && hasSlip(body, words) {
 		return models.IntentUnclear, models.MethodPhrase
 	}
@@ -88,6 +91,10 @@ func isSlip(word, keyword string) bool {
 // minSlip is the length of the shortest keywords that are recognised mistyped, and
 // minLeftOut that of the shortest word that may lack a letter of one.
 const minSlip, minLeftOut = 4, 6
+
+// plainly is how many words a text has at most that asks plainly: in a longer one the
+// words of a request stand by chance, or among others, and the person is asked.
+const plainly = 30
 
 // requestIntent takes the clearest of the requests that rules found: to end
 // clearly, unclearly, or because the number is another person's. One that is negated
