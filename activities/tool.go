@@ -32,6 +32,8 @@ type ToolActivities struct {
 	Zones     coach.Zones
 	// ModelName is asked for where a tool itself needs a model's text.
 	ModelName string
+	// AnswerTokens bounds such a text; 0 goes by the model.
+	AnswerTokens int
 	// Studies change texts, name and model for their people; nil: they hold for all.
 	Studies *study.Resolver
 	Now     func() time.Time
@@ -201,7 +203,7 @@ func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes st
 	if err := w.book.bookDead(ctx, w.limit, w.tools.ModelName); err != nil {
 		return "", err
 	}
-	answer, err := w.tools.Model.Complete(ctx, toolcall.Sized(request, 0))
+	answer, err := w.tools.Model.Complete(ctx, toolcall.SizedStage(request, w.tools.AnswerTokens))
 	if err != nil {
 		return "", err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"time"
 
 	"coachline/eval/cases"
@@ -111,11 +110,7 @@ func rules(c config.Coaching) (coach.Rules, error) {
 
 // endpoint names the server without what else its address may hold.
 func (d *Driver) endpoint() string {
-	address, err := url.Parse(d.settings.Model.BaseURL)
-	if err != nil {
-		return ""
-	}
-	return address.Host + address.Path
+	return d.settings.Model.Endpoint()
 }
 
 // Play plays one case from its beginning, in a world of its own, and returns

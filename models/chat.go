@@ -108,6 +108,9 @@ type ModelError struct {
 	Status     int           // HTTP status, 0 when no answer came
 	RetryAfter time.Duration // what the server asked for, 0 when it did not
 	Message    string
+	// ContextTokens and PromptTokens are what an overflow says of the context and of
+	// the request; 0 where it does not.
+	ContextTokens, PromptTokens int
 }
 
 func (e *ModelError) Error() string { return "model " + string(e.Class) + ": " + e.Message }

@@ -74,16 +74,43 @@ const (
 	SizeLarge ModelSize = "large"
 )
 
+// CapabilitySource says where something of a Capability comes from.
+type CapabilitySource string
+
+const (
+	FromSetting  CapabilitySource = "setting"
+	FromServer   CapabilitySource = "server"
+	FromOverflow CapabilitySource = "overflow"
+	FromName     CapabilitySource = "name"
+)
+
+// ModelFacts is what a server says of a model; 0 where it says nothing.
+type ModelFacts struct {
+	// ContextTokens bounds a request with its answer.
+	ContextTokens int
+	// Billions is how many parameters the model has.
+	Billions float64
+}
+
 // Capability is one row of table capabilities: what is known of a model at an
-// endpoint.
+// endpoint. Kept are the protocol that was learnt from a refusal, the context that
+// an overflow named, and what was measured; the rest is known anew in each process.
 type Capability struct {
 	Model    string `gorm:"primaryKey"`
 	Endpoint string `gorm:"primaryKey"`
 	Protocol Protocol
 	Size     ModelSize
-	// ContextTokens bounds a request; 0 is unknown.
+	// ContextTokens bounds a request with its answer; 0 is unknown.
 	ContextTokens int
-	// Reason says where the record comes from: "name", "setting", "refused".
+	// SizeSource and ContextSource say where size and context come from.
+	SizeSource    CapabilitySource `gorm:"-"`
+	ContextSource CapabilitySource
+	// AnswerTokens is kept of the context for an answer.
+	AnswerTokens int `gorm:"-"`
+	// CharactersPerToken and TokensPerSecond are measured, the latter with an answer's
+	// token as five that are read; 0 before the first answer.
+	CharactersPerToken, TokensPerSecond float64
+	// Reason says where the protocol comes from: "name", "setting", "refused".
 	Reason   string
 	LearntAt time.Time
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 	_ "time/tzdata" // every worker agrees on the zones, also without zone files in its image
@@ -31,6 +30,7 @@ import (
 
 // acts is every activity of the product.
 type acts struct {
+	knownModel  func(context.Context) models.Capability
 	decisions   *activities.DecisionActivities
 	turns       *activities.TurnLoader
 	talk        *activities.ModelActivities
@@ -130,8 +130,9 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 	cfg, rows, library, registry, m := p.cfg, p.rows, p.library, p.registry, p.metrics
 	model, carrier := m.Model(o.Model), m.Carrier(o.Carrier)
 	memories := rows.Memory
+	server, _ := o.Model.(agent.Server) // The models of rehearsals have none.
 	replies := agent.New(agent.Config{
-		Prompts: library, Model: model, Embedder: o.Model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
+		Prompts: library, Model: model, Embedder: o.Model, Server: server, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
 		Zones: zones.Load, Now: o.Now, Settings: replySettings(cfg),
 	})
 	agents := newStudyAgents(replies, p.studies)
@@ -146,12 +147,12 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 	posts := &activities.SendActivities{Store: rows.Outbox, Carrier: carrier, Studies: p.studies, Now: o.Now, Metrics: m}
 	decisions := &activities.DecisionActivities{Rules: p.rules, Studies: p.studies, Zones: zones.Load, Tools: registry, Calls: rows.Turns, Metrics: m}
 	return &acts{
-		decisions: decisions,
-		turns:     turns,
-		talk:      &activities.ModelActivities{Turns: turns, Store: rows.Turns, Attention: rows.Attention, Looks: rows.Looks, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Now: o.Now, Costs: memories, ModelName: cfg.Model.Name},
+		knownModel: replies.Capability, decisions: decisions,
+		turns: turns,
+		talk:  &activities.ModelActivities{Turns: turns, Store: rows.Turns, Attention: rows.Attention, Looks: rows.Looks, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Now: o.Now, Costs: memories, ModelName: cfg.Model.Name},
 		tools: &activities.ToolActivities{
 			Store: rows.Turns, Outbox: rows.Outbox, Tools: registry, Model: model, Embedder: o.Model, Facts: memories, Prompts: library, Zones: zones.Load,
-			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Studies: p.studies, Now: o.Now, Costs: memories, Metrics: m,
+			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, AnswerTokens: cfg.Model.AnswerTokens, Studies: p.studies, Now: o.Now, Costs: memories, Metrics: m,
 		},
 		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: agents, After: memoryQueue{rows: rows.MemoryQueue, rest: cfg.Replies.HotWindow, now: o.Now}, Rules: decisions, Metrics: m},
 		subagents:   &activities.SubagentActivities{Store: rows.Turns, Tools: registry, Metrics: m},
@@ -214,22 +215,14 @@ func loadLibrary(dir, programme string) (*prompts.Library, *agent.Instructions, 
 	return library, instructions, err
 }
 
-// endpointOf names a server without what else its address may hold.
-func endpointOf(baseURL string) string {
-	address, err := url.Parse(baseURL)
-	if err != nil {
-		return ""
-	}
-	return address.Host + address.Path
-}
-
 func replySettings(cfg config.Config) agent.Settings {
 	return agent.Settings{
-		ChatModel: cfg.Model.Name, SmallModel: cfg.Model.Small, Endpoint: endpointOf(cfg.Model.BaseURL),
+		ChatModel: cfg.Model.Name, SmallModel: cfg.Model.Small, Endpoint: cfg.Model.Endpoint(),
 		Hot: cfg.Replies.HotWindow, MemoryStep: agent.MemoryStep(cfg.Replies.MemoryStep),
 		Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(), HistoryLimit: cfg.Worker.HistoryLimit,
 		Planner: cfg.Replies.Planner.Forced(), Digests: cfg.Replies.Digests.Forced(),
 		ToolDigests: cfg.Replies.ToolDigests.Forced(), Router: cfg.Replies.Router,
+		ModelSize: cfg.Model.Size.Forced(), ContextTokens: cfg.Model.ContextTokens, AnswerTokens: cfg.Model.AnswerTokens,
 	}
 }
 

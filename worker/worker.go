@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/interceptor"
 	sdk "go.temporal.io/sdk/worker"
 
+	"coachline/internal/agent"
 	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/internal/connect"
@@ -55,6 +56,7 @@ func runWorker(ctx context.Context, cfg config.Config, m *metrics.Metrics, ready
 	if err != nil {
 		return errors.Join(err, conns.Close())
 	}
+	conns.Logger.Info("model", "name", cfg.Model.Name, "known", agent.DescribeCapability(w.knownModel(ctx)))
 	go w.budgets.follow(ctx)
 	go w.studies.Follow(ctx)
 	if err := w.startWorkers(ctx); err != nil {
@@ -80,6 +82,8 @@ type role struct {
 	workers    []sdk.Worker
 	budgets    *budgets
 	studies    *study.Resolver
+	// knownModel returns what is known of the chat model.
+	knownModel func(context.Context) models.Capability
 }
 
 func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) (*role, error) {
@@ -116,7 +120,7 @@ func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 		queue.registerActivities(w)
 		workers = append(workers, w)
 	}
-	return &role{conns: conns, namespace: cfg.Temporal.Namespace, deployment: d, workers: workers, budgets: stops, studies: acts.turns.Studies}, nil
+	return &role{conns: conns, namespace: cfg.Temporal.Namespace, deployment: d, workers: workers, budgets: stops, studies: acts.turns.Studies, knownModel: acts.knownModel}, nil
 }
 
 // activitiesOnly returns the options of a worker without workflow tasks. The

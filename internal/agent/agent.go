@@ -71,6 +71,11 @@ const (
 // Settings are the operator's choices.
 type Settings struct {
 	ChatModel, SmallModel string
+	// ModelSize and ContextTokens say what the chat model is; empty and 0 leave it to
+	// its server and its name. AnswerTokens are kept of the context for an answer; 0
+	// goes by whether the model thinks before it answers.
+	ModelSize                   models.ModelSize
+	ContextTokens, AnswerTokens int
 	// Endpoint separates what is learnt of a model here from what holds
 	// elsewhere; it must hold no key.
 	Endpoint string
@@ -96,6 +101,8 @@ type Config struct {
 	Prompts  *prompts.Library
 	Model    Model
 	Embedder Embedder
+	// Server describes its models; nil for one that does not.
+	Server   Server
 	Memory   Memory
 	Diary    ClosingStore
 	Journal  StageStore
@@ -116,7 +123,7 @@ type Agent struct {
 	instructions *Instructions
 }
 
-// New builds an Agent; everything in cfg is required.
+// New builds an Agent; everything in cfg but Server is required.
 func New(cfg Config) *Agent {
 	p := &Agent{Config: cfg, clean: NewCleaner(), caches: newCaches()}
 	if cfg.Prompts == nil {
@@ -140,7 +147,10 @@ func (a *Agent) With(over Overlay) *Agent {
 	cfg := a.Config
 	cfg.Prompts = cmp.Or(over.Prompts, cfg.Prompts)
 	cfg.Settings.Programme = cmp.Or(over.Programme, cfg.Settings.Programme)
-	cfg.Settings.ChatModel = cmp.Or(over.ChatModel, cfg.Settings.ChatModel)
+	if over.ChatModel != "" && over.ChatModel != cfg.Settings.ChatModel {
+		// The operator's settings are about the model of the installation.
+		cfg.Settings.ChatModel, cfg.Settings.ModelSize, cfg.Settings.ContextTokens = over.ChatModel, "", 0
+	}
 	cfg.Settings.SmallModel = cmp.Or(over.SmallModel, cfg.Settings.SmallModel)
 	out := New(cfg)
 	out.caches = a.caches

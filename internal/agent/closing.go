@@ -36,7 +36,7 @@ func (a *Agent) Remember(ctx context.Context, c models.TurnContext) error {
 	}
 	tr := &trace{turnID: clean.Turn.ID, now: a.Now}
 	t := turn{
-		context: clean, mode: clean.Turn.Mode, kind: clean.Turn.Kind, zone: a.zoneOf(tr, &clean.Participant), now: a.Now(), capability: a.capabilityOf(ctx),
+		context: clean, mode: clean.Turn.Mode, kind: clean.Turn.Kind, zone: a.zoneOf(tr, &clean.Participant), now: a.Now(), capability: a.Capability(ctx),
 	}
 	t, _ = a.digestOlder(ctx, tr, t, nil)
 	t = t.trimToReply()

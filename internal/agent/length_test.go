@@ -15,20 +15,22 @@ func cutOff(text string) said { return said{text: text, finish: "length"} }
 // An answer that its limit cut off is not sent as if it were whole.
 func TestAnswerThatWasCutOff(t *testing.T) {
 	long := "You walked far today. Tomorrow we could"
-	t.Run("asked again", func(t *testing.T) {
+	t.Run("cut at a sentence", func(t *testing.T) {
 		w := newWorld(t)
-		w.model.on(chat, cutOff(long), said{text: "You walked far today."})
+		w.model.on(chat, cutOff(long))
+		step := w.addText("how was that?").runRound()
+		require.Equal(t, "You walked far today.", step.Text)
+		require.Equal(t, 1, w.model.count(chat))
+		require.Contains(t, strings.Join(stageDecisions(t, step), ";"), "guard cut at a sentence")
+	})
+	t.Run("asked again without a whole sentence", func(t *testing.T) {
+		w := newWorld(t)
+		w.model.on(chat, cutOff("Tomorrow we could"), said{text: "You walked far today."})
 		step := w.addText("how was that?").runRound()
 		require.Equal(t, "You walked far today.", step.Text)
 		require.Equal(t, 2, w.model.count(chat))
 		require.Contains(t, fmt.Sprint(w.lastRequest(chat).Messages), "was cut off")
 		require.Contains(t, strings.Join(stageDecisions(t, step), ";"), "guard cut off")
-	})
-	t.Run("cut off twice", func(t *testing.T) {
-		w := newWorld(t)
-		w.model.on(chat, cutOff(long))
-		require.Equal(t, "You walked far today.", w.addText("how was that?").runRound().Text)
-		require.Equal(t, 2, w.model.count(chat))
 	})
 	t.Run("no whole sentence", func(t *testing.T) {
 		w := newWorld(t)
@@ -39,12 +41,12 @@ func TestAnswerThatWasCutOff(t *testing.T) {
 	})
 	t.Run("a second answer without a full stop is whole", func(t *testing.T) {
 		w := newWorld(t)
-		w.model.on(chat, cutOff(long), said{text: "You walked far today. More tomorrow"})
+		w.model.on(chat, cutOff("Tomorrow we could"), said{text: "You walked far today. More tomorrow"})
 		require.Equal(t, "You walked far today. More tomorrow", w.addText("how was that?").runRound().Text)
 	})
 	t.Run("a second answer that calls", func(t *testing.T) {
 		w := newWorld(t)
-		w.model.on(chat, cutOff(long), callAnswer("search_memory", `{"query":"walks"}`))
+		w.model.on(chat, cutOff("Tomorrow we could"), callAnswer("search_memory", `{"query":"walks"}`))
 		step := w.addText("how was that?").runRound()
 		require.Len(t, calls(t, step), 1)
 		require.Empty(t, step.Text)
@@ -58,13 +60,13 @@ func TestAnswerThatWasCutOff(t *testing.T) {
 		w := newWorld(t)
 		w.model.on(chat, said{thinking: "hm", finish: "length"}, said{text: "Fine."})
 		require.Equal(t, "Fine.", w.addText("how was that?").runRound().Text)
-		require.Equal(t, 4*w.model.asked[chat][0].MaxTokens, w.model.asked[chat][1].MaxTokens)
+		require.Equal(t, []int{400, 4096}, []int{w.model.asked[chat][0].MaxTokens, w.model.asked[chat][1].MaxTokens})
 	})
 	t.Run("a habit prompt", func(t *testing.T) {
 		w := newWorld(t)
 		w.kind = models.TurnPrompt
 		w.beginTurn(ann)
-		w.model.on(chat, cutOff("After coffee, walk five minutes. It gives you"), said{text: "After coffee, walk."})
+		w.model.on(chat, cutOff("After coffee, walk five minutes and it gives you"), said{text: "After coffee, walk."})
 		require.Equal(t, "After coffee, walk.", w.runRound().Text)
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/agent/toolcall"
 	"coachline/models"
 )
 
@@ -364,32 +365,53 @@ func TestOverflow(t *testing.T) {
 		w.model.asked = map[string][]models.ChatRequest{}
 		return w
 	}
-	t.Run("drops the oldest turns once", func(t *testing.T) {
+	t.Run("is shortened until it fits", func(t *testing.T) {
 		w := talked(t)
-		w.model.on(chat, overflow, said{text: "Fine."})
+		w.model.on(chat, overflow, overflow, said{text: "Fine."})
 		step := w.addText("and the newest one").runRound()
 		require.Equal(t, "Fine.", step.Text)
-		require.Contains(t, stageDecisions(t, step), "model again after overflow")
+		decisions := strings.Join(stageDecisions(t, step), ";")
+		require.Contains(t, decisions, "model again after overflow")
+		require.Contains(t, decisions, "model without old history")
 		asked := w.model.asked[chat]
-		require.Len(t, asked, 2)
+		require.Len(t, asked, 3)
 		require.Contains(t, fmt.Sprint(asked[0].Messages), "number 0")
-		require.NotContains(t, fmt.Sprint(asked[1].Messages), "number 0")
-		require.Contains(t, fmt.Sprint(asked[1].Messages), "and the newest one")
-		require.Equal(t, asked[0].Messages[0], asked[1].Messages[0])
+		for i, request := range asked[1:] {
+			require.Less(t, toolcall.Tokens(request, 0), toolcall.Tokens(asked[i], 0))
+		}
+		require.NotContains(t, fmt.Sprint(asked[2].Messages), "number 0")
+		require.Contains(t, fmt.Sprint(asked[2].Messages), "number 5", "the last entries stay")
+		require.Contains(t, fmt.Sprint(asked[2].Messages), "and the newest one")
 	})
-	t.Run("twice is an error", func(t *testing.T) {
+	t.Run("once in the life of a person", func(t *testing.T) {
+		w := talked(t)
+		w.model.limit = 3000
+		require.NotEmpty(t, w.addText("and the newest one").runRound().Text)
+		require.Greater(t, w.model.count(chat), 1)
+		for i := range 4 {
+			before := w.model.count(chat)
+			w.openAgent() // as a worker that starts now
+			require.NotEmpty(t, w.runExchange(fmt.Sprintf("one more %d", i)).Text)
+			require.Equal(t, before+1, w.model.count(chat))
+		}
+		kept, err := w.rows.Store.Capability(t.Context(), largeName, w.settings.Endpoint)
+		require.NoError(t, err)
+		require.Equal(t, models.FromOverflow, kept.ContextSource)
+		require.Equal(t, 3000, kept.ContextTokens)
+		require.InDelta(t, 3.5, kept.CharactersPerToken, 0.2)
+	})
+	t.Run("with nothing left to leave out it is an error", func(t *testing.T) {
 		w := talked(t)
 		w.model.on(chat, overflow)
 		_, err := w.addText("and the newest one").callRound(models.CallModelInput{})
 		var failed *models.ModelError
 		require.ErrorAs(t, err, &failed)
 		require.Equal(t, models.ModelOverflow, failed.Class)
-		require.Equal(t, 2, w.model.count(chat))
 	})
 	t.Run("in two phases too", func(t *testing.T) {
 		w := talked(t)
 		w.learnProtocol(models.ProtocolTwoPhase)
-		w.model.on(chat, overflow, said{text: `{"tool":null}`}, said{text: "Fine."})
+		w.model.on(chat, overflow, said{text: "Fine."})
 		require.Equal(t, "Fine.", w.addText("and the newest one").runRound().Text)
 		require.NotContains(t, fmt.Sprint(w.lastRequest(chat).Messages), "number 0")
 	})

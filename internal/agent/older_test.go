@@ -170,10 +170,10 @@ func TestLateMessagesAreDigestedToo(t *testing.T) {
 // Texts that do not fit into a small context are digested, not dropped.
 func TestMessagesThatFillAContext(t *testing.T) {
 	w := newWorld(t)
-	w.settings.ChatModel = "llama-3.2-3b"
+	w.settings.ChatModel, w.settings.ContextTokens = "llama-3.2-3b", 8000
 	w.openAgent()
 	require.NoError(t, w.rows.Store.SaveCapability(t.Context(), models.Capability{
-		Model: w.settings.ChatModel, Endpoint: w.settings.Endpoint, Protocol: models.ProtocolText, Size: models.SizeSmall, ContextTokens: 8000, Reason: "setting",
+		Model: w.settings.ChatModel, Endpoint: w.settings.Endpoint, Protocol: models.ProtocolText, Size: models.SizeSmall, Reason: "setting",
 	}))
 	w.model.on(messagesDigester, textAnswers("They walked a lot.")...)
 	sent := w.sendTexts(40, strings.Repeat(" and on", 150))

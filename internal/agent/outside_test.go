@@ -209,8 +209,9 @@ func TestPagesAreCut(t *testing.T) {
 	t.Run("J13 in a small context", func(t *testing.T) {
 		w := onTheWeb(t, falseFlag())
 		require.NoError(t, w.rows.Store.SaveCapability(t.Context(), models.Capability{
-			Model: largeName, Endpoint: w.settings.Endpoint, Protocol: models.ProtocolNative, Size: models.SizeLarge, ContextTokens: 8192, Reason: "setting", LearntAt: start,
+			Model: largeName, Endpoint: w.settings.Endpoint, Protocol: models.ProtocolNative, Size: models.SizeLarge, Reason: "setting", LearntAt: start,
 		}))
+		w.settings.ContextTokens = 8192
 		w.openAgent()
 		w.readPage(page)
 		shown := firstPart(w.seenResult())

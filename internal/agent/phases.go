@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"coachline/internal/agent/plan"
 	"coachline/internal/agent/recall"
@@ -62,7 +61,7 @@ func (r *round) twoPhase(ctx context.Context, request models.ChatRequest) (model
 			return answer, toolcall.Verdict{Judgment: toolcall.Calls, Calls: []models.ToolCall{call}}, nil
 		}
 	}
-	words, err := r.withoutTools(request)
+	words, err := r.requestWords(request)
 	if err != nil {
 		return answer, toolcall.Verdict{}, err
 	}
@@ -70,25 +69,13 @@ func (r *round) twoPhase(ctx context.Context, request models.ChatRequest) (model
 	return answer, toolcall.JudgeNative(answer, r.nativeInput(nil)), err
 }
 
-// withoutTools returns a request for a text alone, whose instructions name no
-// tool. It holds as much of the conversation as request, which may have been
-// shortened. A subagent's instructions name none as they are.
-func (r *round) withoutTools(request models.ChatRequest) (models.ChatRequest, error) {
+// requestWords returns a request for a text alone, whose instructions name no
+// tool. A subagent's instructions name none as they are.
+func (r *round) requestWords(request models.ChatRequest) (models.ChatRequest, error) {
 	if r.input.Kind == models.TurnSubagent {
 		return request, nil
 	}
-	words, err := r.composeRequest(nil)
-	if err != nil {
-		return request, err
-	}
-	words.MaxTokens = request.MaxTokens
-	if toolcall.AsksShorter(request) {
-		words.Messages = append(words.Messages, request.Messages[len(request.Messages)-1])
-	}
-	if tail := len(words.Messages) - len(request.Messages); tail > 0 {
-		words.Messages = slices.Delete(words.Messages, 1, 1+tail)
-	}
-	return words, nil
+	return r.composeRequest(nil)
 }
 
 // chooseTool asks for the name of one tool, and again after an answer that
@@ -207,7 +194,8 @@ func (a *Agent) runHabitPrompt(ctx context.Context, in Round) (models.Step, erro
 	if err != nil {
 		return models.Step{}, fmt.Errorf("composing habit prompt: %w", err)
 	}
-	answer, verdict, err := r.askAndJudge(ctx, r.fitRequest(request))
+	r.noteCapability()
+	answer, verdict, err := r.askAndJudge(ctx, r.asItIs(request))
 	if err != nil {
 		return models.Step{}, err
 	}

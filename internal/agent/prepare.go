@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"coachline/internal/agent/plan"
-	"coachline/internal/agent/toolcall"
 	"coachline/internal/calls"
 	"coachline/models"
 	"coachline/prompts/pages"
@@ -318,16 +317,4 @@ func selectSpecs(specs []models.ToolSpec, names []string) []models.ToolSpec {
 		}
 	}
 	return out
-}
-
-// capabilityOf returns what is known of the chat model, learnt or guessed.
-func (a *Agent) capabilityOf(ctx context.Context) models.Capability {
-	return a.known.getOrRead(a.Now(), func() models.Capability {
-		stored, err := a.Journal.Capability(ctx, a.Settings.ChatModel, a.Settings.Endpoint)
-		if err != nil {
-			// None stored, or not readable now: the name is guide enough.
-			stored = models.Capability{}
-		}
-		return toolcall.Known(a.Settings.ChatModel, stored)
-	})
 }

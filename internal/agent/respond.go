@@ -80,7 +80,7 @@ func (a *Agent) Respond(ctx context.Context, in Round) (models.Step, error) {
 func (a *Agent) turnOf(ctx context.Context, tr *trace, in Round, clean models.TurnContext) turn {
 	zone := a.zoneOf(tr, &clean.Participant)
 	t := turn{
-		context: clean, mode: in.Input.Mode, kind: in.Input.Kind, offer: in.Offer, zone: zone, now: a.Now(), capability: a.capabilityOf(ctx),
+		context: clean, mode: in.Input.Mode, kind: in.Input.Kind, offer: in.Offer, zone: zone, now: a.Now(), capability: a.Capability(ctx),
 		written: participantTexts(in.Context.Window),
 	}
 	t.carryOver = plan.CarryOver(plan.CarryOverInput{
@@ -151,6 +151,10 @@ type round struct {
 	prepared Prepared
 	input    models.CallModelInput
 	past     []plan.Past
+	// ending is what an answer before makes of the next request.
+	ending toolcall.Ending
+	// cut is what was left out of the newest request.
+	cut leftOut
 }
 
 // run takes the next step of the round: a direct call of the plan, the reply at
@@ -163,11 +167,8 @@ func (r *round) run(ctx context.Context) (models.Step, error) {
 	if r.input.Last {
 		return r.replyAtLimit(ctx)
 	}
-	request, err := r.composeRequest(specs)
-	if err != nil {
-		return models.Step{}, err
-	}
-	answer, verdict, err := r.askAndJudge(ctx, request)
+	r.noteCapability()
+	answer, verdict, err := r.askAndJudge(ctx, func() (models.ChatRequest, error) { return r.composeRequest(specs) })
 	if err != nil {
 		return models.Step{}, err
 	}
@@ -201,16 +202,22 @@ func (r *round) offeredSpecs() []models.ToolSpec {
 // composeRequest builds the request of the round and fits it into the model's
 // context.
 func (r *round) composeRequest(specs []models.ToolSpec) (models.ChatRequest, error) {
+	return r.fitRequest(func(cut leftOut) (models.ChatRequest, error) { return r.buildRequest(specs, cut) })
+}
+
+// buildRequest builds the request of the round without what is cut.
+func (r *round) buildRequest(specs []models.ToolSpec, cut leftOut) (models.ChatRequest, error) {
 	p, c := r.agent, r.turn.context
 	groups := plan.CarryGroups
 	if r.turn.carryOver.Fresh {
 		groups = 0
 	}
 	c.Window = plan.TrimToolEntries(c.Window, plan.Caps{Groups: groups, EntryChars: plan.CarryEntryChars, Fence: outsideTools, Stop: r.turn.offer.Stop})
+	specs = r.cutSpecs(specs, cut)
 	// Steps of a plan and the note after a result name tools: without any on
 	// offer there are none.
 	drawn, guidance := plan.Plan{}, ""
-	if len(specs) > 0 {
+	if len(specs) > 0 && cut < withoutDigests {
 		drawn = r.prepared.Plan
 		guidance = plan.Guidance(plan.GuidanceInput{Plan: drawn, Parts: r.prepared.Parts, Past: r.past, Protocol: r.turn.capability.Protocol})
 	}
@@ -221,32 +228,30 @@ func (r *round) composeRequest(specs []models.ToolSpec) (models.ChatRequest, err
 	request, err := Compose(p.Prompts, Input{
 		Context: c, Mode: r.turn.mode, Kind: r.turn.kind, Introduce: r.input.Introduce, Tools: specs, Now: p.Now(), Zone: r.turn.zone,
 		HistoryLimit: p.Settings.HistoryLimit, Model: p.Settings.ChatModel, Programme: p.Settings.Programme, AlertsTeam: p.Settings.AlertsTeam,
-		Memory: r.prepared.Memory, Plan: section, Focus: r.turn.focus.Body,
+		Memory: cutMemory(r.prepared.Memory, cut), Plan: section, Focus: r.turn.focus.Body,
 		Playbooks: slices.Contains(specNames(specs), r.turn.offer.Playbook), Guidance: guidance,
 	})
 	if err != nil {
 		return request, fmt.Errorf("composing request: %w", err)
 	}
-	return r.fitRequest(request), nil
-}
-
-// fitRequest shortens a request until it fits the model's context together with
-// its answer.
-func (r *round) fitRequest(request models.ChatRequest) models.ChatRequest {
-	fitting, _ := toolcall.Fit(toolcall.Sized(request, r.turn.capability.ContextTokens), r.turn.capability.ContextTokens)
-	return fitting
+	return request, nil
 }
 
 // askAndJudge asks the chat model and judges the answer. One that its limit cut
-// off is asked for again, once; when the second is cut off too, its whole
-// sentences are the answer.
-func (r *round) askAndJudge(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
-	answer, verdict, err := r.askWithFallback(ctx, request)
+// off ends with its last whole sentence; one without any is asked for again, once.
+func (r *round) askAndJudge(ctx context.Context, compose composer) (models.ChatResponse, toolcall.Verdict, error) {
+	answer, verdict, err := r.askWithFallback(ctx, compose)
 	if err != nil || !toolcall.IsCut(answer) || verdict.Judgment == toolcall.Calls {
 		return answer, verdict, err
 	}
+	if whole := toolcall.CutAtSentence(verdict.Text); verdict.Judgment == toolcall.Words && whole != "" {
+		r.trace.note(models.StageGuard, "guard cut at a sentence")
+		verdict.Text = whole
+		return answer, verdict, nil
+	}
 	r.trace.note(models.StageGuard, "guard cut off")
-	again, second, err := r.askWithFallback(ctx, toolcall.AskShorter(request, verdict))
+	r.ending = toolcall.EndingAfter(verdict)
+	again, second, err := r.askWithFallback(ctx, compose)
 	switch {
 	case err != nil:
 		// The first answer is better than none.
@@ -261,34 +266,46 @@ func (r *round) askAndJudge(ctx context.Context, request models.ChatRequest) (mo
 	return answer, verdict, nil
 }
 
+// overflows is how often a request that is too long is shortened and sent again.
+const overflows = 5
+
 // askWithFallback asks the chat model in its protocol. An endpoint that takes
 // no tools is asked in text, once and from then on; a request that is too long
-// is asked again without its oldest turns, once.
-func (r *round) askWithFallback(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
-	answer, verdict, err := r.askInProtocol(ctx, request)
-	var failed *models.ModelError
-	if !errors.As(err, &failed) {
-		return answer, verdict, err
-	}
-	again := request
-	switch failed.Class {
-	case models.ModelNoTools:
-		learnt, ok := r.agent.learnNoTools(ctx, r.trace, r.turn.capability)
-		if !ok {
+// is composed again for the room that there is, until it fits.
+func (r *round) askWithFallback(ctx context.Context, compose composer) (models.ChatResponse, toolcall.Verdict, error) {
+	var refused error
+	for tries, tooLong := 0, 0; ; tries++ {
+		request, err := compose()
+		if err != nil {
+			return models.ChatResponse{}, toolcall.Verdict{}, err
+		}
+		size := toolcall.Tokens(request, 0)
+		if tooLong > 0 && size >= tooLong {
+			return models.ChatResponse{}, toolcall.Verdict{}, refused // Nothing is left to leave out.
+		}
+		answer, verdict, err := r.askInProtocol(ctx, request)
+		var failed *models.ModelError
+		if !errors.As(err, &failed) {
+			return answer, verdict, err
+		}
+		switch failed.Class {
+		case models.ModelNoTools:
+			learnt, ok := r.agent.learnNoTools(ctx, r.trace, r.turn.capability)
+			if !ok {
+				return answer, toolcall.Verdict{}, err
+			}
+			r.turn.capability = learnt
+		case models.ModelOverflow:
+			if tries >= overflows {
+				return answer, toolcall.Verdict{}, err
+			}
+			r.learnOverflow(ctx, failed, request)
+			refused, tooLong = err, size
+		case models.ModelBusy, models.ModelRefused, models.ModelAuth:
 			return answer, toolcall.Verdict{}, err
 		}
-		r.turn.capability = learnt
-	case models.ModelOverflow:
-		shorter, ok := toolcall.Shorten(request)
-		if !ok {
-			return answer, toolcall.Verdict{}, err
-		}
-		again = shorter
-	case models.ModelBusy, models.ModelRefused, models.ModelAuth:
-		return answer, toolcall.Verdict{}, err
+		r.trace.note(models.StageModel, "model again after "+string(failed.Class))
 	}
-	r.trace.note(models.StageModel, "model again after "+string(failed.Class))
-	return r.askInProtocol(ctx, again)
 }
 
 // askInProtocol asks the chat model once, in the protocol that its capability
@@ -316,10 +333,12 @@ func (r *round) callModel(ctx context.Context, request models.ChatRequest) (mode
 	if err != nil {
 		return answer, err
 	}
+	took := p.Now().Sub(began)
 	r.trace.stages = append(r.trace.stages, models.Stage{
 		TurnID: r.input.TurnID, Name: models.StageModel, Decision: "model " + string(r.turn.capability.Protocol),
-		Model: answer.Model, Usage: answer.Usage, Millis: p.Now().Sub(began).Milliseconds(), CreatedAt: p.Now().UTC(),
+		Model: answer.Model, Usage: answer.Usage, Millis: took.Milliseconds(), CreatedAt: p.Now().UTC(),
 	})
+	r.measureAnswer(ctx, offered, answer, took)
 	return answer, nil
 }
 

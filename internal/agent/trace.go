@@ -60,7 +60,7 @@ func (a *Agent) askSmallModel(ctx context.Context, t *trace, q question) (string
 		t.noteError(q.stage, err)
 		return "", fmt.Errorf("reading stage %s: %w", q.stage, err)
 	}
-	q.request = toolcall.Sized(q.request, 0)
+	q.request = toolcall.SizedStage(q.request, a.Settings.AnswerTokens)
 	callCtx, cancel := context.WithTimeout(ctx, q.limit)
 	defer cancel()
 	began := a.Now()

@@ -37,7 +37,10 @@ func (a *Agent) runCheckIn(ctx context.Context, in Round) (models.Step, error) {
 	if err != nil {
 		return models.Step{}, fmt.Errorf("composing check-in: %w", err)
 	}
-	answer, err := r.callModel(ctx, r.fitRequest(request))
+	if request, err = r.asItIs(request)(); err != nil {
+		return models.Step{}, err
+	}
+	answer, err := r.callModel(ctx, request)
 	if err != nil {
 		return models.Step{}, err
 	}
@@ -76,7 +79,7 @@ func (a *Agent) runSubagent(ctx context.Context, in Round) (models.Step, error) 
 	if err != nil {
 		return models.Step{}, fmt.Errorf("composing for a subagent: %w", err)
 	}
-	answer, verdict, err := r.askAndJudge(ctx, r.fitRequest(request))
+	answer, verdict, err := r.askAndJudge(ctx, r.asItIs(request))
 	if err != nil {
 		return models.Step{}, err
 	}

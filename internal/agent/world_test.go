@@ -14,6 +14,7 @@ import (
 
 	"coachline/internal/agent"
 	"coachline/internal/agent/recall"
+	"coachline/internal/agent/toolcall"
 	"coachline/internal/dbtest"
 	"coachline/internal/memory"
 	"coachline/internal/seal"
@@ -94,6 +95,9 @@ type scriptedModel struct {
 	asked  map[string][]models.ChatRequest
 	// left is how much time the newest request for a purpose had.
 	left map[string]time.Duration
+	// limit is the context of a server that counts tokens and refuses what is longer; 0
+	// is none.
+	limit int
 	// began is called before each answer.
 	began func(purpose string)
 }
@@ -113,6 +117,13 @@ func (d *scriptedModel) Complete(ctx context.Context, req models.ChatRequest) (m
 	if end, ok := ctx.Deadline(); ok {
 		d.left[what] = time.Until(end)
 	}
+	used := models.Usage{}
+	if d.limit > 0 && what == chat {
+		used.Prompt = toolcall.Tokens(req, 3.4)
+		if used.Prompt+req.MaxTokens > d.limit {
+			return models.ChatResponse{}, &models.ModelError{Class: models.ModelOverflow, ContextTokens: d.limit, PromptTokens: used.Prompt}
+		}
+	}
 	answer := said{}
 	if what == chat {
 		answer.text = "Fine."
@@ -123,7 +134,7 @@ func (d *scriptedModel) Complete(ctx context.Context, req models.ChatRequest) (m
 			d.script[what] = lines[1:]
 		}
 	}
-	return models.ChatResponse{Text: answer.text, Thinking: answer.thinking, Calls: answer.calls, FinishReason: answer.finish, Model: req.Model}, answer.err
+	return models.ChatResponse{Text: answer.text, Thinking: answer.thinking, Calls: answer.calls, FinishReason: answer.finish, Model: req.Model, Usage: used}, answer.err
 }
 
 func (d *scriptedModel) count(purpose string) int { return len(d.asked[purpose]) }

@@ -6,9 +6,11 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"net/url"
 	"time"
 
 	"coachline/internal/prices"
+	"coachline/models"
 )
 
 // Config is everything the program may be told from outside. Load fills it;
@@ -46,8 +48,14 @@ type Model struct {
 	BaseURL string `env:"OPENAI_BASE_URL"`
 	Name    string `env:"COACH_MODEL" envDefault:"gpt-4.1-mini"`
 	// Small decides, plans and digests; it is Name where nothing is set.
-	Small     string `env:"COACH_SMALL_MODEL"`
-	Embedding string `env:"COACH_EMBEDDING_MODEL" envDefault:"text-embedding-3-small"`
+	Small string `env:"COACH_SMALL_MODEL"`
+	// Size and ContextTokens say what Name is; auto and 0 ask the server and go by the
+	// name.
+	Size          ModelSize `env:"COACH_MODEL_SIZE" envDefault:"auto"`
+	ContextTokens int       `env:"COACH_CONTEXT_TOKENS" envDefault:"0"`
+	// AnswerTokens are kept of the context for an answer; 0 goes by the name.
+	AnswerTokens int    `env:"COACH_ANSWER_TOKENS" envDefault:"0"`
+	Embedding    string `env:"COACH_EMBEDDING_MODEL" envDefault:"text-embedding-3-small"`
 	// Transcribe writes voice notes down; empty leaves them unopened.
 	Transcribe string `env:"COACH_TRANSCRIBE_MODEL"`
 	// KeysFile is the path of a JSON file with more keys; Load reads them into
@@ -55,6 +63,27 @@ type Model struct {
 	KeysFile   string `env:"COACH_KEYS_FILE"`
 	FileKeys   Secrets
 	FileGroups []string
+}
+
+// Endpoint names the server without what else its address may hold; what is learnt
+// of models is kept by it.
+func (m Model) Endpoint() string {
+	address, err := url.Parse(m.BaseURL)
+	if err != nil {
+		return ""
+	}
+	return address.Host + address.Path
+}
+
+// ModelSize is the class of a chat model: small, large, or left to the program.
+type ModelSize string
+
+// Forced is empty where the size is left to the program.
+func (s ModelSize) Forced() models.ModelSize {
+	if s == "auto" {
+		return ""
+	}
+	return models.ModelSize(s)
 }
 
 // Carrier is the Twilio account, or a server shaped like Twilio.

@@ -69,6 +69,7 @@ func (c *Config) checkReplies(bad map[string]bool) []error {
 		known       []string
 	}{
 		{"COACH_MEMORY_STEP", c.Replies.MemoryStep, []string{"after", "before", "off"}},
+		{"COACH_MODEL_SIZE", string(c.Model.Size), []string{"auto", "small", "large"}},
 		{"COACH_ROUTER", c.Replies.Router, []string{"auto", "all", "keyword", "embedding", "model"}},
 		{"COACH_PLANNER", string(c.Replies.Planner), []string{"auto", "on", "off"}},
 		{"COACH_DIGESTS", string(c.Replies.Digests), []string{"auto", "on", "off"}},

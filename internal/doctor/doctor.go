@@ -72,6 +72,7 @@ func List(cfg config.Config, loadErr error) []Check {
 				return probeModel(ctx, cfg.Model.BaseURL, key)
 			})
 		}},
+		{Name: "context", Run: func(ctx context.Context) (string, error) { return describeModel(ctx, cfg) }},
 		{Name: "carrier", Run: func(ctx context.Context) (string, error) {
 			// The first token sends; a second one may not be valid yet.
 			token := append(cfg.Carrier.AuthTokens.Reveal(), "")[0]

@@ -62,6 +62,7 @@ type Client struct {
 
 	// refused remembers, by wish and model, what a server would not do.
 	refused sync.Map
+	facts   facts
 }
 
 // New checks cfg; errors never show a key. Nothing is read from the

@@ -111,6 +111,7 @@ func byStatus(status int, failed failure) *fault {
 	switch {
 	case failed.tooLong(status):
 		out.err.Class = models.ModelOverflow
+		out.err.ContextTokens, out.err.PromptTokens = failed.overflowTokens()
 	case failed.hasCode(refusedCodes):
 	case failed.hasCode(unpaidCodes), status == http.StatusPaymentRequired:
 		out.err.Class, out.key = models.ModelAuth, keyUnpaid

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,6 +18,9 @@ type failure struct {
 	// text is everything as text, in lower case: the message, the name of the
 	// parameter, what a gateway quotes of the server behind it.
 	text string
+	// context and prompt are the tokens of an overflow, where it names them in fields
+	// of their own.
+	context, prompt int
 }
 
 // readFailure reads {"error":{...}}, {"error":"..."}, the same in a list, the
@@ -50,6 +54,8 @@ func readProblem(raw []byte) failure {
 		Message  looseText       `json:"message"`
 		Param    looseText       `json:"param"`
 		Detail   json.RawMessage `json:"detail"`
+		Context  looseCount      `json:"n_ctx"`
+		Prompt   looseCount      `json:"n_prompt_tokens"`
 		Metadata struct {
 			Raw looseText `json:"raw"`
 		} `json:"metadata"`
@@ -58,7 +64,10 @@ func readProblem(raw []byte) failure {
 		return failure{}
 	}
 	words := []string{string(in.Param), string(in.Message), readDetail(in.Detail), string(in.Metadata.Raw)}
-	return failure{code: string(in.Code), kind: string(in.Type), text: strings.ToLower(strings.TrimSpace(strings.Join(words, "\n")))}
+	return failure{
+		code: string(in.Code), kind: string(in.Type), text: strings.ToLower(strings.TrimSpace(strings.Join(words, "\n"))),
+		context: int(in.Context), prompt: int(in.Prompt),
+	}
 }
 
 // readDetail reads a text, or the list of places and messages of FastAPI.
@@ -106,6 +115,44 @@ var overlong = regexp.MustCompile(strings.Join([]string{
 // takes.
 func (f failure) tooLong(status int) bool {
 	return f.hasCode(overflowCodes) || status == http.StatusRequestEntityTooLarge || overlong.MatchString(f.text)
+}
+
+var (
+	// contextNamed and promptNamed find how long a request may be and how long it is.
+	contextNamed = regexp.MustCompile(`(?:maximum|max|context|available) (?:context |prompt |model )?(?:length|size|window)(?: of| is|:)?(?: only)?[ (]+(\d[\d,]*)|` +
+		`tokens > (\d+) maximum|tokens allowed \((\d+)\)|must be <= (\d+)`)
+	promptNamed = regexp.MustCompile(`(\d[\d,]*) (?:in the messages|tokens > \d+ maximum|` + "`inputs` tokens" + `|input tokens)|token count \((\d+)\)|input \((\d+) tokens\)|` +
+		`request contains (\d+) tokens|(?:you requested|resulted in|prompt contains|keep the first) (?:at least )?(\d[\d,]*)`)
+)
+
+// overflowTokens returns what an overflow says of the context and of the request, 0
+// where it does not. A limit by the minute is no context.
+func (f failure) overflowTokens() (context, prompt int) {
+	if strings.Contains(f.text, "per min") {
+		return 0, 0
+	}
+	context, prompt = f.context, f.prompt
+	if context == 0 {
+		context = firstNumber(contextNamed, f.text)
+	}
+	if prompt == 0 {
+		prompt = firstNumber(promptNamed, f.text)
+	}
+	return context, prompt
+}
+
+// firstNumber returns the number of a pattern's first match, 0 for none.
+func firstNumber(pattern *regexp.Regexp, text string) int {
+	for i, group := range pattern.FindStringSubmatch(text) {
+		if i == 0 || group == "" {
+			continue
+		}
+		n, err := strconv.Atoi(strings.ReplaceAll(group, ",", ""))
+		if err == nil {
+			return n
+		}
+	}
+	return 0
 }
 
 // canComplain reports whether the status is one with which servers refuse a

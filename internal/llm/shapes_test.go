@@ -92,6 +92,8 @@ func TestFailuresOfOddServers(t *testing.T) {
 		{"xai-overflow", 400, models.ModelOverflow},
 		{"tgi-overflow", 422, models.ModelOverflow},
 		{"together-overflow", 422, models.ModelOverflow},
+		{"llamacpp-overflow-fields", 400, models.ModelOverflow},
+		{"vllm-overflow", 400, models.ModelOverflow},
 		{"openai-larger-than-the-minute", 429, models.ModelOverflow},
 		{"openai-limited", 429, models.ModelBusy},
 	}

@@ -85,7 +85,7 @@ func (s *Store) SaveCapability(ctx context.Context, row models.Capability) error
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Clauses(clause.OnConflict{
 			Columns:   []clause.Column{{Name: "model"}, {Name: "endpoint"}},
-			DoUpdates: clause.AssignmentColumns([]string{"protocol", "size", "context_tokens", "reason", "learnt_at"}),
+			DoUpdates: clause.AssignmentColumns([]string{"protocol", "size", "context_tokens", "context_source", "characters_per_token", "tokens_per_second", "reason", "learnt_at"}),
 			Where: clause.Where{Exprs: []clause.Expression{
 				clause.Expr{SQL: "capabilities.learnt_at <= excluded.learnt_at"},
 			}},

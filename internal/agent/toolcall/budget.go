@@ -2,26 +2,51 @@ package toolcall
 
 import (
 	"slices"
-	"unicode/utf8"
 
 	"coachline/models"
 )
 
 const (
-	// wideRune is where scripts begin that take a token a character or more.
-	wideRune = 0x2E80
+	// narrowPerToken is how many characters of Latin scripts make a token before a
+	// model's own answers have told.
+	narrowPerToken = 3.5
+	// otherRune is where scripts begin that take a token for half as many, wideRune
+	// where those begin that take a token a character.
+	otherRune, wideRune = 0x250, 0x2E80
 	// messageTokens is what a message costs beside its text.
 	messageTokens = 4
-	// answerTokens is kept free for an answer where the request states no
-	// limit, but never more than a quarter of the context.
-	answerTokens = 1024
+	// keptEntries are never left out of a request, the texts that are answered among
+	// them.
+	keptEntries = 4
 )
 
-// Tokens estimates the length of a request, in tokens: 2.5 characters each, or
-// one for each character of Chinese, Japanese and Korean, with the arguments
-// of calls and the schemas of tools. It counts high rather than
-// low.
-func Tokens(req models.ChatRequest) int {
+// Tokens estimates the length of a request, in tokens, with the arguments of calls
+// and the schemas of tools. perToken is how many characters of a Latin script make
+// one, 0 where it is not known.
+func Tokens(req models.ChatRequest, perToken float64) int {
+	return lengthOf(req).estimateTokens(perToken)
+}
+
+// CharactersPerToken returns how many characters of a Latin script made a token in a
+// request of which the server counted the tokens; 0 where the request is too short
+// to tell or the count makes no sense.
+func CharactersPerToken(req models.ChatRequest, counted int) float64 {
+	size := lengthOf(req)
+	rest := counted - size.wide - size.extra
+	if counted < leastCounted || rest <= 0 {
+		return 0
+	}
+	found := (float64(size.narrow) + 2*float64(size.other)) / float64(rest)
+	if found < 1 || found > 8 {
+		return 0
+	}
+	return found
+}
+
+// leastCounted is the least number of tokens that tells how long one is.
+const leastCounted = 200
+
+func lengthOf(req models.ChatRequest) length {
 	var size length
 	for _, message := range req.Messages {
 		size.addText(message.Content)
@@ -38,68 +63,63 @@ func Tokens(req models.ChatRequest) int {
 		size.addText(string(tool.Schema))
 		size.extra += messageTokens
 	}
-	return size.estimateTokens()
+	return size
 }
 
-// tokenBound returns what Tokens is at most: a narrow character has one byte or
-// more, and a wide one, which costs as much as two and a half of them, has
-// three. A request is rarely near its bound, and so its texts are rarely
-// counted.
-func tokenBound(req models.ChatRequest) int {
-	var size length
-	for _, message := range req.Messages {
-		size.narrow += len(message.Content)
-		size.extra += messageTokens
-		for _, call := range message.ToolCalls {
-			size.narrow += len(call.Name) + len(call.Arguments)
-			size.extra += messageTokens
-		}
-	}
-	for _, tool := range req.Tools {
-		size.narrow += len(tool.Name) + len(tool.Description) + len(tool.Schema)
-		size.extra += messageTokens
-	}
-	return size.estimateTokens()
-}
-
-// length counts characters.
-type length struct{ narrow, wide, extra int }
+// length counts characters: of Latin scripts, of others, and of those that take a
+// token each.
+type length struct{ narrow, other, wide, extra int }
 
 // addText counts the characters of a text.
 func (l *length) addText(text string) {
 	for _, r := range text {
-		if r >= wideRune && r != utf8.RuneError {
-			l.wide++
-		} else {
+		switch {
+		case r < otherRune:
 			l.narrow++
+		case r < wideRune:
+			l.other++
+		default:
+			l.wide++
 		}
 	}
 }
 
 // estimateTokens returns the tokens of the counted characters.
-func (l *length) estimateTokens() int { return (l.narrow*2+4)/5 + l.wide + l.extra }
+func (l length) estimateTokens(perToken float64) int {
+	if perToken <= 0 {
+		perToken = narrowPerToken
+	}
+	return int((float64(l.narrow)+2*float64(l.other))/perToken+.999) + l.wide + l.extra
+}
 
-// Shorten drops the older half of the turns before the current one, at least
-// one; ok is false when there is none to drop. It takes a request in native
-// form, before Offer. A turn begins at a user message that follows the coach's
-// words; what the coach wrote before the first one counts as a turn. The system
-// message, the texts that are being answered and the rounds of the current turn
-// are never dropped, and a call never without its results.
-//
-// Use it once when a provider says that a request is too long.
-func Shorten(req models.ChatRequest) (models.ChatRequest, bool) {
+// DropOldest drops the oldest turn before the current one; ok is false when none may
+// go. It takes a request in native form, before Offer. A turn begins at a user
+// message that follows the coach's words; what the coach wrote before the first one
+// counts as a turn. The system message, the last four entries, the texts that are
+// being answered and the rounds of the current turn are never dropped, and a call
+// never without its results.
+func DropOldest(req models.ChatRequest) (models.ChatRequest, bool) {
 	lead := 0
 	for lead < len(req.Messages) && req.Messages[lead].Role == roleSystem {
 		lead++
 	}
 	turns := turnStarts(req.Messages[lead:])
-	if len(turns) < 2 {
+	if len(turns) < 2 || countEntries(req.Messages[lead+turns[1]:]) < keptEntries {
 		return req, false
 	}
-	drop := len(turns) / 2
-	keep := req.Messages[lead+turns[drop]:]
-	req.Messages = slices.Concat(req.Messages[:lead], keep)
+	req.Messages = slices.Concat(req.Messages[:lead], req.Messages[lead+turns[1]:])
 	return req, true
+}
+
+// countEntries counts the messages that either side has read.
+func countEntries(messages []models.ChatMessage) int {
+	n := 0
+	for _, message := range messages {
+		if message.Role == roleUser || message.Role == roleAssistant && len(message.ToolCalls) == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // turnStarts returns where each turn begins; the last one is the current turn.
@@ -115,27 +135,38 @@ func turnStarts(messages []models.ChatMessage) []int {
 	return starts
 }
 
-// Fit shortens a request until it and its answer fit into a context of that
-// many tokens; 0 is no bound. ok is false when it is still too long with
-// nothing left to drop: sending it is worth an attempt, since Tokens counts
-// high.
-func Fit(req models.ChatRequest, contextTokens int) (out models.ChatRequest, ok bool) {
-	if contextTokens <= 0 {
-		return req, true
+// Holds reports whether a request and its answer fit into the context of a model; one
+// that is not known holds all.
+func Holds(req models.ChatRequest, c models.Capability) bool {
+	room := c.ContextTokens - req.MaxTokens
+	// A token has a byte or more, so that most texts need not be counted.
+	return c.ContextTokens <= 0 || bytesOf(req) <= room || Tokens(req, c.CharactersPerToken) <= room
+}
+
+// bytesOf returns a bound of the tokens of a request that costs nothing to find.
+func bytesOf(req models.ChatRequest) int {
+	n := 0
+	for _, message := range req.Messages {
+		n += len(message.Content) + messageTokens
+		for _, call := range message.ToolCalls {
+			n += len(call.Name) + len(call.Arguments) + messageTokens
+		}
 	}
-	reserve := req.MaxTokens
-	if reserve <= 0 {
-		reserve = min(answerTokens, contextTokens/4)
+	for _, tool := range req.Tools {
+		n += len(tool.Name) + len(tool.Description) + len(tool.Schema) + messageTokens
 	}
-	if tokenBound(req) <= contextTokens-reserve {
-		return req, true
-	}
-	for Tokens(req) > contextTokens-reserve {
-		shorter, dropped := Shorten(req)
+	return n
+}
+
+// Fit drops the oldest turns of a request, one after the other, until holds is true
+// or nothing is left to drop.
+func Fit(req models.ChatRequest, holds func(models.ChatRequest) bool) models.ChatRequest {
+	for !holds(req) {
+		shorter, dropped := DropOldest(req)
 		if !dropped {
-			return req, false
+			return req
 		}
 		req = shorter
 	}
-	return req, true
+	return req
 }

@@ -1,8 +1,10 @@
 package toolcall_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -13,34 +15,49 @@ import (
 
 func TestTokens(t *testing.T) {
 	for _, tt := range []struct {
-		name string
-		in   models.ChatRequest
-		want int
+		name     string
+		in       models.ChatRequest
+		perToken float64
+		want     int
 	}{
-		{"nothing", models.ChatRequest{}, 0},
-		{"2.5 characters a token", models.ChatRequest{Messages: []models.ChatMessage{message("user", strings.Repeat("a", 100))}}, 44},
-		{"rounded up", models.ChatRequest{Messages: []models.ChatMessage{message("user", "a")}}, 5},
-		{"characters, not bytes", models.ChatRequest{Messages: []models.ChatMessage{message("user", strings.Repeat("é", 100))}}, 44},
-		{"Japanese", models.ChatRequest{Messages: []models.ChatMessage{message("user", strings.Repeat("歩", 100))}}, 104},
-		{"arguments of calls", models.ChatRequest{Messages: []models.ChatMessage{calling("", withID("x", "abcde", strings.Repeat("a", 95)))}}, 48},
-		{"tools", models.ChatRequest{Tools: []models.ToolSpec{{Name: "abcde", Description: "abcde", Schema: []byte(`{"a":"bcd"`)}}}, 12},
+		{"nothing", models.ChatRequest{}, 0, 0},
+		{"3.5 characters a token", models.ChatRequest{Messages: []models.ChatMessage{message("user", strings.Repeat("a", 140))}}, 0, 44},
+		{"as measured", models.ChatRequest{Messages: []models.ChatMessage{message("user", strings.Repeat("a", 140))}}, 2, 74},
+		{"rounded up", models.ChatRequest{Messages: []models.ChatMessage{message("user", "a")}}, 0, 5},
+		{"characters, not bytes", models.ChatRequest{Messages: []models.ChatMessage{message("user", strings.Repeat("é", 140))}}, 0, 44},
+		{"Cyrillic takes twice as many", models.ChatRequest{Messages: []models.ChatMessage{message("user", strings.Repeat("ж", 70))}}, 0, 44},
+		{"Japanese", models.ChatRequest{Messages: []models.ChatMessage{message("user", strings.Repeat("歩", 100))}}, 0, 104},
+		{"arguments of calls", models.ChatRequest{Messages: []models.ChatMessage{calling("", withID("x", "abcde", strings.Repeat("a", 135)))}}, 0, 48},
+		{"tools", models.ChatRequest{Tools: []models.ToolSpec{{Name: "abcde", Description: "abcde", Schema: []byte(`{"a":"bcd"`)}}}, 0, 10},
 	} {
-		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, toolcall.Tokens(tt.in)) })
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, toolcall.Tokens(tt.in, tt.perToken)) })
 	}
 }
 
-func TestShorten(t *testing.T) {
+// What a server counts tells how long its tokens are, and then they are counted so.
+func TestCharactersPerToken(t *testing.T) {
+	req := models.ChatRequest{Messages: []models.ChatMessage{message("system", strings.Repeat("abcde ", 500)), message("user", "歩く")}}
+	perToken := toolcall.CharactersPerToken(req, 1010)
+	require.InDelta(t, 3.0, perToken, 0.01)
+	require.InDelta(t, 1010, toolcall.Tokens(req, perToken), 1)
+	require.Zero(t, toolcall.CharactersPerToken(req, 0), "not counted")
+	require.Zero(t, toolcall.CharactersPerToken(req, 100), "a count that makes no sense")
+	require.Zero(t, toolcall.CharactersPerToken(models.ChatRequest{Messages: []models.ChatMessage{message("user", "hi")}}, 9), "too short to tell")
+}
+
+func TestTokensPerSecond(t *testing.T) {
+	require.InDelta(t, 62.5, toolcall.TokensPerSecond(models.Usage{Prompt: 2400, Completion: 20}, 40*time.Second), 0.01)
+	require.InDelta(t, 60, toolcall.TokensPerSecond(models.Usage{Prompt: 2400, Cached: 1900, Completion: 20}, 10*time.Second), 0.01)
+	require.Zero(t, toolcall.TokensPerSecond(models.Usage{Prompt: 2400, Cached: 2300, Completion: 20}, time.Second), "too short to tell")
+}
+
+func TestDropOldest(t *testing.T) {
 	system := message("system", "s")
 	a := withID("a", "stop", "{}")
 	turn := func(n string) []models.ChatMessage {
 		return []models.ChatMessage{message("user", "q"+n), calling("", a), result("a", "r"+n), message("assistant", "a"+n)}
 	}
-	join := func(parts ...[]models.ChatMessage) (out []models.ChatMessage) {
-		for _, part := range parts {
-			out = append(out, part...)
-		}
-		return out
-	}
+	join := func(parts ...[]models.ChatMessage) (out []models.ChatMessage) { return slices.Concat(parts...) }
 	one := func(m ...models.ChatMessage) []models.ChatMessage { return m }
 	current := one(message("user", "now"), message("user", "please"), calling("Hm.", a), result("a", "r"), message("user", "late"))
 	for _, tt := range []struct {
@@ -51,27 +68,27 @@ func TestShorten(t *testing.T) {
 		{"nothing", nil, nil, false},
 		{"the system message alone", one(system), one(system), false},
 		{"the current turn alone", join(one(system), current), join(one(system), current), false},
-		{"one turn before", join(one(system), turn("1"), current), join(one(system), current), true},
-		{"the older half of three", join(one(system), turn("1"), turn("2"), turn("3"), current), join(one(system), turn("3"), current), true},
-		{"what the coach wrote first", join(one(system), one(message("assistant", "hi")), current), join(one(system), current), true},
-		{"no system message", join(turn("1"), current), current, true},
+		{"the last four entries stay", join(one(system), turn("1"), current), join(one(system), turn("1"), current), false},
+		{"the oldest of three", join(one(system), turn("1"), turn("2"), turn("3"), current), join(one(system), turn("2"), turn("3"), current), true},
+		{"what the coach wrote first", join(one(system), one(message("assistant", "hi")), turn("1"), current), join(one(system), turn("1"), current), true},
+		{"no system message", join(turn("1"), turn("2"), current), join(turn("2"), current), true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, ok := toolcall.Shorten(models.ChatRequest{Model: "m", Messages: tt.in, Tools: tools()})
+			got, ok := toolcall.DropOldest(models.ChatRequest{Model: "m", Messages: tt.in, Tools: tools()})
 			require.Equal(t, tt.ok, ok)
 			require.Equal(t, models.ChatRequest{Model: "m", Messages: tt.want, Tools: tools()}, got)
 		})
 	}
 }
 
-func TestShortenKeepsPairsAndTheTextsThatAreAnswered(t *testing.T) {
+func TestDropOldestKeepsPairsAndTheTextsThatAreAnswered(t *testing.T) {
 	lib := library(t)
 	rapid.Check(t, func(t *rapid.T) {
 		whole, err := toolcall.Offer(lib, capability(models.ProtocolNative), models.ChatRequest{Messages: messages(t)})
 		require.NoError(t, err)
 		req := whole
 		for {
-			shorter, ok := toolcall.Shorten(req)
+			shorter, ok := toolcall.DropOldest(req)
 			if !ok {
 				break
 			}
@@ -90,9 +107,9 @@ func TestShortenKeepsPairsAndTheTextsThatAreAnswered(t *testing.T) {
 }
 
 func TestFit(t *testing.T) {
-	long := strings.Repeat("a", 250)
+	long := strings.Repeat("a", 350)
 	req := models.ChatRequest{MaxTokens: 100, Messages: []models.ChatMessage{
-		message("system", "s"), message("user", long), message("assistant", long), message("user", long), message("assistant", long), message("user", "now"),
+		message("system", "s"), message("user", long), message("assistant", long), message("user", long), message("assistant", long), message("user", long), message("assistant", "well?"), message("user", "now"),
 	}}
 	for _, tt := range []struct {
 		name     string
@@ -100,31 +117,24 @@ func TestFit(t *testing.T) {
 		messages int
 		ok       bool
 	}{
-		{"unknown", 0, 6, true},
-		{"room enough", 600, 6, true},
-		{"one turn too long", 400, 4, true},
-		{"both too long", 150, 2, true},
-		{"never", 50, 2, false},
+		{"unknown", 0, 8, true},
+		{"room enough", 800, 8, true},
+		{"one turn too long", 460, 6, true},
+		{"never less than four entries", 200, 6, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, ok := toolcall.Fit(req, tt.context)
-			require.Equal(t, tt.ok, ok)
+			c := models.Capability{ContextTokens: tt.context}
+			got := toolcall.Fit(req, func(r models.ChatRequest) bool { return toolcall.Holds(r, c) })
+			require.Equal(t, tt.ok, toolcall.Holds(got, c))
 			require.Len(t, got.Messages, tt.messages)
 		})
 	}
-	t.Run("room for an answer without a limit", func(t *testing.T) {
-		free := req
-		free.MaxTokens = 0
-		got, ok := toolcall.Fit(free, toolcall.Tokens(free)+100)
-		require.True(t, ok)
-		require.Less(t, len(got.Messages), len(req.Messages))
-	})
-	require.Len(t, req.Messages, 6)
+	require.Len(t, req.Messages, 8)
 }
 
-// TestFitIsExact: a request of many bytes or characters fits where Tokens says
+// TestHoldsIsExact: a request of many bytes or characters fits where Tokens says
 // so, to the token.
-func TestFitIsExact(t *testing.T) {
+func TestHoldsIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z 一-龥ぁ-ん가-힣⺀⹿😀é\x{FFFD}]{0,40}`),
 			rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))
@@ -133,9 +143,9 @@ func TestFitIsExact(t *testing.T) {
 			Messages:  []models.ChatMessage{{Content: text.Draw(t, "content"), ToolCalls: []models.ToolCall{{Name: text.Draw(t, "name"), Arguments: text.Draw(t, "arguments")}}}},
 			Tools:     []models.ToolSpec{{Name: text.Draw(t, "tool"), Description: text.Draw(t, "description"), Schema: []byte(text.Draw(t, "schema"))}},
 		}
-		_, ok := toolcall.Fit(req, toolcall.Tokens(req)+1)
-		require.True(t, ok)
-		_, ok = toolcall.Fit(req, toolcall.Tokens(req))
-		require.False(t, ok)
+		c := models.Capability{ContextTokens: toolcall.Tokens(req, 0) + 1}
+		require.True(t, toolcall.Holds(req, c))
+		c.ContextTokens--
+		require.False(t, toolcall.Holds(req, c))
 	})
 }

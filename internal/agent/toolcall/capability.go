@@ -11,6 +11,7 @@ import (
 // Reasons of a models.Capability that this package writes.
 const (
 	ReasonName    = "name"    // guessed from the model's name
+	ReasonSetting = "setting" // chosen for a test
 	ReasonRefused = "refused" // the endpoint refused the tools field
 )
 
@@ -28,11 +29,15 @@ var (
 	// model counts what is active and says nothing about its size, and "8x7b"
 	// is a large one.
 	parameters = regexp.MustCompile(`(?:^|[^a-z0-9.])e?(\d{1,4}(?:\.\d+)?)b(?:$|[^a-z0-9])`)
+	// "270m" and "350m".
+	millions = regexp.MustCompile(`(?:^|[^a-z0-9.])\d{2,4}m(?:$|[^a-z0-9])`)
 	// Families that are small where the name states no number of parameters.
 	smallFamily = regexp.MustCompile(`^(?:tiny|smol|ministral|zephyr|orca-mini|openchat|neural-chat|stablelm|` +
 		`mistral(?:$|:|-7b|-instruct)|llama-?[23](?:\.[12])?(?:$|:latest|:instruct)|gemma-?[123]?(?:$|:latest|:instruct)|` +
-		`qwen-?[23](?:\.5)?(?:$|:latest)|phi-?3(?:\.5)?(?:$|:latest|:?-?mini)|phi-?4-mini)`)
+		`qwen-?[23](?:\.5)?(?:$|:latest)|(?:olmo-?2?|aya|falcon-?3|granite[\d.]*(?:-dense)?|hermes-?3)(?:$|:latest|:instruct)|phi-?3(?:\.5)?(?:$|:latest|:?-?mini)|phi-?4-mini)`)
 	// Small models that were trained to use the tools field.
+	// Models that think before they answer, and whose thoughts count as answer.
+	thinkers        = regexp.MustCompile(`^(?:o[134](?:$|-)|gpt-5|gpt-oss|qwq|magistral|deepseek-r|qwen-?3(?:$|:|-\d))|think|reason|-r1\b`)
 	trainedForTools = regexp.MustCompile(`functionary|hermes-(?:2-pro|3|4)|xlam|firefunction`)
 )
 
@@ -61,39 +66,72 @@ var contexts = []struct {
 // apart from families that were trained for the tools field; every other model
 // is large and native. ContextTokens is 0 where the name tells nothing.
 // Endpoint and LearntAt stay empty.
-func Guess(model string) models.Capability {
-	name := familyOf(model)
-	out := models.Capability{Model: model, Size: models.SizeLarge, ContextTokens: contextOf(name), Reason: ReasonName}
-	if isSmall(name) {
-		out.Size = models.SizeSmall
-		if out.ContextTokens == 0 {
-			out.ContextTokens = smallContext
-		}
+func Guess(model string) models.Capability { return Known(model, Sources{}) }
+
+// Sources are what is known of a model beside its name. The operator's settings go
+// before what the server says; both are empty or 0 where there is nothing.
+type Sources struct {
+	Size                        models.ModelSize
+	ContextTokens, AnswerTokens int
+	Server                      models.ModelFacts
+	// Stored is what was learnt of the model at its endpoint.
+	Stored models.Capability
+}
+
+// Known returns what is known of a model, each part from its best source: setting,
+// server, overflow, name. An overflow that names a shorter context than the server
+// says is believed.
+func Known(model string, from Sources) models.Capability {
+	name, stored := familyOf(model), from.Stored
+	out := models.Capability{
+		Model: model, Endpoint: stored.Endpoint, LearntAt: stored.LearntAt, Reason: ReasonName,
+		CharactersPerToken: stored.CharactersPerToken, TokensPerSecond: stored.TokensPerSecond,
 	}
+	out.Size, out.SizeSource = sizeOf(name, from)
 	out.Protocol = protocolFor(name, out.Size)
+	if stored.Protocol != "" && stored.Reason != ReasonName {
+		out.Protocol, out.Reason = stored.Protocol, stored.Reason
+	}
+	out.ContextTokens, out.ContextSource = contextFrom(name, out.Size, from)
+	out.AnswerTokens = AnswerRoom(model, from.AnswerTokens)
 	return out
 }
 
-// Known returns Guess with what is on record for the model at its endpoint:
-// every field that the record sets wins. A record that sets only the size also
-// decides the protocol. Pass the zero value where there is no record.
-func Known(model string, stored models.Capability) models.Capability {
-	out := Guess(model)
-	out.Endpoint, out.LearntAt = stored.Endpoint, stored.LearntAt
-	if stored.Size != "" {
-		out.Size = stored.Size
-		out.Protocol = protocolFor(familyOf(model), stored.Size)
+// sizeOf returns the size of a model and where it is known from.
+func sizeOf(name string, from Sources) (models.ModelSize, models.CapabilitySource) {
+	small, source := isSmall(name), models.FromName
+	if from.Server.Billions > 0 {
+		small, source = from.Server.Billions <= smallBillions, models.FromServer
 	}
-	if stored.Protocol != "" {
-		out.Protocol = stored.Protocol
+	switch {
+	case from.Size != "":
+		return from.Size, models.FromSetting
+	case from.Stored.Size != "" && from.Stored.Reason == ReasonSetting:
+		return from.Stored.Size, models.FromSetting
+	case small:
+		return models.SizeSmall, source
 	}
-	if stored.ContextTokens > 0 {
-		out.ContextTokens = stored.ContextTokens
+	return models.SizeLarge, source
+}
+
+// contextFrom returns how long a request may be and where that is known from.
+func contextFrom(name string, size models.ModelSize, from Sources) (int, models.CapabilitySource) {
+	served, learnt := from.Server.ContextTokens, 0
+	if from.Stored.ContextSource == models.FromOverflow {
+		learnt = from.Stored.ContextTokens
 	}
-	if stored.Reason != "" {
-		out.Reason = stored.Reason
+	switch {
+	case from.ContextTokens > 0 && (learnt == 0 || from.ContextTokens <= learnt):
+		return from.ContextTokens, models.FromSetting
+	case learnt > 0 && (served == 0 || learnt < served):
+		return learnt, models.FromOverflow
+	case served > 0:
+		return served, models.FromServer
 	}
-	return out
+	if tokens := contextOf(name); tokens > 0 || size != models.SizeSmall {
+		return tokens, models.FromName
+	}
+	return smallContext, models.FromName
 }
 
 // Refused returns what to put on record after an endpoint refused a request
@@ -127,7 +165,7 @@ func protocolFor(name string, size models.ModelSize) models.Protocol {
 func isSmall(name string) bool {
 	stated := parameters.FindAllStringSubmatch(name, -1)
 	if len(stated) == 0 {
-		return smallFamily.MatchString(name)
+		return millions.MatchString(name) || smallFamily.MatchString(name)
 	}
 	most := 0.0
 	for _, match := range stated {

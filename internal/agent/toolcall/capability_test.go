@@ -2,7 +2,6 @@ package toolcall_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,35 +43,67 @@ func TestGuess(t *testing.T) {
 		{"mistral-large-latest", large, native, 131_072},
 		{"phi3:mini", small, text, 4_096},
 		{"phi4", large, native, 16_384},
+		{"granite3.3:8b", small, text, 8_192},
+		{"granite3.1-dense", small, text, 8_192},
+		{"hermes-3:8b", small, native, 8_192},
+		{"olmo2", small, text, 8_192},
+		{"aya:8b", small, text, 8_192},
+		{"falcon3:latest", small, text, 8_192},
+		{"smollm2-135m-instruct", small, text, 8_192},
+		{"gemma-3-270m-it", small, text, 65_536},
+		{"lfm2-350m", small, text, 8_192},
 		{"tinyllama", small, text, 8_192},
 		{"hermes-3-llama-3.1-8b", small, native, 8_192},
 		{"scripted-coach", large, native, 0},
 		{"", large, native, 0},
 	} {
 		t.Run(tt.model, func(t *testing.T) {
+			got := toolcall.Guess(tt.model)
+			require.NotZero(t, got.AnswerTokens)
+			got.AnswerTokens = 0
 			require.Equal(t, models.Capability{
-				Model: tt.model, Size: tt.size, Protocol: tt.protocol, ContextTokens: tt.context, Reason: "name",
-			}, toolcall.Guess(tt.model))
+				Model: tt.model, Size: tt.size, Protocol: tt.protocol, ContextTokens: tt.context, Reason: "name", SizeSource: "name", ContextSource: "name",
+			}, got)
 		})
 	}
 }
 
 func TestKnown(t *testing.T) {
-	at := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
-	guess := toolcall.Guess("llama3.2:1b")
-	require.Equal(t, guess, toolcall.Known("llama3.2:1b", models.Capability{}))
-
-	whole := models.Capability{
-		Model: "llama3.2:1b", Endpoint: "a", Protocol: models.ProtocolTwoPhase, Size: models.SizeLarge, ContextTokens: 4096, Reason: "setting", LearntAt: at,
+	learnt := models.Capability{Protocol: models.ProtocolText, Reason: "refused", ContextTokens: 2048, ContextSource: models.FromOverflow, CharactersPerToken: 2.9}
+	for _, tt := range []struct {
+		name, model string
+		from        toolcall.Sources
+		size        models.ModelSize
+		sizeBy      models.CapabilitySource
+		context     int
+		contextBy   models.CapabilitySource
+		protocol    models.Protocol
+	}{
+		{"the name alone", "llama3.2:1b", toolcall.Sources{}, models.SizeSmall, "name", 131_072, "name", models.ProtocolText},
+		{"the server", "my-coach", toolcall.Sources{Server: models.ModelFacts{ContextTokens: 4096, Billions: 7.6}}, models.SizeSmall, "server", 4096, "server", models.ProtocolText},
+		{"the server says large", "llama3", toolcall.Sources{Server: models.ModelFacts{Billions: 70}}, models.SizeLarge, "server", 0, "name", models.ProtocolNative},
+		{"settings", "llama3", toolcall.Sources{Size: models.SizeLarge, ContextTokens: 6000, Server: models.ModelFacts{ContextTokens: 4096, Billions: 8}}, models.SizeLarge, "setting", 6000, "setting", models.ProtocolNative},
+		{"an overflow below the server", "m", toolcall.Sources{Server: models.ModelFacts{ContextTokens: 8192}, Stored: learnt}, models.SizeLarge, "name", 2048, "overflow", models.ProtocolText},
+		{"an overflow above the server", "m", toolcall.Sources{Server: models.ModelFacts{ContextTokens: 1024}, Stored: learnt}, models.SizeLarge, "name", 1024, "server", models.ProtocolText},
+		{"an overflow below the setting", "m", toolcall.Sources{ContextTokens: 9000, Stored: learnt}, models.SizeLarge, "name", 2048, "overflow", models.ProtocolText},
+		{"a guess of an older build is none", "m", toolcall.Sources{Stored: models.Capability{Size: models.SizeSmall, ContextTokens: 8192, Reason: "name", Protocol: models.ProtocolText}}, models.SizeLarge, "name", 0, "name", models.ProtocolNative},
+		{"chosen for a test", "m", toolcall.Sources{Stored: models.Capability{Size: models.SizeSmall, Reason: "setting", Protocol: models.ProtocolTwoPhase}}, models.SizeSmall, "setting", 8192, "name", models.ProtocolTwoPhase},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := toolcall.Known(tt.model, tt.from)
+			require.Equal(t, []any{tt.size, tt.sizeBy, tt.context, tt.contextBy, tt.protocol}, []any{got.Size, got.SizeSource, got.ContextTokens, got.ContextSource, got.Protocol})
+			require.InDelta(t, tt.from.Stored.CharactersPerToken, got.CharactersPerToken, 0)
+		})
 	}
-	require.Equal(t, whole, toolcall.Known("llama3.2:1b", whole))
+}
 
-	size := toolcall.Known("llama3.2:1b", models.Capability{Size: models.SizeLarge})
-	require.Equal(t, models.ProtocolNative, size.Protocol)
-	require.Equal(t, guess.ContextTokens, size.ContextTokens)
-	size = toolcall.Known("gpt-4o", models.Capability{Size: models.SizeSmall, Reason: "setting"})
-	require.Equal(t, models.ProtocolText, size.Protocol)
-	require.Equal(t, "setting", size.Reason)
+func TestAnswerRoom(t *testing.T) {
+	for model, want := range map[string]int{
+		"gpt-4.1-mini": 400, "llama3": 400, "o3-mini": 4096, "gpt-5-mini": 4096, "deepseek-r1:7b": 4096, "qwen3:8b": 4096, "qwen2.5:7b": 400, "gpt-oss:20b": 4096, "gpt-4o": 400,
+	} {
+		require.Equal(t, want, toolcall.AnswerRoom(model, 0), model)
+		require.Equal(t, 700, toolcall.AnswerRoom(model, 700))
+	}
 }
 
 // The decision after a refusal, and what it is remembered as.
@@ -82,7 +113,7 @@ func TestA29RefusedToolsBecomeText(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, models.ProtocolText, learnt.Protocol)
 	require.Equal(t, "refused", learnt.Reason)
-	require.Equal(t, models.ProtocolText, toolcall.Known("odd-model", learnt).Protocol)
+	require.Equal(t, models.ProtocolText, toolcall.Known("odd-model", toolcall.Sources{Stored: learnt}).Protocol)
 
 	_, ok = toolcall.Refused(learnt)
 	require.False(t, ok, "no tools were sent, so sending again changes nothing")

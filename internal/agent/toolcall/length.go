@@ -4,49 +4,106 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"coachline/internal/agent/marks"
 	"coachline/models"
 )
 
-// maxAnswer is the limit of an answer, in tokens. A reply of 300 characters
-// takes a hundred; models that think first count their thoughts too.
-const maxAnswer = 4096
+const (
+	// answerTokens are kept for an answer: a reply of 300 characters takes a hundred,
+	// a call of a tool two hundred.
+	answerTokens = 400
+	// thoughtTokens are kept where thoughts count as answer.
+	thoughtTokens = 4096
+	// stageTokens are kept for what a stage asks, which may be a digest or a list.
+	stageTokens = 1024
+)
 
 // shorterAnswer is what a model is told whose answer was cut off.
 const shorterAnswer = "Your last answer was cut off because it was too long, and was not sent. Answer the person again, in at most two short sentences."
 
-// Sized sets the limit of the answer where a request has none: a quarter of a
-// known context, and never more than maxAnswer.
-func Sized(req models.ChatRequest, contextTokens int) models.ChatRequest {
+// AnswerRoom returns how many tokens are kept for an answer of a model: as the
+// operator sets it, else by whether it thinks before it answers.
+func AnswerRoom(model string, setting int) int {
+	switch {
+	case setting > 0:
+		return setting
+	case thinkers.MatchString(familyOf(model)):
+		return thoughtTokens
+	}
+	return answerTokens
+}
+
+// Sized sets the limit of the answer where a request has none: room for one, and
+// never more than a quarter of a known context.
+func Sized(req models.ChatRequest, c models.Capability) models.ChatRequest {
 	if req.MaxTokens > 0 {
 		return req
 	}
-	req.MaxTokens = maxAnswer
-	if contextTokens > 0 {
-		req.MaxTokens = min(maxAnswer, contextTokens/4)
+	req.MaxTokens = c.AnswerTokens
+	if c.AnswerTokens <= 0 {
+		req.MaxTokens = answerTokens
+	}
+	if c.ContextTokens > 0 {
+		req.MaxTokens = min(req.MaxTokens, c.ContextTokens/4)
 	}
 	return req
+}
+
+// SizedStage sets the limit of the answer to what a stage asks.
+func SizedStage(req models.ChatRequest, setting int) models.ChatRequest {
+	if req.MaxTokens <= 0 {
+		req.MaxTokens = max(stageTokens, AnswerRoom(req.Model, setting))
+	}
+	return req
+}
+
+const (
+	// readPerWritten is how many tokens are read in the time in which one is written.
+	readPerWritten = 5
+	// leastTimed is the least number of tokens that tells how fast a model is.
+	leastTimed = 300
+)
+
+// TokensPerSecond returns how many tokens a model took in a second, one that it wrote
+// as five that it read, those without the ones that its server had; 0 where the
+// answer is too short to tell.
+func TokensPerSecond(used models.Usage, took time.Duration) float64 {
+	n := used.Prompt - used.Cached + readPerWritten*used.Completion
+	if n < leastTimed || took <= 0 {
+		return 0
+	}
+	return float64(n) / took.Seconds()
 }
 
 // IsCut reports whether the limit of an answer ended it.
 func IsCut(answer models.ChatResponse) bool { return answer.FinishReason == finishedByLength }
 
-// AskShorter returns the request again after an answer that was cut off. One
-// that held no words gets a limit four times as high, since a model that thinks
-// may have used it up.
-func AskShorter(req models.ChatRequest, verdict Verdict) models.ChatRequest {
-	if verdict.Judgment != Words {
-		req.MaxTokens *= 4
-		return req
-	}
-	req.Messages = append(slices.Clone(req.Messages), models.ChatMessage{Role: roleUser, Content: marks.Task + shorterAnswer})
-	return req
+// Ending is what an answer makes of the next request of its round: a task at its
+// end, and more room. The zero value changes nothing.
+type Ending struct {
+	Task string
+	Room int
 }
 
-// AsksShorter reports whether a request is one of AskShorter after words.
-func AsksShorter(req models.ChatRequest) bool {
-	return len(req.Messages) > 0 && req.Messages[len(req.Messages)-1].Content == marks.Task+shorterAnswer
+// EndingAfter returns how to ask again after an answer that was cut off before its
+// first sentence ended. One that held no words gets room for thoughts, since a
+// model that thinks may have used its room up.
+func EndingAfter(verdict Verdict) Ending {
+	if verdict.Judgment != Words {
+		return Ending{Room: thoughtTokens}
+	}
+	return Ending{Task: shorterAnswer}
+}
+
+// Apply returns a request with the ending.
+func (e Ending) Apply(req models.ChatRequest) models.ChatRequest {
+	req.MaxTokens = max(req.MaxTokens, e.Room)
+	if e.Task != "" {
+		req.Messages = append(slices.Clone(req.Messages), models.ChatMessage{Role: roleUser, Content: marks.Task + e.Task})
+	}
+	return req
 }
 
 // sentenceEnd is the end of a sentence, with what closes it.

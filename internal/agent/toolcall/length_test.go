@@ -54,10 +54,12 @@ func TestJudgeCleansWrappings(t *testing.T) {
 }
 
 func TestSized(t *testing.T) {
-	require.Equal(t, 4096, toolcall.Sized(models.ChatRequest{}, 0).MaxTokens)
-	require.Equal(t, 2048, toolcall.Sized(models.ChatRequest{}, 8192).MaxTokens)
-	require.Equal(t, 4096, toolcall.Sized(models.ChatRequest{}, 1_000_000).MaxTokens)
-	require.Equal(t, 77, toolcall.Sized(models.ChatRequest{MaxTokens: 77}, 8192).MaxTokens)
+	require.Equal(t, 400, toolcall.Sized(models.ChatRequest{}, models.Capability{}).MaxTokens)
+	require.Equal(t, 256, toolcall.Sized(models.ChatRequest{}, models.Capability{ContextTokens: 1024, AnswerTokens: 400}).MaxTokens)
+	require.Equal(t, 4096, toolcall.Sized(models.ChatRequest{}, toolcall.Guess("o3")).MaxTokens)
+	require.Equal(t, 77, toolcall.Sized(models.ChatRequest{MaxTokens: 77}, models.Capability{ContextTokens: 8192}).MaxTokens)
+	require.Equal(t, 1024, toolcall.SizedStage(models.ChatRequest{Model: "gpt-4o"}, 0).MaxTokens)
+	require.Equal(t, 4096, toolcall.SizedStage(models.ChatRequest{Model: "o3"}, 0).MaxTokens)
 }
 
 func TestCutAtSentence(t *testing.T) {
