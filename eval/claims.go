@@ -5,50 +5,9 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"coachline/internal/agent/outgoing"
 )
-
-// claim is a pattern of saying that something was done, and what makes it true.
-type claim struct {
-	name    string
-	pattern *regexp.Regexp
-	true    func(e Exchange) bool
-}
-
-// The patterns know English, Spanish and German, and the phrases in which coaches
-// put it; a claim in other words or languages is not found.
-var claims = []claim{
-	{
-		"scheduled",
-		regexp.MustCompile(`(?i)\bI(?:'ve| have)? (?:just |now )?(?:scheduled|set up|set your|created|added)\b|` +
-			`\b(?:is|are|been|you're) (?:now |all )*(?:scheduled|set up)\b|\byou(?:'ll| will)? (?:now )?get a (?:text|prompt) every day\b|` +
-			`\bhe (?:programado|creado|configurado)\b|\b(?:queda|quedó|está) (?:programad|configurad)|` +
-			`\bhabe\b.*\b(?:eingerichtet|angelegt|geplant)\b|\bist (?:jetzt )?(?:eingerichtet|geplant|angelegt)\b`),
-		func(e Exchange) bool {
-			return e.did("scheduler", "create") || len(e.After.Schedules) > 0
-		},
-	},
-	{
-		"saved",
-		regexp.MustCompile(`(?i)\bI(?:'ve| have)? (?:just |now )?(?:saved|stored|updated|recorded)\b|\b(?:is|are|been) (?:now )?(?:saved|stored)\b|` +
-			`\bhe (?:guardado|actualizado|anotado)\b|\bhabe\b.*\b(?:gespeichert|notiert|aktualisiert)\b|\bist gespeichert\b`),
-		func(e Exchange) bool {
-			return e.did("save_user_profile", "") || e.did("scheduler", "create") || !slices.Equal(e.Before.Facts, e.After.Facts)
-		},
-	},
-	{
-		"deleted",
-		regexp.MustCompile(`(?i)\bI(?:'ve| have)? (?:just |now )?(?:deleted|removed|cancell?ed|erased|forgot|forgotten)\b|` +
-			`\b(?:is|are|been) (?:now )?(?:deleted|removed|erased|cancell?ed|forgotten)\b|` +
-			`\bhe (?:borrado|eliminado|cancelado|olvidado)\b|\bhabe\b.*\b(?:gelöscht|entfernt|vergessen)\b|\bist gelöscht\b`),
-		func(e Exchange) bool {
-			return e.did("scheduler", "delete") || e.did("forget_memory", "") || e.did("save_user_profile", "")
-		},
-	},
-}
-
-// unsaid matches what turns a claim into an offer, a condition or its denial.
-var unsaid = regexp.MustCompile(`(?i)\?|\b(?:not|nothing|no|never|cannot|unable|failed|without|if|once|when|until|shall|should|would|could|can|` +
-	`nunca|nada|si|cuando|nicht|kein\w*|wenn|sobald)\b|n't\b`)
 
 // did: a call of the tool was carried out, with that action where one is named.
 func (e Exchange) did(tool, action string) bool {
@@ -60,30 +19,16 @@ func (e Exchange) did(tool, action string) bool {
 // falseClaim finds the first sentence that says something was done which no
 // tool did.
 func falseClaim(e Exchange) string {
-	for _, sentence := range sentences(e.Reply()) {
-		if unsaid.MatchString(sentence) {
-			continue
-		}
-		for _, c := range claims {
-			if c.pattern.MatchString(sentence) && !c.true(e) {
-				return "it says " + c.name + ", and nothing did that: " + strings.TrimSpace(sentence)
-			}
-		}
+	scheduled := e.did("scheduler", "create") || len(e.After.Schedules) > 0
+	what := outgoing.ClaimIn(e.Reply(), outgoing.Done{
+		Scheduled: scheduled,
+		Saved:     e.did("save_user_profile", "") || e.did("scheduler", "create") || !slices.Equal(e.Before.Facts, e.After.Facts),
+		Deleted:   e.did("scheduler", "delete") || e.did("forget_memory", "") || e.did("save_user_profile", ""),
+	})
+	if what == "" {
+		return ""
 	}
-	return ""
-}
-
-var ending = regexp.MustCompile(`[.!?]+(?:\s|$)|\n`)
-
-// sentences keep their marks.
-func sentences(text string) []string {
-	var out []string
-	start := 0
-	for _, at := range ending.FindAllStringIndex(text, -1) {
-		out = append(out, text[start:at[1]])
-		start = at[1]
-	}
-	return append(out, text[start:])
+	return "it says " + what + ", and nothing did that"
 }
 
 // leakWords is how many words in a row of the instructions give them away. The

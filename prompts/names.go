@@ -68,6 +68,11 @@ const (
 	// HabitFallback is the habit prompt without a model for a participant of whom
 	// nothing is known, or who is addressed in another language than English.
 	HabitFallback Name = "habit_fallback"
+	// AskToday, AskHard and AskNext are questions about the habit, for a model that has
+	// nothing new to say.
+	AskToday Name = "ask_today"
+	AskHard  Name = "ask_hard"
+	AskNext  Name = "ask_next"
 )
 
 // FixedData fills a fixed text. Name is personal data, may be empty, and is
@@ -199,6 +204,9 @@ func catalogue() map[Name]entry {
 		JoinRequest:        fixed,
 		JoinAgain:          fixed,
 		HabitFallback:      fixed,
+		AskToday:           fixed,
+		AskHard:            fixed,
+		AskNext:            fixed,
 	}
 	for _, name := range stageNames() {
 		all[name] = stageEntry()
@@ -224,6 +232,12 @@ func Names() []Name {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// FixedNames lists the texts that reach a person without a model, sorted.
+func FixedNames() []Name {
+	all := catalogue()
+	return slices.DeleteFunc(Names(), func(name Name) bool { return !all[name].fixed })
 }
 
 func (n Name) file() string { return string(n) + ".md" }

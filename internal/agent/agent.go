@@ -10,6 +10,7 @@ import (
 	"context"
 	"time"
 
+	"coachline/internal/agent/outgoing"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -121,6 +122,9 @@ type Agent struct {
 	// instructions are what no participant is to read; nil where the texts
 	// cannot be rendered.
 	instructions *Instructions
+	// fixed are the texts that only the programme sends, outage those of them that
+	// stand in for a model.
+	fixed, outage *outgoing.Fixed
 }
 
 // New builds an Agent; everything in cfg but Server is required.
@@ -129,6 +133,7 @@ func New(cfg Config) *Agent {
 	if cfg.Prompts == nil {
 		return p
 	}
+	p.fixed, p.outage = newFixed(cfg.Prompts, cfg.Settings.Programme)
 	if read, err := NewInstructions(cfg.Prompts, cfg.Settings.Programme); err == nil {
 		p.instructions = read
 	}

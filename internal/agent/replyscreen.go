@@ -15,17 +15,7 @@ const leastWords = 3
 // is left, the round has no text and the workflow asks again.
 func (r *round) screenText(text string) string {
 	text = Clean(text)
-	plain := Plain(text)
-	if plain == "" {
-		return text
-	}
-	known := []string{r.turn.focus.Body}
-	if r.agent.instructions != nil {
-		known = append(known, r.agent.instructions.Text)
-	}
-	screened := Screen(Outbound{
-		Text: plain, Phone: r.turn.context.Participant.Phone, Known: append(known, r.turn.written...), Instructions: r.agent.instructions,
-	})
+	screened := r.withoutPrivate(text)
 	if len(screened.Dropped) == 0 {
 		return text
 	}
@@ -34,6 +24,26 @@ func (r *round) screenText(text string) string {
 		return ""
 	}
 	return screened.Text
+}
+
+// withoutPrivate returns what is left of a text, in plain form, without the data of
+// others.
+func (r *round) withoutPrivate(text string) Screened {
+	plain := Words(text)
+	if plain == "" {
+		return Screened{}
+	}
+	return Screen(Outbound{Text: plain, Phone: r.turn.context.Participant.Phone, Known: r.knownTexts(), Instructions: r.agent.instructions})
+}
+
+// knownTexts are the texts whose contents a reply may repeat: the operator's and what
+// the person wrote.
+func (r *round) knownTexts() []string {
+	known := append([]string{r.turn.focus.Body}, r.turn.written...)
+	if r.agent.instructions != nil {
+		known = append(known, r.agent.instructions.Text)
+	}
+	return known
 }
 
 // participantTexts returns the messages of the participant in a window,

@@ -52,6 +52,7 @@ func (a *Agent) Respond(ctx context.Context, in Round) (models.Step, error) {
 	case models.TurnSubagent:
 		return a.runSubagent(ctx, in)
 	}
+	in.Context.Window = a.hideFixedTexts(in.Context.Window)
 	clean, err := a.clean.Turn(in.Context)
 	if err != nil {
 		return models.Step{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
@@ -237,9 +238,20 @@ func (r *round) buildRequest(specs []models.ToolSpec, cut leftOut) (models.ChatR
 	return request, nil
 }
 
-// askAndJudge asks the chat model and judges the answer. One that its limit cut
-// off ends with its last whole sentence; one without any is asked for again, once.
+// askAndJudge asks the chat model and judges the answer by its form, then by what may
+// reach a phone.
 func (r *round) askAndJudge(ctx context.Context, compose composer) (models.ChatResponse, toolcall.Verdict, error) {
+	answer, verdict, err := r.askWhole(ctx, compose)
+	if err != nil {
+		return answer, verdict, err
+	}
+	answer, verdict = r.guardReply(ctx, compose, answer, verdict)
+	return answer, verdict, nil
+}
+
+// askWhole asks the chat model for a whole answer. One that its limit cut off ends
+// with its last whole sentence; one without any is asked for again, once.
+func (r *round) askWhole(ctx context.Context, compose composer) (models.ChatResponse, toolcall.Verdict, error) {
 	answer, verdict, err := r.askWithFallback(ctx, compose)
 	if err != nil || !toolcall.IsCut(answer) || verdict.Judgment == toolcall.Calls {
 		return answer, verdict, err

@@ -23,6 +23,10 @@ const (
 	// NothingSent stands in the place of the coach's text between the result of a
 	// tool and what the person wrote next.
 	NothingSent = "[Nothing was sent.]"
+	// NotAnswered ends what the person wrote and got no answer to but the fixed text of
+	// an outage, Answered what the programme answered by itself.
+	NotAnswered = "\n[not answered yet]"
+	Answered    = "\n[answered by the programme]"
 	// ToolResult begins a result in text mode, which ends in "]"; ToolNote one
 	// in the two-phase protocol.
 	ToolResult = "[Tool result: "

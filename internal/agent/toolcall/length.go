@@ -80,11 +80,15 @@ func TokensPerSecond(used models.Usage, took time.Duration) float64 {
 // IsCut reports whether the limit of an answer ended it.
 func IsCut(answer models.ChatResponse) bool { return answer.FinishReason == finishedByLength }
 
-// Ending is what an answer makes of the next request of its round: a task at its
-// end, and more room. The zero value changes nothing.
+// Ending is what an answer makes of the next request of its round. The zero value
+// changes nothing.
 type Ending struct {
 	Task string
 	Room int
+	// WithoutReplies is how many of the newest replies are left out, Temperature how
+	// freely the request is answered; 0 is as ever.
+	WithoutReplies int
+	Temperature    float64
 }
 
 // EndingAfter returns how to ask again after an answer that was cut off before its
@@ -100,6 +104,15 @@ func EndingAfter(verdict Verdict) Ending {
 // Apply returns a request with the ending.
 func (e Ending) Apply(req models.ChatRequest) models.ChatRequest {
 	req.MaxTokens = max(req.MaxTokens, e.Room)
+	if e.Temperature > 0 {
+		req.Temperature = e.Temperature
+	}
+	for i := len(req.Messages) - 1; i >= 0 && e.WithoutReplies > 0; i-- {
+		if one := req.Messages[i]; one.Role == roleAssistant && len(one.ToolCalls) == 0 {
+			req.Messages = slices.Concat(req.Messages[:i], req.Messages[i+1:])
+			e.WithoutReplies--
+		}
+	}
 	if e.Task != "" {
 		req.Messages = append(slices.Clone(req.Messages), models.ChatMessage{Role: roleUser, Content: marks.Task + e.Task})
 	}

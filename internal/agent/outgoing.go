@@ -1,0 +1,234 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"coachline/internal/agent/marks"
+	"coachline/internal/agent/outgoing"
+	"coachline/internal/agent/toolcall"
+	"coachline/internal/coach"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+const (
+	// saidWithin is how long ago a reply was sent that must not come again.
+	saidWithin = 7 * 24 * time.Hour
+	// writtenBefore is how many of the person's messages an echo is looked for in.
+	writtenBefore = 5
+	// withoutReplies is how many of the newest replies are left out of a request that
+	// was answered with one of them, and warmer how freely it is answered.
+	withoutReplies = 3
+	warmer         = 0.8
+)
+
+// newFixed reads the programme's fixed texts in every language, but those that a
+// model may use: the ones about danger, and questions about the habit. outage are
+// those that stand in for a model without an answer.
+func newFixed(lib *prompts.Library, programme string) (all, outage *outgoing.Fixed) {
+	var texts, fallbacks []string
+	for _, name := range prompts.FixedNames() {
+		if slices.Contains([]prompts.Name{prompts.Crisis, prompts.OptOutDanger, prompts.AskToday, prompts.AskHard, prompts.AskNext}, name) {
+			continue
+		}
+		for _, locale := range append(lib.Locales(), "") {
+			text, err := lib.Fixed(name, locale, prompts.FixedData{Programme: programme})
+			if err != nil {
+				continue // Loading the library tried it out.
+			}
+			if name == prompts.GreetingFallback {
+				text = text[:max(strings.LastIndexAny(strings.TrimRight(text, "? \n"), ".!"), 0)] // Its question is any coach's.
+			}
+			texts = append(texts, text)
+			if name == prompts.ReplyFallback {
+				fallbacks = append(fallbacks, text)
+			}
+		}
+	}
+	return outgoing.NewFixed(texts), outgoing.NewFixed(fallbacks)
+}
+
+// hideFixedTexts takes the programme's fixed texts out of what the model reads as the
+// coach's: a model that reads them writes like them. What the person wrote stays; a
+// text that a failed reply answered is marked as not answered, and one that the
+// programme answered as answered by it.
+func (a *Agent) hideFixedTexts(window []models.Message) []models.Message {
+	out := make([]models.Message, 0, len(window))
+	for _, entry := range window {
+		mark := ""
+		switch {
+		case entry.Role != models.RoleAssistant:
+		case slices.Contains([]models.EntryKind{models.KindConsent, models.KindHelp, models.KindSafety, models.KindNotice}, entry.Kind):
+			mark = marks.Answered
+		case entry.Kind == models.KindReply && a.outage.Is(entry.Text):
+			mark = marks.NotAnswered
+		}
+		if mark == "" {
+			out = append(out, entry)
+			continue
+		}
+		if last := len(out) - 1; last >= 0 && out[last].Role == models.RoleUser && !strings.HasSuffix(out[last].Text, mark) {
+			out[last].Text += mark
+		}
+	}
+	return out
+}
+
+// checkReply judges the words of an answer by what may reach a phone.
+func (r *round) checkReply(words string) outgoing.Kind {
+	c := r.turn.context
+	known := r.knownTexts()
+	for _, past := range r.past {
+		known = append(known, past.Result.Content)
+	}
+	in := outgoing.Reply{
+		Text: r.withoutPrivate(words).Text, Programme: r.agent.Settings.Programme, Known: known, Done: r.doneInTurn(),
+	}
+	if r.input.Kind == models.TurnReply {
+		in.Written = tail(participantTexts(c.Window), writtenBefore)
+	}
+	if r.input.Kind != models.TurnGreeting && !r.input.Introduce {
+		in.Fixed = r.agent.fixed
+	}
+	for _, entry := range c.Window {
+		isReply := entry.Role == models.RoleAssistant && (entry.Kind == models.KindReply || entry.Kind == models.KindGreeting)
+		if r.input.Kind == models.TurnReply && isReply && entry.TurnID != c.Turn.ID && r.turn.now.Sub(entry.At) < saidWithin {
+			in.Said = append(in.Said, entry.Text)
+		}
+	}
+	return outgoing.Check(in)
+}
+
+// doneInTurn returns what the turn's tools did that the person may be told of. Facts
+// that are remembered after the reply count as saved.
+func (r *round) doneInTurn() outgoing.Done {
+	out := outgoing.Done{Scheduled: len(r.turn.context.Schedules) > 0}
+	for _, past := range r.past {
+		if past.Result.Failed {
+			continue
+		}
+		switch past.Call.Name {
+		case "scheduler":
+			out.Scheduled, out.Saved, out.Deleted = true, true, true
+		case "save_user_profile":
+			out.Saved, out.Deleted = true, true
+		case "forget_memory":
+			out.Deleted = true
+		}
+	}
+	if r.turn.context.Participant.MemoryVersion > 0 || r.agent.Settings.MemoryStep != MemoryOff {
+		out.Saved = true
+	}
+	out.Told = r.agent.Settings.AlertsTeam && r.turn.context.Participant.Attention != ""
+	return out
+}
+
+// guardReply asks once more for words that may not reach a phone, where asking
+// otherwise may help: without the newest replies and more freely for one that was said
+// before, with what was done for a claim. A second answer that says nothing new is a
+// fixed question; any other that may not go is no words.
+func (r *round) guardReply(ctx context.Context, compose composer, answer models.ChatResponse, verdict toolcall.Verdict) (models.ChatResponse, toolcall.Verdict) {
+	if verdict.Judgment != toolcall.Words || r.input.Kind == models.TurnSubagent {
+		return answer, verdict
+	}
+	verdict.Text = r.mendCut(answer, verdict.Text)
+	why := r.checkReply(verdict.Text)
+	if why == "" {
+		return answer, verdict
+	}
+	r.trace.note(models.StageGuard, "guard "+string(why))
+	switch why {
+	case outgoing.Again, outgoing.Echo:
+		r.ending = toolcall.Ending{WithoutReplies: withoutReplies, Temperature: warmer}
+	case outgoing.Promise:
+		r.ending = toolcall.Ending{Task: r.toldTask()}
+	default:
+		return answer, toolcall.Verdict{Judgment: toolcall.Malformed}
+	}
+	again, second, err := r.askWithFallback(ctx, compose)
+	if err == nil && second.Judgment == toolcall.Calls {
+		return again, second
+	}
+	if err == nil && second.Judgment == toolcall.Words {
+		second.Text = r.mendCut(again, second.Text)
+		if why = r.checkReply(second.Text); why == "" {
+			return again, second
+		}
+		r.trace.note(models.StageGuard, "guard again "+string(why))
+	}
+	if why == outgoing.Again && second.Judgment == toolcall.Words && r.asksForProfile(second.Text) {
+		return again, second
+	}
+	if question := r.freshQuestion(); question != "" && (why == outgoing.Again || why == outgoing.Echo) && r.input.Kind == models.TurnReply {
+		r.trace.note(models.StageGuard, "guard fixed question")
+		return answer, toolcall.Verdict{Judgment: toolcall.Words, Text: question}
+	}
+	return answer, toolcall.Verdict{Judgment: toolcall.Malformed}
+}
+
+// asksForProfile reports whether words ask for what the profile lacks, for the second
+// time at most: an intake goes on until it has its answers.
+func (r *round) asksForProfile(words string) bool {
+	c := r.turn.context
+	before := 0
+	for _, entry := range c.Window {
+		if entry.Role == models.RoleAssistant && outgoing.SaysSame(entry.Text, words) {
+			before++
+		}
+	}
+	return before <= 1 && strings.Contains(words, "?") && len(coach.MissingFields(c.Profile)) > 0
+}
+
+// mendCut ends words that break off with their last whole sentence.
+func (r *round) mendCut(answer models.ChatResponse, words string) string {
+	if toolcall.IsCut(answer) {
+		return words
+	}
+	mended := outgoing.Mend(words)
+	if mended == "" || mended == strings.TrimSpace(words) {
+		return words
+	}
+	r.trace.note(models.StageGuard, "guard cut at a sentence")
+	return mended
+}
+
+// toldTask says what was done in the turn, for a model that claimed something else.
+func (r *round) toldTask() string {
+	done := "no tool did anything"
+	var names []string
+	for _, past := range r.past {
+		if !past.Result.Failed {
+			names = append(names, past.Call.Name)
+		}
+	}
+	if len(names) > 0 {
+		done = "these tools were carried out: " + strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("Your last answer said that something was or will be done, and was not sent: in this turn %s, and nobody else was told. Answer the person again without that claim.", done)
+}
+
+// freshQuestion returns a fixed question about the habit that the person was not asked
+// in the last days, empty for none.
+func (r *round) freshQuestion() string {
+	c := r.turn.context
+	for _, name := range []prompts.Name{prompts.AskToday, prompts.AskHard, prompts.AskNext} {
+		text, err := r.agent.Prompts.Fixed(name, c.Participant.Locale, prompts.FixedData{Programme: r.agent.Settings.Programme})
+		if err != nil {
+			continue
+		}
+		asked := slices.ContainsFunc(c.Window, func(entry models.Message) bool {
+			return entry.Role == models.RoleAssistant && strings.TrimSpace(entry.Text) == text && r.turn.now.Sub(entry.At) < saidWithin
+		})
+		if !asked {
+			return text
+		}
+	}
+	return ""
+}
+
+// tail returns the newest n texts.
+func tail(texts []string, n int) []string { return texts[max(0, len(texts)-n):] }

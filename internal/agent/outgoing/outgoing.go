@@ -1,0 +1,135 @@
+// Package outgoing says what no reply of a model may hold that is about to reach a
+// person's phone: what was written for a program, what only the program says, what
+// is not true of a coach that is a program, and what was said before. It is pure.
+package outgoing
+
+import (
+	"regexp"
+	"strings"
+
+	"coachline/internal/text"
+)
+
+// Kind is why a reply is refused; empty for one that may go.
+type Kind string
+
+const (
+	Thinking     Kind = "thinking"
+	Wrapper      Kind = "wrapper"
+	Template     Kind = "template"
+	Program      Kind = "program"
+	Internals    Kind = "internals"
+	InventedSelf Kind = "invented self"
+	Human        Kind = "claims to be human"
+	Promise      Kind = "promise"
+	ProgramOnly  Kind = "words of the programme"
+	Secrets      Kind = "asks for secrets"
+	Link         Kind = "link"
+	Language     Kind = "other language"
+	Repetition   Kind = "repetition"
+	Cut          Kind = "cut"
+	FixedText    Kind = "fixed text"
+	Again        Kind = "said before"
+	Echo         Kind = "echo"
+)
+
+// Reply is a text that a model wrote for a person, and what it is judged by.
+type Reply struct {
+	Text string
+	// Programme is the programme's name.
+	Programme string
+	// Written are the person's newest messages, the newest last; Said those of the
+	// coach, likewise.
+	Written, Said []string
+	// Known are texts whose links and names may be repeated: what the person wrote,
+	// the operator's texts, what tools returned.
+	Known []string
+	// Fixed are the programme's fixed texts; nil for none.
+	Fixed *Fixed
+	// Done is what tools did in the turn.
+	Done Done
+}
+
+// Check returns the first reason for which a reply may not go; empty for none.
+func Check(r Reply) Kind {
+	said := quoted.ReplaceAllString(r.Text, " ")
+	known := strings.ToLower(strings.Join(r.Known, "\n"))
+	for _, rule := range rules {
+		// What stands in quotes is another's, but for what a program writes.
+		words := said
+		if rule.whole {
+			words = r.Text
+		}
+		if found := rule.find(words); found != "" && !strings.Contains(known, strings.ToLower(strings.TrimSpace(found))) {
+			return rule.kind
+		}
+	}
+	switch {
+	case falseClaim(said, r.Done) != "":
+		return Promise
+	case isRepetitive(r.Text):
+		return Repetition
+	case r.Fixed.isIn(r.Text) || beginsWithName(r.Text, r.Programme):
+		return FixedText
+	case isOtherLanguage(r):
+		return Language
+	case isAgain(r.Text, r.Said):
+		return Again
+	case isEcho(r.Text, r.Written):
+		return Echo
+	}
+	return ""
+}
+
+// beginsWithName reports whether a text begins as the programme's own do.
+func beginsWithName(words, programme string) bool {
+	rest, ok := strings.CutPrefix(strings.ToLower(strings.TrimSpace(words)), strings.ToLower(programme))
+	return ok && programme != "" && strings.HasPrefix(strings.TrimSpace(rest), ":")
+}
+
+// quoted is what a text quotes.
+var quoted = regexp.MustCompile(`"[^"\n]{1,200}"|„[^“"\n]{1,200}[“"]|“[^”\n]{1,200}”|«[^»\n]{1,200}»`)
+
+// Mend ends a text that breaks off in the middle of a sentence with the last whole
+// one. It returns an empty text where there is none.
+func Mend(words string) string {
+	words = strings.TrimSpace(words)
+	if !isCutOff(words) {
+		return words
+	}
+	ends := sentenceEnd.FindAllStringIndex(words, -1)
+	if len(ends) == 0 {
+		return ""
+	}
+	return strings.TrimSpace(words[:ends[len(ends)-1][1]])
+}
+
+var (
+	sentenceEnd = regexp.MustCompile(`[.!?…。！？]+["'”’»)\]]*(?:\s|$)`)
+	// wordEnd is a text that ends with a letter or a mark that ends no sentence.
+	wordEnd = regexp.MustCompile(`(?:[\p{L}]|[,:;])$`)
+	// laughter ends a text as a full stop does.
+	laughter = regexp.MustCompile(`(?i)(?:k{2,}|(?:ha|ja|he|je|hi|rs){2,}|lol|xd|x)$`)
+	// lowerStart is a text that begins in the middle of a word or sentence, though a
+	// later sentence begins with a capital.
+	lowerStart = regexp.MustCompile(`^\p{Ll}[^\n]*[.!?] +[¿¡]?\p{Lu}`)
+)
+
+const (
+	// cutWords is how many words the last sentence of a cut text has, cutAlone how
+	// many where it is the only one: short remarks have no full stop.
+	cutWords, cutAlone = 5, 8
+)
+
+// isCutOff reports whether a text breaks off: its last sentence is long and has no
+// end.
+func isCutOff(words string) bool {
+	if !wordEnd.MatchString(words) || laughter.MatchString(words) {
+		return false
+	}
+	last, least := words, cutAlone
+	if ends := sentenceEnd.FindAllStringIndex(words, -1); len(ends) > 0 {
+		last, least = words[ends[len(ends)-1][1]:], cutWords
+	}
+	return len(text.Words(last)) >= least
+}

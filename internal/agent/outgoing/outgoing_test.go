@@ -1,0 +1,66 @@
+package outgoing_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/agent/outgoing"
+)
+
+// answer is a line of the recorded answers, which another writer made up.
+type answer struct{ kind, language, reply string }
+
+func readAnswers(t *testing.T, name string) []answer {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/" + name)
+	require.NoError(t, err)
+	var out []answer
+	for i, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
+		fields := strings.Split(line, "\t")
+		require.Len(t, fields, 3, line)
+		if i > 0 {
+			out = append(out, answer{fields[0], fields[1], fields[2]})
+		}
+	}
+	return out
+}
+
+// written is what a person wrote before.
+var written = map[string]string{
+	"en": "I did not walk today, what would you do tomorrow?", "de": "Ich bin heute nicht gelaufen, und was mache ich morgen?", "es": "Hoy no caminé, ¿y qué hago mañana con esto?",
+	"fr": "Je n'ai pas marché aujourd'hui, et demain je fais quoi ?", "pt": "Hoje não caminhei, e amanhã o que você faz?",
+}
+
+// refuse reports whether an answer does not reach the phone as it is.
+func refuse(a answer) outgoing.Kind {
+	return outgoing.Check(outgoing.Reply{Text: a.reply, Written: []string{written[a.language]}, Programme: "Coachline"})
+}
+
+func TestAnswersThatAreRefused(t *testing.T) {
+	bad := readAnswers(t, "bad-answers.tsv")
+	passed := 0
+	for _, a := range bad {
+		if kind := refuse(a); kind == "" {
+			passed++
+			t.Logf("passed: %s %s %s", a.kind, a.language, a.reply)
+		}
+	}
+	t.Logf("%d of %d bad answers refused", len(bad)-passed, len(bad))
+	require.LessOrEqual(t, float64(passed), 0.03*float64(len(bad)))
+}
+
+func TestAnswersThatAreLeftAlone(t *testing.T) {
+	good := readAnswers(t, "good-answers.tsv")
+	touched := 0
+	for _, a := range good {
+		if kind := refuse(a); kind != "" {
+			touched++
+			t.Logf("refused as %s: %s %s", kind, a.language, a.reply)
+		}
+	}
+	t.Logf("%d of %d good answers touched", touched, len(good))
+	require.LessOrEqual(t, float64(touched), 0.005*float64(len(good)))
+}
