@@ -46,7 +46,7 @@ type memories struct {
 
 // SearchMemory implements tools.Recaller.
 func (m memories) SearchMemory(ctx context.Context, query string) ([]string, error) {
-	q := models.FactQuery{ParticipantID: m.participantID, Words: recall.Words(query), Limit: searchHits, MinScore: recall.MinScore}
+	q := models.FactQuery{ParticipantID: m.participantID, Words: recall.Words(query), Limit: searchHits}
 	embedCtx, cancel := context.WithTimeout(ctx, vectorLimit)
 	defer cancel()
 	// A model that gives no vectors leaves the search by keywords.
@@ -57,7 +57,7 @@ func (m memories) SearchMemory(ctx context.Context, query string) ([]string, err
 	if err != nil {
 		return nil, fmt.Errorf("searching memory: %w", err)
 	}
-	facts := recall.Merge(found, recall.Bounds{ParticipantID: m.participantID, MinScore: recall.MinScore})
+	facts := recall.Merge(found, recall.Bounds{ParticipantID: m.participantID})
 	return recall.Lines(facts, m.zone), nil
 }
 

@@ -75,10 +75,12 @@ type Forgetting struct {
 	At            time.Time
 }
 
-// FoundFact is a fact that a search brought up; Score is 0..1.
+// FoundFact is a fact that a search brought up. Score is 0..1 and orders the hits
+// of one search, Likeness is the cosine with the query's vector, 0 without one.
 type FoundFact struct {
-	Fact  Fact
-	Score float64
+	Fact     Fact
+	Score    float64
+	Likeness float64
 	// ByWords: found by keywords, not by similarity.
 	ByWords bool
 }
@@ -91,8 +93,6 @@ type FactQuery struct {
 	Words         []string
 	From, To      *time.Time // of the last update
 	Limit         int        // 0 is 3
-	// MinScore is the least similarity, 0..1; it does not bound hits by words.
-	MinScore float64
 }
 
 // Note is one row of table notes: the note of one local day. It is personal

@@ -52,7 +52,7 @@ func (a *Agent) composeMemory(ctx context.Context, tr *trace, t turn, drawn plan
 		s.findNearest(ctx)
 		s.searchDeep(ctx)
 		facts := recall.Merge(s.found, recall.Bounds{
-			ParticipantID: t.participantID(), MinScore: recall.MinScore, Shown: warm.IDs, Most: topFacts + deepFacts,
+			ParticipantID: t.participantID(), Shown: warm.IDs, Most: topFacts + deepFacts,
 		})
 		lines = recall.Lines(facts, t.zone)
 	}
@@ -94,7 +94,7 @@ func (a *Agent) memoryOf(ctx context.Context, c models.TurnContext) (models.Memo
 
 // searchTerms returns the parameters of a search of memory.
 func (s *search) searchTerms() recall.Search {
-	return recall.Search{ParticipantID: s.turn.participantID(), Query: s.query, Vector: s.vector, MinScore: recall.MinScore}
+	return recall.Search{ParticipantID: s.turn.participantID(), Query: s.query, Vector: s.vector}
 }
 
 // findFacts runs one query; a failure is noted and finds no facts.

@@ -179,7 +179,7 @@ func (a *Agent) storeOperation(ctx context.Context, tr *trace, t turn, op recall
 		vector = vectors[0]
 	}
 	near, err := a.Memory.Find(ctx, models.FactQuery{
-		ParticipantID: t.participantID(), Vector: vector, Words: recall.Words(op.Text), Limit: topFacts, MinScore: recall.MinScore,
+		ParticipantID: t.participantID(), Vector: vector, Words: recall.Words(op.Text), Limit: topFacts,
 	})
 	if err != nil {
 		return "", recall.FaultNone, fmt.Errorf("looking for duplicates: %w", err)

@@ -15,7 +15,7 @@ import (
 // answers: each fails when the agent leaves the stage, its input or its
 // result out, however well the stage itself works.
 
-const kneeText = "did my joints suffer on stairs again"
+const kneeText = "why did my joints suffer on stairs again"
 
 func TestExtractorIsCached(t *testing.T) {
 	w := newWorld(t).remembersPollen()

@@ -164,7 +164,7 @@ func TestUpdateFact(t *testing.T) {
 				{FactID: "f1", ParticipantID: "ann", Version: 2, Kind: models.FactGoal, Text: "walks at 7am", SourceID: 50, TurnID: "ann-t50", At: at(50)},
 				{FactID: "f1", ParticipantID: "ann", Version: 1, Kind: models.FactPreference, Text: "walks at 6am", SourceID: 3, TurnID: "ann-t3", At: at(3)},
 			}, history)
-			found, err := w.Find(w.ctx, models.FactQuery{ParticipantID: "ann", Vector: []float32{0, 1}, MinScore: 0.9})
+			found, err := w.Find(w.ctx, models.FactQuery{ParticipantID: "ann", Vector: []float32{0, 1}})
 			require.NoError(t, err)
 			require.Len(t, found, 1, "the vector is the new text's")
 		})

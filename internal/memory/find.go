@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -24,11 +23,11 @@ const (
 	stemChars, endingChars = 4, 3
 )
 
-// Find searches one participant's facts, best first. A fact whose vector has
-// the length of the query's is judged by similarity, from MinScore on; any
-// other fact by its words, after those. Where similarity finds nothing, all
-// facts are judged by their words. Words are whole words or of one
-// stem and count in any case; scripts without spaces have few of them. It
+// Find searches one participant's facts, best first: by the likeness of their
+// vectors where those have the length of the query's, and by words; the ranks of
+// both are joined. A fact counts as like the query where it is nearer to it than
+// the person's facts usually are. Words count by their rarity among these facts,
+// in any case and ending, and with a part of it for a word of the same field. It
 // decrypts every fact of the person that lies within the query's time.
 //
 // A query with neither words nor a usable vector finds nothing. ErrNotFound
@@ -65,53 +64,22 @@ func (s *Store) Find(ctx context.Context, q models.FactQuery) ([]models.FoundFac
 
 // rankFacts keeps the order of the rows, newest first, among equal scores.
 func rankFacts(rows []factRow, q models.FactQuery) ([]models.FoundFact, error) {
-	near, err := unitVector(q.Vector)
+	unit, err := unitVector(q.Vector)
 	if err != nil {
 		return nil, err
 	}
-	words := queryWords(q.Words)
-	var similar, worded, unlike []models.FoundFact
+	texts := make([]string, 0, len(rows))
 	for _, row := range rows {
-		if score, ok := cosineScore(row.Vector, near); !ok {
-			worded = appendWorded(worded, row.Fact, words)
-		} else if score >= q.MinScore && score > 0 {
-			similar = append(similar, models.FoundFact{Fact: row.Fact, Score: score})
-		} else {
-			unlike = appendWorded(unlike, row.Fact, words)
-		}
+		texts = append(texts, row.Text)
 	}
-	if len(similar) == 0 {
-		worded = append(worded, unlike...)
-	}
-	slices.SortStableFunc(similar, byScore)
-	slices.SortStableFunc(worded, func(a, b models.FoundFact) int {
-		return cmp.Or(byScore(a, b), b.Fact.UpdatedAt.Compare(a.Fact.UpdatedAt))
-	})
-	return append(similar, worded...), nil
-}
-
-func byScore(a, b models.FoundFact) int { return cmp.Compare(b.Score, a.Score) }
-
-// appendWorded adds a fact that holds any of the words; its score is the
-// share of them.
-func appendWorded(found []models.FoundFact, fact models.Fact, words []string) []models.FoundFact {
-	held := wordRuns(fact.Text)
-	hits := 0
-	for _, word := range words {
-		if slices.ContainsFunc(held, func(h string) bool { return oneStem(h, word) }) {
-			hits++
-		}
-	}
-	if hits == 0 {
-		return found
-	}
-	return append(found, models.FoundFact{Fact: fact, Score: float64(hits) / float64(len(words)), ByWords: true})
+	near, likeness := rankVectors(rows, unit)
+	return joinRanks(rows, near, rankWords(texts, q.Words), likeness), nil
 }
 
 // queryWords returns the distinct words of the query, in the form of the facts'.
 func queryWords(given []string) []string {
 	var out []string
-	for _, word := range wordRuns(strings.Join(given, " ")) {
+	for _, word := range plainWords(strings.Join(given, " ")) {
 		if !slices.Contains(out, word) {
 			out = append(out, word)
 		}

@@ -23,11 +23,11 @@ func (w *world) find(q models.FactQuery) []string {
 	var out []string
 	for _, hit := range found {
 		require.Equal(w.t, q.ParticipantID, hit.Fact.ParticipantID)
-		how := "similar"
+		how := fmt.Sprintf("similar %.2f", hit.Likeness)
 		if hit.ByWords {
 			how = "words"
 		}
-		out = append(out, fmt.Sprintf("%s %s %.2f", hit.Fact.ID, how, hit.Score))
+		out = append(out, hit.Fact.ID+" "+how)
 	}
 	return out
 }
@@ -40,26 +40,26 @@ func TestFind(t *testing.T) {
 		in   models.FactQuery
 		want []string
 	}{
-		{"by similarity, best first", models.FactQuery{Vector: east, MinScore: 0.3, Limit: 5}, []string{"f1 similar 1.00", "f2 similar 0.60"}},
-		{"W10 least score", models.FactQuery{Vector: east, MinScore: 0.61}, []string{"f1 similar 1.00"}},
+		{"by similarity, best first", models.FactQuery{Vector: east, Limit: 5}, []string{"f1 similar 1.00", "f2 similar 0.60"}},
+		{"W10 what is as far as usual never counts", models.FactQuery{Vector: east}, []string{"f1 similar 1.00", "f2 similar 0.60"}},
 		{"opposite and unlike facts never count", models.FactQuery{Vector: east, Limit: 9}, []string{"f1 similar 1.00", "f2 similar 0.60"}},
-		{"a fact without a vector by words, after the similar ones", models.FactQuery{Vector: east, MinScore: 0.9, Words: []string{"oat", "walks"}}, []string{"f1 similar 1.00", "f5 words 0.50"}},
-		{"O7 words where nothing is similar", models.FactQuery{Vector: []float32{0, 0, -1}, MinScore: 0.9, Words: []string{"cello"}}, []string{"f4 words 1.00"}},
-		{"J44 embedding failed", models.FactQuery{Words: []string{"walks", "knee"}}, []string{"f2 words 1.00", "f1 words 0.50"}},
-		{"another model's vectors", models.FactQuery{Vector: []float32{1, 0}, Words: []string{"knee"}}, []string{"f2 words 1.00"}},
-		{"vector without direction", models.FactQuery{Vector: []float32{0, 0, 0}, Words: []string{"knee"}}, []string{"f2 words 1.00"}},
-		{"equal scores newest first", models.FactQuery{Words: []string{"walks"}}, []string{"f2 words 1.00", "f1 words 1.00"}},
-		{"limit", models.FactQuery{Words: []string{"walks"}, Limit: 1}, []string{"f2 words 1.00"}},
-		{"case, signs, stem", models.FactQuery{Words: []string{"WALKING", "Mueslis!"}}, []string{"f5 words 0.50"}},
+		{"a fact without a vector by words, in turn with the similar ones", models.FactQuery{Vector: east, Words: []string{"oat", "cello"}, Limit: 4}, []string{"f5 words", "f1 similar 1.00", "f4 words", "f2 similar 0.60"}},
+		{"O7 words where nothing is similar", models.FactQuery{Vector: []float32{0, 0, -1}, Words: []string{"cello"}}, []string{"f4 words"}},
+		{"J44 embedding failed", models.FactQuery{Words: []string{"walks", "knee"}}, []string{"f2 words", "f1 words"}},
+		{"another model's vectors", models.FactQuery{Vector: []float32{1, 0}, Words: []string{"knee"}}, []string{"f2 words"}},
+		{"vector without direction", models.FactQuery{Vector: []float32{0, 0, 0}, Words: []string{"knee"}}, []string{"f2 words"}},
+		{"equal scores newest first", models.FactQuery{Words: []string{"walks"}}, []string{"f2 words", "f1 words"}},
+		{"limit", models.FactQuery{Words: []string{"walks"}, Limit: 1}, []string{"f2 words"}},
+		{"case, signs, stem", models.FactQuery{Words: []string{"WALKING", "Mueslis!"}}, []string{"f5 words", "f2 words", "f1 words"}},
 		{"short words are not stems", models.FactQuery{Words: []string{"oats"}}, nil},
 		{"parts of words do not count", models.FactQuery{Words: []string{"nee"}}, nil},
-		{"a word given twice", models.FactQuery{Words: []string{"knee", "Knee", "swims"}}, []string{"f2 words 0.50"}},
-		{"from", models.FactQuery{Vector: east, MinScore: 0.3, From: some(2)}, []string{"f2 similar 0.60"}},
-		{"to", models.FactQuery{Vector: east, MinScore: 0.3, To: some(1)}, []string{"f1 similar 1.00"}},
-		{"both ends count", models.FactQuery{Vector: east, MinScore: 0.3, From: some(1), To: some(2)}, []string{"f1 similar 1.00", "f2 similar 0.60"}},
+		{"a word given twice", models.FactQuery{Words: []string{"knee", "Knee", "swims"}}, []string{"f2 words"}},
+		{"from", models.FactQuery{Vector: east, From: some(2)}, []string{"f2 similar 0.60"}},
+		{"to", models.FactQuery{Vector: east, To: some(1)}, []string{"f1 similar 1.00"}},
+		{"both ends count", models.FactQuery{Vector: east, From: some(1), To: some(2)}, []string{"f1 similar 1.00", "f2 similar 0.60"}},
 		{"nothing to go by", models.FactQuery{}, nil},
 		{"A58 words of somebody else", models.FactQuery{Words: []string{"swims"}}, nil},
-		{"A58 a vector of somebody else", models.FactQuery{Vector: north, MinScore: 0.9}, nil},
+		{"A58 a vector of somebody else", models.FactQuery{Vector: north}, nil},
 		{"A58 somebody else", models.FactQuery{ParticipantID: "ben", Vector: north}, []string{"f1 similar 1.00"}},
 	}
 	onBoth(t, func(t *testing.T, w *world) {
@@ -121,7 +121,7 @@ func BenchmarkFind(b *testing.B) {
 		w := newWorld(b, url())
 		vector := w.full(500, 1536)
 		queries := map[string]models.FactQuery{
-			"similarity": {ParticipantID: "ann", Vector: vector, MinScore: 0.3, Words: []string{"person"}},
+			"similarity": {ParticipantID: "ann", Vector: vector, Words: []string{"person"}},
 			"words":      {ParticipantID: "ann", Words: []string{"person", "sentence"}},
 		}
 		for kind, q := range queries {

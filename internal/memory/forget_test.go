@@ -66,7 +66,7 @@ func TestForget(t *testing.T) {
 		w.empty("stages", []string{"turn_id=" + turn}, "output", "input_hash")
 
 		require.Equal(t, []string{"has a dog"}, texts(w.facts("ann")))
-		require.Nil(t, w.find(models.FactQuery{Vector: []float32{1, 0}, Words: []string{"knee"}, MinScore: 0.5}))
+		require.Nil(t, w.find(models.FactQuery{Vector: []float32{1, 0}, Words: []string{"knee"}}))
 		_, err := w.History(w.ctx, "ann", "f1")
 		require.ErrorIs(t, err, models.ErrNotFound)
 		_, err = w.UpdateFact(w.ctx, models.Fact{ParticipantID: "ann", ID: "f1", Text: "back", TurnID: "t", UpdatedAt: at(91)}, nil)

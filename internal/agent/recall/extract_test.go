@@ -115,10 +115,13 @@ func FuzzParseExtract(f *testing.F) {
 }
 
 func TestSearches(t *testing.T) {
-	s := recall.Search{ParticipantID: "p1", Query: "Did my left knee hurt after running on Sunday morning?", Vector: []float32{1}, MinScore: recall.MinScore}
+	s := recall.Search{ParticipantID: "p1", Query: "Did my left knee hurt after running on Sunday morning?", Vector: []float32{1}}
 	t.Run("O10", func(t *testing.T) {
-		require.Equal(t, models.FactQuery{ParticipantID: "p1", Vector: []float32{1}, Limit: 3, MinScore: recall.MinScore,
-			Words: []string{"left", "knee", "hurt", "running", "sunday"}}, recall.Top(s))
+		require.Equal(t, models.FactQuery{ParticipantID: "p1", Vector: []float32{1}, Limit: 3,
+			Words: []string{"left", "knee", "hurt", "running", "sunday", "morning"}}, recall.Top(s))
+		long := s
+		long.Query = "red ten cars and four blue bicycles near some old factory gates today"
+		require.Equal(t, []string{"red", "cars", "four", "blue", "bicycles", "factory", "gates", "today"}, recall.Top(long).Words, "the longest first")
 	})
 	t.Run("J44", func(t *testing.T) {
 		from := at("2026-10-01T00:00:00Z")
@@ -170,8 +173,7 @@ func TestMerge(t *testing.T) {
 		want  []string
 	}{
 		{"J45 newest first", []models.FoundFact{hit("f1", 0.9, 5), hit("f2", 0.5, 1)}, recall.Bounds{}, []string{"f2", "f1"}},
-		{"W10 below the least score", []models.FoundFact{hit("f1", 0.29, 5), hit("f2", 0.3, 1)}, recall.Bounds{}, []string{"f2"}},
-		{"W10 words need no score", []models.FoundFact{byWords}, recall.Bounds{}, []string{"f9"}},
+		{"W10 no score is too low", []models.FoundFact{byWords}, recall.Bounds{}, []string{"f9"}},
 		{"A58 nobody else's", []models.FoundFact{foreign, hit("f1", 0.9, 1)}, recall.Bounds{}, []string{"f1"}},
 		{"forgotten", []models.FoundFact{gone, blank}, recall.Bounds{}, []string{}},
 		{"C6 shown before", []models.FoundFact{hit("f1", 0.9, 1), hit("f2", 0.9, 2)}, recall.Bounds{Shown: []string{"f1"}}, []string{"f2"}},
@@ -182,7 +184,7 @@ func TestMerge(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.in.ParticipantID, tt.in.MinScore = "p1", recall.MinScore
+			tt.in.ParticipantID = "p1"
 			ids := []string{}
 			for _, fact := range recall.Merge(tt.found, tt.in) {
 				ids = append(ids, fact.ID)
@@ -192,7 +194,7 @@ func TestMerge(t *testing.T) {
 	}
 	t.Run("C6 one fact once, newest version", func(t *testing.T) {
 		for _, found := range [][]models.FoundFact{{hit("f1", 0.9, 5), newer}, {newer, hit("f1", 0.9, 5)}} {
-			got := recall.Merge(found, recall.Bounds{ParticipantID: "p1", MinScore: 0.3})
+			got := recall.Merge(found, recall.Bounds{ParticipantID: "p1"})
 			require.Len(t, got, 1)
 			require.Equal(t, "walks later", got[0].Text)
 		}

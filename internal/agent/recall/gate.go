@@ -89,29 +89,36 @@ func Gate(q Question) Verdict {
 	return Verdict{Recall: coverage < coveredShare, Reason: fmt.Sprintf("%.2f", coverage)}
 }
 
-// askWords begin a question or a request for something that was said before, in
-// the languages of the texts.
-var askWords = wordSet(`what when where which who whom whose why how did does do is are was were can could should would will tell remind remember
-	was wann wo welche welcher welches wer wem wen warum wieso wie hab habe hatte kann soll sag erinner weißt
-	qué que cuándo cuando dónde donde cuál cual cuáles quién quien cómo como cuántas puedo debo dime recuérdame recuerdas sabes
-	quoi quand où quel quelle quels quelles qui comment pourquoi combien est puis dis rappelle
-	quando onde qual quais quem porquê porque quanto quantas posso devo diz lembra lembras sabe`)
+var (
+	// askWords begin a question or a request for something that was said before,
+	// in the languages of the texts.
+	askWords = wordSet(`what when where which who whom whose why how tell remind remember
+		was wann wo welche welcher welches wer wem wen warum wieso erinner weißt
+		qué cuándo dónde cuál cuáles quién cómo dime recuérdame recuerdas
+		quoi quand quel quelle quels quelles combien pourquoi dis rappelle
+		onde qual quais quem porquê lembra lembras`)
+	// adviceWords begin a question of what to do, which no search of the past
+	// answers.
+	adviceWords = wordSet(`should shall can could may soll sollte sollen kann könnte darf muss puedo puede debo debería podría
+		peux puis dois devrais posso pode devo deveria poderia`)
+)
 
 // askedWithin is how many words at the beginning of a sentence may come before
 // the one that asks.
 const askedWithin = 2
 
-// asks reports whether a text asks something: by a question mark of any script,
-// or by how a sentence of it begins.
+// asks reports whether a text asks something that the past may answer: by how a
+// sentence of it begins, or by a question mark of any script where no sentence
+// asks for advice.
 func asks(query string) bool {
-	if strings.ContainsAny(query, "?？؟¿") {
-		return true
+	sentences := strings.FieldsFunc(query, func(r rune) bool { return strings.ContainsRune(".!?,;:\n", r) })
+	begins := func(set map[string]bool) bool {
+		return slices.ContainsFunc(sentences, func(sentence string) bool {
+			words := wordRuns(sentence)
+			return slices.ContainsFunc(words[:min(len(words), askedWithin)], func(word string) bool { return set[word] })
+		})
 	}
-	sentences := strings.FieldsFunc(query, func(r rune) bool { return strings.ContainsRune(".!,;:\n", r) })
-	return slices.ContainsFunc(sentences, func(sentence string) bool {
-		words := wordRuns(sentence)
-		return slices.ContainsFunc(words[:min(len(words), askedWithin)], func(word string) bool { return askWords[word] })
-	})
+	return begins(askWords) || strings.ContainsAny(query, "?？؟¿") && !begins(adviceWords)
 }
 
 var errUnreadable = errors.New("tool result is not readable")

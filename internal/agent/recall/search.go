@@ -4,21 +4,20 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	"coachline/models"
 )
 
 const (
-	// MinScore is the least similarity of a fact that is worth showing;
-	// an operator's setting may replace it.
-	MinScore = 0.3
 	// maxFound is the most facts of one search.
 	maxFound = 3
 	// maxAnswers and minAsked bound the search for open questions.
 	maxAnswers = 5
 	minAsked   = 2
-	// searchWords is the most words of one search.
-	searchWords = 5
+	// searchWords is the most words of a text in one search, the longest first,
+	// mostKeywords those that a model names.
+	searchWords, mostKeywords = 8, 5
 )
 
 // Search is what a search needs beside the extract. A nil Vector leaves the
@@ -27,8 +26,14 @@ type Search struct {
 	ParticipantID string
 	Query         string
 	Vector        []float32
-	// MinScore is the least similarity, 0..1.
-	MinScore float64
+}
+
+// longestOf returns the longest of the words, which say most, in their order.
+func longestOf(words []string) []string {
+	kept := slices.Clone(words)
+	slices.SortStableFunc(kept, func(a, b string) int { return cmp.Compare(utf8.RuneCountInString(b), utf8.RuneCountInString(a)) })
+	kept = kept[:min(len(kept), searchWords)]
+	return slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !slices.Contains(kept, word) })
 }
 
 // Top asks for the facts nearest to the person's own text; it runs on every
@@ -36,8 +41,8 @@ type Search struct {
 func Top(s Search) models.FactQuery {
 	words := Words(s.Query)
 	return models.FactQuery{
-		ParticipantID: s.ParticipantID, Vector: s.Vector, Words: words[:min(len(words), searchWords)],
-		Limit: maxFound, MinScore: s.MinScore,
+		ParticipantID: s.ParticipantID, Vector: s.Vector, Words: longestOf(words),
+		Limit: maxFound,
 	}
 }
 
@@ -52,7 +57,7 @@ func Deep(s Search, found Extract) models.FactQuery {
 		}
 	}
 	if len(words) > 0 {
-		query.Words = words[:min(len(words), searchWords)]
+		query.Words = words[:min(len(words), mostKeywords)]
 	}
 	query.From, query.To = found.From, found.To
 	return query
@@ -72,7 +77,7 @@ func Answers(s Search, found Extract) (query models.FactQuery, ok bool) {
 		return models.FactQuery{}, false
 	}
 	return models.FactQuery{
-		ParticipantID: s.ParticipantID, Words: words[:min(len(words), searchWords)], Limit: maxAnswers, MinScore: s.MinScore,
+		ParticipantID: s.ParticipantID, Words: longestOf(words), Limit: maxAnswers,
 	}, true
 }
 
@@ -85,7 +90,6 @@ func Lasting(found []models.FoundFact) []models.FoundFact {
 type Bounds struct {
 	// ParticipantID: other people's facts are dropped, from any search.
 	ParticipantID string
-	MinScore      float64
 	// Shown are ids that the request holds already.
 	Shown []string
 	// Most bounds the result by score; 0 is no bound.
@@ -93,8 +97,7 @@ type Bounds struct {
 }
 
 // Merge joins the hits of several searches: each fact once and in its newest
-// version, none that was forgotten, none below the least score unless its
-// words were found, newest first.
+// version, none that was forgotten, newest first.
 func Merge(found []models.FoundFact, b Bounds) []models.Fact {
 	best := map[string]models.FoundFact{}
 	for _, hit := range found {
@@ -131,10 +134,7 @@ func (b Bounds) canShow(hit models.FoundFact) bool {
 	if hit.Fact.ParticipantID != b.ParticipantID || hit.Fact.DeletedAt != nil || plainLine(hit.Fact.Text) == "" {
 		return false
 	}
-	if slices.Contains(b.Shown, hit.Fact.ID) || math.IsNaN(hit.Score) {
-		return false
-	}
-	return hit.ByWords || hit.Score >= b.MinScore
+	return !slices.Contains(b.Shown, hit.Fact.ID) && !math.IsNaN(hit.Score)
 }
 
 // newestFirst orders by the last change; ids make it total.

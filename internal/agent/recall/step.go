@@ -252,7 +252,7 @@ func (o Operation) Duplicate(near []models.FoundFact) (id string, found bool) {
 		if hit.Fact.DeletedAt != nil {
 			continue
 		}
-		alike := !hit.ByWords && hit.Score >= sameScore && hit.Fact.ID != o.ID
+		alike := hit.Likeness >= sameScore && hit.Fact.ID != o.ID
 		if alike || normalText(hit.Fact.Text) == normalText(o.Text) && (hit.Fact.ID != o.ID || hit.Fact.Kind == o.Kind) {
 			return hit.Fact.ID, true
 		}

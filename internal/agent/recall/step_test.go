@@ -179,7 +179,7 @@ func TestDuplicate(t *testing.T) {
 	update := recall.Operation{Action: recall.ActionUpdate, ID: "f1", Kind: models.FactGoal, Text: "Walks at seven."}
 	save := recall.Operation{Action: recall.ActionSave, Kind: models.FactGoal, Text: "Walks at seven."}
 	near := func(id string, score float64) []models.FoundFact {
-		return []models.FoundFact{{Fact: fact(id, models.FactGoal, "Goes walking at 7.", 1), Score: score}}
+		return []models.FoundFact{{Fact: fact(id, models.FactGoal, "Goes walking at 7.", 1), Likeness: score}}
 	}
 	words := []models.FoundFact{{Fact: fact("f1", models.FactGoal, "Goes walking at 7.", 1), Score: 0.99, ByWords: true}}
 	forgotten := near("f2", 1)

@@ -1,0 +1,227 @@
+package memory
+
+import (
+	"cmp"
+	_ "embed"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"coachline/internal/text"
+	"coachline/models"
+)
+
+const (
+	// rankOffset keeps the first ranks of a list from outweighing all others, as
+	// reciprocal rank fusion has it.
+	rankOffset = 60
+	// likenessMargin is how much a fact must be nearer to a text than the person's
+	// facts usually are. Models of embeddings differ in what they call near, so
+	// there is no limit that holds for all.
+	likenessMargin = 0.05
+	// fewFacts is how many facts have a median of their own; missing ones count
+	// as unlike.
+	fewFacts = 4
+	// fieldWeight is what a word of the same field counts beside the word itself,
+	// partWeight one that is part of a longer one.
+	fieldWeight, partWeight = 0.5, 0.7
+	// partChars is the least length of a word that counts as part of another.
+	partChars = 5
+)
+
+// rankVectors returns the places of the rows that are nearer to a vector than the
+// median of them by a margin, nearest first, with the cosines of all.
+func rankVectors(rows []factRow, near []float32) (ranked []int, likeness []float64) {
+	likeness = make([]float64, len(rows))
+	var all []float64
+	for i, row := range rows {
+		if score, ok := cosineScore(row.Vector, near); ok {
+			likeness[i] = score
+			all = append(all, score)
+		}
+	}
+	if len(all) == 0 {
+		return nil, likeness
+	}
+	for len(all) < fewFacts {
+		all = append(all, 0)
+	}
+	slices.Sort(all)
+	least := all[len(all)/2] + likenessMargin
+	if len(all)%2 == 0 {
+		least = (all[len(all)/2-1]+all[len(all)/2])/2 + likenessMargin
+	}
+	for i := range rows {
+		if likeness[i] >= least {
+			ranked = append(ranked, i)
+		}
+	}
+	slices.SortStableFunc(ranked, func(a, b int) int { return cmp.Compare(likeness[b], likeness[a]) })
+	return ranked, likeness
+}
+
+// rankWords returns the places of the texts that share words or fields with a
+// query, best first. A word counts the more, the fewer texts hold it.
+func rankWords(texts []string, query []string) []int {
+	weights := weighTexts(texts, query)
+	var ranked []int
+	for i, weight := range weights {
+		if weight > 0 {
+			ranked = append(ranked, i)
+		}
+	}
+	slices.SortStableFunc(ranked, func(a, b int) int { return cmp.Compare(weights[b], weights[a]) })
+	return ranked
+}
+
+// weighTexts returns for each text the weight of what it shares with a query.
+func weighTexts(texts []string, query []string) []float64 {
+	held := make([][]string, len(texts))
+	fields := make([]map[int]bool, len(texts))
+	for i, body := range texts {
+		held[i] = plainWords(body)
+		fields[i] = fieldsOf(held[i])
+	}
+	weights := make([]float64, len(texts))
+	add := func(shares []float64) {
+		holding := 0
+		for _, share := range shares {
+			if share > 0 {
+				holding++
+			}
+		}
+		rarity := math.Log(1 + (float64(len(texts)-holding)+0.5)/(float64(holding)+0.5))
+		for i, share := range shares {
+			weights[i] += share * rarity
+		}
+	}
+	words := queryWords(query)
+	for _, word := range words {
+		shares := make([]float64, len(texts))
+		for i := range texts {
+			for _, other := range held[i] {
+				shares[i] = max(shares[i], shareOf(word, other))
+			}
+		}
+		add(shares)
+	}
+	for field := range fieldsOf(words) {
+		shares := make([]float64, len(texts))
+		for i := range texts {
+			if fields[i][field] {
+				shares[i] = fieldWeight
+			}
+		}
+		add(shares)
+	}
+	return weights
+}
+
+// shareOf returns how far two words are the same: 1 for equal ones and those of
+// one stem.
+func shareOf(a, b string) float64 {
+	if oneStem(a, b) || stemOf(a) == stemOf(b) {
+		return 1
+	}
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if utf8.RuneCountInString(a) >= partChars && strings.Contains(b, a) {
+		return partWeight
+	}
+	return 0
+}
+
+// endings are those of words in English, German, French, Portuguese and Spanish,
+// longest first.
+var endings = sortedByLength(`ungen iendo ement ments mente ation ings ando ados adas idos idas eant ants ions oes ung lich keit heit
+	ing edly ado ido ada ida ons ait ais inho inha amos emos est ers en em er ed es ly os as is te ez ee ei ou am ar ir s e n t a o`)
+
+func sortedByLength(list string) []string {
+	words := strings.Fields(list)
+	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return words
+}
+
+// stemOf takes the longest ending from a word that leaves a stem.
+func stemOf(word string) string {
+	for _, ending := range endings {
+		if stem, ends := strings.CutSuffix(word, ending); ends && utf8.RuneCountInString(stem) >= stemChars {
+			return stem
+		}
+	}
+	return word
+}
+
+// plainWords returns the words of a text without the accents of its letters.
+func plainWords(body string) []string {
+	bare := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) && r < 0x0370 {
+			return -1
+		}
+		return r
+	}, norm.NFD.String(strings.ReplaceAll(text.Fold(body), "ß", "ss")))
+	return text.Words(norm.NFC.String(bare))
+}
+
+// fieldLines holds the fields, one a line: words of one thing in five languages.
+//
+//go:embed fields.txt
+var fieldLines string
+
+// wordFields maps a word, and the stem of one, to its fields.
+var wordFields = sync.OnceValue(func() map[string][]int {
+	all := map[string][]int{}
+	for i, line := range strings.Split(strings.TrimSpace(fieldLines), "\n") {
+		for _, word := range strings.Fields(line) {
+			for _, form := range []string{word, stemOf(word)} {
+				if !slices.Contains(all[form], i) {
+					all[form] = append(all[form], i)
+				}
+			}
+		}
+	}
+	return all
+})
+
+// fieldsOf returns the fields of words.
+func fieldsOf(words []string) map[int]bool {
+	all := wordFields()
+	found := map[int]bool{}
+	for _, word := range words {
+		fields, known := all[word]
+		if !known {
+			fields = all[stemOf(word)]
+		}
+		for _, field := range fields {
+			found[field] = true
+		}
+	}
+	return found
+}
+
+// joinRanks joins the ranks by vector and by words to hits, best first. Score is
+// 1 for a fact that is first in both.
+func joinRanks(rows []factRow, near, worded []int, likeness []float64) []models.FoundFact {
+	scores := map[int]float64{}
+	for _, ranked := range [][]int{near, worded} {
+		for rank, i := range ranked {
+			scores[i] += 1 / float64(rankOffset+1+rank)
+		}
+	}
+	var found []models.FoundFact
+	for i, row := range rows {
+		if score := scores[i]; score > 0 {
+			found = append(found, models.FoundFact{
+				Fact: row.Fact, Score: score * (rankOffset + 1) / 2, Likeness: likeness[i], ByWords: !slices.Contains(near, i),
+			})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b models.FoundFact) int { return cmp.Compare(b.Score, a.Score) })
+	return found
+}

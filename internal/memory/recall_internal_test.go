@@ -1,0 +1,100 @@
+package memory
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/agent/recall"
+	"coachline/models"
+)
+
+// recallRow is a question, the fact that answers it, and other facts of the person.
+type recallRow struct {
+	question, fact string
+	others         []string
+}
+
+// readRecall reads the pairs by language. Fields hold quotes as they are.
+func readRecall(t *testing.T) map[string][]recallRow {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/recall.tsv")
+	require.NoError(t, err)
+	rows := map[string][]recallRow{}
+	for _, line := range strings.Split(strings.TrimSpace(string(raw)), "\n")[1:] {
+		part := strings.Split(line, "\t")
+		require.Len(t, part, 7)
+		rows[part[0]] = append(rows[part[0]], recallRow{question: part[1], fact: part[2], others: part[3:]})
+	}
+	return rows
+}
+
+// recalled counts the questions whose fact is among the three that a search by
+// words alone brings up, where the facts of some rows are one person's.
+func recalled(t *testing.T, rows []recallRow) int {
+	t.Helper()
+	var facts []factRow
+	for _, row := range rows {
+		for _, text := range append([]string{row.fact}, row.others...) {
+			facts = append(facts, factRow{Fact: models.Fact{ID: fmt.Sprintf("f%d", len(facts)), Text: text}})
+		}
+	}
+	hits := 0
+	for _, row := range rows {
+		found, err := rankFacts(facts, recall.Top(recall.Search{Query: row.question}))
+		require.NoError(t, err)
+		if slices.ContainsFunc(found[:min(len(found), mostFound)], func(hit models.FoundFact) bool { return hit.Fact.Text == row.fact }) {
+			hits++
+		}
+	}
+	return hits
+}
+
+// Words alone find what a person means, without a model of embeddings. Most of
+// what is missed shares no word with its question in any form.
+func TestRecallByWords(t *testing.T) {
+	rows := readRecall(t)
+	for language, least := range map[string]int{"en": 30, "de": 8, "fr": 6, "pt": 7, "es": 3} {
+		t.Run(language, func(t *testing.T) {
+			own := rows[language]
+			hits, easy := 0, 0
+			for group := range slices.Chunk(own, 20) {
+				hits += recalled(t, group)
+			}
+			for _, row := range own {
+				easy += recalled(t, []recallRow{row})
+			}
+			t.Logf("%d of %d among the facts of 20 rows, %d among five", hits, len(own), easy)
+			require.GreaterOrEqual(t, hits, least)
+		})
+	}
+}
+
+// Vectors need no limit that holds for every model: what is nearer than usual
+// counts.
+func TestRankVectors(t *testing.T) {
+	row := func(vector ...float32) factRow {
+		packed, err := packVector(vector)
+		require.NoError(t, err)
+		return factRow{Vector: packed}
+	}
+	near := []float32{1, 0}
+	for name, tt := range map[string]struct {
+		rows []factRow
+		want []int
+	}{
+		"a model to which all is alike": {[]factRow{row(0.80, 0.60), row(0.81, 0.586), row(0.79, 0.613), row(0.80, 0.6), row(0.90, 0.436)}, []int{4}},
+		"one to which all is unlike":    {[]factRow{row(0.05, 1), row(0.02, 1), row(0, 1), row(0.2, 1), row(0.12, 1)}, []int{3, 4}},
+		"few facts":                     {[]factRow{row(0.2, 1), row(0, 1)}, []int{0}},
+		"of another model":              {[]factRow{row(1, 0, 0)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _ := rankVectors(tt.rows, near)
+			require.Equal(t, tt.want, got)
+		})
+	}
+}
