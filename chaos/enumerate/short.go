@@ -6,10 +6,10 @@ package main
 var shortJobs = map[string][]job{
 	"reply": {
 		{point: point{"starter", "webhook", "inbound", 1}, fault: after},
-		{point: point{"starter", "sql", "COMMIT UPDATE participants", 1}, fault: after},
-		{point: point{"starter", "sql", "COMMIT UPDATE participants", 1}, fault: kill},
-		{point: point{"starter", "engine", "SignalWorkflowExecution", 1}, fault: after},
-		{point: point{"starter", "engine", "SignalWorkflowExecution", 1}, fault: kill},
+		{point: point{"starter", "sql", "COMMIT INSERT inbound", 1}, fault: after},
+		{point: point{"starter", "sql", "COMMIT INSERT inbound", 1}, fault: kill},
+		{point: point{"starter", "engine", "SignalWithStartWorkflowExecution", 1}, fault: after},
+		{point: point{"starter", "engine", "SignalWithStartWorkflowExecution", 1}, fault: kill},
 		{point: point{"starter", "sql", "UPDATE notices", 1}, fault: before},
 		{point: point{"worker", "sql", "COMMIT INSERT messages", 1}, fault: after},
 		{point: point{"worker", "http", "POST completion", 1}, fault: after},
@@ -29,12 +29,12 @@ var shortJobs = map[string][]job{
 		{point: point{"worker", "engine", "RespondActivityTaskCompleted", 4}, fault: after},
 	},
 	"stop": {
-		{point: point{"starter", "sql", "COMMIT UPDATE participants", 2}, fault: after},
+		{point: point{"starter", "sql", "COMMIT INSERT inbound", 2}, fault: after},
 		{point: point{"starter", "engine", "UpdateWorkflowExecution", 1}, fault: after},
-		{point: point{"worker", "sql", "COMMIT UPDATE consents", 1}, fault: after},
+		{point: point{"worker", "sql", "COMMIT INSERT messages", 2}, fault: after},
 	},
 	"continue": {
-		{point: point{"starter", "engine", "SignalWorkflowExecution", 2}, fault: after},
+		{point: point{"starter", "engine", "SignalWithStartWorkflowExecution", 2}, fault: after},
 		{point: point{"starter", "sql", "UPDATE notices", 2}, fault: before},
 		{point: point{"worker", "engine", "RespondWorkflowTaskCompleted", 5}, fault: after},
 	},
