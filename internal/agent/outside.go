@@ -47,7 +47,7 @@ func (a *Agent) shortenResults(ctx context.Context, tr *trace, t turn, last bool
 // it is where no digest is made, none comes in time or none says anything. One
 // batch that fails ends it, so that the person waits for one time limit.
 func (a *Agent) resultDigest(ctx context.Context, tr *trace, t turn, result models.ToolResult) string {
-	if !recall.IsDigestEnabled(a.Settings.ToolDigests, t.capability.Size) {
+	if !makesDigests(a.Settings.ToolDigests, t.capability) {
 		return result.Content
 	}
 	drawn := recall.PlanTool(recall.ToolInput{Result: result, Compact: t.offer.Compact, Fence: recall.Outside})

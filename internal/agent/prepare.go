@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"coachline/internal/agent/plan"
+	"coachline/internal/agent/recall"
 	"coachline/internal/calls"
 	"coachline/models"
 	"coachline/prompts/pages"
@@ -300,8 +301,21 @@ func (a *Agent) needsPlanner(c models.Capability) bool {
 	if a.Settings.Planner != nil {
 		return *a.Settings.Planner
 	}
-	return c.Size == models.SizeSmall || c.Protocol == models.ProtocolTwoPhase
+	return !isSlow(c) && (c.Size == models.SizeSmall || c.Protocol == models.ProtocolTwoPhase)
 }
+
+// makesDigests reports whether a digest runs: as the operator sets it, or for small
+// models that are not slow.
+func makesDigests(setting *bool, c models.Capability) bool {
+	return recall.IsDigestEnabled(setting, c.Size) && (setting != nil || !isSlow(c))
+}
+
+// slowModel is the speed, in tokens a second, below which a reply waits for no stage
+// that it can do without.
+const slowModel = 200
+
+// isSlow reports whether the model was measured to be slow.
+func isSlow(c models.Capability) bool { return c.TokensPerSecond > 0 && c.TokensPerSecond < slowModel }
 
 // newCatalogue returns the catalogue of some tools of the turn.
 func (t turn) newCatalogue(specs []models.ToolSpec) plan.Catalogue {

@@ -193,7 +193,7 @@ func (s *search) askForExtract(ctx context.Context) recall.Extract {
 
 // digestFacts shortens the facts that were found for a small model.
 func (a *Agent) digestFacts(ctx context.Context, tr *trace, query string, lines []string) string {
-	if !recall.IsDigestEnabled(a.Settings.Digests, a.Capability(ctx).Size) {
+	if !makesDigests(a.Settings.Digests, a.Capability(ctx)) {
 		return joinLines(lines)
 	}
 	drawn := recall.PlanMemory(lines)
