@@ -3,7 +3,11 @@ package memory
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"gorm.io/gorm"
 
@@ -14,8 +18,8 @@ import (
 // Forget erases one fact in all its versions, for people who were removed too.
 // What is left is a row without kind, text and vector, and an audit row with
 // the fact's id. Answers of models that were kept for retries go with it,
-// because they may quote it; the conversation, the notes and the summary are
-// not touched. Forgetting twice changes nothing, so a retry is safe. ErrNotFound
+// because they may quote it, and so do the lines of notes and the sentences of the
+// summary that speak of it; the conversation is not touched. Forgetting twice changes nothing, so a retry is safe. ErrNotFound
 // for a fact that is unknown or of another participant.
 func (s *Store) Forget(ctx context.Context, f models.Forgetting) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -28,6 +32,9 @@ func (s *Store) Forget(ctx context.Context, f models.Forgetting) error {
 			return err
 		}
 		if _, err := eraseFacts(tx, f); err != nil {
+			return err
+		}
+		if err := cutTexts(tx, f, row.Text); err != nil {
 			return err
 		}
 		return closeForgetting(tx, f, models.Audit{Action: "forget", Detail: f.FactID})
@@ -98,6 +105,73 @@ func blankTexts(tx *gorm.DB, f models.Forgetting) (int64, error) {
 		rows += res.RowsAffected
 	}
 	return rows, nil
+}
+
+// topicChars is the least length of a word that tells what a fact is about.
+const topicChars = 4
+
+// cutTexts takes from notes and summary what speaks of a fact. Their versions rise,
+// so that a text made from the old one is refused.
+func cutTexts(tx *gorm.DB, f models.Forgetting, fact string) error {
+	topic := slices.DeleteFunc(plainWords(fact), func(word string) bool { return utf8.RuneCountInString(word) < topicChars })
+	var notes []models.Note
+	if err := tx.Where("participant_id = ?", f.ParticipantID).Find(&notes).Error; err != nil {
+		return err
+	}
+	for _, note := range notes {
+		text := keepOthers(note.Text, lineBreak, topic)
+		if text == note.Text {
+			continue
+		}
+		note.Text, note.Version, note.UpdatedAt = text, note.Version+1, database.Instant(f.At)
+		if err := putRow(tx, &note, note.Version); err != nil {
+			return err
+		}
+	}
+	summary, err := summaryOf(tx, f.ParticipantID)
+	if err != nil {
+		return err
+	}
+	text := keepOthers(summary.Text, sentenceEnd, topic)
+	if text == summary.Text {
+		return nil
+	}
+	summary.Text, summary.Version, summary.UpdatedAt = text, summary.Version+1, database.Instant(f.At)
+	return putRow(tx, &summary, summary.Version)
+}
+
+var (
+	lineBreak   = regexp.MustCompile(`\n+`)
+	sentenceEnd = regexp.MustCompile(`[.!?;\n]+\s*`)
+)
+
+// keepOthers leaves out the parts of a text, up to where each ends, that hold half
+// of the words of a topic.
+func keepOthers(body string, end *regexp.Regexp, topic []string) string {
+	var kept strings.Builder
+	for body != "" {
+		size := len(body)
+		if at := end.FindStringIndex(body); at != nil {
+			size = at[1]
+		}
+		if !speaksOf(body[:size], topic) {
+			kept.WriteString(body[:size])
+		}
+		body = body[size:]
+	}
+	return strings.TrimSpace(kept.String())
+}
+
+// speaksOf reports whether a text holds at least half of the words of a topic.
+func speaksOf(body string, topic []string) bool {
+	held := plainWords(body)
+	hits := 0
+	for _, word := range topic {
+		if slices.ContainsFunc(held, func(other string) bool { return shareOf(word, other) == 1 }) {
+			hits++
+		}
+	}
+	return hits > 0 && 2*hits >= len(topic)
 }
 
 // closeForgetting erases what stages kept for retries, and records who had what

@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"database/sql"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -139,5 +140,30 @@ func TestForgetAllEndsWritesUnderWay(t *testing.T) {
 		require.Equal(t, int64(9), got.Summary.UptoMessage, "what was read is not read again")
 		got.Summary.Text, got.Summary.UptoMessage = "a new start", 12
 		require.NoError(t, w.PutSummary(w.ctx, got.Summary))
+	})
+}
+
+// What is forgotten does not come back from the notes or the summary, which keep
+// the rest.
+func TestForgetCutsNotesAndSummary(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.save("ann", "Her mother has dementia.", 1, 0)
+		w.save("ann", "Wants to row.", 0, 1)
+		for n, text := range []string{"Person: walked.\nPerson: visited her mother.\nCoach: cheered.", "Person: rested."} {
+			note := models.Note{ParticipantID: "ann", LocalDate: fmt.Sprintf("2026-03-0%d", n+1), Text: text, UptoMessage: int64(n + 1), UpdatedAt: at(1)}
+			require.NoError(t, w.PutNote(w.ctx, note))
+		}
+		require.NoError(t, w.PutSummary(w.ctx, models.Summary{ParticipantID: "ann", Text: "Rows on Sundays. Cares for a mother with dementia! Likes tea.", UptoMessage: 9}))
+		for range 2 {
+			require.NoError(t, w.Forget(w.ctx, models.Forgetting{ParticipantID: "ann", FactID: "f1", Actor: "participant", At: at(90)}))
+		}
+		known, err := w.Recall(w.ctx, "ann")
+		require.NoError(t, err)
+		require.Equal(t, "Person: rested.", known.Notes[0].Text)
+		require.Equal(t, 1, known.Notes[0].Version, "others are left alone")
+		require.Equal(t, "Person: walked.\nCoach: cheered.", known.Notes[1].Text)
+		require.Equal(t, "Rows on Sundays. Likes tea.", known.Summary.Text)
+		require.Equal(t, int64(9), known.Summary.UptoMessage, "what was read is not read again")
+		require.Equal(t, []string{"Wants to row."}, texts(known.Facts))
 	})
 }

@@ -151,7 +151,7 @@ func listCandidates(lines []string) string {
 func forgetResult(in RunInput, gone []string) Execution {
 	return Execution{Result: successResult(in.Call, forgetAnswer{
 		OK: true, Deleted: append([]string{}, gone...), Count: len(gone),
-		Note: "Deleted for good. The conversation, the daily notes and the profile were not changed and may still mention it.",
+		Note: "Deleted for good, with what the daily notes and the summary said of it. The messages of the conversation and the profile stay and may still mention it; say so, and do not bring it up.",
 	})}
 }
 
