@@ -207,7 +207,7 @@ func TestWholeConversation(t *testing.T) {
 	environ := []string{
 		"COACH_PREP_TIME=" + target.Sub(dueAt).Truncate(time.Second).String(),
 		"COACH_PROMPT_SPREAD=0", "COACH_DEBOUNCE=100ms", "COACH_AUTO_FEEDBACK_DELAY=2s", "COACH_FEEDBACK_TIMEOUT=0",
-		"COACH_REMINDER_DELAY=6s", "COACH_QUIET_HOURS=",
+		"COACH_REMINDER_DELAY=6s", "COACH_QUIET_HOURS=", "COACH_MAX_INITIATED_PER_DAY=0",
 	}
 	data := filepath.Join(t.TempDir(), "data")
 	p := &person{t: t, number: ada, r: launchIn(t, environ, "--data", data)}

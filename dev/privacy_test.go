@@ -66,7 +66,7 @@ func TestNothingPersonalIsWrittenInTheClear(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	r := launchIn(t, []string{
 		"COACH_LOG_LEVEL=debug", "COACH_PREP_TIME=30m", "COACH_PROMPT_SPREAD=0", "COACH_DEBOUNCE=100ms", "COACH_QUIET_HOURS=",
-		"COACH_AUTO_FEEDBACK_DELAY=1s", "COACH_FEEDBACK_TIMEOUT=1s", "COACH_FEEDBACK_FOLLOWUP=1s", "COACH_REMINDER_DELAY=5s",
+		"COACH_AUTO_FEEDBACK_DELAY=1s", "COACH_FEEDBACK_TIMEOUT=1s", "COACH_FEEDBACK_FOLLOWUP=1s", "COACH_REMINDER_DELAY=5s", "COACH_MAX_INITIATED_PER_DAY=0",
 	}, "--data", data)
 	people := []*texted{wholeLife(t, r, target), testersLife(t, r)}
 	people = append(people, unreachable(t, r)...)

@@ -74,10 +74,10 @@ var historyKinds = []historyKind{
 }
 
 var (
-	calm             = []string{"COACH_DEBOUNCE=0", "COACH_QUIET_HOURS="}
+	calm             = []string{"COACH_DEBOUNCE=0", "COACH_QUIET_HOURS=", "COACH_MAX_INITIATED_PER_DAY=0"}
 	withReminderOnly = append([]string{"COACH_AUTO_FEEDBACK_DELAY=0", "COACH_PROMPT_SPREAD=0", "COACH_REMINDER_DELAY=1h", promptSpan + "20s"}, calm...)
 
-	burst = []string{"COACH_DEBOUNCE=700ms", "COACH_DEBOUNCE_MAX=5s", "COACH_QUIET_HOURS="}
+	burst = []string{"COACH_DEBOUNCE=700ms", "COACH_DEBOUNCE_MAX=5s", "COACH_QUIET_HOURS=", "COACH_MAX_INITIATED_PER_DAY=0"}
 )
 
 // promptSpan is how far ahead of the schedule's minute a recorded prompt may

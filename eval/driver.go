@@ -59,6 +59,7 @@ func New(cfg Config) (*Driver, error) {
 	if d.library, err = prompts.Load(cfg.Column.PromptsDir); err != nil {
 		return nil, fmt.Errorf("loading prompts: %w", err)
 	}
+	d.library = d.library.WithMaxPerDay(cfg.Settings.Coaching.MaxInitiated)
 	if d.registry, err = tools.New(tools.PlaybookTools(d.library)...); err != nil {
 		return nil, fmt.Errorf("building tools: %w", err)
 	}
@@ -104,7 +105,7 @@ func rules(c config.Coaching) (coach.Rules, error) {
 	return coach.Rules{
 		PrepTime: c.PrepTime, PromptGrace: c.PromptGrace, ReminderDelay: c.ReminderDelay,
 		AutoFeedbackDelay: c.AutoFeedbackDelay, FeedbackTimeout: c.FeedbackTimeout, FeedbackFollowup: c.FeedbackFollowup,
-		CheckIn: c.CheckIn, CheckInCap: 1, Debounce: c.Debounce, DebounceMax: c.DebounceMax, Quiet: quiet,
+		CheckIn: c.CheckIn, CheckInCap: 1, MaxInitiated: c.MaxInitiated, BackOff: c.MaxInitiated > 0, Debounce: c.Debounce, DebounceMax: c.DebounceMax, Quiet: quiet,
 	}, nil
 }
 

@@ -24,6 +24,8 @@ const (
 	EventTakenOver   EventKind = "taken_over"
 	EventHandedBack  EventKind = "handed_back"
 	EventCheckInSent EventKind = "check_in_sent"
+	// EventAskLessSent: the carrier took the question whether to write less.
+	EventAskLessSent EventKind = "ask_less_sent"
 	// EventPaused: an operator pauses the participant until At; zero is until they
 	// are resumed.
 	EventPaused EventKind = "paused"
@@ -112,6 +114,10 @@ const (
 	EffectMissPrompt   EffectKind = "miss_prompt"
 	EffectStartTurn    EffectKind = "start_turn"
 	EffectCountCheckIn EffectKind = "count_check_in"
+	// EffectCountInitiated replaces the count of what we started.
+	EffectCountInitiated EffectKind = "count_initiated"
+	// EffectLeaveOut records why a prompt has no more follow-ups.
+	EffectLeaveOut EffectKind = "leave_out"
 	// EffectTakeOver: an operator writes until Until; a zero one gives back.
 	EffectTakeOver EffectKind = "take_over"
 	// EffectStartSubagent starts Turn.Subagent in a workflow of its own.
@@ -137,7 +143,9 @@ type Effect struct {
 	Missed      *MissedPrompt  `json:"missed,omitempty"`
 	Turn        *TurnPlan      `json:"turn,omitempty"`
 	CheckIns    CheckIns       `json:"check_ins,omitzero"` // replaces the count
-	Until       time.Time      `json:"until,omitzero"`     // the end of a take-over
+	Initiated   Initiated      `json:"initiated,omitzero"` // replaces the count
+	LeftOut     *LeftOut       `json:"left_out,omitempty"`
+	Until       time.Time      `json:"until,omitzero"` // the end of a take-over
 	// Subagents replace the list.
 	Subagents []SubagentStart `json:"subagents,omitempty"`
 }
@@ -146,7 +154,14 @@ type Effect struct {
 type MissedPrompt struct {
 	ScheduleID string `json:"schedule_id"`
 	Slot       Slot   `json:"slot"`
-	Reason     string `json:"reason"` // outage, quiet_hours, paused, taken_over
+	Reason     string `json:"reason"` // outage, quiet_hours, paused, taken_over, daily_limit, backed_off
+}
+
+// LeftOut records why a reminder, question or follow-up of a prompt was not sent and
+// never will be.
+type LeftOut struct {
+	PromptID string `json:"prompt_id"`
+	Reason   string `json:"reason"` // one_follow_up, next_day, daily_limit, backed_off
 }
 
 // TurnPlan says why a turn runs and what it belongs to.

@@ -19,8 +19,10 @@ const (
 	TurnFeedbackQuestion TurnKind = "feedback_question"
 	TurnFeedbackFollowup TurnKind = "feedback_followup"
 	TurnCheckIn          TurnKind = "check_in"
-	TurnOperator         TurnKind = "operator"
-	TurnNotice           TurnKind = "notice"
+	// TurnAskLess asks a person who has not answered for long whether to write less.
+	TurnAskLess  TurnKind = "ask_less"
+	TurnOperator TurnKind = "operator"
+	TurnNotice   TurnKind = "notice"
 	// TurnConsent confirms that a participant opted out or came back.
 	TurnConsent TurnKind = "consent"
 	TurnHelp    TurnKind = "help"
@@ -42,6 +44,7 @@ const (
 	KindFeedbackQuestion EntryKind = "feedback_question"
 	KindFeedbackFollowup EntryKind = "feedback_followup"
 	KindCheckIn          EntryKind = "check_in"
+	KindAskLess          EntryKind = "ask_less"
 	KindOperator         EntryKind = "operator"
 	KindNotice           EntryKind = "notice"
 	// KindConsent is the only kind that reaches a participant who opted out, once.
@@ -141,6 +144,8 @@ var kinds = []KindSpec{
 		CanBeHeld: true, UsefulFor: startedValidity},
 	{Turn: TurnCheckIn, Entry: KindCheckIn, Asks: true, Source: SourceStep, Label: "check-in", Coaching: true, Initiated: true, CanBeHeld: true,
 		UsefulFor: startedValidity, Sent: EventCheckInSent},
+	{Turn: TurnAskLess, Entry: KindAskLess, Asks: true, Source: SourceFixed, Fixed: "ask_less", Label: "question whether to text less often", Coaching: true, Initiated: true,
+		CanBeHeld: true, UsefulFor: startedValidity, Sent: EventAskLessSent},
 	{Entry: KindDebug, UsefulFor: startedValidity, Hidden: true},
 
 	{Entry: KindTeamNote, Label: "note from the team"},
@@ -157,6 +162,10 @@ func (k TurnKind) Spec() KindSpec {
 	}
 	return kinds[i]
 }
+
+// IsRationed reports whether COACH_MAX_INITIATED_PER_DAY counts what a turn of the kind
+// sends. A subagent's result is what the person asked for.
+func (k TurnKind) IsRationed() bool { return k.Spec().Initiated && k.Spec().CanBeHeld }
 
 // Entry is the kind of the text that a turn of the kind writes.
 func (k TurnKind) Entry() EntryKind { return k.Spec().Entry }

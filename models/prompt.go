@@ -30,8 +30,11 @@ type Prompt struct {
 	TargetAt      time.Time
 	State         PromptState
 	// Reason says why a prompt was missed or failed: outage, quiet_hours,
-	// paused, carrier error code.
-	Reason         string
+	// paused, daily_limit, backed_off, carrier error code.
+	Reason string
+	// LeftOut says why it has no more follow-ups (a LeftOut's reason); empty where none
+	// was left out.
+	LeftOut        string
 	SentAt         *time.Time
 	RespondedAt    *time.Time
 	ReminderSentAt *time.Time

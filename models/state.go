@@ -52,6 +52,8 @@ type ParticipantState struct {
 	SignedUp   bool      `json:"signed_up,omitempty"`
 	// CheckIns counts what went out today; the zero value before the first one.
 	CheckIns CheckIns `json:"check_ins,omitzero"`
+	// Initiated is what we started of late; it stays zero while nothing limits that.
+	Initiated Initiated `json:"initiated,omitzero"`
 	// Subagents are those that were started within a day, oldest first.
 	Subagents []SubagentStart `json:"subagents,omitempty"`
 	// Unheard: texts arrived that the rules have not heard of.
@@ -249,6 +251,20 @@ type Due struct {
 type CheckIns struct {
 	Date string `json:"date"` // YYYY-MM-DD in the participant's zone
 	Sent int    `json:"sent"`
+}
+
+// Initiated counts what we start, by local dates (YYYY-MM-DD) in the participant's
+// zone.
+type Initiated struct {
+	// Sent is how many texts we started on Date.
+	Date string `json:"date,omitempty"`
+	Sent int    `json:"sent,omitempty"`
+	// Unanswered counts the dates on which a prompt, a check-in or the question whether
+	// to write less went out since the person last wrote; LastDate is the newest one.
+	Unanswered int    `json:"unanswered,omitempty"`
+	LastDate   string `json:"last_date,omitempty"`
+	// Asked: the person was asked whether to write less, and has not written since.
+	Asked bool `json:"asked,omitempty"`
 }
 
 // PendingPrompt is the outstanding daily prompt.

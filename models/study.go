@@ -119,6 +119,11 @@ type StudyOverlay struct {
 	// Reminders and CheckIns turn these messages on or off.
 	Reminders *bool `json:"reminders,omitempty"`
 	CheckIns  *bool `json:"check_ins,omitempty"`
+	// MaxPerDay bounds what we start on a person's local day, as
+	// COACH_MAX_INITIATED_PER_DAY; 0 is no limit. BackOff turns on or off that people who
+	// do not answer are texted less often; nil: where there is a limit.
+	MaxPerDay *int  `json:"max_per_day,omitempty"`
+	BackOff   *bool `json:"back_off,omitempty"`
 }
 
 // StudyArm is one arm of a study.

@@ -37,6 +37,12 @@ func (s StudySettings) OverlayFor(arm string) StudyOverlay {
 	if over.CheckIns != nil {
 		out.CheckIns = over.CheckIns
 	}
+	if over.MaxPerDay != nil {
+		out.MaxPerDay = over.MaxPerDay
+	}
+	if over.BackOff != nil {
+		out.BackOff = over.BackOff
+	}
 	for _, name := range over.ToolsOff {
 		if !slices.Contains(out.ToolsOff, name) {
 			out.ToolsOff = append(out.ToolsOff, name)

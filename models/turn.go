@@ -309,6 +309,7 @@ type SaveStateInput struct {
 	Applied   int64          `json:"applied,omitempty"`
 	Schedules []Schedule     `json:"schedules,omitempty"`
 	Missed    []MissedPrompt `json:"missed,omitempty"`
+	LeftOut   []LeftOut      `json:"left_out,omitempty"`
 	Now       time.Time      `json:"now"`
 }
 

@@ -37,6 +37,18 @@ type Library struct {
 	// locale's folder.
 	overridden map[Name]bool
 	version    string
+	maxPerDay  int
+}
+
+// WithMaxPerDay returns the library whose texts say that the programme starts a number
+// of texts a day at most; 0 is without a limit.
+func (l *Library) WithMaxPerDay(most int) *Library {
+	if l.maxPerDay == most {
+		return l
+	}
+	own := *l
+	own.maxPerDay = most
+	return &own
 }
 
 // Load reads the embedded texts and lets the files of dir replace those of

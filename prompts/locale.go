@@ -46,6 +46,7 @@ func (l *Library) Fixed(name Name, locale string, data FixedData) (string, error
 	if !l.entries[name].fixed {
 		return "", fmt.Errorf("prompt %s is not a fixed text", name)
 	}
+	data.MaxPerDay = l.maxPerDay
 	if text, ok := l.translationOf(name, locale); ok {
 		return l.execute(name, text.parsed, data)
 	}
@@ -207,7 +208,8 @@ var (
 
 // fieldsOf lists the fields of its data that a text uses, sorted, each once. The
 // condition on TeamAlerted is left out: a translation need not say whether the
-// team is alerted.
+// team is alerted. So is MaxPerDay: a text may say in its own words how often the
+// programme writes.
 func fieldsOf(source string) []string {
 	var fields []string
 	for _, one := range action.FindAllString(source, -1) {
@@ -215,6 +217,7 @@ func fieldsOf(source string) []string {
 			fields = append(fields, usedField.FindAllString(one, -1)...)
 		}
 	}
+	fields = slices.DeleteFunc(fields, func(field string) bool { return field == ".MaxPerDay" })
 	slices.Sort(fields)
 	return slices.Compact(fields)
 }

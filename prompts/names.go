@@ -36,12 +36,14 @@ const (
 
 // Fixed texts that reach a person without a model.
 const (
-	GreetingFallback   Name = "greeting_fallback"
-	GreetingFooter     Name = "greeting_footer"
-	ReplyFallback      Name = "reply_fallback"
-	Reminder           Name = "reminder"
-	FeedbackQuestion   Name = "feedback_question"
-	FeedbackFollowup   Name = "feedback_followup"
+	GreetingFallback Name = "greeting_fallback"
+	GreetingFooter   Name = "greeting_footer"
+	ReplyFallback    Name = "reply_fallback"
+	Reminder         Name = "reminder"
+	FeedbackQuestion Name = "feedback_question"
+	FeedbackFollowup Name = "feedback_followup"
+	// AskLess asks a person who has not answered for long whether to write less.
+	AskLess            Name = "ask_less"
 	UnenrolledNotice   Name = "unenrolled_notice"
 	OptOutConfirmation Name = "opt_out_confirmation"
 	// OptOutDanger confirms it to a person who may be in danger.
@@ -87,6 +89,9 @@ type FixedData struct {
 	// About says what the programme is, Link is the address of the consent text, and
 	// Consent the text itself where there is none; of JoinRequest only.
 	About, Link, Consent string
+	// MaxPerDay is the most texts that the programme starts on a day; 0: there is no
+	// such limit. The library fills it in.
+	MaxPerDay int
 }
 
 // PersonaData fills persona, modes and tasks. It names no person: these texts
@@ -159,7 +164,7 @@ type entry struct {
 
 func catalogue() map[Name]entry {
 	persona := []any{PersonaData{Programme: "Sample", Tools: EveryTool()}, PersonaData{}}
-	fixed := entry{audience: toolless, fixed: true, samples: []any{FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true, About: "Sample.", Link: "https://example.org/c"}, FixedData{}}}
+	fixed := entry{audience: toolless, fixed: true, samples: []any{FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true, About: "Sample.", Link: "https://example.org/c", MaxPerDay: 2}, FixedData{}}}
 	status := []any{
 		StatusData{Mode: models.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}, Tools: EveryTool()},
 		StatusData{Mode: models.ModeFeedback, Missing: []string{"habit_domain"}},
@@ -190,6 +195,7 @@ func catalogue() map[Name]entry {
 		Reminder:           fixed,
 		FeedbackQuestion:   fixed,
 		FeedbackFollowup:   fixed,
+		AskLess:            fixed,
 		UnenrolledNotice:   fixed,
 		OptOutConfirmation: fixed,
 		OptOutDanger:       fixed,

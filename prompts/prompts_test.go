@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -145,7 +146,7 @@ func TestFixedTextsFitTwoSegments(t *testing.T) {
 	lib := load(t, "")
 	for _, name := range []prompts.Name{
 		prompts.GreetingFallback, prompts.GreetingFooter, prompts.ReplyFallback, prompts.Reminder,
-		prompts.FeedbackQuestion, prompts.FeedbackFollowup, prompts.UnenrolledNotice,
+		prompts.FeedbackQuestion, prompts.FeedbackFollowup, prompts.AskLess, prompts.UnenrolledNotice,
 		prompts.OptOutConfirmation, prompts.OptInConfirmation, prompts.Help,
 	} {
 		for _, person := range []string{"", "Maximiliana-Josephine"} {
@@ -159,11 +160,11 @@ func TestFixedTextsFitTwoSegments(t *testing.T) {
 }
 
 func TestFirstTextNamesProgrammeAutomationFrequencyStopAndHelp(t *testing.T) {
-	lib := load(t, "")
+	lib := load(t, "").WithMaxPerDay(3)
 	for _, name := range []prompts.Name{prompts.GreetingFallback, prompts.GreetingFooter} {
 		text, err := lib.Fixed(name, "", prompts.FixedData{Programme: "Steps", Name: "Ada"})
 		require.NoError(t, err)
-		for _, part := range []string{"Steps", "automated", "1", "day", "STOP", "HELP", "data rates"} {
+		for _, part := range []string{"Steps", "automated", "p to 3", "day", "STOP", "HELP", "data rates"} {
 			require.Contains(t, text, part, name)
 		}
 	}
@@ -177,11 +178,11 @@ func TestFirstTextNamesProgrammeAutomationFrequencyStopAndHelp(t *testing.T) {
 
 // One sentence, no marketing, and the way back (47 CFR 64.1200(a)(12)).
 func TestConsentTexts(t *testing.T) {
-	lib := load(t, "")
+	lib := load(t, "").WithMaxPerDay(3)
 	for name, parts := range map[prompts.Name][]string{
 		prompts.OptOutConfirmation: {"Steps", "opted out", "no more texts", "START"},
-		prompts.OptInConfirmation:  {"Steps", "automated", "1 a day", "data rates", "STOP", "HELP"},
-		prompts.Help:               {"Steps", "automated", "1 text a day", "data rates", "STOP"},
+		prompts.OptInConfirmation:  {"Steps", "automated", "up to 3 a day", "data rates", "STOP", "HELP"},
+		prompts.Help:               {"Steps", "automated", "up to 3 texts a day", "data rates", "STOP"},
 	} {
 		text, err := lib.Fixed(name, "", prompts.FixedData{Programme: "Steps", Name: "Ada"})
 		require.NoError(t, err)
@@ -193,6 +194,27 @@ func TestConsentTexts(t *testing.T) {
 	require.NoError(t, err)
 	require.Regexp(t, `^[^.!?]+\.$`, text)
 	require.LessOrEqual(t, utf8.RuneCountInString(text), 160, "one segment")
+}
+
+// TestTextsStateTheRealMaximum: footer, help and consent texts of every language say how
+// many texts a day the programme starts at most, and no number without a limit.
+func TestTextsStateTheRealMaximum(t *testing.T) {
+	for _, locale := range []string{"en", "de", "es", "fr", "pt"} {
+		for _, name := range []prompts.Name{
+			prompts.GreetingFallback, prompts.GreetingFooter, prompts.OptInConfirmation, prompts.Help, prompts.JoinRequest,
+		} {
+			for _, most := range []int{0, 1, 7} {
+				text, err := load(t, "").WithMaxPerDay(most).Fixed(name, locale, prompts.FixedData{})
+				require.NoError(t, err)
+				numbers := regexp.MustCompile(`\b[0-9]\b`).FindAllString(text, -1)
+				if most == 0 {
+					require.Empty(t, numbers, "%s in %s: %s", name, locale, text)
+					continue
+				}
+				require.Equal(t, []string{strconv.Itoa(most)}, numbers, "%s in %s: %s", name, locale, text)
+			}
+		}
+	}
 }
 
 func TestToneHasWordsForEveryTag(t *testing.T) {

@@ -187,6 +187,7 @@ func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Reg
 	if err != nil {
 		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
 	}
+	library = library.WithMaxPerDay(cfg.Coaching.MaxInitiated)
 	parts.playbooks, parts.instructions = library, instructions
 	registry, err := newTools(cfg, parts)
 	if err != nil {

@@ -70,8 +70,10 @@ func (p *participant) applyOne(e models.Effect) {
 		p.unsaved.missed = append(p.unsaved.missed, *e.Missed)
 	case models.EffectStartTurn:
 		p.addPlan(*e.Turn)
-	case models.EffectCountCheckIn, models.EffectSetSubagents:
+	case models.EffectCountCheckIn, models.EffectCountInitiated, models.EffectSetSubagents:
 		p.applyCount(e)
+	case models.EffectLeaveOut:
+		p.unsaved.leftOut = append(p.unsaved.leftOut, *e.LeftOut)
 	case models.EffectTakeOver:
 		p.setTakeOver(e.Until)
 	case models.EffectStartSubagent:
@@ -85,11 +87,14 @@ func (p *participant) applyOne(e models.Effect) {
 
 // applyCount takes over what was counted.
 func (p *participant) applyCount(e models.Effect) {
-	if e.Kind == models.EffectCountCheckIn {
+	switch e.Kind {
+	case models.EffectCountCheckIn:
 		p.state.CheckIns = e.CheckIns
-		return
+	case models.EffectCountInitiated:
+		p.state.Initiated = e.Initiated
+	default:
+		p.state.Subagents = e.Subagents
 	}
-	p.state.Subagents = e.Subagents
 }
 
 // addPlan takes a decided turn. With the first one that the person reads the

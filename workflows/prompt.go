@@ -51,12 +51,12 @@ func (t *turn) takePlan(ctx workflow.Context, decided *models.Decision) {
 	if decided == nil {
 		decided = t.participant.decide(ctx, asked)
 	}
+	plan := decided.PromptPlan()
 	for _, effect := range decided.Effects {
-		if effect.Kind != models.EffectStartTurn {
+		if plan == nil || effect.Turn != plan {
 			t.participant.applyOne(effect)
 		}
 	}
-	plan := decided.PromptPlan()
 	if plan == nil {
 		t.unplanned = true
 		return

@@ -26,16 +26,19 @@ var (
 type unsaved struct {
 	mode, status, schedules bool
 	missed                  []models.MissedPrompt
+	leftOut                 []models.LeftOut
 }
 
 // isAny reports whether the tables lack anything.
-func (d unsaved) isAny() bool { return d.mode || d.status || d.schedules || len(d.missed) > 0 }
+func (d unsaved) isAny() bool {
+	return d.mode || d.status || d.schedules || len(d.missed) > 0 || len(d.leftOut) > 0
+}
 
 // mergeLater returns what two of them leave to be saved; d is the earlier one.
 func (d unsaved) mergeLater(later unsaved) unsaved {
 	return unsaved{
 		mode: d.mode || later.mode, status: d.status || later.status, schedules: d.schedules || later.schedules,
-		missed: slices.Concat(d.missed, later.missed),
+		missed: slices.Concat(d.missed, later.missed), leftOut: slices.Concat(d.leftOut, later.leftOut),
 	}
 }
 
@@ -110,6 +113,7 @@ func (p *participant) unsavedState(ctx workflow.Context) *models.SaveStateInput 
 		Mode:          p.state.Mode,
 		Schedules:     slices.Clone(p.state.Schedules),
 		Missed:        p.unsaved.missed,
+		LeftOut:       p.unsaved.leftOut,
 		Now:           workflow.Now(ctx),
 	}
 	if p.unsaved.status {

@@ -89,6 +89,7 @@ type stretch struct {
 	yearParticipant
 	t           *testing.T
 	place       *time.Location
+	rules       coach.Rules
 	from, until time.Time
 	told        []told
 	answers     int
@@ -103,7 +104,7 @@ type told struct {
 }
 
 func (r yearParticipant) stretch(t *testing.T, place *time.Location, from, until time.Time) *stretch {
-	return &stretch{yearParticipant: r, t: t, place: place, from: from.UTC(), until: until.UTC()}
+	return &stretch{yearParticipant: r, t: t, place: place, rules: rulesOfTheYear(t), from: from.UTC(), until: until.UTC()}
 }
 
 func (r yearParticipant) location(t *testing.T) *time.Location {
@@ -142,17 +143,20 @@ func (r yearParticipant) weeks(t *testing.T) []*stretch {
 	return out
 }
 
-// setUp are the calls of the scheduler tool in the first turn.
+// setUp are the calls of the scheduler tool in the first turn; a person without a
+// window has the fixed prompt alone.
 func (s *stretch) setUp() []models.Event {
-	return []models.Event{
-		{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
-			Action: models.ScheduleCreate, NewID: fixedID, Type: models.ScheduleFixed, At: s.fixed}},
-		{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
-			Action: models.ScheduleCreate, NewID: randomID, Type: models.ScheduleRandom, From: s.opens, To: s.closes}},
+	calls := []models.Event{{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
+		Action: models.ScheduleCreate, NewID: fixedID, Type: models.ScheduleFixed, At: s.fixed}}}
+	if s.opens == "" {
+		return calls
 	}
+	return append(calls, models.Event{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
+		Action: models.ScheduleCreate, NewID: randomID, Type: models.ScheduleRandom, From: s.opens, To: s.closes}})
 }
 
-// rulesOfTheYear are the programme's defaults.
+// rulesOfTheYear are the programme's defaults without a limit on what we start, so that
+// every follow-up goes out.
 func rulesOfTheYear(t *testing.T) coach.Rules {
 	quiet, err := coach.ParseQuietHours("21:00-08:00")
 	require.NoError(t, err)
@@ -232,7 +236,7 @@ func (s *stretch) play() {
 	w := newWorld(s.t, func(w *world, rules *coach.Rules) {
 		w.env.SetStartTime(s.from)
 		w.env.SetTestTimeout(5 * time.Minute)
-		*rules = rulesOfTheYear(s.t)
+		*rules = s.rules
 		w.state.Zone = s.zone
 		_, err := w.store.People.UpdateParticipant(context.Background(), models.ParticipantUpdate{
 			ID: "conv_1", Patch: models.ParticipantPatch{Timezone: &s.zone}, Actor: "test", Now: s.from,
@@ -275,7 +279,7 @@ func newBare(s *stretch) *stubActivities {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	b := &stubActivities{s: s, env: suite.NewTestWorkflowEnvironment(), ended: map[string]bool{}}
-	b.Rules = rulesOfTheYear(s.t)
+	b.Rules = s.rules
 	b.Zones = func(string) (*time.Location, error) { return s.place, nil }
 	b.env.SetStartTime(s.from)
 	b.env.SetTestTimeout(5 * time.Minute)
@@ -316,7 +320,7 @@ func (b *stubActivities) CallModel(_ context.Context, in models.CallModelInput) 
 	case in.Kind != models.TurnReply || in.Step > 1:
 		out.HasText = true
 	case in.TurnID == models.TurnID("conv_1", 1):
-		out.Calls = []models.CallRef{own, own}
+		out.Calls = slices.Repeat([]models.CallRef{own}, len(b.s.setUp()))
 	default:
 		out.Calls = []models.CallRef{own}
 	}
@@ -358,10 +362,11 @@ type walk struct {
 	arrivals []time.Time // of the person's next texts
 	texts    int64
 	plans    []models.TurnPlan
+	left     map[string]int // reasons of what was left out
 }
 
 func newWalk(s *stretch) *walk {
-	return &walk{s: s, rules: rulesOfTheYear(s.t), now: s.from, state: models.ParticipantState{
+	return &walk{s: s, left: map[string]int{}, rules: s.rules, now: s.from, state: models.ParticipantState{
 		ParticipantID: "conv_1", Zone: s.zone, Status: models.StatusActive, Mode: models.ModeIntake, Greeted: true,
 	}}
 }
@@ -370,7 +375,7 @@ func newWalk(s *stretch) *walk {
 func (w *walk) run() {
 	w.s.t.Helper()
 	w.s.answers++
-	w.arrivals = []time.Time{w.now}
+	w.arrivals = append([]time.Time{w.now}, w.arrivals...)
 	for w.now.Before(w.s.until) {
 		due := w.earliestDue()
 		switch {
@@ -466,6 +471,12 @@ func (w *walk) apply(e models.Effect) {
 		w.state.Pending = e.Pending
 	case models.EffectStartTurn:
 		w.plans = append(w.plans, *e.Turn)
+	case models.EffectCountInitiated:
+		w.state.Initiated = e.Initiated
+	case models.EffectMissPrompt:
+		w.left[e.Missed.Reason]++
+	case models.EffectLeaveOut:
+		w.left[e.LeftOut.Reason]++
 	default:
 		require.FailNow(w.s.t, "no such effect in this story", e.Kind)
 	}

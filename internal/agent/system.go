@@ -294,7 +294,12 @@ func (w *sectionWriter) withoutFooter(entry models.Message, locale string) strin
 	if err != nil {
 		return entry.Text
 	}
-	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(entry.Text), footer))
+	// How often texts come was another number then, perhaps.
+	head, _, _ := strings.Cut(footer, ",")
+	if at := strings.LastIndex(entry.Text, head); at >= 0 {
+		return strings.TrimSpace(entry.Text[:at])
+	}
+	return strings.TrimSpace(entry.Text)
 }
 
 // attentionNote returns the lines about an open crisis, nil for none; no other

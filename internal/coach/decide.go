@@ -23,9 +23,10 @@ func Decide(s Input, ev models.Event) (models.Decision, error) {
 		return decideAfterEnd(ev.Kind), nil
 	}
 	decision, err := dispatchEvent(s, ev)
-	if err == nil {
-		decision.Effects = s.rescheduleCheckIn(ev, decision.Effects)
+	if err != nil {
+		return decision, err
 	}
+	decision.Effects, err = s.countInitiated(ev, s.rescheduleCheckIn(ev, decision.Effects))
 	return decision, err
 }
 
@@ -74,6 +75,8 @@ func dispatchEvent(s Input, ev models.Event) (models.Decision, error) {
 		return handBack(s, ev.Answer)
 	case models.EventCheckInSent:
 		return handleCheckInSent(s, ev.At)
+	case models.EventAskLessSent:
+		return models.Decision{}, nil // it is counted
 	case models.EventSubagentAsk:
 		return startSubagent(s, ev.Plan.Subagent)
 	case models.EventSubagentDone:
@@ -186,13 +189,25 @@ func handleDueCheckIn(s Input) (models.Decision, error) {
 	if err != nil {
 		return models.Decision{}, fmt.Errorf("finding the participant's day: %w", err)
 	}
+	start, err := s.judgeStart()
+	if err != nil {
+		return models.Decision{}, err
+	}
 	at, today := s.Now, dateOf(s.Now, home)
-	if done := s.State.CheckIns; done.Date == today.String() && done.Sent >= s.Rules.CheckInCap {
+	done := s.State.CheckIns
+	switch {
+	case start.reason == MissedBackedOff && !start.asksLess:
+		at = start.again.instantOf(0, home)
+	case done.Date == today.String() && done.Sent >= s.Rules.CheckInCap, s.isUsedUp(s.sentOn(today) + s.promptsAhead(today, home)):
 		at = today.addDays(1).instantOf(0, home)
 	}
 	p := s.newPlan()
 	if at = s.Rules.Quiet.endIn(at, zones); at.After(s.Now) {
 		p.setDue(models.DueCheckIn, "", at)
+		return p.toDecision(), nil
+	}
+	if start.asksLess {
+		p.addEffect(askLess())
 		return p.toDecision(), nil
 	}
 	p.startTurn(models.TurnPlan{Kind: models.TurnCheckIn, Until: s.Rules.Quiet.startIn(s.Now, zones)})

@@ -108,12 +108,20 @@ func handleDueFeedback(s Input, due models.Due, kind models.TurnKind) (models.De
 		return models.Decision{}, err
 	}
 	p := s.newPlan()
+	left, err := s.leaveOutFollowUp(p, due.Ref, quiet)
+	if err != nil || left {
+		return p.toDecision(), err
+	}
 	if quiet.After(s.Now) {
 		later, err := s.spreadFrom(quiet)
 		p.setDue(due.Kind, due.Ref, later)
 		return p.toDecision(), err
 	}
-	if due.Kind == models.DueFeedbackTimeout {
+	switch {
+	case s.hasOneFollowUp(due.Ref):
+		p.clearPending(s.State)
+		s.leaveOutOthers(p, due.Ref, models.DueReminder)
+	case due.Kind == models.DueFeedbackTimeout:
 		p.setDueAfter(models.DueFeedbackFollowup, due.Ref, s.Now, s.Rules.FeedbackFollowup)
 	}
 	p.startTurn(models.TurnPlan{Kind: kind, PromptID: due.Ref})

@@ -20,6 +20,8 @@ const (
 	MissedStudyOver  = "study_over"
 	// MissedMoved: another zone or time took the prompt's day away.
 	MissedMoved = "moved"
+	MissedDailyLimit = "daily_limit"
+	MissedBackedOff  = "backed_off"
 )
 
 // handleDuePrompt starts the prompt of a schedule whose slot has come, or came
@@ -45,6 +47,7 @@ func handleDuePrompt(s Input, due models.Due) (models.Decision, error) {
 	if err != nil {
 		return models.Decision{}, err
 	}
+	var asksLess bool
 	for schedule.Next.Date != "" && !schedule.Next.SendAt.After(s.Now) {
 		slot := schedule.Next
 		following := schedule
@@ -64,7 +67,14 @@ func handleDuePrompt(s Input, due models.Due) (models.Decision, error) {
 				p.setDue(models.DueDailyPrompt, id, later)
 				return p.toDecision(), err
 			}
-			return sendPrompt(s, p, following, slot)
+			start, err := s.judgeStart()
+			if err != nil {
+				return models.Decision{}, err
+			}
+			if start.reason == "" {
+				return sendPrompt(s, p, following, slot)
+			}
+			reason, asksLess = verdict(start.reason), start.asksLess
 		case verdictDefer:
 			later, err := s.deferPrompt(quiet, deadline, following.Next)
 			p.putSchedule(schedule)
@@ -74,7 +84,11 @@ func handleDuePrompt(s Input, due models.Due) (models.Decision, error) {
 		p.addMissed(id, slot, string(reason))
 		schedule = following
 	}
-	return setSlot(s, p, schedule)
+	out, err := setSlot(s, p, schedule)
+	if asksLess {
+		out.Effects = append(out.Effects, askLess())
+	}
+	return out, err
 }
 
 // sendPrompt starts the turn of a slot. The schedule's next slot is found anew,
@@ -217,10 +231,7 @@ func (p *plan) addMissed(id string, slot models.Slot, reason string) {
 func handlePromptSent(s Input, ev models.Event) models.Decision {
 	p := s.newPlan()
 	p.clearDue(models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup)
-	overtaken := slices.ContainsFunc(s.State.Inbox.Items, func(item models.InboxItem) bool {
-		return item.ReceivedAt.After(ev.At)
-	})
-	if overtaken || !s.isActive() {
+	if s.hasTextAfter(ev.At) || !s.isActive() {
 		p.clearPending(s.State)
 		return p.toDecision()
 	}
@@ -232,6 +243,11 @@ func handlePromptSent(s Input, ev models.Event) models.Decision {
 	p.setDueAfter(models.DueReminder, id, ev.At, s.Rules.ReminderDelay)
 	p.setDueAfter(models.DueAutoFeedback, id, ev.At, s.Rules.AutoFeedbackDelay)
 	return p.toDecision()
+}
+
+// hasTextAfter reports whether a text waits that came in after an instant.
+func (s Input) hasTextAfter(at time.Time) bool {
+	return slices.ContainsFunc(s.State.Inbox.Items, func(item models.InboxItem) bool { return item.ReceivedAt.After(at) })
 }
 
 // handleDueReminder sends one reminder of a prompt without an answer. In quiet
@@ -247,6 +263,10 @@ func handleDueReminder(s Input, promptID string) (models.Decision, error) {
 	if err != nil {
 		return models.Decision{}, err
 	}
+	left, err := s.leaveOutFollowUp(p, promptID, quiet)
+	if err != nil || left {
+		return p.toDecision(), err
+	}
 	if quiet.After(s.Now) {
 		later, err := s.spreadFrom(quiet)
 		overtaken := slices.ContainsFunc(s.State.Due, func(due models.Due) bool {
@@ -258,6 +278,7 @@ func handleDueReminder(s Input, promptID string) (models.Decision, error) {
 		return p.toDecision(), err
 	}
 	p.clearPending(s.State)
+	s.leaveOutOthers(p, promptID, models.DueFeedbackTimeout, models.DueFeedbackFollowup)
 	p.startTurn(models.TurnPlan{Kind: models.TurnReminder, PromptID: promptID})
 	return p.toDecision(), nil
 }

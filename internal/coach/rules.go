@@ -39,6 +39,11 @@ type Rules struct {
 	// bounds what goes out on a local date.
 	CheckIn    time.Duration
 	CheckInCap int
+	// MaxInitiated bounds what we start on a local date of the person; 0: nothing does,
+	// and each follow-up of a prompt has its own time. BackOff: people who do not answer
+	// are texted less often.
+	MaxInitiated int
+	BackOff      bool
 	// Debounce is the silence that ends a burst of texts, DebounceMax the
 	// longest that its first text waits (0: no limit).
 	Debounce    time.Duration

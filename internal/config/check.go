@@ -239,6 +239,7 @@ func (c *Config) checkNumbers(bad map[string]bool) []error {
 		{"COACH_CONTINUE_AS_NEW_EVENTS", c.Worker.ContinueAsNewEvents, 0},
 		{"COACH_CONTEXT_TOKENS", c.Model.ContextTokens, 0},
 		{"COACH_ANSWER_TOKENS", c.Model.AnswerTokens, 0},
+		{"COACH_MAX_INITIATED_PER_DAY", c.Coaching.MaxInitiated, 0},
 		{"COACH_TEXTS_PER_MINUTE", c.Inbound.TextsPerMinute, 0},
 		{"COACH_TEXTS_PER_DAY", c.Inbound.TextsPerDay, 0},
 		{"COACH_WORKFLOW_CACHE", c.Tuning.WorkflowCache, 0},

@@ -198,9 +198,11 @@ type Coaching struct {
 	FeedbackTimeout   time.Duration `env:"COACH_FEEDBACK_TIMEOUT" envDefault:"15m"`
 	FeedbackFollowup  time.Duration `env:"COACH_FEEDBACK_FOLLOWUP" envDefault:"3h"`
 	// CheckIn: from the last contact to the look whether to write.
-	CheckIn     time.Duration `env:"COACH_CHECK_IN" envDefault:"0"`
-	Debounce    time.Duration `env:"COACH_DEBOUNCE" envDefault:"2s"`
-	DebounceMax time.Duration `env:"COACH_DEBOUNCE_MAX" envDefault:"15s"`
+	CheckIn time.Duration `env:"COACH_CHECK_IN" envDefault:"0"`
+	// MaxInitiated bounds what we start on a local day of a person; 0: nothing does.
+	MaxInitiated int           `env:"COACH_MAX_INITIATED_PER_DAY" envDefault:"2"`
+	Debounce     time.Duration `env:"COACH_DEBOUNCE" envDefault:"2s"`
+	DebounceMax  time.Duration `env:"COACH_DEBOUNCE_MAX" envDefault:"15s"`
 	// LateTry is the least time until a text that did not arrive is tried again.
 	LateTry time.Duration `env:"COACH_LATE_TRY" envDefault:"30m"`
 	// Retention is how long after their removal people are erased; 0 is never.

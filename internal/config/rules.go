@@ -27,6 +27,7 @@ func (c Coaching) Rules() (coach.Rules, error) {
 	return coach.Rules{
 		PrepTime: c.PrepTime, PromptSpread: c.PromptSpread, PromptGrace: c.PromptGrace, ReminderDelay: c.ReminderDelay,
 		AutoFeedbackDelay: c.AutoFeedbackDelay, FeedbackTimeout: c.FeedbackTimeout,
-		FeedbackFollowup: c.FeedbackFollowup, CheckIn: c.CheckIn, CheckInCap: checkInCap, Debounce: c.Debounce, DebounceMax: c.DebounceMax, Quiet: quiet, Band: band,
+		FeedbackFollowup: c.FeedbackFollowup, CheckIn: c.CheckIn, CheckInCap: checkInCap,
+		MaxInitiated: c.MaxInitiated, BackOff: c.MaxInitiated > 0, Debounce: c.Debounce, DebounceMax: c.DebounceMax, Quiet: quiet, Band: band,
 	}, nil
 }

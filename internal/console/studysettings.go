@@ -71,7 +71,18 @@ func overlayFacts(o models.StudyOverlay) []fact {
 		{"Model", o.Model}, {"Small model", o.SmallModel}, {"Folder of prompts", o.PromptsDir},
 		{"Tools that are off", strings.Join(o.ToolsOff, ", ")}, {"Quiet hours", o.QuietHours},
 		{"Reminders", onOrOff(o.Reminders)}, {"Check-ins", onOrOff(o.CheckIns)},
+		{"Texts a day at most", perDay(o.MaxPerDay)}, {"Fewer texts after silence", onOrOff(o.BackOff)},
 	}
+}
+
+func perDay(most *int) string {
+	switch {
+	case most == nil:
+		return ""
+	case *most == 0:
+		return "no limit"
+	}
+	return strconv.Itoa(*most)
 }
 
 func onOrOff(set *bool) string {

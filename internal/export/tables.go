@@ -125,6 +125,7 @@ var tables = []table{
 		{name: "local_date", kind: kindDate, description: "Local date of the slot"},
 		{name: "state", kind: kindText, description: "planned, pending, responded, reminded, voided, missed or failed"},
 		{name: "reason", kind: kindText, description: "Why it was missed or failed"},
+		{name: "left_out", kind: kindText, description: "Why it had no more follow-ups: one_follow_up, next_day, daily_limit, backed_off; empty where none was left out"},
 		{name: "counted", kind: kindFlag, description: "Counted as a success"},
 		{name: "target", kind: kindInstant, description: "Instant that the person asked for"},
 		{name: "sent", kind: kindInstant, description: "When it was sent"},

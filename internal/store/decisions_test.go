@@ -126,6 +126,8 @@ func TestUnavailableDecisionPoints(t *testing.T) {
 			require.NoError(w.t, err)
 		},
 		"quiet_hours": nil,
+		"daily_limit": nil,
+		"backed_off":  nil,
 	} {
 		t.Run(reason, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {

@@ -28,7 +28,10 @@ func saveState(tx *gorm.DB, p models.Participant, in models.SaveStateInput) erro
 	if err := decideMissed(tx, p, in); err != nil {
 		return err
 	}
-	return saveMissed(tx, in)
+	if err := saveMissed(tx, in); err != nil {
+		return err
+	}
+	return saveLeftOut(tx, in)
 }
 
 func setStanding(tx *gorm.DB, p *models.Participant, in models.SaveStateInput) (changed bool, err error) {
@@ -95,6 +98,18 @@ func saveMissed(tx *gorm.DB, in models.SaveStateInput) error {
 			Reason:        m.Reason,
 		}
 		if _, err := database.InsertOnce(tx, &row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// saveLeftOut notes at prompts why they have no more follow-ups.
+func saveLeftOut(tx *gorm.DB, in models.SaveStateInput) error {
+	for _, left := range in.LeftOut {
+		err := tx.Model(&models.Prompt{}).Where("id = ? AND participant_id = ?", left.PromptID, in.ParticipantID).
+			UpdateColumn("left_out", left.Reason).Error
+		if err != nil {
 			return err
 		}
 	}

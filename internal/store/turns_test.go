@@ -462,6 +462,9 @@ func TestSaveState(t *testing.T) {
 		require.Equal(t, models.StatusPaused, p.Status)
 		require.Equal(t, int64(2), p.Version, "absolute values: the second call changes nothing")
 		require.Equal(t, 1, w.count("SELECT count(*) FROM prompts WHERE state = 'missed' AND reason = 'quiet_hours'"))
+		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeFeedback, Now: at(5), Schedules: in.Schedules,
+			LeftOut: []models.LeftOut{{PromptID: models.PromptID("p1", "s1", "2026-03-02"), Reason: "next_day"}, {PromptID: "p2-s1-2026-03-02", Reason: "next_day"}}}))
+		require.Equal(t, 1, w.count("SELECT count(*) FROM prompts WHERE left_out = 'next_day'"))
 		require.Equal(t, 2, w.count("SELECT count(*) FROM schedules"))
 		require.Zero(t, w.count("SELECT count(*) FROM schedules WHERE next_at IS NOT NULL"), "no prompt goes out to people who are paused")
 

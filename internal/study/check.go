@@ -30,6 +30,9 @@ var (
 	messagingService = regexp.MustCompile(`^MG[0-9a-f]{32}$`)
 )
 
+// maxPerDay bounds the daily limit of a study: a typing error is no limit.
+const maxPerDay = 50
+
 // maxProgramme bounds a programme's name, which stands in texts of one segment.
 const maxProgramme = 60
 
@@ -60,6 +63,9 @@ func Check(settings models.StudySettings, known []string) error {
 func checkOverlay(prefix string, overlay models.StudyOverlay, known []string) error {
 	if _, err := parseQuiet(overlay.QuietHours); err != nil {
 		return models.BadField(prefix+"quiet_hours", "must be HH:MM-HH:MM or off: %v", err)
+	}
+	if most := overlay.MaxPerDay; most != nil && (*most < 0 || *most > maxPerDay) {
+		return models.BadField(prefix+"max_per_day", "must be 0 (no limit) to %d", maxPerDay)
 	}
 	for _, name := range overlay.ToolsOff {
 		if !slices.Contains(known, name) {

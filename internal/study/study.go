@@ -33,6 +33,8 @@ type Settings struct {
 
 	quiet               *coach.QuietHours
 	reminders, checkIns *bool
+	maxPerDay           *int
+	backOff             *bool
 }
 
 // What stands in where a study turns a message on that the installation has off.
@@ -48,6 +50,12 @@ func (s Settings) Rules(rules coach.Rules) coach.Rules {
 	}
 	rules.ReminderDelay = chooseSpan(s.reminders, rules.ReminderDelay, reminderDelay)
 	rules.CheckIn = chooseSpan(s.checkIns, rules.CheckIn, checkInInterval)
+	if s.maxPerDay != nil {
+		rules.MaxInitiated, rules.BackOff = *s.maxPerDay, *s.maxPerDay > 0
+	}
+	if s.backOff != nil {
+		rules.BackOff = *s.backOff
+	}
 	rules.NoReminders = s.reminders != nil && !*s.reminders
 	rules.DecisionPoints = s.DecisionPoints
 	rules.Silent = s.State != "" && !s.State.CanStart()
@@ -71,6 +79,9 @@ func chooseSpan(on *bool, now, otherwise time.Duration) time.Duration {
 func (s Settings) Texts(library *prompts.Library, programme string) (*prompts.Library, string) {
 	if s.Prompts != nil {
 		library = s.Prompts
+	}
+	if s.maxPerDay != nil && library != nil {
+		library = library.WithMaxPerDay(*s.maxPerDay)
 	}
 	if s.Programme != "" {
 		programme = s.Programme

@@ -81,15 +81,16 @@ func TestDefaultStudyChangesNothing(t *testing.T) {
 }
 
 func TestArmsChangeWhatTheStudySays(t *testing.T) {
-	yes, no := true, false
+	yes, no, three, none := true, false, 3, 0
 	rows := newTable()
 	rows.put(t, "walk", models.StudyRunning, models.StudySettings{
 		Programme: "Walk", From: "+15550001",
-		StudyOverlay: models.StudyOverlay{Model: "big", SmallModel: "small", ToolsOff: []string{"search_memory"}, QuietHours: "20:00-09:00", Reminders: &no},
+		StudyOverlay: models.StudyOverlay{Model: "big", SmallModel: "small", ToolsOff: []string{"search_memory"}, QuietHours: "20:00-09:00", Reminders: &no, MaxPerDay: &three},
 		Arms: []models.StudyArm{
 			{Name: "plain", Weight: 1},
+			{Name: "daily", Weight: 1, Overlay: models.StudyOverlay{BackOff: &no}},
 			{Name: "calls", Weight: 1, Overlay: models.StudyOverlay{
-				Model: "other", ToolsOff: []string{"scheduler"}, QuietHours: "off", Reminders: &yes, CheckIns: &no,
+				Model: "other", ToolsOff: []string{"scheduler"}, QuietHours: "off", Reminders: &yes, CheckIns: &no, MaxPerDay: &none,
 			}},
 		},
 	})
@@ -103,6 +104,7 @@ func TestArmsChangeWhatTheStudySays(t *testing.T) {
 	require.Equal(t, "20:00-09:00", rules.Quiet.String())
 	require.Zero(t, rules.ReminderDelay)
 	require.Equal(t, 48*time.Hour, rules.CheckIn)
+	require.Equal(t, []any{3, true}, []any{rules.MaxInitiated, rules.BackOff})
 
 	calls, err := resolver.Resolve(t.Context(), "walk", "calls")
 	require.NoError(t, err)
@@ -113,6 +115,11 @@ func TestArmsChangeWhatTheStudySays(t *testing.T) {
 	require.Empty(t, rules.Quiet.String())
 	require.Equal(t, time.Hour, rules.ReminderDelay)
 	require.Zero(t, rules.CheckIn)
+	require.Equal(t, []any{0, false}, []any{rules.MaxInitiated, rules.BackOff})
+	daily, err := resolver.Resolve(t.Context(), "walk", "daily")
+	require.NoError(t, err)
+	rules = daily.Rules(installation)
+	require.Equal(t, []any{3, false}, []any{rules.MaxInitiated, rules.BackOff}, "the study's limit, without its back-off")
 	require.Equal(t, 5*time.Hour, calls.Rules(coach.Rules{}).ReminderDelay, "turned on where the installation has none")
 	offered := calls.Offer([]models.ToolSpec{{Name: "scheduler"}, {Name: "save_user_profile"}, {Name: "search_memory"}})
 	require.Equal(t, []models.ToolSpec{{Name: "save_user_profile"}}, offered)
@@ -244,11 +251,12 @@ func TestUnknownStudyIsCoachedAsInstalled(t *testing.T) {
 }
 
 func TestCheckRefusesWhatCannotBeUsed(t *testing.T) {
-	known := []string{"scheduler"}
+	known, negative := []string{"scheduler"}, -1
 	for field, settings := range map[string]models.StudySettings{
 		"programme":                   {Programme: "a\nb"},
 		"from":                        {From: "555-1234 x"},
 		"messaging_service":           {MessagingService: "MG12"},
+		"max_per_day":                 {StudyOverlay: models.StudyOverlay{MaxPerDay: &negative}},
 		"quiet_hours":                 {StudyOverlay: models.StudyOverlay{QuietHours: "21-8"}},
 		"tools_off":                   {StudyOverlay: models.StudyOverlay{ToolsOff: []string{"dance"}}},
 		"arms[1].overlay.quiet_hours": {Arms: []models.StudyArm{{Name: "a"}, {Name: "b", Overlay: models.StudyOverlay{QuietHours: "x"}}}},
