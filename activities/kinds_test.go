@@ -25,5 +25,5 @@ func TestKindsNameFixedTexts(t *testing.T) {
 			require.NotEmpty(t, text, kind)
 		}
 	}
-	require.Equal(t, 9, named)
+	require.Equal(t, 10, named)
 }

@@ -66,14 +66,12 @@ func (p *participant) applyOne(e models.Effect) {
 		p.dropSchedule(e.Schedule.ID)
 	case models.EffectSetPending, models.EffectClearPending:
 		p.state.Pending = e.Pending // nil when it is cleared
-	case models.EffectMissPrompt:
-		p.unsaved.missed = append(p.unsaved.missed, *e.Missed)
+	case models.EffectMissPrompt, models.EffectLeaveOut:
+		p.noteLeftOut(e)
 	case models.EffectStartTurn:
 		p.addPlan(*e.Turn)
 	case models.EffectCountCheckIn, models.EffectCountInitiated, models.EffectSetSubagents:
 		p.applyCount(e)
-	case models.EffectLeaveOut:
-		p.unsaved.leftOut = append(p.unsaved.leftOut, *e.LeftOut)
 	case models.EffectTakeOver:
 		p.setTakeOver(e.Until)
 	case models.EffectStartSubagent:
@@ -85,12 +83,21 @@ func (p *participant) applyOne(e models.Effect) {
 	}
 }
 
+// noteLeftOut notes what is not sent, for the tables.
+func (p *participant) noteLeftOut(e models.Effect) {
+	if e.Kind == models.EffectMissPrompt {
+		p.unsaved.missed = append(p.unsaved.missed, *e.Missed)
+		return
+	}
+	p.unsaved.leftOut = append(p.unsaved.leftOut, *e.LeftOut)
+}
+
 // applyCount takes over what was counted.
 func (p *participant) applyCount(e models.Effect) {
-	switch e.Kind {
-	case models.EffectCountCheckIn:
+	switch {
+	case e.Kind == models.EffectCountCheckIn:
 		p.state.CheckIns = e.CheckIns
-	case models.EffectCountInitiated:
+	case e.Kind == models.EffectCountInitiated:
 		p.state.Initiated = e.Initiated
 	default:
 		p.state.Subagents = e.Subagents

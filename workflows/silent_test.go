@@ -127,3 +127,26 @@ func TestSilentWithTwoPrompts(t *testing.T) {
 		}[limit], s.byKind())
 	}
 }
+
+// TestSilenceInTheFullWorld: the rows of the prompts say what was left out, and why.
+func TestSilenceInTheFullWorld(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven), func(_ *world, r *coach.Rules) { r.MaxInitiated, r.BackOff = 2, true })
+	w.run(14 * day)
+
+	both := []models.EntryKind{models.KindPrompt, models.KindFeedbackQuestion}
+	require.Equal(t, append(slices.Repeat(both, 7), models.KindAskLess), w.carrier.kinds())
+	require.Contains(t, w.carrier.bodies()[14], "text less often")
+	var rows []models.Prompt
+	require.NoError(t, w.store.Database().Reader(t.Context()).Order("local_date").Find(&rows).Error)
+	var got []string
+	for _, row := range rows {
+		got = append(got, strings.Join([]string{row.LocalDate[len("2026-03-"):], string(row.State), row.Reason + row.LeftOut}, " "))
+	}
+	require.Equal(t, []string{
+		"02 voided one_follow_up", "03 voided one_follow_up", "04 voided one_follow_up", "05 missed backed_off",
+		"06 voided one_follow_up", "07 missed backed_off", "08 voided one_follow_up", "09 missed backed_off",
+		"10 voided one_follow_up", "11 missed backed_off", "12 pending one_follow_up", "13 missed backed_off",
+		"14 missed backed_off", "15 missed backed_off", "16 missed backed_off",
+	}, got)
+}

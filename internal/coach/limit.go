@@ -36,6 +36,16 @@ type startVerdict struct {
 // isLimited reports whether anything bounds how often we start a text.
 func (s Input) isLimited() bool { return s.Rules.MaxInitiated > 0 || s.Rules.BackOff }
 
+// judgeNow returns the end of quiet hours, and whether we may start a text.
+func (s Input) judgeNow() (time.Time, startVerdict, error) {
+	quiet, err := s.Opens()
+	if err != nil {
+		return quiet, startVerdict{}, err
+	}
+	start, err := s.judgeStart()
+	return quiet, start, err
+}
+
 // judgeStart judges a prompt or check-in that is due now.
 func (s Input) judgeStart() (startVerdict, error) {
 	if !s.isLimited() {

@@ -19,7 +19,7 @@ const (
 	MissedPaused     = "paused"
 	MissedStudyOver  = "study_over"
 	// MissedMoved: another zone or time took the prompt's day away.
-	MissedMoved = "moved"
+	MissedMoved      = "moved"
 	MissedDailyLimit = "daily_limit"
 	MissedBackedOff  = "backed_off"
 )
@@ -43,7 +43,7 @@ func handleDuePrompt(s Input, due models.Due) (models.Decision, error) {
 	if !s.canCoach() || s.Rules.Silent {
 		return recordMissedInPause(s, p, schedule)
 	}
-	quiet, err := s.Opens()
+	quiet, start, err := s.judgeNow()
 	if err != nil {
 		return models.Decision{}, err
 	}
@@ -66,10 +66,6 @@ func handleDuePrompt(s Input, due models.Due) (models.Decision, error) {
 				p.putSchedule(schedule)
 				p.setDue(models.DueDailyPrompt, id, later)
 				return p.toDecision(), err
-			}
-			start, err := s.judgeStart()
-			if err != nil {
-				return models.Decision{}, err
 			}
 			if start.reason == "" {
 				return sendPrompt(s, p, following, slot)
