@@ -60,7 +60,9 @@ func Check(r Reply) Kind {
 		if rule.whole {
 			words = r.Text
 		}
-		if found := rule.find(words); found != "" && !strings.Contains(known, strings.ToLower(strings.TrimSpace(found))) {
+		found := rule.find(words)
+		isOwnName := rule.kind == InventedSelf && r.Programme != "" && strings.Contains(found, r.Programme)
+		if found != "" && !isOwnName && !strings.Contains(known, strings.ToLower(strings.TrimSpace(found))) {
 			return rule.kind
 		}
 	}

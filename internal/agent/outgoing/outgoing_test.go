@@ -64,3 +64,15 @@ func TestAnswersThatAreLeftAlone(t *testing.T) {
 	t.Logf("%d of %d good answers touched", touched, len(good))
 	require.LessOrEqual(t, float64(touched), 0.005*float64(len(good)))
 }
+
+// A small model makes up a name and a trade.
+func TestInventedNames(t *testing.T) {
+	for reply, want := range map[string]outgoing.Kind{
+		"Hello! I'm Alex, a high-end fashion designer with a passion for cloth.": outgoing.InventedSelf,
+		"My name is Karen. How was lunch?":                                       outgoing.InventedSelf,
+		"I'm sorry, a knee that hurts needs rest. Does it hurt now?":             "",
+		"I'm Coachline, your automated habit coach. How was lunch?":              "",
+	} {
+		require.Equal(t, want, outgoing.Check(outgoing.Reply{Text: reply, Programme: "Coachline"}), reply)
+	}
+}

@@ -73,6 +73,7 @@ var rules = []rule{
 	{Internals, true, regexp.MustCompile(`\b(?:[Mm]odus|[Mm]ode|[Mm]odo|MODUS|MODE|MODO)\s+\p{Lu}{4,}|\p{Lu}{4,}\s+(?:mode|Modus|MODE)\b`).FindString},
 	{Human, false, findHuman},
 	match(InventedSelf, inventedSelf...),
+	{InventedSelf, false, regexp.MustCompile(`\b(?:I'm|I am|Ich bin|Soy|Je suis|Sou) \p{Lu}\p{Ll}+, (?:an?|your|dein|deine|tu|ton|ta|seu|sua)\b|\b[Mm]y name is \p{Lu}`).FindString},
 	match(ProgramOnly,
 		anyWord+`you (?:have been|are now|were) (?:unsubscribed|opted out|re-?subscribed|enrolled|removed)`, `msg\s?& ?data rates`, anyWord+`reply start\b`, `no further messages`,
 		anyWord+`your (?:consent|participation) (?:to|has|is|was)\b`, anyWord+`stop (?:has been|is) (?:turned off|disabled)`,
