@@ -141,13 +141,13 @@ func (r *round) guardReply(ctx context.Context, compose composer, answer models.
 		return answer, verdict
 	}
 	r.trace.note(models.StageGuard, "guard "+string(why))
-	switch why {
-	case outgoing.Again, outgoing.Echo:
-		r.ending = toolcall.Ending{WithoutReplies: withoutReplies, Temperature: warmer}
-	case outgoing.Promise:
-		r.ending = toolcall.Ending{Task: r.toldTask()}
-	default:
+	isSame := why == outgoing.Again || why == outgoing.Echo
+	if !isSame && why != outgoing.Promise {
 		return answer, toolcall.Verdict{Judgment: toolcall.Malformed}
+	}
+	r.ending = toolcall.Ending{WithoutReplies: withoutReplies, Temperature: warmer}
+	if !isSame {
+		r.ending = toolcall.Ending{Task: r.toldTask()}
 	}
 	again, second, err := r.askWithFallback(ctx, compose)
 	if err == nil && second.Judgment == toolcall.Calls {
@@ -155,19 +155,23 @@ func (r *round) guardReply(ctx context.Context, compose composer, answer models.
 	}
 	if err == nil && second.Judgment == toolcall.Words {
 		second.Text = r.mendCut(again, second.Text)
-		if why = r.checkReply(second.Text); why == "" {
+		if why = r.checkReply(second.Text); why == "" || why == outgoing.Again && r.asksForProfile(second.Text) {
 			return again, second
 		}
 		r.trace.note(models.StageGuard, "guard again "+string(why))
 	}
-	if why == outgoing.Again && second.Judgment == toolcall.Words && r.asksForProfile(second.Text) {
-		return again, second
-	}
-	if question := r.freshQuestion(); question != "" && (why == outgoing.Again || why == outgoing.Echo) && r.input.Kind == models.TurnReply {
+	return answer, r.standIn(why)
+}
+
+// standIn is what is sent for words that said nothing new: a question about the habit;
+// for all others no words.
+func (r *round) standIn(why outgoing.Kind) toolcall.Verdict {
+	isSame := why == outgoing.Again || why == outgoing.Echo
+	if question := r.freshQuestion(); isSame && question != "" && r.input.Kind == models.TurnReply {
 		r.trace.note(models.StageGuard, "guard fixed question")
-		return answer, toolcall.Verdict{Judgment: toolcall.Words, Text: question}
+		return toolcall.Verdict{Judgment: toolcall.Words, Text: question}
 	}
-	return answer, toolcall.Verdict{Judgment: toolcall.Malformed}
+	return toolcall.Verdict{Judgment: toolcall.Malformed}
 }
 
 // asksForProfile reports whether words ask for what the profile lacks, for the second

@@ -59,9 +59,9 @@ var rules = []rule{
 		`\(\s*\d+ (?:characters|chars|zeichen|caracteres|caractères)\s*\)`,
 		anyWord+`(?:option|variant|variante|version|versión|opción|opção|versão)\s*(?:1|a)\b.*`+anyWord+`(?:option|variant|variante|version|versión|opción|opção|versão)\s*(?:2|b)\b`,
 		`1\)\s*(?:ton|tone|tono|tom)\b`,
-		anyWord+`(?:nachricht|antwort|mensaje|respuesta|message|réponse|reply|mensagem|resposta|sugestão|sms)\b[^.!?\n]{0,40}\b(?:participant|participante|teilnehmer|teilnehmerin)\b`,
+		anyWord+`(?:nachricht|antwort|mensaje|respuesta|message|réponse|reply|mensagem|resposta|sugestão|sms)\b[^.!?\n]{0,40}\b(?:participant|participante|teilnehmer|teilnehmerin)\b`, //nolint:misspell // other languages
 		anyWord+`(?:hinweis|nota|note)\s*:\s*(?:\S+ ){0,3}(?:nachricht|message|mensaje|mensagem|tono|tone|tom)?.{0,60}(?:tono|kurz gehalten|tone|short|ton\b|tom\b)`,
-		anyWord+`(?:i kept (?:this|the|it)|he usado un tono|mantive a mensagem|ce message respecte|bewusst kurz gehalten)\b`,
+		anyWord+`(?:i kept (?:this|the|it)|he usado un tono|mantive a mensagem|ce message respecte|bewusst kurz gehalten)\b`, //nolint:misspell // other languages
 		anyWord+`(?:as requested|wie gewünscht|como (?:pediste|se pidió)|comme demandé|conforme solicitado)\b`,
 	),
 	match(Internals,
@@ -80,7 +80,7 @@ var rules = []rule{
 		anyWord+`abgemeldet\b`, anyWord+`einwilligung\b`, anyWord+`(?:deine|ihre) teilnahme\b`, anyWord+`wort stop\b`, anyWord+`mit start\b`,
 		`dado de baja`, anyWord+`tu baja\b`, `no recibirás más mensajes`, `palabra (?:alto|stop|baja)\b`, `aceptaste participar`, `tarifas de mensajes`,
 		`désinscrit`, anyWord+`(?:ton|votre) consentement`, `ne recevrez plus`, `mot stop\b`, anyWord+`(?:ton|votre) inscription`,
-		`descadastrad`, anyWord+`consentimento\b`, `não receberá mais`, `comando (?:parar|stop|sair)\b`, anyWord+`inscrição (?:foi|está)\b`,
+		`descadastrad`, anyWord+`consentimento\b`, `não receberá mais`, `comando (?:parar|stop|sair)\b`, anyWord+`inscrição (?:foi|está)\b`, //nolint:misspell // other languages
 	),
 	match(Secrets,
 		`social security`, `(?:debit|credit|gift) card`, `card number`, anyWord+`(?:pin|iban|cpf|passcode|password|passwort|contraseña|senha)\b`, `mot de passe`,
