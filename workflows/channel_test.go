@@ -3,7 +3,6 @@ package workflows_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -51,7 +50,7 @@ func TestChatIsAnsweredWhereItWasWritten(t *testing.T) {
 		w.chats(0, "hello — there")
 		w.run(time.Minute)
 		require.Empty(t, w.carrier.sent)
-		require.Equal(t, []string{"chat user: hello — there", "chat assistant: ok: hello — there"}, w.said())
+		require.Equal(t, []string{"chat user: hello — there", "chat assistant: " + echo("hello — there")}, w.said())
 		row, err := w.store.Outbox.Row(context.Background(), models.OutboxID("conv_1-t1", 1))
 		require.NoError(t, err)
 		require.Equal(t, models.OutboxDelivered, row.Status)
@@ -62,13 +61,13 @@ func TestChatIsAnsweredWhereItWasWritten(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
 		w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
-			return say(strings.Repeat("Walk on. ", 200)), nil
+			return say(prose(250)), nil
 		}
 		w.chats(0, "tell me everything")
 		w.run(time.Minute)
 		require.Empty(t, w.carrier.sent)
 		require.Len(t, w.said(), 2)
-		require.Len(t, w.said()[1], len("chat assistant: ")+1799)
+		require.Equal(t, "chat assistant: "+prose(250), w.said()[1])
 	})
 	t.Run("what we start goes by SMS", func(t *testing.T) {
 		t.Parallel()

@@ -29,7 +29,7 @@ func withCheckIns(every, first time.Duration, lines ...string) option {
 		w.state.Due = append(w.state.Due, models.Due{Kind: models.DueCheckIn, At: monday.Add(first)})
 		w.model.answer = func(req models.ChatRequest) (models.ChatResponse, error) {
 			if !isLook(req) {
-				return say("ok: " + lastUser(req)), nil
+				return say(echo(lastUser(req))), nil
 			}
 			line := lines[0]
 			lines = lines[min(1, len(lines)-1):]

@@ -207,8 +207,8 @@ func TestRestoredLife(t *testing.T) {
 	w.at(time.Hour+time.Minute, func() { w.env.SignalWorkflow(models.SignalMessageReceived, open) })
 	w.run(4 * time.Hour)
 	require.Equal(t, []models.EntryKind{models.KindReply, models.KindReply, models.KindPrompt}, w.carrier.kinds()[:3])
-	require.Equal(t, "ok: are you there?", w.carrier.sent[0].Body)
-	require.Equal(t, "ok: and now?", w.carrier.sent[1].Body)
+	require.Equal(t, echo("are you there?"), w.carrier.sent[0].Body)
+	require.Equal(t, echo("and now?"), w.carrier.sent[1].Body)
 	require.WithinDuration(t, monday.Add(110*time.Minute), w.carrier.sent[2].At, 2*time.Second, "ten minutes before noon")
 	require.GreaterOrEqual(t, w.status().Turns, 10)
 }

@@ -108,7 +108,7 @@ func TestTextRightAfterStart(t *testing.T) {
 		}
 	})
 	w.run(time.Hour)
-	require.Equal(t, []string{"ok: I am back"}, w.replies())
+	require.Equal(t, []string{echo("I am back")}, w.replies())
 	require.Equal(t, models.StatusActive, w.status().Status)
 }
 
@@ -126,7 +126,7 @@ func TestTextRightAfterResume(t *testing.T) {
 		w.relayAll()
 	})
 	w.run(time.Hour)
-	require.Equal(t, []string{"ok: I am back"}, w.replies())
+	require.Equal(t, []string{echo("I am back")}, w.replies())
 }
 
 // An operator hands back, and a text comes, while the workflow is busy.
@@ -147,7 +147,7 @@ func TestTextRightAfterHandBack(t *testing.T) {
 		w.relayAll()
 	})
 	w.run(time.Hour)
-	require.Equal(t, []string{"ok: I am back"}, w.replies())
+	require.Equal(t, []string{echo("I am back")}, w.replies())
 }
 
 // operatorSays sends a coordinator's message.

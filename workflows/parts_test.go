@@ -19,7 +19,7 @@ const long = "## Your plan\n\n**Great start!** You’ve named a habit – here�
 	"2. On rainy days, climb the stairs at home instead; five minutes are plenty, and they count just the same.\n" +
 	"3. Every Sunday evening, tell me which day felt best, e.g. the one at 8.30 a.m. before work, and what made it so.\n\n" +
 	"Most people find the second week the hardest. That’s normal… it passes, and a missed day changes nothing at all. " +
-	"What would get in your way tomorrow morning? https://example.org/plans/morning-walk"
+	"What would get in your way tomorrow morning?"
 
 // plain is long as it is read: without markdown, in characters of GSM-7.
 const plain = "Your plan\n\nGreat start! You've named a habit - here's how it could look over the next weeks, step by step.\n\n" +
@@ -27,7 +27,7 @@ const plain = "Your plan\n\nGreat start! You've named a habit - here's how it co
 	"2) On rainy days, climb the stairs at home instead; five minutes are plenty, and they count just the same.\n" +
 	"3) Every Sunday evening, tell me which day felt best, e.g. the one at 8.30 a.m. before work, and what made it so.\n\n" +
 	"Most people find the second week the hardest. That's normal... it passes, and a missed day changes nothing at all. " +
-	"What would get in your way tomorrow morning? https://example.org/plans/morning-walk"
+	"What would get in your way tomorrow morning?"
 
 func answering(text string) option {
 	return func(w *world, _ *coach.Rules) {
@@ -104,11 +104,11 @@ func TestPartsWaitForTheOneBefore(t *testing.T) {
 
 func TestTooLongReplyIsCutOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, answering(strings.Repeat("Walk a little after lunch every day. ", 60)))
+	w := newWorld(t, answering(prose(400)))
 	w.text(0, "what now?")
 	w.run(time.Minute)
 	require.Len(t, w.carrier.sent, 3)
-	require.True(t, strings.HasSuffix(w.carrier.sent[2].Body, "every day. ..."))
+	require.True(t, strings.HasSuffix(w.carrier.sent[2].Body, ". ..."))
 	history, err := w.store.People.History(context.Background(), "conv_1", 10, time.Time{})
 	require.NoError(t, err)
 	require.Equal(t, strings.Join(w.carrier.bodies(), "\n"), history[1].Text, "the transcript says what was sent")
@@ -116,7 +116,7 @@ func TestTooLongReplyIsCutOnce(t *testing.T) {
 
 func TestLongGreetingKeepsItsFooter(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, answering(strings.Repeat("Welcome to a little walk every day. ", 60)), func(w *world, _ *coach.Rules) { w.state.Greeted = false })
+	w := newWorld(t, answering(prose(400)), func(w *world, _ *coach.Rules) { w.state.Greeted = false })
 	w.run(time.Minute)
 	bodies := w.carrier.bodies()
 	require.Len(t, bodies, 3)

@@ -114,7 +114,7 @@ func TestTakeOverDuringAModelCall(t *testing.T) {
 			_, err := w.store.TakeOvers.TakeOver(context.Background(), models.TakeOver{ParticipantID: "conv_1", Until: now.Add(time.Hour), Actor: "user:ada", Now: now})
 			require.NoError(t, err)
 		}
-		return say("ok: " + lastUser(req)), nil
+		return say(echo(lastUser(req))), nil
 	}
 	w.at(2*time.Minute, func() { w.relayNotice() })
 	w.handBack(30*time.Minute, models.WaitingAnswer)

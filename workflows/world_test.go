@@ -298,7 +298,7 @@ func (m *model) Complete(_ context.Context, req models.ChatRequest) (models.Chat
 	if m.answer != nil {
 		return m.answer(req)
 	}
-	return say("ok: " + lastUser(req)), nil
+	return say(echo(lastUser(req))), nil
 }
 
 // Embed knows no text that is like another one.
@@ -334,6 +334,29 @@ func lastUser(req models.ChatRequest) string {
 	return ""
 }
 
+// echo answers a text with its letters: a reply that repeats the person's words is
+// refused.
+func echo(words string) string { return "ok: " + strings.ReplaceAll(words, " ", "") }
+
+// prose is a text of many different words, in sentences of eight.
+func prose(words int) string {
+	var out strings.Builder
+	for i := range words {
+		word := ""
+		for n := i + 400; n > 0; n /= 20 {
+			word += "bdfglmnprt"[n%10:n%10+1] + "ao"[n/10%2:n/10%2+1]
+		}
+		switch i % 8 {
+		case 0:
+			word = strings.ToUpper(word[:1]) + word[1:]
+		case 7:
+			word += "."
+		}
+		out.WriteString(word + " ")
+	}
+	return strings.TrimSpace(out.String())
+}
+
 // toolsDone counts the tool results behind the newest user message.
 func toolsDone(req models.ChatRequest) int {
 	n := 0
@@ -354,6 +377,6 @@ func scripted(script map[string][]models.ToolCall) func(models.ChatRequest) (mod
 				return models.ChatResponse{Calls: calls, Model: "test"}, nil
 			}
 		}
-		return say("ok: " + words), nil
+		return say(echo(words)), nil
 	}
 }

@@ -19,9 +19,10 @@ const (
 )
 
 // Worth reports whether a finished turn leaves anything to remember or to sum
-// up: a person's text that is more than a greeting, thanks or assent.
+// up: a person's text that is more than a greeting, thanks or assent, on a channel of
+// which something is remembered.
 func (a *Agent) Worth(c models.TurnContext) bool {
-	return c.Turn.Kind == models.TurnReply && plan.Needed(personTexts(c))
+	return c.Turn.Channel.Spec().MemoryStep && c.Turn.Kind == models.TurnReply && plan.Needed(personTexts(c))
 }
 
 // Remember closes a conversation that rests, up to its newest turn: one call of
