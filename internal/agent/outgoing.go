@@ -82,6 +82,9 @@ func (a *Agent) hideFixedTexts(window []models.Message) []models.Message {
 func (r *round) checkReply(words string) outgoing.Kind {
 	c := r.turn.context
 	known := r.knownTexts()
+	for _, told := range c.Profile.All() {
+		known = append(known, *told)
+	}
 	for _, past := range r.past {
 		known = append(known, past.Result.Content)
 	}

@@ -20,7 +20,8 @@ const (
 )
 
 // isAgain reports whether a text was said before: word by word in any of the
-// messages, or nearly so in the newest five.
+// messages, or nearly so in the newest five. A text with other numbers says another
+// thing, such as a plan at a new time.
 func isAgain(words string, said []string) bool {
 	own := text.Words(words)
 	if len(own) < leastSame {
@@ -28,11 +29,16 @@ func isAgain(words string, said []string) bool {
 	}
 	for i, one := range slices.Backward(said) {
 		other := text.Words(one)
-		if slices.Equal(own, other) || i >= len(said)-nearest && share(own, other) >= overlap {
+		if slices.Equal(own, other) || i >= len(said)-nearest && share(own, other) >= overlap && slices.Equal(numbersIn(own), numbersIn(other)) {
 			return true
 		}
 	}
 	return false
+}
+
+// numbersIn returns the words that begin with a digit.
+func numbersIn(words []string) []string {
+	return slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word[0] < '0' || word[0] > '9' })
 }
 
 // SaysSame reports whether two texts say the same, nearly word by word.

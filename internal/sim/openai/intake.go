@@ -28,6 +28,9 @@ func question(field string) string {
 	return "Please tell me this: " + strings.ReplaceAll(field, "_", " ") + "?"
 }
 
+// spanish is the language of some: who writes it is not answered in English.
+var spanish = regexp.MustCompile(`(?i)\b(quiero|después|hola|todos los días)\b`)
+
 // opener matches words that answer no question about oneself.
 var opener = regexp.MustCompile(`^(hi|hello|hey|hi there|hello there|yes|yeah|yep|ok|okay|sure|ready|i am ready|im ready|start|lets start|lets go|go)$`)
 
@@ -94,6 +97,8 @@ func (sc parsedRequest) answerIntake() (saying, bool) {
 func (sc parsedRequest) nextSetUp(opening string) (saying, bool) {
 	missing := sc.missing()
 	switch {
+	case len(missing) > 0 && missing[0] == "motivational_frame" && spanish.MatchString(sc.said):
+		return saying{text: "Entendido. ¿Por qué es importante para ti?"}, true
 	case len(missing) > 0:
 		return saying{text: opening + question(missing[0])}, true
 	case sc.hasSchedule():
@@ -106,6 +111,9 @@ func (sc parsedRequest) nextSetUp(opening string) (saying, bool) {
 	at := "at " + from
 	if to != "" {
 		at = "between " + from + " and " + to
+	}
+	if strings.Contains(sc.asked, proposalMark) {
+		return say("%sOne word is enough. %s %s?", opening, proposalMark, at), true
 	}
 	return say("%sHere is the plan: %s, %s. %s %s? Say yes, or another time.",
 		opening, sc.anchor(), sc.part("habit_domain", "your habit"), proposalMark, at), true

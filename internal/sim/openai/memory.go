@@ -117,9 +117,15 @@ func (sc parsedRequest) answerMemories() (saying, bool) {
 	return callTools(call{toolForget, map[string]any{"topic": clipText(topic, longestFact)}}), true
 }
 
-// profileLine is the profile, on one line.
+// profileLine is the profile, on one line and in words of people.
 func (sc parsedRequest) profileLine() string {
-	return strings.Join(strings.FieldsFunc(sc.sections["Profile"], func(r rune) bool { return r == '\n' }), "; ")
+	lines := strings.FieldsFunc(sc.sections["Profile"], func(r rune) bool { return r == '\n' })
+	for i, line := range lines {
+		if name, value, found := strings.Cut(line, ": "); found {
+			lines[i] = "your " + strings.ReplaceAll(strings.TrimPrefix(name, "- "), "_", " ") + " is " + value
+		}
+	}
+	return strings.Join(lines, "; ")
 }
 
 func (sc parsedRequest) afterList(d completedCall) saying {

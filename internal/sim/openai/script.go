@@ -86,6 +86,14 @@ func (sc parsedRequest) answerNew() saying {
 			return reply
 		}
 	}
+	return sc.acknowledge()
+}
+
+// acknowledge answers what asks for nothing, not twice in the same words.
+func (sc parsedRequest) acknowledge() saying {
+	if strings.Contains(sc.asked, acknowledgement) {
+		return saying{text: "Good to hear from you. Tell me how it goes."}
+	}
 	return saying{text: acknowledgement}
 }
 
@@ -240,7 +248,7 @@ func (sc parsedRequest) answerAfter(d completedCall) saying {
 	if askedTool.MatchString(sc.said) {
 		return say("The tool says: %s", clipText(d.raw, 200))
 	}
-	return saying{text: acknowledgement}
+	return sc.acknowledge()
 }
 
 func afterTransition(d completedCall) saying {
