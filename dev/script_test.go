@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 // has people of its own; testdata/script in the root has those without a conversation.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	r := launchIn(t, calm, "--ephemeral")
+	r := launchIn(t, append(slices.Clone(calm), "COACH_MEMORY_STEP=before"), "--ephemeral")
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(r.log)

@@ -94,10 +94,10 @@ func (p *participant) noteLeftOut(e models.Effect) {
 
 // applyCount takes over what was counted.
 func (p *participant) applyCount(e models.Effect) {
-	switch {
-	case e.Kind == models.EffectCountCheckIn:
+	switch e.Kind { //nolint:exhaustive // those that count
+	case models.EffectCountCheckIn:
 		p.state.CheckIns = e.CheckIns
-	case e.Kind == models.EffectCountInitiated:
+	case models.EffectCountInitiated:
 		p.state.Initiated = e.Initiated
 	default:
 		p.state.Subagents = e.Subagents

@@ -63,9 +63,7 @@ func handleDuePrompt(s Input, due models.Due) (models.Decision, error) {
 		switch reason {
 		case verdictSend:
 			if later, err := s.promptSendAt(due, deadline, following.Next); err != nil || later.After(s.Now) {
-				p.putSchedule(schedule)
-				p.setDue(models.DueDailyPrompt, id, later)
-				return p.toDecision(), err
+				return p.putOff(schedule, later), err
 			}
 			if start.reason == "" {
 				return sendPrompt(s, p, following, slot)
@@ -73,9 +71,7 @@ func handleDuePrompt(s Input, due models.Due) (models.Decision, error) {
 			reason, asksLess = verdict(start.reason), start.asksLess
 		case verdictDefer:
 			later, err := s.deferPrompt(quiet, deadline, following.Next)
-			p.putSchedule(schedule)
-			p.setDue(models.DueDailyPrompt, id, later)
-			return p.toDecision(), err
+			return p.putOff(schedule, later), err
 		}
 		p.addMissed(id, slot, string(reason))
 		schedule = following
@@ -85,6 +81,13 @@ func handleDuePrompt(s Input, due models.Due) (models.Decision, error) {
 		out.Effects = append(out.Effects, askLess())
 	}
 	return out, err
+}
+
+// putOff returns the decision that a schedule's due prompt waits until an instant.
+func (p *plan) putOff(schedule models.Schedule, until time.Time) models.Decision {
+	p.putSchedule(schedule)
+	p.setDue(models.DueDailyPrompt, schedule.ID, until)
+	return p.toDecision()
 }
 
 // sendPrompt starts the turn of a slot. The schedule's next slot is found anew,

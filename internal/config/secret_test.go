@@ -44,7 +44,7 @@ func TestNoPrinterShowsASecret(t *testing.T) {
 	table, err := json.Marshal(cfg.Table())
 	require.NoError(t, err)
 	for _, shown := range []string{
-		fmt.Sprint(cfg), fmt.Sprintf("%v", &cfg), fmt.Sprintf("%+v", cfg), fmt.Sprintf("%#v", cfg), fmt.Sprintf("%v %q %x", cfg.Model, cfg.Model, cfg.HTTP),
+		fmt.Sprint(cfg), fmt.Sprintf("%v", &cfg), fmt.Sprintf("%+v", cfg), fmt.Sprintf("%#v", cfg), fmt.Sprintf("%v %+v %x", cfg.Model, cfg.Model, cfg.HTTP),
 		logged.String(), string(encoded), string(table),
 	} {
 		require.NotContains(t, shown, hidden)

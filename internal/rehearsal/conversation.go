@@ -78,7 +78,7 @@ func (p *person) hear(one sent) {
 		p.hearPrompt(one)
 	case models.KindReply:
 		p.hearReply(one)
-	case models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn:
+	case models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindAskLess:
 		// The draw at the prompt decides whether it is answered.
 	case models.KindMessage, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindResult,
 		models.KindTeamNote, models.KindDebug, models.KindToolCall, models.KindToolResult:

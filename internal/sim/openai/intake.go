@@ -115,6 +115,9 @@ func (sc parsedRequest) nextSetUp(opening string) (saying, bool) {
 	if strings.Contains(sc.asked, proposalMark) {
 		return say("%sOne word is enough. %s %s?", opening, proposalMark, at), true
 	}
+	if opening == "" {
+		return say("Ready to go on with %s %s? %s %s?", sc.part("habit_domain", "your habit"), sc.anchor(), proposalMark, at), true
+	}
 	return say("%sHere is the plan: %s, %s. %s %s? Say yes, or another time.",
 		opening, sc.anchor(), sc.part("habit_domain", "your habit"), proposalMark, at), true
 }

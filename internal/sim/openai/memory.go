@@ -117,12 +117,15 @@ func (sc parsedRequest) answerMemories() (saying, bool) {
 	return callTools(call{toolForget, map[string]any{"topic": clipText(topic, longestFact)}}), true
 }
 
+// spoken names fields of the profile as people do.
+var spoken = strings.NewReplacer("habit_domain", "habit", "motivational_frame", "reason", "preferred_time", "time", "prompt_anchor", "anchor", "_", " ")
+
 // profileLine is the profile, on one line and in words of people.
 func (sc parsedRequest) profileLine() string {
 	lines := strings.FieldsFunc(sc.sections["Profile"], func(r rune) bool { return r == '\n' })
 	for i, line := range lines {
 		if name, value, found := strings.Cut(line, ": "); found {
-			lines[i] = "your " + strings.ReplaceAll(strings.TrimPrefix(name, "- "), "_", " ") + " is " + value
+			lines[i] = "your " + spoken.Replace(strings.TrimPrefix(name, "- ")) + " is " + value
 		}
 	}
 	return strings.Join(lines, "; ")

@@ -77,10 +77,10 @@ func TestMemoryTools(t *testing.T) {
 		{"which", []Message{assistant(forgetWhich + " ..."), user("F2, thanks")}, "", `forget_memory {"id":"f2"}`},
 		{"not about memory", []Message{user("forget it")}, acknowledgement, ""},
 		{"listed", []Message{user("what do you know about me"), called(toolList, `{}`), result(`{"ok":true,"count":1,"text":"2026-11-20 f1: They walk."}`)},
-			"This is what I know: " + strings.ReplaceAll("habit_domain: a short walk\nmotivational_frame: more energy\npreferred_time: 08:00\nprompt_anchor: after coffee", "\n", "; ") +
+			"This is what I know: your habit is a short walk; your reason is more energy; your time is 08:00; your anchor is after coffee" +
 				"\nAnd you told me:\n2026-11-20 f1: They walk.", ""},
 		{"listing failed", []Message{user("what do you know about me"), called(toolList, `{}`), result(`{"ok":false,"error":"not here"}`)},
-			"This is what I know: your habit domain is a short walk; your motivational frame is more energy; your preferred time is 08:00; your prompt anchor is after coffee", ""},
+			"This is what I know: your habit is a short walk; your reason is more energy; your time is 08:00; your anchor is after coffee", ""},
 		{"forgotten", []Message{user("forget my knee"), called(toolForget, `{"topic":"knee"}`), result(`{"ok":true,"deleted":["f2"],"count":1,"note":"Deleted."}`)},
 			"Done. I forgot 1 of my notes.", ""},
 		{"A52 nothing to forget", []Message{user("forget my knee"), called(toolForget, `{"topic":"knee"}`), result(`{"ok":true,"deleted":[],"count":0}`)}, nothingNoted, ""},
