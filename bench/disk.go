@@ -13,9 +13,7 @@ import (
 const (
 	diskPeople = 50
 	diskAtOnce = 16
-	diskIdle   = 1000
-	// diskRest is left to the work that follows replies; a shorter span of sleep
-	// shortens it.
+	// diskRest is left to the work that follows replies.
 	diskRest = 10 * time.Second
 )
 
@@ -56,9 +54,6 @@ func (b *Bench) diskWith(ctx context.Context, step string) ([]Figure, error) {
 	}
 	return figures, nil
 }
-
-// idle is the same system with people who do nothing.
-func idle(ctx context.Context, b *Bench) ([]Figure, error) { return b.onDisk(ctx, b.diskMemory) }
 
 func (b *Bench) onDisk(ctx context.Context, work func(context.Context, *rig.Outside) ([]Figure, error), settings ...string) (figures []Figure, err error) {
 	b.Model.SetDelay(0)
@@ -110,7 +105,7 @@ func (b *Bench) diskRound(ctx context.Context, o *rig.Outside, people []*person,
 	if err != nil {
 		return nil, err
 	}
-	rest := min(diskRest, b.Options.Asleep)
+	rest := b.Options.Rest
 	if err := wait.For(ctx, rest); err != nil {
 		return nil, err
 	}
@@ -168,56 +163,4 @@ func (b *Bench) diskBursts(ctx context.Context, o *rig.Outside) ([]Figure, error
 		figures = append(figures, withCase(some, fmt.Sprintf("model %v, %d people", shape.delay, shape.people), len(all))...)
 	}
 	return figures, nil
-}
-
-// diskMemory is what people who do nothing take, also after a restart.
-func (b *Bench) diskMemory(ctx context.Context, o *rig.Outside) ([]Figure, error) {
-	n := b.Options.people(diskIdle)
-	empty, err := b.resident(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	people, err := b.enrollPeople(ctx, o, n)
-	if err != nil {
-		return nil, err
-	}
-	idle, err := b.resident(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := o.Stop(); err != nil {
-		return nil, err
-	}
-	began := time.Now()
-	if err := o.Start(ctx); err != nil {
-		return nil, err
-	}
-	if _, err := b.exchange(ctx, o, people[0]); err != nil {
-		return nil, err
-	}
-	first := time.Since(began)
-	again, err := b.resident(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	megabytes := func(name string, bytes int64) Figure {
-		return Figure{Name: name, Unit: "MB", Better: Lower, Product: float64(bytes) / 1e6}
-	}
-	whole := megabytes("resident memory, all greeted", idle.Resident)
-	whole.Target = target(250)
-	figures := []Figure{
-		megabytes("resident memory, none enrolled", empty.Resident), megabytes("of it pages of the program's file, none enrolled", empty.File),
-		whole, megabytes("of it pages of the program's file, all greeted", idle.File),
-		megabytes("resident memory, started again", again.Resident), megabytes("of it pages of the program's file, started again", again.File),
-		singleFigure("started again to ready", o.Ready), singleFigure("started again to the first answer", first),
-	}
-	return withCase(figures, fmt.Sprintf("%d idle people", n), n), nil
-}
-
-// resident leaves the system alone first.
-func (b *Bench) resident(ctx context.Context, o *rig.Outside) (rig.Footprint, error) {
-	if err := wait.For(ctx, b.Options.Asleep); err != nil {
-		return rig.Footprint{}, err
-	}
-	return o.Memory()
 }

@@ -30,11 +30,8 @@ type Options struct {
 	People int
 	// Delay of the model; nil leaves a load its own.
 	Delay *time.Duration
-	// Asleep is how long the processor of sleepers is measured, and how long an
-	// idle system is left alone before its memory is.
-	Asleep time.Duration
-	// Config builds the rigs of loads that need one of their own.
-	Config rig.Config
+	// Rest bounds how long disk waits for the work that follows replies.
+	Rest time.Duration
 	// Progress is told what a long load has come to so far.
 	Progress io.Writer
 }
@@ -72,20 +69,12 @@ type Load struct {
 // All lists every load in the order in which they run.
 func All() []Load {
 	return []Load{
-		{Name: "cold", Default: true, Limit: 2 * time.Minute, Run: cold},
 		{Name: "cost", Default: true, Limit: time.Minute, Run: cost},
 		{Name: "steady", Default: true, Limit: 4 * time.Minute, Run: steady},
 		{Name: "burst", Default: true, Limit: 2 * time.Minute, Run: burst},
-		{Name: "phone", Default: true, Limit: 2 * time.Minute, Run: phone},
-		{Name: "webhook", Default: true, Limit: time.Minute, Run: webhook},
-		{Name: "enrol", Default: true, Limit: 5 * time.Minute, Run: enrol},
 		{Name: "prompts", Limit: time.Hour, Run: prompts},
 		{Name: "restart", Default: true, Limit: time.Hour, Run: restart},
-		{Name: "year", Limit: 10 * time.Minute, Run: year},
-		{Name: "sleepers", Limit: 4 * time.Hour, Run: sleepers},
-		{Name: "engine", Limit: 5 * time.Minute, Run: engineAlone},
 		{Name: "disk", Limit: time.Hour, Outside: true, Run: disk},
-		{Name: "idle", Limit: 30 * time.Minute, Outside: true, Run: idle},
 	}
 }
 

@@ -52,7 +52,7 @@ type options struct {
 	loads   []string
 	people  int
 	delay   *time.Duration
-	asleep  time.Duration
+	rest    time.Duration
 	json    string
 	profile string
 	compare bool
@@ -83,7 +83,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 		return err
 	})
 	flags.IntVar(&o.people, "people", 0, "participants, instead of each load's own")
-	flags.DurationVar(&o.asleep, "asleep", time.Minute, "how long the load sleepers measures the processor while all sleep, and the load idle waits before it reads the memory")
+	flags.DurationVar(&o.rest, "rest", diskRest, "how long the load disk waits for the work that follows replies")
 	flags.BoolVar(&o.config.Reports, "reports", false, "the carrier posts a delivery report for every text of the product")
 	flags.Func("set", "a setting of the product, NAME=VALUE, may be repeated: -set COACH_ACTIVITY_POLLERS=5", func(text string) error {
 		if name, _, ok := strings.Cut(text, "="); !ok || name == "" {
@@ -92,7 +92,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 		o.config.Settings = append(o.config.Settings, text)
 		return nil
 	})
-	flags.StringVar(&o.config.Binary, "binary", "", "the program dev that the loads disk and idle run, instead of one built from the current folder: a `file`")
+	flags.StringVar(&o.config.Binary, "binary", "", "the program dev that the load disk runs, instead of one built from the current folder: a `file`")
 	flags.StringVar(&o.json, "json", "", "keep the run as JSON in this `file`")
 	flags.StringVar(&o.profile, "profile", "", "write pprof files into this `folder`; goroutines have the label side=product, bare or server")
 	flags.BoolVar(&o.compare, "compare", false, "compare two kept runs, BEFORE.json AFTER.json, and measure nothing")
@@ -107,8 +107,8 @@ func parse(args []string, errs io.Writer) (options, error) {
 	if len(o.runs) != want {
 		return o, fmt.Errorf("want %d arguments after the flags, got %d", want, len(o.runs))
 	}
-	if o.asleep <= 0 {
-		return o, fmt.Errorf("-asleep %v: want more than 0", o.asleep)
+	if o.rest <= 0 {
+		return o, fmt.Errorf("-rest %v: want more than 0", o.rest)
 	}
 	return o, o.checkOutside()
 }
@@ -125,9 +125,9 @@ func (o options) checkOutside() error {
 	}
 	switch {
 	case outside > 0 && outside < len(chosen):
-		return errors.New("the loads disk and idle run the whole system in a process of its own: name no others with them")
+		return errors.New("the load disk runs the whole system in a process of its own: name no other with it")
 	case o.config.Binary != "" && outside == 0:
-		return errors.New("-binary is for the loads disk and idle: name one")
+		return errors.New("-binary is for the load disk: name it")
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func measure(ctx context.Context, o options, progress io.Writer) (Run, error) {
 	if err != nil {
 		return r, err
 	}
-	b := New(things, Options{People: o.people, Delay: o.delay, Asleep: o.asleep, Config: o.config, Progress: progress})
+	b := New(things, Options{People: o.people, Delay: o.delay, Rest: o.rest, Progress: progress})
 	for _, l := range o.chosenLoads() {
 		began, taken, other := time.Now(), b.Carrier.Taken(), b.Carrier.Other()
 		figures, err := runLimited(ctx, b, l)

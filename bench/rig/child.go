@@ -37,13 +37,6 @@ func (p *Product) StartChild(ctx context.Context) (*Child, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	return p.StartChildOf(ctx, program)
-}
-
-// StartChildOf runs another copy of this program as a worker, also beside the
-// one of this process.
-func (p *Product) StartChildOf(ctx context.Context, program string) (*Child, error) {
-	var err error
 	c := &Child{cmd: exec.CommandContext(ctx, program, ChildArg)}
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("opening the child's input: %w", err)

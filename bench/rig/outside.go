@@ -129,9 +129,6 @@ func (o *Outside) Name() string { return "dev" }
 // Processor is what the process has used so far.
 func (o *Outside) Processor() (time.Duration, error) { return processorOf(o.cmd.Process.Pid) }
 
-// Memory is what the process takes of the machine's memory.
-func (o *Outside) Memory() (Footprint, error) { return memoryOf(o.cmd.Process.Pid) }
-
 // Stop asks the process to end, as Ctrl-C does, and waits for it; calling it
 // again does nothing.
 func (o *Outside) Stop() error {

@@ -48,22 +48,3 @@ func processorOf(pid int) (time.Duration, error) {
 	}
 	return time.Duration(ticks) * tick, nil
 }
-
-// Footprint is what a process takes, in bytes. File is the part of Resident that
-// are pages of files, the program's own above all: the system takes them back
-// when it needs memory, and processes of one program share them.
-type Footprint struct{ Resident, File int64 }
-
-// memoryOf reads /proc/PID/statm.
-func memoryOf(pid int) (Footprint, error) {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "statm"))
-	if err != nil {
-		return Footprint{}, fmt.Errorf("reading the memory of process %d (this load needs Linux): %w", pid, err)
-	}
-	var size, resident, shared int64
-	if _, err := fmt.Sscan(string(text), &size, &resident, &shared); err != nil {
-		return Footprint{}, fmt.Errorf("reading the memory of process %d: %w", pid, err)
-	}
-	page := int64(os.Getpagesize())
-	return Footprint{Resident: resident * page, File: shared * page}, nil
-}

@@ -18,11 +18,7 @@ func TestFiguresOfAProcess(t *testing.T) {
 	for first := used(); used() < first+3*tick; {
 		require.Less(t, time.Since(began), time.Minute, "work takes processor time")
 	}
-	memory, err := memoryOf(os.Getpid())
-	require.NoError(t, err)
-	require.Greater(t, memory.Resident, memory.File)
-	require.Positive(t, memory.File)
-	_, err = processorOf(-1)
+	_, err := processorOf(-1)
 	require.ErrorContains(t, err, "-1")
 }
 
