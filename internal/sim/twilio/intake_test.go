@@ -327,7 +327,7 @@ func TestCommandsByText(t *testing.T) {
 	again := l.say("give me a prompt")
 	require.NotEqual(t, prompt, again, "it differs from the last one")
 
-	require.Contains(t, l.say("what do you know about me?"), "motivational_frame: more energy for my kids")
+	require.Contains(t, l.say("what do you know about me?"), "your reason is more energy for my kids")
 	require.Equal(t, "Your local time is Tuesday 2026-11-24 08:10 (America/New_York).", l.say("what time is it?"))
 	require.Equal(t, "OK. I will ask you how it went in 0.5 minutes.", l.say("talk later in 0.5 minutes"))
 	due := l.state.Due[len(l.state.Due)-1]
