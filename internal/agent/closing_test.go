@@ -211,7 +211,8 @@ func TestSummaries(t *testing.T) {
 	})
 	t.Run("A62", func(t *testing.T) {
 		w := talked(t)
-		require.NoError(t, w.rows.PutSummary(t.Context(), models.Summary{ParticipantID: ann, Text: "Has a dog called Bo.", UpdatedAt: w.now}))
+		require.NoError(t, w.rows.CloseConversation(t.Context(), models.Closing{ParticipantID: ann, Note: models.Note{ParticipantID: ann, LocalDate: "2026-01-01", UpdatedAt: w.now},
+			Summary: &models.Summary{ParticipantID: ann, Text: "Has a dog called Bo.", UpdatedAt: w.now}}))
 		w.model.on(closer, textAnswers(closedWith("", "", "Has a dog called Bo; told stories."))...)
 		require.NoError(t, w.finishTurn())
 		require.Contains(t, w.lastRequest(closer).Messages[0].Content, "Has a dog called Bo.")

@@ -16,7 +16,7 @@ import (
 // changed since it was read, by a forgetting too; then nothing is stored, and the
 // conversation is to be read again. What a write made is such a change, so
 // nothing is stored twice. A fact that says what another one says, that is gone or
-// has no space is left out. *models.FieldError as in PutNote and SaveFact,
+// has no space is left out. *models.FieldError as in SaveFact, and for the date of a note,
 // ErrNotFound also after removal.
 func (s *Store) CloseConversation(ctx context.Context, c models.Closing) error {
 	if err := checkNote(c.Note); err != nil {

@@ -12,28 +12,7 @@ import (
 	"coachline/models"
 )
 
-// PutNote writes the note of a local day (a caller that adds to a note
-// gives the whole text). Version is the one it was made from, 0 for the first
-// of the day; models.ErrStale when the stored note is another or covers more of
-// the conversation. A repeat of the write that made the stored note changes
-// nothing, so a retry is safe. *models.FieldError for a date that is not
-// YYYY-MM-DD, ErrNotFound also after removal.
-func (s *Store) PutNote(ctx context.Context, note models.Note) error {
-	if err := checkNote(note); err != nil {
-		return err
-	}
-	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		if _, err := database.LockEnrolled(tx, note.ParticipantID); err != nil {
-			return err
-		}
-		return writeNote(tx, note)
-	})
-	if err != nil {
-		return fmt.Errorf("writing note: %w", err)
-	}
-	return nil
-}
-
+// checkNote returns a *models.FieldError for a date that is not YYYY-MM-DD.
 func checkNote(note models.Note) error {
 	if _, err := time.Parse(time.DateOnly, note.LocalDate); err != nil {
 		return models.BadField("local_date", "must be YYYY-MM-DD")
@@ -41,7 +20,11 @@ func checkNote(note models.Note) error {
 	return nil
 }
 
-// writeNote writes a note whose participant is locked.
+// writeNote writes the note of a local day (a caller that adds to a note gives the whole
+// text), whose participant is locked. Version is the one it was made from, 0 for the
+// first of the day; models.ErrStale when the stored note is another or covers more of
+// the conversation. A repeat of the write that made the stored note changes nothing, so
+// a retry is safe.
 func writeNote(tx *gorm.DB, note models.Note) error {
 	var old models.Note
 	err := tx.Where("participant_id = ? AND local_date = ?", note.ParticipantID, note.LocalDate).Take(&old).Error
@@ -59,22 +42,8 @@ func writeNote(tx *gorm.DB, note models.Note) error {
 	return noteChange(tx, note.ParticipantID)
 }
 
-// PutSummary replaces the summary of what the conversation held before the
-// window. Version, errors and repeats are those of PutNote.
-func (s *Store) PutSummary(ctx context.Context, summary models.Summary) error {
-	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		if _, err := database.LockEnrolled(tx, summary.ParticipantID); err != nil {
-			return err
-		}
-		return writeSummary(tx, summary)
-	})
-	if err != nil {
-		return fmt.Errorf("writing summary: %w", err)
-	}
-	return nil
-}
-
-// writeSummary writes a summary whose participant is locked.
+// writeSummary replaces the summary of what the conversation held before the window,
+// whose participant is locked. Version, errors and repeats are those of writeNote.
 func writeSummary(tx *gorm.DB, summary models.Summary) error {
 	old, err := summaryOf(tx, summary.ParticipantID)
 	if err != nil {

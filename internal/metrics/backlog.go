@@ -82,13 +82,18 @@ func (b backlog) Collect(to chan<- prometheus.Metric) {
 	// The library does not pass on the context of the scrape.
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
 	defer cancel()
+	b.brakes(ctx, to)
+	b.attention(ctx, to)
+	b.notices(ctx, to)
+	// Last: where Temporal is away it takes what is left of the time.
 	ready := 1.0
 	if b.waiting.Workers(ctx) != nil {
 		ready = 0
 	}
 	to <- prometheus.MustNewConstMetric(workersReady, prometheus.GaugeValue, ready)
-	b.brakes(ctx, to)
-	b.attention(ctx, to)
+}
+
+func (b backlog) notices(ctx context.Context, to chan<- prometheus.Metric) {
 	now := time.Now()
 	rows, err := b.waiting.Notices(ctx, now, backlogLimit)
 	if err != nil {

@@ -295,6 +295,19 @@ func TestBacklog(t *testing.T) {
 		holds(t, scrape(t, m.HandlerWith(pending{}.backlog())), "coachline_notices_waiting 0", "coachline_notices_oldest_seconds 0", "coachline_workers_ready 1")
 		holds(t, scrape(t, m.HandlerWith(pending{idle: errors.New("no worker runs")}.backlog())), "coachline_workers_ready 0")
 	})
+	t.Run("Temporal is asked when the database was read", func(t *testing.T) {
+		waiting, read := pending{}.backlog(), false
+		notices := waiting.Notices
+		waiting.Notices = func(ctx context.Context, before time.Time, limit int) ([]models.Notice, error) {
+			read = true
+			return notices(ctx, before, limit)
+		}
+		waiting.Workers = func(context.Context) error {
+			require.True(t, read, "a server that is away would use up the time of the others")
+			return nil
+		}
+		holds(t, scrape(t, m.HandlerWith(waiting)), "coachline_workers_ready 1")
+	})
 	t.Run("the oldest counts", func(t *testing.T) {
 		now := time.Now()
 		text := scrape(t, m.HandlerWith(pending{rows: []models.Notice{{CreatedAt: now.Add(-time.Hour)}, {CreatedAt: now.Add(-2 * time.Hour)}}}.backlog()))

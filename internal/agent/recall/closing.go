@@ -49,9 +49,6 @@ func PlanClosing(in ClosingInput) (plan ClosingPlan, open bool) {
 	return plan, open
 }
 
-// Upto returns the newest entry that the plan reads.
-func (p ClosingPlan) Upto() int64 { return p.note.Upto }
-
 // Says returns what the person wrote in it, a line each.
 func (p ClosingPlan) Says() string { return joinLines(p.note.said) }
 
@@ -217,10 +214,8 @@ func forgottenTopics(entry models.Message) [][]string {
 	return topics
 }
 
-// Mentions reports whether a text speaks of a topic: it holds every content word
-// of it.
-func Mentions(body, topic string) bool { return mentionsAny(body, [][]string{Words(topic)}) }
-
+// mentionsAny reports whether a text speaks of one of some topics: it holds every
+// content word of it.
 func mentionsAny(body string, topics [][]string) bool {
 	words := Words(body)
 	return slices.ContainsFunc(topics, func(topic []string) bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,7 +28,8 @@ func knownFacts() []models.Fact {
 func TestClosingRequest(t *testing.T) {
 	plan, open := recall.PlanClosing(closing(12))
 	require.True(t, open)
-	require.Equal(t, int64(24), plan.Upto())
+	closed, _ := plan.Read("", recall.Known{}, time.Time{})
+	require.Equal(t, int64(24), closed.Note.UptoMessage)
 	ask := recall.ClosingAsk{Profile: []string{"habit_domain: a walk"}, Facts: knownFacts(), Model: "m"}
 	req, err := plan.Request(library(t), ask)
 	text := system(t, req, err)

@@ -138,24 +138,7 @@ func turnStarts(messages []models.ChatMessage) []int {
 // Holds reports whether a request and its answer fit into the context of a model; one
 // that is not known holds all.
 func Holds(req models.ChatRequest, c models.Capability) bool {
-	room := c.ContextTokens - req.MaxTokens
-	// A token has a byte or more, so that most texts need not be counted.
-	return c.ContextTokens <= 0 || bytesOf(req) <= room || Tokens(req, c.CharactersPerToken) <= room
-}
-
-// bytesOf returns a bound of the tokens of a request that costs nothing to find.
-func bytesOf(req models.ChatRequest) int {
-	n := 0
-	for _, message := range req.Messages {
-		n += len(message.Content) + messageTokens
-		for _, call := range message.ToolCalls {
-			n += len(call.Name) + len(call.Arguments) + messageTokens
-		}
-	}
-	for _, tool := range req.Tools {
-		n += len(tool.Name) + len(tool.Description) + len(tool.Schema) + messageTokens
-	}
-	return n
+	return c.ContextTokens <= 0 || Tokens(req, c.CharactersPerToken) <= c.ContextTokens-req.MaxTokens
 }
 
 // Fit drops the oldest turns of a request, one after the other, until holds is true
