@@ -13,13 +13,12 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"coachline/dev/temporal"
-	"coachline/internal/build"
 	"coachline/internal/config"
+	"coachline/internal/connect"
 	"coachline/internal/metrics"
 	"coachline/internal/redact"
 	"coachline/internal/rollout"
 	"coachline/internal/sim/twilio"
-	"coachline/models"
 	"coachline/starter"
 	"coachline/worker"
 )
@@ -163,20 +162,17 @@ func (s *system) startWorker(ctx context.Context, settings config.Config, m *met
 	if err := s.start(ctx, role{name: "worker", run: run, ready: polls(c)}, settings); err != nil {
 		return err
 	}
-	return promoteOwn(ctx, c, settings.Worker)
+	return promoteOwn(ctx, c, settings)
 }
 
 // promoteOwn gives the tasks to this build where an earlier one has them: on one machine
 // no operator says so.
-func promoteOwn(ctx context.Context, c client.Client, settings config.Worker) error {
-	var own string
-	var err error
-	if settings.Versioning != config.VersioningOff {
-		if own, err = build.ID(settings.BuildID); err != nil {
-			return err
-		}
+func promoteOwn(ctx context.Context, c client.Client, settings config.Config) error {
+	own, err := connect.OwnRoute(settings)
+	if err != nil {
+		return err
 	}
-	d := rollout.Deployment{Client: c, Name: settings.Deployment, Queue: models.QueueCoach}
+	d := connect.NewDeployment(settings, c)
 	route, err := d.Read(ctx)
 	if err != nil || !route.IsSet || route.Current == own {
 		return err

@@ -4,21 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"time"
 
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/internal/config"
 	"coachline/internal/rollout"
-	"coachline/internal/wait"
-)
-
-// Pace of the first look at the route: a build's queues are known to the server as they
-// are polled.
-const (
-	routePace  = 250 * time.Millisecond
-	routeTries = 240
 )
 
 // deployment is this worker's part in Temporal's worker deployments: which build it is.
@@ -66,20 +57,15 @@ func (d deployment) checkServer(ctx context.Context) error {
 // beginRoute takes the route if this is the first build, and says where it leads
 // otherwise.
 func (d deployment) beginRoute(ctx context.Context) {
-	for try := range routeTries {
-		route, err := d.Begin(ctx, d.ownRoute())
-		switch {
-		case err == nil && route.Current != d.ownRoute():
-			d.logger.Warn("this worker gets no tasks until it is told to: run coachline deploy promote", "build", d.ownRoute(), "tasks_go_to", route.Current)
-			return
-		case err == nil:
-			d.logger.Info("tasks go to this build", "build", d.ownRoute())
-			return
-		case try == routeTries-1:
-			d.logger.Error("the route of tasks is not known; coachline doctor says what is wrong", "build", d.ownRoute(), "error", err)
-		}
-		if wait.For(ctx, routePace) != nil {
-			return
-		}
+	route, err := d.Begin(ctx, d.ownRoute())
+	switch {
+	case ctx.Err() != nil:
+		// It was told to stop meanwhile.
+	case err != nil:
+		d.logger.Error("the route of tasks is not known; coachline doctor says what is wrong", "build", d.ownRoute(), "error", err)
+	case route.Current != d.ownRoute():
+		d.logger.Warn("this worker gets no tasks until it is told to: run coachline deploy promote", "build", d.ownRoute(), "tasks_go_to", route.Current)
+	default:
+		d.logger.Info("tasks go to this build", "build", d.ownRoute())
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"coachline/internal/config"
 	"coachline/internal/connect"
 	"coachline/internal/metrics"
-	"coachline/internal/rollout"
 	"coachline/internal/study"
 	"coachline/models"
 )
@@ -97,7 +96,7 @@ func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 		return nil, err
 	}
 	d := deployment{
-		Deployment: rollout.Deployment{Client: conns.Temporal, Name: cfg.Worker.Deployment, Queue: models.QueueCoach},
+		Deployment: connect.NewDeployment(cfg, conns.Temporal),
 		mode:       cfg.Worker.Versioning, build: id, logger: conns.Logger,
 	}
 	base, err := workerOptions(cfg.Tuning)

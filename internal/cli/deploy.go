@@ -11,11 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/internal/connect"
 	"coachline/internal/rollout"
-	"coachline/models"
 )
 
 func deployCommand(p *program) *cobra.Command {
@@ -46,7 +44,7 @@ func withDeployment(p *program, fn func(config.Config, rollout.Deployment) error
 		return err
 	}
 	defer engine.Close()
-	return fn(cfg, rollout.Deployment{Client: engine, Name: cfg.Worker.Deployment, Queue: models.QueueCoach})
+	return fn(cfg, connect.NewDeployment(cfg, engine))
 }
 
 func promoteBuild(ctx context.Context, p *program, args []string, to rollout.Promotion) error {
@@ -55,13 +53,10 @@ func promoteBuild(ctx context.Context, p *program, args []string, to rollout.Pro
 	}
 	return withDeployment(p, func(cfg config.Config, d rollout.Deployment) error {
 		var err error
-		switch {
-		case len(args) == 1:
+		if len(args) == 1 {
 			to.Build = args[0]
-		case cfg.Worker.Versioning != config.VersioningOff:
-			if to.Build, err = build.ID(cfg.Worker.BuildID); err != nil {
-				return err
-			}
+		} else if to.Build, err = connect.OwnRoute(cfg); err != nil {
+			return err
 		}
 		if err = d.Promote(ctx, to); err != nil {
 			return err

@@ -113,7 +113,7 @@ func CheckWorkers(ctx context.Context, cfg config.Config) error {
 		return err
 	}
 	defer engine.Close()
-	return rollout.Deployment{Client: engine, Name: cfg.Worker.Deployment, Queue: models.QueueCoach}.Check(ctx)
+	return NewDeployment(cfg, engine).Check(ctx)
 }
 
 // checkSearchAttributes asks the cluster for the search attributes that the

@@ -71,8 +71,27 @@ func (d Deployment) Read(ctx context.Context) (Route, error) {
 }
 
 // Begin gives the route to the first build of a deployment and leaves it where it is
-// otherwise. The server must have heard of its workers; a retry is safe.
-func (d Deployment) Begin(ctx context.Context, build string) (Route, error) {
+// otherwise. It waits for up to a minute until the server has heard of its workers; the
+// error is that of the last try, and a retry is safe.
+func (d Deployment) Begin(ctx context.Context, build string) (route Route, err error) {
+	err = insist(ctx, func(error) bool { return true }, func() error {
+		route, err = d.begin(ctx, build)
+		return err
+	})
+	return route, err
+}
+
+// insist tries until it is done, an error is none that passes, or a minute is over.
+func insist(ctx context.Context, passes func(error) bool, try func() error) error {
+	for begun := time.Now(); ; {
+		err := try()
+		if err == nil || !passes(err) || time.Since(begun) > patience || wait.For(ctx, pace) != nil {
+			return err
+		}
+	}
+}
+
+func (d Deployment) begin(ctx context.Context, build string) (Route, error) {
 	now, err := d.Read(ctx)
 	if err != nil || now.IsSet || build == "" {
 		return now, err
@@ -98,14 +117,11 @@ type Promotion struct {
 // Promote moves the route, and waits for up to a minute until workers of the build are
 // known to the server. The error is the server's of the last try; a retry is safe.
 func (d Deployment) Promote(ctx context.Context, to Promotion) error {
-	for begun := time.Now(); ; {
-		err := d.promote(ctx, to)
+	return insist(ctx, func(err error) bool {
 		var early *serviceerror.FailedPrecondition
 		var unknown *serviceerror.NotFound
-		if !errors.As(err, &early) && !errors.As(err, &unknown) || time.Since(begun) > patience || wait.For(ctx, pace) != nil {
-			return err
-		}
-	}
+		return errors.As(err, &early) || errors.As(err, &unknown)
+	}, func() error { return d.promote(ctx, to) })
 }
 
 func (d Deployment) promote(ctx context.Context, to Promotion) error {
