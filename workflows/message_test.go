@@ -269,7 +269,7 @@ func TestMessageToolInParts(t *testing.T) {
 	w.carrier.refuse = blocks("conv_1-t1-p1")
 	first := strings.TrimSpace(strings.Repeat("A walk ☀ a day. ", 20))
 	w.model.answer = rounds(asks(texted(first)), say(long))
-	w.text(0, "how does my week look")
+	w.text(0, "how does my week look"+link)
 	w.run(time.Hour)
 	require.Len(t, w.carrier.bodies(), 3)
 	require.Equal(t, strings.Fields(first), strings.Fields(strings.Join(w.carrier.bodies(), " ")))

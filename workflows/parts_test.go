@@ -19,7 +19,10 @@ const long = "## Your plan\n\n**Great start!** You’ve named a habit – here�
 	"2. On rainy days, climb the stairs at home instead; five minutes are plenty, and they count just the same.\n" +
 	"3. Every Sunday evening, tell me which day felt best, e.g. the one at 8.30 a.m. before work, and what made it so.\n\n" +
 	"Most people find the second week the hardest. That’s normal… it passes, and a missed day changes nothing at all. " +
-	"What would get in your way tomorrow morning?"
+	"What would get in your way tomorrow morning?" + link
+
+// link ends the answer; the person gave it, or it would be refused.
+const link = " https://example.org/plans/morning-walk"
 
 // plain is long as it is read: without markdown, in characters of GSM-7.
 const plain = "Your plan\n\nGreat start! You've named a habit - here's how it could look over the next weeks, step by step.\n\n" +
@@ -27,7 +30,7 @@ const plain = "Your plan\n\nGreat start! You've named a habit - here's how it co
 	"2) On rainy days, climb the stairs at home instead; five minutes are plenty, and they count just the same.\n" +
 	"3) Every Sunday evening, tell me which day felt best, e.g. the one at 8.30 a.m. before work, and what made it so.\n\n" +
 	"Most people find the second week the hardest. That's normal... it passes, and a missed day changes nothing at all. " +
-	"What would get in your way tomorrow morning?"
+	"What would get in your way tomorrow morning?" + link
 
 func answering(text string) option {
 	return func(w *world, _ *coach.Rules) {
@@ -46,7 +49,7 @@ func (c *carrier) bodies() []string {
 func TestLongReplyArrivesInParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, answering(long))
-	w.text(0, "what now?")
+	w.text(0, "what now?"+link)
 	w.run(time.Minute)
 	require.Equal(t, []models.EntryKind{models.KindReply, models.KindReply, models.KindReply}, w.carrier.kinds())
 	bodies := w.carrier.bodies()
@@ -72,7 +75,7 @@ func TestPartThatFailsStopsTheRest(t *testing.T) {
 		}
 		return nil
 	}
-	w.text(0, "what now?")
+	w.text(0, "what now?"+link)
 	w.run(time.Hour)
 	require.Len(t, w.carrier.sent, 1)
 	for id, want := range map[string]models.Outbox{
@@ -97,7 +100,7 @@ func TestPartsWaitForTheOneBefore(t *testing.T) {
 		}
 		return nil
 	}
-	w.text(0, "what now?")
+	w.text(0, "what now?"+link)
 	w.run(time.Hour)
 	require.Equal(t, strings.Fields(plain), strings.Fields(strings.Join(w.carrier.bodies(), " ")))
 }
@@ -108,7 +111,9 @@ func TestTooLongReplyIsCutOnce(t *testing.T) {
 	w.text(0, "what now?")
 	w.run(time.Minute)
 	require.Len(t, w.carrier.sent, 3)
-	require.True(t, strings.HasSuffix(w.carrier.sent[2].Body, ". ..."))
+	whole, isCut := strings.CutSuffix(strings.Join(w.carrier.bodies(), " "), ". ...")
+	require.True(t, isCut)
+	require.True(t, strings.HasPrefix(prose(400), whole+". "), "at the end of a sentence")
 	history, err := w.store.People.History(context.Background(), "conv_1", 10, time.Time{})
 	require.NoError(t, err)
 	require.Equal(t, strings.Join(w.carrier.bodies(), "\n"), history[1].Text, "the transcript says what was sent")
@@ -127,7 +132,7 @@ func TestLongGreetingKeepsItsFooter(t *testing.T) {
 
 func TestPromptInPartsCountsOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven), answering(long))
+	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven), answering(strings.TrimSuffix(long, link)))
 	yes := true
 	_, err := w.store.People.UpdateParticipant(context.Background(), models.ParticipantUpdate{
 		ID: "conv_1", Patch: models.ParticipantPatch{Tester: &yes, Debug: &yes}, Actor: "test", Now: monday,
@@ -139,7 +144,7 @@ func TestPromptInPartsCountsOnce(t *testing.T) {
 	profile, err := w.store.People.Profile(context.Background(), "conv_1")
 	require.NoError(t, err)
 	require.Equal(t, 1, profile.TotalPrompts)
-	require.Equal(t, plain, profile.LastHabitPrompt)
+	require.Equal(t, strings.TrimSuffix(plain, link), profile.LastHabitPrompt)
 }
 
 func TestNothingButMarksIsNoReply(t *testing.T) {

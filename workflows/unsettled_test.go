@@ -53,12 +53,20 @@ func TestUnsettledReplyDoesNotHoldUpTheNext(t *testing.T) {
 }
 
 // attemptLoser loses the worker of every attempt of an activity from an instant on to
-// another: what the attempt did has happened, and the server hears nothing of it.
+// another: what the attempt did has happened, and the server hears nothing of it. Where it
+// is blocked, the attempt fails before it begins.
 type attemptLoser struct {
 	interceptor.WorkerInterceptorBase
 	name        string
+	isBlocked   bool
 	from, until time.Time
 	now         func() time.Time
+}
+
+// hits reports whether an attempt is lost that is at some point now.
+func (l *attemptLoser) hits(ctx context.Context) bool {
+	now := l.now()
+	return activity.GetInfo(ctx).ActivityType.Name == l.name && now.After(l.from) && now.Before(l.until)
 }
 
 func (l *attemptLoser) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
@@ -73,9 +81,11 @@ type lossyActivity struct {
 }
 
 func (l *lossyActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
+	if l.attemptLoser.isBlocked && l.attemptLoser.hits(ctx) {
+		return nil, temporal.NewApplicationError("the database is away", "test")
+	}
 	out, err := l.Next.ExecuteActivity(ctx, in)
-	now := l.attemptLoser.now()
-	if activity.GetInfo(ctx).ActivityType.Name == l.attemptLoser.name && now.After(l.attemptLoser.from) && now.Before(l.attemptLoser.until) {
+	if !l.attemptLoser.isBlocked && l.attemptLoser.hits(ctx) {
 		return nil, temporal.NewHeartbeatTimeoutError()
 	}
 	return out, err

@@ -6,8 +6,6 @@ package outgoing
 import (
 	"regexp"
 	"strings"
-
-	"coachline/internal/text"
 )
 
 // Kind is why a reply is refused; empty for one that may go.
@@ -133,5 +131,5 @@ func isCutOff(words string) bool {
 	if ends := sentenceEnd.FindAllStringIndex(words, -1); len(ends) > 0 {
 		last, least = words[ends[len(ends)-1][1]:], cutWords
 	}
-	return len(text.Words(last)) >= least
+	return len(strings.Fields(last)) >= least // An address is one word.
 }

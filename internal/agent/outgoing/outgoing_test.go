@@ -76,3 +76,16 @@ func TestInventedNames(t *testing.T) {
 		require.Equal(t, want, outgoing.Check(outgoing.Reply{Text: reply, Programme: "Coachline"}), reply)
 	}
 }
+
+// TestMend: a sentence that breaks off goes, an address at the end stays.
+func TestMend(t *testing.T) {
+	for in, want := range map[string]string{
+		"Well done. What would you like to try next with your":        "Well done.",
+		"Here is the plan. https://example.org/plans/morning-walk":    "Here is the plan. https://example.org/plans/morning-walk",
+		"What helps? Read https://example.org/a-b-c-d-e-f tomorrow":   "What helps? Read https://example.org/a-b-c-d-e-f tomorrow",
+		"a walk after coffee and then some water before you begin to": "",
+		"See you tomorrow": "See you tomorrow",
+	} {
+		require.Equal(t, want, outgoing.Mend(in), in)
+	}
+}
