@@ -52,11 +52,11 @@ func (a *Agent) Respond(ctx context.Context, in Round) (models.Step, error) {
 	case models.TurnSubagent:
 		return a.runSubagent(ctx, in)
 	}
-	in.Context.Window = a.hideFixedTexts(in.Context.Window)
 	clean, err := a.clean.Turn(in.Context)
 	if err != nil {
 		return models.Step{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
 	}
+	clean.Window = a.hideFixedTexts(clean.Window)
 	tr := &trace{turnID: in.Input.TurnID, now: a.Now}
 	t := a.turnOf(ctx, tr, in, clean)
 	prepared, kept := findPrepared(clean.Steps, t.newestID())

@@ -80,7 +80,7 @@ const (
 	// cue is what a message of the program begins with.
 	cue = `(?:hint|task|plan)\b`
 	// own are the other marks of the program, and the labels of messages.
-	own = `tool[\s_-]*(?:results?|notes?|calls?)\b|the person writes\b|the conversation starts\b|nothing was sent\b|\d+\s+earlier\s+messages?\s+of\s+this\s+turn\b`
+	own = `tool[\s_-]*(?:results?|notes?|calls?)\b|the person writes\b|the conversation starts\b|nothing was sent\b|not answered yet\b|answered by the programme\b|\d+\s+earlier\s+messages?\s+of\s+this\s+turn\b`
 	// stored are the marks of a stored message, redacted those of a cut text and
 	// of redaction.
 	stored   = `voice[\s_-]*note\b|the person sent \d|the text was longer\b`
@@ -135,6 +135,17 @@ func NeutraliseMessage(text string) string {
 func NeutraliseResult(text string) string {
 	if at := strings.LastIndex(text, "\n\n"+Plan); at >= 0 {
 		return Neutralise(text[:at]) + text[at:]
+	}
+	return Neutralise(text)
+}
+
+// NeutraliseWords does the work of Neutralise for a participant's message that the
+// program may have marked at its end.
+func NeutraliseWords(text string) string {
+	for _, mark := range []string{NotAnswered, Answered} {
+		if words, marked := strings.CutSuffix(text, mark); marked {
+			return Neutralise(words) + mark
+		}
 	}
 	return Neutralise(text)
 }

@@ -134,7 +134,7 @@ func (t *alternatingMessages) addMessage(role, content string) {
 // addWords adds what a person wrote, kept apart from a result before it.
 func (t *alternatingMessages) addWords(content string) {
 	if !marks.IsCue(content) {
-		content = marks.Neutralise(content)
+		content = marks.NeutraliseWords(content)
 	}
 	if t.lastIsResult {
 		content = marks.PersonWrites + content
