@@ -6,10 +6,12 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"coachline/internal/agent/marks"
 	"coachline/internal/sim/openai"
 	"coachline/internal/sim/twilio"
 )
@@ -139,12 +141,8 @@ func say(format string, args ...any) openai.Answer {
 	return openai.Answer{Text: fmt.Sprintf(format, args...)}
 }
 
-// safetyMark begins a safety text as the model is shown it. It answers no text but
-// the one that may be a crisis: what came before it may still wait for a reply.
-const safetyMark = "[safety text"
-
-// findUnanswered returns what came after the coach's last reply: without tool calls, and
-// without safety texts and the texts that these answer.
+// findUnanswered returns what came after the coach's last reply: without what the
+// programme answered by itself, as with a safety text.
 func findUnanswered(ask openai.Request) []openai.Message {
 	from := len(ask.Messages)
 	for from > 1 && !isReply(ask.Messages[from-1]) {
@@ -152,12 +150,17 @@ func findUnanswered(ask openai.Request) []openai.Message {
 	}
 	var fresh []openai.Message
 	for _, one := range ask.Messages[from:] {
-		switch {
-		case strings.HasPrefix(string(one.Content), safetyMark) && len(fresh) > 0:
-			fresh = fresh[:len(fresh)-1]
-		case one.Role != "tool" && one.Role != "system":
-			fresh = append(fresh, one)
+		if one.Role != "user" {
+			if one.Role == "assistant" && string(one.Content) != marks.NothingSent {
+				fresh = append(fresh, one)
+			}
+			continue
 		}
+		// Messages that follow each other are one to the model.
+		texts := strings.Split(string(one.Content), "\n\n")
+		texts = slices.DeleteFunc(texts, func(text string) bool { return strings.HasSuffix(text, marks.Answered) })
+		one.Content = openai.Content(strings.Join(texts, "\n\n"))
+		fresh = append(fresh, one)
 	}
 	return fresh
 }
@@ -165,7 +168,7 @@ func findUnanswered(ask openai.Request) []openai.Message {
 // isReply reports whether the coach said it, and may have answered what came
 // before.
 func isReply(m openai.Message) bool {
-	return m.Role == "assistant" && len(m.ToolCalls) == 0 && !strings.HasPrefix(string(m.Content), safetyMark)
+	return m.Role == "assistant" && len(m.ToolCalls) == 0 && string(m.Content) != marks.NothingSent
 }
 
 // wishes are the calls for the daily prompts and goals that fresh texts ask for

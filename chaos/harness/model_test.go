@@ -19,8 +19,8 @@ func TestModelAnswersWhatIsNew(t *testing.T) {
 		{"one text", user("p07 m0001 hello"), tools, "re: p07 m0001"},
 		{"a burst", user("p07 m0001 hello") + "," + user("p07 m0002 burst"), tools, "re: p07 m0001 m0002"},
 		{"after an answer", user("p07 m0001 hello") + "," + said("re: p07 m0001") + "," + user("p07 m0002 hello"), tools, "re: p07 m0002"},
-		{"a safety text in between", user("p07 m0001 hello") + "," + user("p07 m0002 i want to die") + "," + said("[safety text, sent 10:00] Call 988.") + "," +
-			user("p07 m0003 hello"), tools, "re: p07 m0001 m0003"},
+		{"a safety text in between", user("p07 m0001 hello\n\np07 m0002 i want to die\n[answered by the programme]\n\np07 m0003 hello"), tools, "re: p07 m0001 m0003"},
+		{"a text after a tool", user("p07 m0003 daily 07:00") + "," + called + "," + said("[Nothing was sent.]") + "," + user("p07 m0004 hello"), tools, "re: p07 m0003 m0004"},
 		{"a greeting", user("[hint] greet"), tools, "hello p07, number 3"},
 		{"a prompt", user("[task] write"), "", "prompt for p07, number 3"},
 		{"after a tool", user("p07 m0003 daily 07:00") + "," + called, tools, "re: p07 m0003"},
