@@ -30,8 +30,11 @@ func readAnswers(t *testing.T, name string) []answer {
 
 // written is what a person wrote before.
 var written = map[string]string{
-	"en": "I did not walk today, what would you do tomorrow?", "de": "Ich bin heute nicht gelaufen, und was mache ich morgen?", "es": "Hoy no caminé, ¿y qué hago mañana con esto?",
-	"fr": "Je n'ai pas marché aujourd'hui, et demain je fais quoi ?", "pt": "Hoje não caminhei, e amanhã o que você faz?",
+	"en": "I did not walk today, what would you do tomorrow? My knee was fine but the children kept me busy until nine and then I fell asleep on the sofa",
+	"de": "Ich bin heute nicht gelaufen, und was mache ich morgen? Dem Knie geht es gut, aber die Kinder waren bis neun wach und dann bin ich eingeschlafen",
+	"es": "Hoy no caminé, ¿y qué hago mañana con esto? La rodilla está bien, pero los niños se durmieron a las nueve y después me quedé dormida en el sofá",
+	"fr": "Je n'ai pas marché aujourd'hui, et demain je fais quoi ? Le genou va bien, mais les enfants étaient debout jusqu'à neuf heures et je me suis endormie",
+	"pt": "Hoje não caminhei, e amanhã o que você faz? O joelho está bem, mas as crianças ficaram acordadas até as nove e depois eu dormi no sofá da sala",
 }
 
 // refuse reports whether an answer does not reach the phone as it is.
@@ -87,5 +90,22 @@ func TestMend(t *testing.T) {
 		"See you tomorrow": "See you tomorrow",
 	} {
 		require.Equal(t, want, outgoing.Mend(in), in)
+	}
+}
+
+// TestLanguageOfTersePeople: short answers, and some words that other languages have
+// too, make a person no speaker of another language.
+func TestLanguageOfTersePeople(t *testing.T) {
+	for language, texts := range map[string][]string{
+		"en": {"no", "no thanks", "no", "No", "ok", "no", "yes", "no", "not yet no", "as always no", "no", "da da da", "no no no, busy, no mood, no luck, no energy again, no idea why, no"},
+		"de": {"so", "no", "o je", "no", "na ja, so la la", "o je o je", "Na so was", "so", "no", "is so", "plan b", "um 8", "oh no, se o na no, ok, o je, na ja, so so la la, tja, hm, nun ja"},
+	} {
+		for _, a := range readAnswers(t, "good-answers.tsv") {
+			if a.language != language {
+				continue
+			}
+			kind := outgoing.Check(outgoing.Reply{Text: a.reply, Written: texts, Programme: "Coachline"})
+			require.Empty(t, kind, "%v then %q", texts, a.reply)
+		}
 	}
 }
