@@ -13,6 +13,7 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/metrics"
 	"coachline/internal/study"
+	"coachline/internal/text"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
@@ -212,7 +213,7 @@ func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes st
 		return "", unsendableError()
 	}
 	if toolcall.IsCut(answer) {
-		verdict.Text = toolcall.CutAtSentence(verdict.Text)
+		verdict.Text = text.CutAtSentence(verdict.Text)
 	}
 	text := agent.Clean(verdict.Text)
 	instructions, err := agent.NewInstructions(w.tools.Prompts, w.tools.Programme)

@@ -102,7 +102,7 @@ func expectDraft(t *testing.T, c *conversation) {
 	c.Fill("textbox", "Message", "Hello from the")
 	c.ada.text("what was that again?")
 	c.ExpectText("what was that again?")
-	c.ada.next(soon)
+	c.ExpectText(c.ada.next(soon)) // so that what is clicked moves no more
 	c.ExpectValue("textbox", "Message", "Hello from the")
 	c.Fill("textbox", "Message", "Hello from the team")
 	c.Click("button", "Send")

@@ -28,12 +28,23 @@ type capabilities struct {
 }
 
 // getOrRead returns the stored capability and reads it again once it is older
-// than relearn.
+// than relearn. One caller reads; the others go on with the old one meanwhile.
 func (c *capabilities) getOrRead(now time.Time, read func() models.Capability) models.Capability {
 	c.mu.Lock()
+	value, at := c.value, c.at
+	if !at.IsZero() && now.Sub(at) <= relearn {
+		c.mu.Unlock()
+		return value
+	}
+	if !at.IsZero() {
+		c.at = now
+	}
+	c.mu.Unlock()
+	value = read()
+	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.at.IsZero() || now.Sub(c.at) > relearn {
-		c.value, c.at = read(), now
+	if c.at.IsZero() || c.at.Equal(now) { // What was learnt meanwhile is newer.
+		c.value, c.at = value, now
 	}
 	return c.value
 }

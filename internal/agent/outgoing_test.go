@@ -20,7 +20,7 @@ func TestWordsThatReachNoPhone(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.model.on(chat, said{text: reply})
-		step := w.addText("how are you today, did you see what I wrote?").runRound()
+		step := w.addText("how are you today, did you see what I wrote? I was thinking about the walk with my sister, and whether the new shoes are the right ones for it").runRound()
 		require.Empty(t, step.Text, reply)
 		require.Contains(t, stageDecisions(t, step), "guard "+reason, reply)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/agent/plan"
 	"coachline/internal/agent/toolcall"
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -256,7 +257,7 @@ func (r *round) askWhole(ctx context.Context, compose composer) (models.ChatResp
 	if err != nil || !toolcall.IsCut(answer) || verdict.Judgment == toolcall.Calls {
 		return answer, verdict, err
 	}
-	if whole := toolcall.CutAtSentence(verdict.Text); verdict.Judgment == toolcall.Words && whole != "" {
+	if whole := text.CutAtSentence(verdict.Text); verdict.Judgment == toolcall.Words && whole != "" {
 		r.trace.note(models.StageGuard, "guard cut at a sentence")
 		verdict.Text = whole
 		return answer, verdict, nil
@@ -271,7 +272,7 @@ func (r *round) askWhole(ctx context.Context, compose composer) (models.ChatResp
 		answer, verdict = again, second
 	}
 	if toolcall.IsCut(answer) && verdict.Judgment == toolcall.Words {
-		if verdict.Text = toolcall.CutAtSentence(verdict.Text); verdict.Text == "" {
+		if verdict.Text = text.CutAtSentence(verdict.Text); verdict.Text == "" {
 			verdict.Judgment = toolcall.Malformed
 		}
 	}

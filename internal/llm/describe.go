@@ -46,20 +46,40 @@ func (c *Client) Describe(ctx context.Context, model string) (models.ModelFacts,
 	if c.cfg.BaseURL == "" {
 		return models.ModelFacts{}, nil
 	}
-	c.facts.mu.Lock()
-	defer c.facts.mu.Unlock()
 	now := c.cfg.Now()
-	if kept, ok := c.facts.known[model]; ok && now.Sub(kept.at) < describeAgain {
+	kept, isAsked := c.facts.get(model, now)
+	if !isAsked {
 		return kept.facts, kept.err
 	}
 	ctx, cancel := context.WithTimeout(ctx, describeLimit)
 	defer cancel()
 	out, err := c.askFacts(ctx, model)
-	if c.facts.known == nil {
-		c.facts.known = map[string]described{}
-	}
-	c.facts.known[model] = described{out, err, now}
+	c.facts.put(model, described{out, err, now})
 	return out, err
+}
+
+// get returns what is kept of a model, and whether the caller is to ask for it. One
+// asks again for what is old; the others go on with the old answer meanwhile.
+func (f *facts) get(model string, now time.Time) (kept described, isAsked bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	kept, ok := f.known[model]
+	if ok && now.Sub(kept.at) < describeAgain {
+		return kept, false
+	}
+	if ok {
+		f.known[model] = described{kept.facts, kept.err, now}
+	}
+	return kept, true
+}
+
+func (f *facts) put(model string, answer described) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.known == nil {
+		f.known = map[string]described{}
+	}
+	f.known[model] = answer
 }
 
 // modelEntry is what lists of models and Ollama say of one, under the names of

@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
@@ -81,4 +83,27 @@ func TestOverflowSaysHowLong(t *testing.T) {
 			require.Equal(t, want, [2]int{got.ContextTokens, got.PromptTokens})
 		})
 	}
+}
+
+// TestDescribeHoldsNobody: while old facts are asked for again, others go on with them.
+func TestDescribeHoldsNobody(t *testing.T) {
+	var c *Client
+	now, asked := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC), 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked++; asked > 1 {
+			got, err := c.Describe(r.Context(), "m")
+			assert.NoError(t, err)
+			assert.Equal(t, 4096, got.ContextTokens)
+		}
+		answers(200, `{"data":[{"id":"m","max_model_len":4096}]}`)(w, r)
+	}))
+	t.Cleanup(server.Close)
+	c, err := New(Config{BaseURL: server.URL + "/v1", Keys: []string{"key"}, Now: func() time.Time { return now }})
+	require.NoError(t, err)
+	for range 2 {
+		_, err = c.Describe(t.Context(), "m")
+		require.NoError(t, err)
+		now = now.Add(describeAgain)
+	}
+	require.Equal(t, 2, asked)
 }

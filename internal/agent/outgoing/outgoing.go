@@ -6,6 +6,8 @@ package outgoing
 import (
 	"regexp"
 	"strings"
+
+	"coachline/internal/text"
 )
 
 // Kind is why a reply is refused; empty for one that may go.
@@ -97,15 +99,10 @@ func Mend(words string) string {
 	if !isCutOff(words) {
 		return words
 	}
-	ends := sentenceEnd.FindAllStringIndex(words, -1)
-	if len(ends) == 0 {
-		return ""
-	}
-	return strings.TrimSpace(words[:ends[len(ends)-1][1]])
+	return text.CutAtSentence(words)
 }
 
 var (
-	sentenceEnd = regexp.MustCompile(`[.!?…。！？]+["'”’»)\]]*(?:\s|$)`)
 	// wordEnd is a text that ends with a letter or a mark that ends no sentence.
 	wordEnd = regexp.MustCompile(`(?:[\p{L}]|[,:;])$`)
 	// laughter ends a text as a full stop does.
@@ -128,8 +125,8 @@ func isCutOff(words string) bool {
 		return false
 	}
 	last, least := words, cutAlone
-	if ends := sentenceEnd.FindAllStringIndex(words, -1); len(ends) > 0 {
-		last, least = words[ends[len(ends)-1][1]:], cutWords
+	if end := text.LastSentenceEnd(words); end > 0 {
+		last, least = words[end:], cutWords
 	}
 	return len(strings.Fields(last)) >= least // An address is one word.
 }

@@ -1,9 +1,7 @@
 package toolcall
 
 import (
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"coachline/internal/agent/marks"
@@ -117,17 +115,4 @@ func (e Ending) Apply(req models.ChatRequest) models.ChatRequest {
 		req.Messages = append(slices.Clone(req.Messages), models.ChatMessage{Role: roleUser, Content: marks.Task + e.Task})
 	}
 	return req
-}
-
-// sentenceEnd is the end of a sentence, with what closes it.
-var sentenceEnd = regexp.MustCompile(`[.!?…。！？]+["'”’)\]]*(?:\s|$)|\n`)
-
-// CutAtSentence returns a text that was cut off, up to the end of its last
-// whole sentence; empty when it holds none.
-func CutAtSentence(text string) string {
-	ends := sentenceEnd.FindAllStringIndex(text, -1)
-	if len(ends) == 0 {
-		return ""
-	}
-	return strings.TrimSpace(text[:ends[len(ends)-1][1]])
 }

@@ -61,16 +61,3 @@ func TestSized(t *testing.T) {
 	require.Equal(t, 1024, toolcall.SizedStage(models.ChatRequest{Model: "gpt-4o"}, 0).MaxTokens)
 	require.Equal(t, 4096, toolcall.SizedStage(models.ChatRequest{Model: "o3"}, 0).MaxTokens)
 }
-
-func TestCutAtSentence(t *testing.T) {
-	for _, tt := range []struct{ in, want string }{
-		{"Nice walk! Tomorrow we", "Nice walk!"},
-		{"One. Two? Three", "One. Two?"},
-		{"no end in sight", ""},
-		{"A line\nand a bit", "A line"},
-		{"Whole.", "Whole."},
-		{"It costs 3.50 and", ""},
-	} {
-		require.Equal(t, tt.want, toolcall.CutAtSentence(tt.in), tt.in)
-	}
-}

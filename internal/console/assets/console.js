@@ -19,7 +19,7 @@
   const state = document.getElementById("follow-state");
   if (!subject || !toggle || !window.EventSource) return;
   toggle.checked = localStorage.getItem("follow") !== "no";
-  let port, timer, quiet, fetching = false, again = false;
+  let port, timer, quiet, fetching = false, again = false, isPressed = false;
   const lost = " (connection lost, trying again)";
 
   const isBox = (field) => field.type === "radio" || field.type === "checkbox";
@@ -38,6 +38,11 @@
       Object.assign(document.createElement("p"), { className: "prewrap", textContent: words }));
     document.getElementById("main").prepend(note);
   };
+
+  // What is pressed stays in its place until it is let go: a page that grows in between
+  // would lose the click.
+  addEventListener("pointerdown", () => { isPressed = true; });
+  for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => { isPressed = false; if (again) { again = false; schedule(); } });
 
   const morph = (fresh) => {
     const page = document.getElementById("page"), focused = document.activeElement, around = [];
@@ -69,11 +74,13 @@
       if (!answer) return; // The stream says when the server is back.
       if (answer.redirected || answer.status === 401) { location.reload(); return; }
       if (!answer.ok) return;
-      morph(new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("page"));
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("page");
+      if (isPressed) { again = true; return; }
+      morph(fresh);
       document.documentElement.dataset.redrawn = String(Number(document.documentElement.dataset.redrawn || 0) + 1);
     } finally {
       fetching = false;
-      if (again) { again = false; schedule(); }
+      if (again && !isPressed) { again = false; schedule(); }
     }
   };
   const schedule = () => { clearTimeout(timer); timer = setTimeout(redraw, 50); };
