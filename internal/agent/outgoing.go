@@ -215,7 +215,7 @@ func (r *round) toldTask() string {
 	if len(names) > 0 {
 		done = "these tools were carried out: " + strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("Your last answer said that something was or will be done, and was not sent: in this turn %s, and nobody else was told. Answer the person again without that claim.", done)
+	return fmt.Sprintf("Your last answer said that something was or will be done, and was not sent: in this turn %s, and no person was told. Answer the person again without that claim.", done)
 }
 
 // freshQuestion returns a fixed question about the habit that the person was not asked
