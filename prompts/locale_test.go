@@ -39,7 +39,7 @@ func TestFixedSpeaksThePersonsLanguage(t *testing.T) {
 	tests := []struct{ name, locale, want string }{
 		{"C13 language", "es", "Gracias por participar"},
 		{"C13 region of a language", "es-MX", "Gracias por participar"},
-		{"C13 other case and underscore", "pt_br", "Obrigado por participar"},
+		{"C13 other case and underscore", "pt_br", "Agradecemos"},
 		{"C13 script", "de-Latn-AT", "Danke"},
 		{"C13 French", "fr-CA", "Merci"},
 		{"C13 a language whose readers understand German", "lb", "Danke"},
@@ -63,14 +63,14 @@ func TestFixedSpeaksThePersonsLanguage(t *testing.T) {
 // with the words that the carrier acts on.
 func TestTranslationsCostNoMoreThanEnglish(t *testing.T) {
 	keywords := []string{"STOP", "HELP", "START", "Coachline", "Ada", " 1 ", " 2 "}
-	for n := range 8 {
-		locale, lib := []string{"es", "fr", "de", "pt"}[n/2], load(t, "").WithMaxPerDay(n%2*2)
+	for n := range 10 {
+		locale, lib := []string{"es", "fr", "de", "pt", "pt-PT"}[n/2], load(t, "").WithMaxPerDay(n%2*2)
 		for _, name := range fixedNames(t) {
 			t.Run(locale+" "+string(name), func(t *testing.T) {
 				english, text := fixed(t, lib, name, ""), fixed(t, lib, name, locale)
 				require.NotEqual(t, english, text)
 				want, got := segments.Count(english), segments.Count(text)
-				require.Equal(t, segments.GSM7, got.Encoding)
+				require.True(t, got.Encoding == segments.GSM7 || got.Segments == 1, "a text that is not in GSM-7 is one of at most 70 characters")
 				require.LessOrEqual(t, got.Segments, want.Segments)
 				require.LessOrEqual(t, utf8.RuneCountInString(text), 300)
 				for _, word := range keywords {

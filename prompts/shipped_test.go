@@ -14,7 +14,7 @@ import (
 // that each of them is written in.
 var shipped = map[string]whatlanggo.Lang{
 	"en": whatlanggo.Eng, "en-GB": whatlanggo.Eng, "es": whatlanggo.Spa, "es-MX": whatlanggo.Spa, "de": whatlanggo.Deu, "de-CH": whatlanggo.Deu,
-	"fr": whatlanggo.Fra, "fr-CA": whatlanggo.Fra, "pt": whatlanggo.Por, "pt-BR": whatlanggo.Por,
+	"fr": whatlanggo.Fra, "fr-CA": whatlanggo.Fra, "pt": whatlanggo.Por, "pt-BR": whatlanggo.Por, "pt-PT": whatlanggo.Por,
 }
 
 func TestShippedLocales(t *testing.T) {
