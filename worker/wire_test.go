@@ -32,7 +32,7 @@ import (
 // give the change a change id. A new line is recorded with
 // make record RUN=TestWireNames
 func TestWireNames(t *testing.T) {
-	w := &wire{within: map[reflect.Type]bool{}}
+	w := &wireNames{within: map[reflect.Type]bool{}}
 	w.workflow(models.WorkflowType, workflows.Participant)
 	w.workflow(models.WorkflowReconcile, workflows.Reconcile)
 	w.workflow(models.SubagentWorkflowType, workflows.Subagent)
@@ -74,27 +74,27 @@ func without(lines, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(other, line) })
 }
 
-// wire collects lines. within holds the types around the present place: one
+// wireNames collects lines. within holds the types around the present place: one
 // that holds itself is not followed again.
-type wire struct {
+type wireNames struct {
 	lines  []string
 	within map[reflect.Type]bool
 }
 
-func (w *wire) add(format string, args ...any) {
+func (w *wireNames) add(format string, args ...any) {
 	w.lines = append(w.lines, fmt.Sprintf(format, args...))
 }
 
-func (w *wire) workflow(name string, fn any) {
+func (w *wireNames) workflow(name string, fn any) {
 	w.function("workflow "+name, reflect.TypeOf(fn), reflect.TypeFor[workflow.Context]())
 }
 
 // activity takes the methods that the SDK registers: those with a context first.
-func (w *wire) activity(m reflect.Method) {
+func (w *wireNames) activity(m reflect.Method) {
 	w.function("activity "+m.Name, m.Type, reflect.TypeFor[context.Context]())
 }
 
-func (w *wire) function(name string, fn, contextType reflect.Type) {
+func (w *wireNames) function(name string, fn, contextType reflect.Type) {
 	w.add("%s", name)
 	for in := range fn.Ins() {
 		if in != contextType && !isReceiver(in) {
@@ -117,7 +117,7 @@ var (
 )
 
 // value adds one line for each JSON field that can be reached from a type.
-func (w *wire) value(place string, of reflect.Type) {
+func (w *wireNames) value(place string, of reflect.Type) {
 	if of == nil {
 		w.add("%s", place)
 		return
@@ -132,7 +132,7 @@ func (w *wire) value(place string, of reflect.Type) {
 	}
 }
 
-func (w *wire) fields(place string, of reflect.Type) {
+func (w *wireNames) fields(place string, of reflect.Type) {
 	if of == timeType || of.Implements(marshalerType) {
 		w.add("%s %s", place, of)
 		return
@@ -165,7 +165,7 @@ func (w *wire) fields(place string, of reflect.Type) {
 
 // constants adds the string constants of the packages in a folder: kinds,
 // states, error types, attribute and queue names.
-func (w *wire) constants(t *testing.T, folder string) {
+func (w *wireNames) constants(t *testing.T, folder string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -184,7 +184,7 @@ func (w *wire) constants(t *testing.T, folder string) {
 	}))
 }
 
-func (w *wire) group(group *ast.GenDecl) {
+func (w *wireNames) group(group *ast.GenDecl) {
 	for _, s := range group.Specs {
 		for _, value := range s.(*ast.ValueSpec).Values {
 			ast.Inspect(value, func(n ast.Node) bool {

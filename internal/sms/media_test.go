@@ -23,15 +23,15 @@ func TestVoiceNotesOfAWebhook(t *testing.T) {
 	require.Empty(t, voiceOf(form, 1))
 }
 
-// wire answers like the carrier and its media hosts.
-type wire func(*http.Request) page
+// pages answers like the carrier and its media hosts.
+type pages func(*http.Request) page
 
 type page struct {
 	status               int
 	kind, body, location string
 }
 
-func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w pages) RoundTrip(r *http.Request) (*http.Response, error) {
 	p := w(r)
 	head := http.Header{"Content-Type": {p.kind}, "Location": {p.location}}
 	return &http.Response{StatusCode: p.status, Header: head, Body: io.NopCloser(strings.NewReader(p.body))}, nil
@@ -68,7 +68,7 @@ func TestRecording(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c, err := New(Config{AccountSID: "AC1", AuthToken: "secret1", From: "+15017122661"})
 			require.NoError(t, err)
-			c.next = wire(func(r *http.Request) page {
+			c.next = pages(func(r *http.Request) page {
 				_, _, known := r.BasicAuth()
 				if r.URL.Host != carrierHost {
 					require.False(t, known, "the password stays with the carrier")

@@ -16,7 +16,7 @@ func fencedCalls(t *testing.T, req models.ChatRequest) (words string, calls []mo
 	t.Helper()
 	offered, err := toolcall.Offer(library(t), models.Capability{Protocol: models.ProtocolText, Size: models.SizeSmall}, req)
 	require.NoError(t, err)
-	got := wire(offered).answer("id")
+	got := wireRequest(offered).answer("id")
 	require.Empty(t, got.Calls, "a text protocol has no field for calls")
 	for _, block := range fence.FindAllStringSubmatch(got.Text, -1) {
 		calls = append(calls, models.ToolCall{ID: fmt.Sprintf("c%d", len(calls)), Name: toolScheduler, Arguments: block[1]})

@@ -20,8 +20,8 @@ func catalogue(t testing.TB) []models.ToolSpec {
 	return registry.For(models.ModeIntake)
 }
 
-// wire is a request as the script reads it.
-func wire(req models.ChatRequest) Request {
+// wireRequest is a request as the script reads it.
+func wireRequest(req models.ChatRequest) Request {
 	ask := Request{Model: "m"}
 	for _, m := range req.Messages {
 		message := Message{Role: m.Role, Content: Content(m.Content), ToolCallID: m.ToolCallID}
@@ -40,7 +40,7 @@ func wire(req models.ChatRequest) Request {
 
 func inWordsOnly(t *testing.T, req models.ChatRequest) string {
 	t.Helper()
-	got := wire(req).answer("id")
+	got := wireRequest(req).answer("id")
 	require.Empty(t, got.Calls)
 	return got.Text
 }
