@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/segments"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -58,7 +59,7 @@ func TestSendPage(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			front := newFront(t, &noticeStore{}, &hintCarrier{})
 			front.Alarms, front.Pager = &tt.a, &tt.a
-			sent, err := front.SendPage(t.Context(), models.AlertInput{AlarmID: "alarm-7"})
+			sent, err := front.SendPage(t.Context(), wire.AlertInput{AlarmID: "alarm-7"})
 			require.ErrorIs(t, err, tt.a.err)
 			require.Equal(t, tt.sent, sent)
 			require.Equal(t, tt.paged, tt.a.paged)
@@ -73,15 +74,15 @@ func TestSafetyText(t *testing.T) {
 	a := &alarms{}
 	front := newFront(t, &noticeStore{}, &hintCarrier{})
 	front.Alarms, front.Programme = a, "A programme with a name of 40 characters"
-	out, err := front.SendSafetyText(t.Context(), models.AlertInput{AlarmID: "alarm-7"})
+	out, err := front.SendSafetyText(t.Context(), wire.AlertInput{AlarmID: "alarm-7"})
 	require.NoError(t, err)
-	require.Equal(t, models.OutboxCanceled, out.Status, "there is nothing to answer")
+	require.Equal(t, wire.OutboxCanceled, out.Status, "there is nothing to answer")
 	require.Len(t, a.asked, 1)
 	for _, part := range []string{front.Programme, "911", "988", "no person may read this soon"} {
 		require.Contains(t, a.asked[0].Body, part)
 	}
 	front.AlertsTeam = true
-	_, err = front.SendSafetyText(t.Context(), models.AlertInput{AlarmID: "alarm-7"})
+	_, err = front.SendSafetyText(t.Context(), wire.AlertInput{AlarmID: "alarm-7"})
 	require.NoError(t, err)
 	require.Contains(t, a.asked[1].Body, "A person on the A programme with a name of 40 characters team is being told")
 	require.Len(t, segments.Split(a.asked[0].Body, segments.Options{}).Texts, 1, prompts.Crisis)
@@ -92,12 +93,12 @@ func TestWeakSignPromisesNoPerson(t *testing.T) {
 	a := &alarms{weak: true}
 	front := newFront(t, &noticeStore{}, &hintCarrier{})
 	front.Alarms, front.Pager, front.AlertsTeam = a, a, true
-	_, err := front.SendSafetyText(t.Context(), models.AlertInput{AlarmID: "alarm-7"})
+	_, err := front.SendSafetyText(t.Context(), wire.AlertInput{AlarmID: "alarm-7"})
 	require.NoError(t, err)
 	require.Len(t, a.asked, 1)
 	require.NotContains(t, a.asked[0].Body, "is being told")
 	a.weak = false
-	_, err = front.SendSafetyText(t.Context(), models.AlertInput{AlarmID: "alarm-7"})
+	_, err = front.SendSafetyText(t.Context(), wire.AlertInput{AlarmID: "alarm-7"})
 	require.NoError(t, err)
 	require.Contains(t, a.asked[1].Body, "is being told")
 }
@@ -108,13 +109,13 @@ func TestSendPageAgain(t *testing.T) {
 	a := &alarms{}
 	front := newFront(t, &noticeStore{}, &hintCarrier{})
 	front.Alarms, front.Pager = a, a
-	sent, err := front.SendPage(t.Context(), models.AlertInput{AlarmID: "alarm-7", Again: true})
+	sent, err := front.SendPage(t.Context(), wire.AlertInput{AlarmID: "alarm-7", Again: true})
 	require.NoError(t, err)
 	require.True(t, sent)
 	require.Equal(t, "alarm-7-again", a.pages[0].ID)
 	require.True(t, a.pages[0].Again)
 	a.acknowledgedAt = &now
-	sent, err = front.SendPage(t.Context(), models.AlertInput{AlarmID: "alarm-7", Again: true})
+	sent, err = front.SendPage(t.Context(), wire.AlertInput{AlarmID: "alarm-7", Again: true})
 	require.NoError(t, err)
 	require.False(t, sent)
 	require.Len(t, a.pages, 1)

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -16,22 +17,22 @@ func TestAnswersInACrisis(t *testing.T) {
 	require.NoError(t, err)
 	turns := &TurnLoader{Prompts: library, Programme: "Steps"}
 	calm := models.TurnContext{Participant: models.Participant{Locale: "en-US"}}
-	crisis := models.TurnContext{Participant: models.Participant{Locale: "en-US", Attention: models.AttentionCrisis}}
-	answer := func(kind models.TurnKind, turn models.TurnContext) string {
+	crisis := models.TurnContext{Participant: models.Participant{Locale: "en-US", Attention: wire.AttentionCrisis}}
+	answer := func(kind wire.TurnKind, turn models.TurnContext) string {
 		text, err := turns.answerText(kind, turn)
 		require.NoError(t, err)
 		return text
 	}
 	for _, turn := range []models.TurnContext{calm, crisis} {
-		require.Contains(t, answer(models.TurnHelp, turn), "In danger? Call your local emergency number")
+		require.Contains(t, answer(wire.TurnHelp, turn), "In danger? Call your local emergency number")
 	}
-	require.NotContains(t, answer(models.TurnHelp, calm), "In danger now?")
-	require.Regexp(t, `(?s)no person may read this soon.*988.*automated habit coach`, answer(models.TurnHelp, crisis))
+	require.NotContains(t, answer(wire.TurnHelp, calm), "In danger now?")
+	require.Regexp(t, `(?s)no person may read this soon.*988.*automated habit coach`, answer(wire.TurnHelp, crisis))
 	turns.AlertsTeam = true
-	require.Regexp(t, `(?s)is being told.*988.*automated habit coach`, answer(models.TurnHelp, crisis))
+	require.Regexp(t, `(?s)is being told.*988.*automated habit coach`, answer(wire.TurnHelp, crisis))
 
-	calm.Participant.Status, crisis.Participant.Status = models.StatusOptedOut, models.StatusOptedOut
-	require.NotContains(t, answer(models.TurnConsent, calm), "988")
-	require.Contains(t, answer(models.TurnConsent, crisis), "988")
-	require.Contains(t, answer(models.TurnConsent, crisis), "START")
+	calm.Participant.Status, crisis.Participant.Status = wire.StatusOptedOut, wire.StatusOptedOut
+	require.NotContains(t, answer(wire.TurnConsent, calm), "988")
+	require.Contains(t, answer(wire.TurnConsent, crisis), "988")
+	require.Contains(t, answer(wire.TurnConsent, crisis), "START")
 }

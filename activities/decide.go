@@ -12,6 +12,7 @@ import (
 	"coachline/internal/study"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Results that the model reads for a call that was not run.
@@ -36,10 +37,10 @@ type DecisionActivities struct {
 
 // Decide says what follows from an event. It reads nothing but its input, and the
 // study where it is not known yet; it is safe to retry.
-func (d *DecisionActivities) Decide(ctx context.Context, in models.DecideInput) (models.Decision, error) {
+func (d *DecisionActivities) Decide(ctx context.Context, in wire.DecideInput) (wire.Decision, error) {
 	asked, err := d.newInput(ctx, in.State, in.Now)
 	if err != nil {
-		return models.Decision{}, toTemporalError(err)
+		return wire.Decision{}, toTemporalError(err)
 	}
 	decision, err := coach.Decide(asked, in.Event)
 	return decision, toTemporalError(err)
@@ -47,7 +48,7 @@ func (d *DecisionActivities) Decide(ctx context.Context, in models.DecideInput) 
 
 // newInput returns what the rules are asked with: those of the participant's study
 // and arm.
-func (d *DecisionActivities) newInput(ctx context.Context, state models.ParticipantState, now time.Time) (coach.Input, error) {
+func (d *DecisionActivities) newInput(ctx context.Context, state wire.ParticipantState, now time.Time) (coach.Input, error) {
 	settings, err := d.Studies.Resolve(ctx, state.Study, state.Arm)
 	return coach.Input{State: state, Now: now, Rules: settings.Rules(d.Rules), Zones: d.Zones}, err
 }
@@ -55,18 +56,18 @@ func (d *DecisionActivities) newInput(ctx context.Context, state models.Particip
 // DecideTool decides a tool call that changes the workflow's own state, and
 // stores its result for the model. The workflow records the decision; a retry before
 // that decides again from the same input.
-func (d *DecisionActivities) DecideTool(ctx context.Context, in models.DecideToolInput) (models.Decision, error) {
+func (d *DecisionActivities) DecideTool(ctx context.Context, in wire.DecideToolInput) (wire.Decision, error) {
 	call, err := loadCall(ctx, d.Calls, in.Tool)
 	if err != nil {
-		return models.Decision{}, toTemporalError(err)
+		return wire.Decision{}, toTemporalError(err)
 	}
 	asked, err := d.newInput(ctx, in.State, in.Now)
 	if err != nil {
-		return models.Decision{}, toTemporalError(err)
+		return wire.Decision{}, toTemporalError(err)
 	}
 	decision := d.decideCall(in, asked, call)
 	if decision.Note == "" && decision.Refused == "" {
-		return models.Decision{Effects: decision.Effects}, nil // a subagent writes the result
+		return wire.Decision{Effects: decision.Effects}, nil // a subagent writes the result
 	}
 	result := models.ToolResult{CallID: call.ID, Name: call.Name, Content: decision.Note}
 	if decision.Refused != "" {
@@ -74,49 +75,49 @@ func (d *DecisionActivities) DecideTool(ctx context.Context, in models.DecideToo
 	}
 	run, err := toolRun(in.Tool, result)
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	run.CreatedAt = in.Now
 	if err := d.Calls.CommitTool(ctx, models.ToolCommit{Run: run}); err != nil {
-		return models.Decision{}, toTemporalError(err)
+		return wire.Decision{}, toTemporalError(err)
 	}
 	countTool(d.Metrics, d.Tools, run)
 	// The text is in the row; the workflow's history needs the effects only.
-	return models.Decision{Effects: decision.Effects}, nil
+	return wire.Decision{Effects: decision.Effects}, nil
 }
 
-func (d *DecisionActivities) decideCall(in models.DecideToolInput, asked coach.Input, call models.ToolCall) models.Decision {
+func (d *DecisionActivities) decideCall(in wire.DecideToolInput, asked coach.Input, call models.ToolCall) wire.Decision {
 	switch in.Tool.Refuse {
 	case RefuseLimit:
-		return models.Decision{Refused: "tool call limit of this turn reached; answer now from what you know, and do not claim that this was done"}
+		return wire.Decision{Refused: "tool call limit of this turn reached; answer now from what you know, and do not claim that this was done"}
 	case RefuseFailed:
-		return models.Decision{Refused: "the tool is out of order right now; tell the person truthfully that this was not done"}
+		return wire.Decision{Refused: "the tool is out of order right now; tell the person truthfully that this was not done"}
 	}
 	if call.Refused != "" {
-		return models.Decision{Refused: call.Refused}
+		return wire.Decision{Refused: call.Refused}
 	}
 	newID := fmt.Sprintf("sch-%s-s%dc%d", turnNumber(in.Tool), in.Tool.Step, in.Tool.Call)
 	event, err := d.Tools.Event(call, newID)
 	if err != nil {
-		return models.Decision{Refused: err.Error()}
+		return wire.Decision{Refused: err.Error()}
 	}
-	if event.Kind == models.EventSubagentAsk {
+	if event.Kind == wire.EventSubagentAsk {
 		event.Plan.Subagent.TurnID = models.SubagentTurnID(in.Tool.TurnID, in.Tool.Step, in.Tool.Call)
 	}
 	decision, err := coach.Decide(asked, event)
 	if err != nil {
-		return models.Decision{Refused: err.Error()}
+		return wire.Decision{Refused: err.Error()}
 	}
 	return decision
 }
 
 // turnNumber returns the last part of the turn id, "t42".
-func turnNumber(in models.ToolInput) string {
+func turnNumber(in wire.ToolInput) string {
 	return in.TurnID[len(in.ParticipantID)+1:]
 }
 
 // loadCall reads one tool call of a finished round.
-func loadCall(ctx context.Context, calls Turns, in models.ToolInput) (models.ToolCall, error) {
+func loadCall(ctx context.Context, calls Turns, in wire.ToolInput) (models.ToolCall, error) {
 	step, err := calls.Step(ctx, in.TurnID, in.Step)
 	if err != nil {
 		return models.ToolCall{}, fmt.Errorf("reading round %d of %s: %w", in.Step, in.TurnID, err)
@@ -131,7 +132,7 @@ func loadCall(ctx context.Context, calls Turns, in models.ToolInput) (models.Too
 	return asked[in.Call], nil
 }
 
-func toolRun(in models.ToolInput, result models.ToolResult) (models.ToolRun, error) {
+func toolRun(in wire.ToolInput, result models.ToolResult) (models.ToolRun, error) {
 	text, err := json.Marshal(result)
 	if err != nil {
 		return models.ToolRun{}, fmt.Errorf("encoding tool result: %w", err)

@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Deleter has the carrier delete messages; its errors are *models.CarrierError.
@@ -33,7 +34,7 @@ const (
 // EraseCopies has the carrier delete some of a person's messages. A message that
 // it refuses to delete now holds up no other; the activity fails then, and is
 // repeated until none is left. Safe to retry.
-func (e *ErasureActivities) EraseCopies(ctx context.Context, in models.EraseCopiesInput) error {
+func (e *ErasureActivities) EraseCopies(ctx context.Context, in wire.EraseCopiesInput) error {
 	defer startHeartbeat(ctx)()
 	copies, err := e.Store.CarrierCopies(ctx, in.ParticipantID, erasurePage)
 	if err != nil {

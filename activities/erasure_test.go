@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // copiesLeft are the carrier's copies of a person's messages.
@@ -52,7 +53,7 @@ func (c *copiesLeft) erase(t *testing.T) error {
 	env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
 	acts := &ErasureActivities{Store: c, Carrier: c, Now: time.Now}
 	env.RegisterActivity(acts)
-	_, err := env.ExecuteActivity(acts.EraseCopies, models.EraseCopiesInput{ParticipantID: "p1"})
+	_, err := env.ExecuteActivity(acts.EraseCopies, wire.EraseCopiesInput{ParticipantID: "p1"})
 	return err
 }
 

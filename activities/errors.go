@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // toTemporalError turns an adapter's error into the form that retry policies
@@ -22,9 +23,9 @@ func toTemporalError(err error) error {
 	case errors.As(err, &model):
 		return toModelError(model)
 	case errors.As(err, &field):
-		return temporal.NewNonRetryableApplicationError(field.Error(), models.ErrTypeInvalid, err)
+		return temporal.NewNonRetryableApplicationError(field.Error(), wire.ErrTypeInvalid, err)
 	case errors.Is(err, models.ErrNotFound):
-		return temporal.NewNonRetryableApplicationError(err.Error(), models.ErrTypeMissing, err)
+		return temporal.NewNonRetryableApplicationError(err.Error(), wire.ErrTypeMissing, err)
 	}
 	return err
 }
@@ -32,11 +33,11 @@ func toTemporalError(err error) error {
 func toModelError(err *models.ModelError) error {
 	switch err.Class {
 	case models.ModelBusy:
-		return temporal.NewApplicationErrorWithOptions(err.Error(), models.ErrTypeModelBusy,
+		return temporal.NewApplicationErrorWithOptions(err.Error(), wire.ErrTypeModelBusy,
 			temporal.ApplicationErrorOptions{NextRetryDelay: err.RetryAfter, Cause: err})
 	case models.ModelOverflow:
-		return temporal.NewNonRetryableApplicationError(err.Error(), models.ErrTypeModelOverflow, err)
+		return temporal.NewNonRetryableApplicationError(err.Error(), wire.ErrTypeModelOverflow, err)
 	case models.ModelRefused, models.ModelAuth, models.ModelNoTools:
 	}
-	return temporal.NewNonRetryableApplicationError(err.Error(), models.ErrTypeModelRefused, err)
+	return temporal.NewNonRetryableApplicationError(err.Error(), wire.ErrTypeModelRefused, err)
 }

@@ -11,11 +11,12 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/study"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // SMSSender sends an outbox row; safe to retry.
 type SMSSender interface {
-	SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error)
+	SendSMS(ctx context.Context, in wire.SendSMSInput) (wire.SendSMSResult, error)
 }
 
 // LaterRetries makes the one later retry of a text that the carrier took and
@@ -37,30 +38,30 @@ type LaterRetries struct {
 // be of no use by then ends as canceled, with the reason as its code. What may
 // change until the last moment (consent, standing, an answer to the prompt, a
 // newer reply) is judged by the gates of sending. Safe to retry.
-func (t *LaterRetries) SendLate(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
+func (t *LaterRetries) SendLate(ctx context.Context, in wire.SendSMSInput) (wire.SendSMSResult, error) {
 	try, err := t.Store.LateTry(ctx, in.OutboxID)
 	if errors.Is(err, models.ErrNotFound) {
-		return models.SendSMSResult{}, temporal.NewNonRetryableApplicationError(err.Error(), models.ErrTypeMissing, err)
+		return wire.SendSMSResult{}, temporal.NewNonRetryableApplicationError(err.Error(), wire.ErrTypeMissing, err)
 	}
 	if err != nil {
-		return models.SendSMSResult{}, fmt.Errorf("loading: %w", err)
+		return wire.SendSMSResult{}, fmt.Errorf("loading: %w", err)
 	}
 	// Errors of sending go through as they are: they say when to come again.
-	if try.Row.Status != models.OutboxReady {
+	if try.Row.Status != wire.OutboxReady {
 		return t.Posts.SendSMS(ctx, in) // it is looked up at the carrier, or over
 	}
 	at, reason, err := t.planRetry(ctx, try)
 	wait := at.Sub(t.Now())
 	switch {
 	case err != nil:
-		return models.SendSMSResult{}, err
+		return wire.SendSMSResult{}, err
 	case reason != "":
 		return t.dropRow(ctx, try.Row, reason)
 	case wait <= 0 && len(try.Before) > 0:
 		wait = partLookup
 	}
 	if wait > 0 {
-		return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("it is not due yet", models.ErrTypeCarrierBusy,
+		return wire.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("it is not due yet", wire.ErrTypeCarrierBusy,
 			temporal.ApplicationErrorOptions{NextRetryDelay: wait, Category: temporal.ApplicationErrorCategoryBenign})
 	}
 	return t.Posts.SendSMS(ctx, in)
@@ -75,7 +76,7 @@ func (t *LaterRetries) planRetry(ctx context.Context, try models.LateTry) (at ti
 			due = *row.DueAt
 		}
 	}
-	who := models.ParticipantState{Zone: try.Participant.Timezone, ZoneAssumed: try.Participant.ZoneAssumed}
+	who := wire.ParticipantState{Zone: try.Participant.Timezone, ZoneAssumed: try.Participant.ZoneAssumed}
 	settings, err := t.Studies.Resolve(ctx, try.Participant.StudyID, try.Participant.Arm)
 	if err != nil {
 		return at, "", err
@@ -106,12 +107,12 @@ func (t *LaterRetries) isUseful(try models.LateTry, at time.Time) (bool, error) 
 	return at.In(zone).Format(time.DateOnly) <= try.LocalDate, nil
 }
 
-func (t *LaterRetries) dropRow(ctx context.Context, row models.Outbox, reason string) (models.SendSMSResult, error) {
+func (t *LaterRetries) dropRow(ctx context.Context, row models.Outbox, reason string) (wire.SendSMSResult, error) {
 	err := t.Store.RecordFailed(ctx, models.SendFailure{
-		OutboxID: row.ID, Token: row.ClaimToken, Status: models.OutboxCanceled, Code: reason, Now: t.Now(),
+		OutboxID: row.ID, Token: row.ClaimToken, Status: wire.OutboxCanceled, Code: reason, Now: t.Now(),
 	})
 	if err != nil {
-		return models.SendSMSResult{}, fmt.Errorf("recording that %s is not tried: %w", row.ID, err)
+		return wire.SendSMSResult{}, fmt.Errorf("recording that %s is not tried: %w", row.ID, err)
 	}
-	return models.SendSMSResult{Status: models.OutboxCanceled, Code: reason}, nil
+	return wire.SendSMSResult{Status: wire.OutboxCanceled, Code: reason}, nil
 }

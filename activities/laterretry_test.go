@@ -12,6 +12,7 @@ import (
 	"coachline/activities"
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const tryID = "ann-t1-p1-r1"
@@ -35,9 +36,9 @@ func (r *lateRows) RecordFailed(_ context.Context, f models.SendFailure) error {
 	return nil
 }
 
-func (r *lateRows) SendSMS(_ context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
+func (r *lateRows) SendSMS(_ context.Context, in wire.SendSMSInput) (wire.SendSMSResult, error) {
 	r.posted = append(r.posted, in.OutboxID)
-	return models.SendSMSResult{Status: models.OutboxQueued}, r.answer
+	return wire.SendSMSResult{Status: wire.OutboxQueued}, r.answer
 }
 
 // instant reads a time of 2 and 3 March 2026 in New York.
@@ -48,7 +49,7 @@ func instant(t *testing.T, text string) time.Time {
 	return out.UTC()
 }
 
-func (r *lateRows) send(t *testing.T, now time.Time) (models.SendSMSResult, error) {
+func (r *lateRows) send(t *testing.T, now time.Time) (wire.SendSMSResult, error) {
 	t.Helper()
 	quiet, err := coach.ParseQuietHours("21:00-08:00")
 	require.NoError(t, err)
@@ -59,13 +60,13 @@ func (r *lateRows) send(t *testing.T, now time.Time) (models.SendSMSResult, erro
 		band = append(band, zone)
 	}
 	tries := &activities.LaterRetries{Store: r, Posts: r, Rules: coach.Rules{Quiet: quiet, Band: band}, Zones: time.LoadLocation, Now: func() time.Time { return now }}
-	return tries.SendLate(t.Context(), models.SendSMSInput{OutboxID: tryID})
+	return tries.SendLate(t.Context(), wire.SendSMSInput{OutboxID: tryID})
 }
 
 func newTry(t *testing.T, written, due string) *lateRows {
 	at := instant(t, due)
 	return &lateRows{try: models.LateTry{
-		Row:         models.Outbox{ID: tryID, Kind: models.KindReply, Status: models.OutboxReady, DueAt: &at},
+		Row:         models.Outbox{ID: tryID, Kind: models.KindReply, Status: wire.OutboxReady, DueAt: &at},
 		First:       models.Outbox{CreatedAt: instant(t, written)},
 		Participant: models.Participant{ID: "ann", Timezone: "America/New_York"},
 	}}
@@ -116,8 +117,8 @@ func TestSendLate(t *testing.T) {
 			switch {
 			case tt.code != "":
 				require.NoError(t, err)
-				require.Equal(t, models.SendSMSResult{Status: models.OutboxCanceled, Code: tt.code}, out)
-				require.Equal(t, []models.SendFailure{{OutboxID: tryID, Status: models.OutboxCanceled, Code: tt.code, Now: instant(t, tt.now)}}, tt.try.dropped)
+				require.Equal(t, wire.SendSMSResult{Status: wire.OutboxCanceled, Code: tt.code}, out)
+				require.Equal(t, []models.SendFailure{{OutboxID: tryID, Status: wire.OutboxCanceled, Code: tt.code, Now: instant(t, tt.now)}}, tt.try.dropped)
 				require.Empty(t, tt.try.posted)
 			case tt.wait > 0:
 				var later *temporal.ApplicationError
@@ -139,7 +140,7 @@ func TestSendLate(t *testing.T) {
 // sender's own wait goes through as it is.
 func TestSendLateUnderWay(t *testing.T) {
 	r := newTry(t, "02T15:00", "02T15:40")
-	r.try.Row.Status, r.answer = models.OutboxSending, temporal.NewApplicationErrorWithOptions("busy", models.ErrTypeCarrierBusy,
+	r.try.Row.Status, r.answer = wire.OutboxSending, temporal.NewApplicationErrorWithOptions("busy", wire.ErrTypeCarrierBusy,
 		temporal.ApplicationErrorOptions{NextRetryDelay: time.Minute})
 	_, err := r.send(t, instant(t, "03T01:00"))
 	require.Equal(t, r.answer, err)

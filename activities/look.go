@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // lookAgain makes the second looks that messages of a turn wait for, and reports whether
 // the safety text answers all of its messages: the turn has ended then. Where others came
 // with them, the coach answers. Safe to retry: a verdict that was kept stays.
-func (t *ModelActivities) lookAgain(ctx context.Context, in models.CallModelInput, turn models.TurnContext) (answered bool, err error) {
+func (t *ModelActivities) lookAgain(ctx context.Context, in wire.CallModelInput, turn models.TurnContext) (answered bool, err error) {
 	if turn.Turn.Outcome == models.OutcomeSafety {
 		return true, nil
 	}

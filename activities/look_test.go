@@ -12,6 +12,7 @@ import (
 	"coachline/internal/agent"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -95,11 +96,11 @@ func TestSecondLookLeavesOtherMessages(t *testing.T) {
 		require.NoError(t, err)
 		ids = append(ids, in.Inbound.ID)
 	}
-	_, err := w.env.ExecuteActivity(talk.CallModel, models.CallModelInput{
-		ParticipantID: ann, TurnID: turn, Step: 1, Mode: models.ModeIntake, Kind: models.TurnReply,
-		Begin: &models.PrepareTurnInput{
-			ParticipantID: ann, TurnID: turn, Number: w.number, Mode: models.ModeIntake,
-			Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: ids, Now: now,
+	_, err := w.env.ExecuteActivity(talk.CallModel, wire.CallModelInput{
+		ParticipantID: ann, TurnID: turn, Step: 1, Mode: wire.ModeIntake, Kind: wire.TurnReply,
+		Begin: &wire.PrepareTurnInput{
+			ParticipantID: ann, TurnID: turn, Number: w.number, Mode: wire.ModeIntake,
+			Plan: wire.TurnPlan{Kind: wire.TurnReply}, InboundIDs: ids, Now: now,
 		},
 	})
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"coachline/internal/study"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // FactStore keeps facts that people said about themselves.
@@ -109,7 +110,7 @@ func (m memories) newForgetting(id string) models.Forgetting {
 // finder looks through the tools of a mode.
 type finder struct {
 	tools    *ToolActivities
-	mode     models.Mode
+	mode     wire.Mode
 	settings study.Settings
 }
 

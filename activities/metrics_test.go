@@ -9,6 +9,7 @@ import (
 
 	"coachline/internal/metrics"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // scrape returns what a process would show to Prometheus.
@@ -40,7 +41,7 @@ func TestSendsAreCounted(t *testing.T) {
 		n.err = &models.CarrierError{Class: models.CarrierRetry, Code: "20429", Message: "no"}
 	})
 	once(func(r *rows, _ *network) {
-		r.claim.Post, r.claim.Outbox.Status, r.claim.Outbox.ErrorCode = false, models.OutboxCanceled, "opted_out"
+		r.claim.Post, r.claim.Outbox.Status, r.claim.Outbox.ErrorCode = false, wire.OutboxCanceled, "opted_out"
 	})
 	page := scrape(t, m)
 	for _, line := range []string{

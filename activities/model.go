@@ -18,6 +18,7 @@ import (
 	"coachline/internal/study"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Model is a chat model; its errors are *models.ModelError.
@@ -68,7 +69,7 @@ const heartbeatEvery = 3 * time.Second
 // whole time limit. A model that stays away longer than the input's time limit is
 // an error of type TimeLimit, which is final. A model that refuses to answer
 // raises attention.
-func (t *ModelActivities) CallModel(ctx context.Context, in models.CallModelInput) (models.CallModelResult, error) {
+func (t *ModelActivities) CallModel(ctx context.Context, in wire.CallModelInput) (wire.CallModelResult, error) {
 	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
 	stop := startHeartbeatWith(ctx, limit.recordHeartbeat)
 	asking, asked := calls.With(ctx)
@@ -81,17 +82,17 @@ func (t *ModelActivities) CallModel(ctx context.Context, in models.CallModelInpu
 // runPlanned asks the rules first where the input says so, and runs the round when
 // a prompt follows. The workflow gives the turn's number to no other turn, so that
 // a retry may decide otherwise.
-func (t *ModelActivities) runPlanned(ctx context.Context, in models.CallModelInput, limit *timeLimit) (models.CallModelResult, error) {
+func (t *ModelActivities) runPlanned(ctx context.Context, in wire.CallModelInput, limit *timeLimit) (wire.CallModelResult, error) {
 	if in.Due == nil {
 		return t.runRound(ctx, in, limit)
 	}
 	planned, err := t.Rules.Decide(ctx, *in.Due)
 	if err != nil {
-		return models.CallModelResult{}, err
+		return wire.CallModelResult{}, err
 	}
 	plan := planned.PromptPlan()
 	if plan == nil {
-		return models.CallModelResult{Planned: &planned}, nil
+		return wire.CallModelResult{Planned: &planned}, nil
 	}
 	begin := *in.Begin
 	begin.Plan = *plan
@@ -101,21 +102,21 @@ func (t *ModelActivities) runPlanned(ctx context.Context, in models.CallModelInp
 	return out, err
 }
 
-func (t *ModelActivities) runRound(ctx context.Context, in models.CallModelInput, limit *timeLimit) (models.CallModelResult, error) {
+func (t *ModelActivities) runRound(ctx context.Context, in wire.CallModelInput, limit *timeLimit) (wire.CallModelResult, error) {
 	ctx, cancel := limit.limitContext(ctx)
 	defer cancel()
 	turn, begun, err := t.loadTurn(ctx, in)
 	if err != nil {
-		return models.CallModelResult{}, toTemporalError(fmt.Errorf("loading turn: %w", err))
+		return wire.CallModelResult{}, toTemporalError(fmt.Errorf("loading turn: %w", err))
 	}
 	if begun != nil && (begun.Skip || begun.Prepared) {
-		return models.CallModelResult{Begun: begun}, nil
+		return wire.CallModelResult{Begun: begun}, nil
 	}
 	if answered, err := t.lookAgain(ctx, in, turn); err != nil || answered {
-		return models.CallModelResult{Begun: &models.PrepareTurnResult{Skip: true}}, toTemporalError(err)
+		return wire.CallModelResult{Begun: &wire.PrepareTurnResult{Skip: true}}, toTemporalError(err)
 	}
 	if begun != nil && begun.Stuck {
-		return models.CallModelResult{}, temporal.NewNonRetryableApplicationError("the text ended two runs; a fixed text stands in", models.ErrTypeStuck, nil)
+		return wire.CallModelResult{}, temporal.NewNonRetryableApplicationError("the text ended two runs; a fixed text stands in", wire.ErrTypeStuck, nil)
 	}
 	out, err := t.runStep(ctx, in, turn, limit)
 	if out.Begun == nil {
@@ -125,7 +126,7 @@ func (t *ModelActivities) runRound(ctx context.Context, in models.CallModelInput
 }
 
 // loadTurn reads the turn, and begins it first where that is still to be done.
-func (t *ModelActivities) loadTurn(ctx context.Context, in models.CallModelInput) (models.TurnContext, *models.PrepareTurnResult, error) {
+func (t *ModelActivities) loadTurn(ctx context.Context, in wire.CallModelInput) (models.TurnContext, *wire.PrepareTurnResult, error) {
 	if in.Begin == nil {
 		turn, err := t.Store.TurnContext(ctx, in.TurnID, entriesFor(in.Kind))
 		return turn, nil, err
@@ -140,21 +141,21 @@ func (t *ModelActivities) loadTurn(ctx context.Context, in models.CallModelInput
 	return turn, &begun, err
 }
 
-func (t *ModelActivities) bookOf(in models.CallModelInput) callBook {
+func (t *ModelActivities) bookOf(in wire.CallModelInput) callBook {
 	return callBook{store: t.Costs, turn: in.TurnID, part: "round " + strconv.Itoa(in.Step), now: t.Now}
 }
 
-func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput, turn models.TurnContext, limit *timeLimit) (models.CallModelResult, error) {
+func (t *ModelActivities) runStep(ctx context.Context, in wire.CallModelInput, turn models.TurnContext, limit *timeLimit) (wire.CallModelResult, error) {
 	for _, step := range turn.Steps {
 		if step.Number == in.Step {
 			return t.toResult(ctx, in, step)
 		}
 	}
 	if err := t.bookOf(in).bookDead(ctx, limit, t.ModelName); err != nil {
-		return models.CallModelResult{}, toTemporalError(err)
+		return wire.CallModelResult{}, toTemporalError(err)
 	}
 	if t.Budgets != nil && t.Budgets.Stops(in.ParticipantID, turn.Participant.StudyID) {
-		return models.CallModelResult{}, temporal.NewNonRetryableApplicationError("the budget is spent; a fixed text stands in", models.ErrTypeBudget, nil)
+		return wire.CallModelResult{}, temporal.NewNonRetryableApplicationError("the budget is spent; a fixed text stands in", wire.ErrTypeBudget, nil)
 	}
 	own := trimToEnding(turn)
 	// What the turn itself has said stands among its rounds.
@@ -163,17 +164,17 @@ func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput,
 	})
 	settings, err := t.Turns.Studies.Resolve(ctx, turn.Participant.StudyID, turn.Participant.Arm)
 	if err != nil {
-		return models.CallModelResult{}, toTemporalError(err)
+		return wire.CallModelResult{}, toTemporalError(err)
 	}
-	round := agent.Round{Input: in, Context: turn, Offer: t.offerFor(in.Mode, turn.Turn.Channel.Spec().Rights)}
-	if in.Kind == models.TurnSubagent {
+	round := agent.Round{Input: in, Context: turn, Offer: t.offerFor(in.Mode, models.ChannelSpecOf(turn.Turn.Channel).Rights)}
+	if in.Kind == wire.TurnSubagent {
 		if shouldStopSubagent(turn) {
-			return models.CallModelResult{Begun: &models.PrepareTurnResult{Skip: true}}, nil
+			return wire.CallModelResult{Begun: &wire.PrepareTurnResult{Skip: true}}, nil
 		}
 		outside, compact := t.Tools.Outside()
 		round.Offer = agent.Offer{Specs: t.Tools.ForSubagents(), Outside: outside, Compact: compact, Recalled: t.Tools.Recalled()}
 		if round.Task, err = t.loadTask(ctx, in.TurnID); err != nil {
-			return models.CallModelResult{}, toTemporalError(err)
+			return wire.CallModelResult{}, toTemporalError(err)
 		}
 	}
 	round.Offer = applyStudy(round.Offer, settings)
@@ -185,10 +186,10 @@ func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput,
 		}
 	}
 	if raiseErr := t.noteRefusal(ctx, in, step, err); raiseErr != nil {
-		return models.CallModelResult{}, raiseErr // retried: the refusal must be seen
+		return wire.CallModelResult{}, raiseErr // retried: the refusal must be seen
 	}
 	if err != nil {
-		return models.CallModelResult{}, toTemporalError(fmt.Errorf("round %d: %w", in.Step, err))
+		return wire.CallModelResult{}, toTemporalError(fmt.Errorf("round %d: %w", in.Step, err))
 	}
 	t.Turns.Recent.keepTurn(own, step)
 	return t.toResult(ctx, in, step)
@@ -197,9 +198,9 @@ func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput,
 // noteRefusal raises attention when the model refused what it was asked, which no
 // retry changes, or would have left the person without an answer. A key that is not
 // in order is the installation's matter and not the participant's.
-func (t *ModelActivities) noteRefusal(ctx context.Context, in models.CallModelInput, step models.Step, cause error) error {
+func (t *ModelActivities) noteRefusal(ctx context.Context, in wire.CallModelInput, step models.Step, cause error) error {
 	if cause == nil && strings.Contains(step.Calls, models.RefusedSilence) {
-		return t.raiseAttention(ctx, in, models.AttentionUnanswered, "")
+		return t.raiseAttention(ctx, in, wire.AttentionUnanswered, "")
 	}
 	var refused *models.ModelError
 	if !errors.As(cause, &refused) {
@@ -214,10 +215,10 @@ func (t *ModelActivities) noteRefusal(ctx context.Context, in models.CallModelIn
 	if refused.Status != 0 && refused.Status != http.StatusOK {
 		code = strconv.Itoa(refused.Status)
 	}
-	return t.raiseAttention(ctx, in, models.AttentionRefusal, code)
+	return t.raiseAttention(ctx, in, wire.AttentionRefusal, code)
 }
 
-func (t *ModelActivities) raiseAttention(ctx context.Context, in models.CallModelInput, kind models.Attention, code string) error {
+func (t *ModelActivities) raiseAttention(ctx context.Context, in wire.CallModelInput, kind wire.Attention, code string) error {
 	_, err := t.Attention.RaiseAttention(ctx, models.AttentionEntry{
 		ParticipantID: in.ParticipantID, Kind: kind, Ref: in.TurnID, Code: code, RaisedAt: t.instant(),
 	})
@@ -229,8 +230,8 @@ func (t *ModelActivities) raiseAttention(ctx context.Context, in models.CallMode
 
 // entriesFor returns the entries that the model reads: a subagent is told its
 // task and nothing of the conversation.
-func entriesFor(kind models.TurnKind) int {
-	if kind == models.TurnSubagent {
+func entriesFor(kind wire.TurnKind) int {
+	if kind == wire.TurnSubagent {
 		return 0
 	}
 	return WindowEntries
@@ -239,7 +240,7 @@ func entriesFor(kind models.TurnKind) int {
 // shouldStopSubagent reports whether the person left, opted out or is not in
 // coaching any more, so that no subagent may go on about them.
 func shouldStopSubagent(turn models.TurnContext) bool {
-	return turn.Turn.Outcome != "" || turn.Participant.RemovedAt != nil || turn.Participant.Status != models.StatusActive
+	return turn.Turn.Outcome != "" || turn.Participant.RemovedAt != nil || turn.Participant.Status != wire.StatusActive
 }
 
 // loadTask returns what the call that started a subagent gave away.
@@ -258,10 +259,10 @@ func startedBy(ctx context.Context, steps Turns, turnID string) (models.ToolCall
 	if !ok {
 		return models.ToolCall{}, fmt.Errorf("%s is no turn of a subagent: %w", turnID, models.ErrNotFound)
 	}
-	return loadCall(ctx, steps, models.ToolInput{TurnID: origin.TurnID, Step: origin.Round, Call: origin.Call})
+	return loadCall(ctx, steps, wire.ToolInput{TurnID: origin.TurnID, Step: origin.Round, Call: origin.Call})
 }
 
-func (t *ModelActivities) offerFor(mode models.Mode, rights models.Rights) agent.Offer {
+func (t *ModelActivities) offerFor(mode wire.Mode, rights models.Rights) agent.Offer {
 	ordinary := t.Tools.For(mode)
 	outside, compact := t.Tools.Outside()
 	if rights.ReadOnly {
@@ -287,16 +288,16 @@ func applyStudy(offer agent.Offer, settings study.Settings) agent.Offer {
 }
 
 // toResult returns what the workflow has to do next; the text stays in the row.
-func (t *ModelActivities) toResult(ctx context.Context, in models.CallModelInput, step models.Step) (models.CallModelResult, error) {
+func (t *ModelActivities) toResult(ctx context.Context, in wire.CallModelInput, step models.Step) (wire.CallModelResult, error) {
 	calls, err := step.ToolCalls()
 	if err != nil {
-		return models.CallModelResult{}, err
+		return wire.CallModelResult{}, err
 	}
-	out := models.CallModelResult{HasText: agent.Words(step.Text) != ""}
+	out := wire.CallModelResult{HasText: agent.Words(step.Text) != ""}
 	for _, call := range calls {
-		ref := models.CallRef{Name: "unknown", InWorkflow: true}
+		ref := wire.CallRef{Name: "unknown", InWorkflow: true}
 		if tool, ok := t.Tools.Lookup(call.Name); ok {
-			ref = models.CallRef{Name: tool.Name, InWorkflow: tool.InWorkflow(), Ends: tool.Ends}
+			ref = wire.CallRef{Name: tool.Name, InWorkflow: tool.InWorkflow(), Ends: tool.Ends}
 		}
 		ref.Refused = call.Refused != ""
 		out.Calls = append(out.Calls, ref)
@@ -309,12 +310,12 @@ func (t *ModelActivities) toResult(ctx context.Context, in models.CallModelInput
 // saves the workflow an activity and the task after it. It decides as of the
 // instant at which the round was stored, so that a retry decides the same. What
 // fails is left to DecideTool: the round is paid for.
-func (t *ModelActivities) decideFirst(ctx context.Context, in models.CallModelInput, step models.Step, calls []models.CallRef) *models.Decision {
+func (t *ModelActivities) decideFirst(ctx context.Context, in wire.CallModelInput, step models.Step, calls []wire.CallRef) *wire.Decision {
 	if t.Rules == nil || in.State == nil || len(calls) == 0 || !calls[0].InWorkflow && !calls[0].Refused {
 		return nil
 	}
-	ask := models.DecideToolInput{
-		Tool:  models.ToolInput{ParticipantID: in.ParticipantID, TurnID: in.TurnID, Step: in.Step, Mode: in.Mode},
+	ask := wire.DecideToolInput{
+		Tool:  wire.ToolInput{ParticipantID: in.ParticipantID, TurnID: in.TurnID, Step: in.Step, Mode: in.Mode},
 		State: *in.State, Now: step.CreatedAt.UTC(),
 	}
 	decision, err := t.Rules.DecideTool(ctx, ask)

@@ -15,6 +15,7 @@ import (
 	"coachline/internal/agent"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -99,12 +100,12 @@ func (r *rounds) CommitTool(_ context.Context, commit models.ToolCommit) error {
 	return r.down
 }
 
-func callModel(t *testing.T, r *rounds, o *modelStub, in models.CallModelInput) (models.CallModelResult, error) {
+func callModel(t *testing.T, r *rounds, o *modelStub, in wire.CallModelInput) (wire.CallModelResult, error) {
 	t.Helper()
 	return callModelWithin(t, r, o, in, nil)
 }
 
-func callModelWithin(t *testing.T, r *rounds, o *modelStub, in models.CallModelInput, budgets activities.Budgets) (models.CallModelResult, error) {
+func callModelWithin(t *testing.T, r *rounds, o *modelStub, in wire.CallModelInput, budgets activities.Budgets) (wire.CallModelResult, error) {
 	t.Helper()
 	registry, err := tools.New()
 	require.NoError(t, err)
@@ -119,21 +120,21 @@ func callModelWithin(t *testing.T, r *rounds, o *modelStub, in models.CallModelI
 	env.RegisterActivity(talk)
 	value, err := env.ExecuteActivity(talk.CallModel, in)
 	if err != nil {
-		return models.CallModelResult{}, err
+		return wire.CallModelResult{}, err
 	}
-	var out models.CallModelResult
+	var out wire.CallModelResult
 	require.NoError(t, value.Get(&out))
 	return out, nil
 }
 
-var firstRound = models.CallModelInput{ParticipantID: "conv_1", TurnID: "conv_1-t1", Step: 1, Mode: models.ModeIntake, Kind: models.TurnReply}
+var firstRound = wire.CallModelInput{ParticipantID: "conv_1", TurnID: "conv_1-t1", Step: 1, Mode: wire.ModeIntake, Kind: wire.TurnReply}
 
 func TestCallModelIsPaidOnce(t *testing.T) {
 	r := &rounds{steps: map[int]models.Step{}}
 	o := &modelStub{answer: models.ChatResponse{Text: "hi", Calls: []models.ToolCall{
 		{ID: "a", Name: "scheduler", Arguments: "{}"}, {ID: "b", Name: "save_user_profile"}, {ID: "c", Name: "invented"},
 	}}}
-	want := models.CallModelResult{HasText: true, Calls: []models.CallRef{
+	want := wire.CallModelResult{HasText: true, Calls: []wire.CallRef{
 		{Name: "scheduler", InWorkflow: true}, {Name: "save_user_profile"}, {Name: "unknown", InWorkflow: true, Refused: true},
 	}}
 	for range 3 {
@@ -159,7 +160,7 @@ func TestCallModelStopsWhenTheBudgetIsSpent(t *testing.T) {
 	_, err := callModelWithin(t, r, o, firstRound, stopsAll(true))
 	var final *temporal.ApplicationError
 	require.ErrorAs(t, err, &final)
-	require.Equal(t, models.ErrTypeBudget, final.Type())
+	require.Equal(t, wire.ErrTypeBudget, final.Type())
 	require.True(t, final.NonRetryable())
 	require.Zero(t, o.calls)
 	_, err = callModelWithin(t, r, o, firstRound, stopsAll(false))
@@ -185,10 +186,10 @@ func TestModelErrorClasses(t *testing.T) {
 		kind  string
 		final bool
 	}{
-		{models.ModelBusy, models.ErrTypeModelBusy, false},
-		{models.ModelRefused, models.ErrTypeModelRefused, true},
-		{models.ModelAuth, models.ErrTypeModelRefused, true},
-		{models.ModelOverflow, models.ErrTypeModelOverflow, true},
+		{models.ModelBusy, wire.ErrTypeModelBusy, false},
+		{models.ModelRefused, wire.ErrTypeModelRefused, true},
+		{models.ModelAuth, wire.ErrTypeModelRefused, true},
+		{models.ModelOverflow, wire.ErrTypeModelOverflow, true},
 	} {
 		t.Run(string(tt.class), func(t *testing.T) {
 			o := &modelStub{err: &models.ModelError{Class: tt.class, RetryAfter: 7 * time.Second, Message: "no"}}
@@ -212,7 +213,7 @@ func TestRefusedSilenceRaisesAttention(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, out.Calls[0].Refused)
 	require.Len(t, r.raised, 1)
-	require.Equal(t, models.AttentionUnanswered, r.raised[0].Kind)
+	require.Equal(t, wire.AttentionUnanswered, r.raised[0].Kind)
 }
 
 // A refusal is the participant's matter and calls for an operator; a model that
@@ -238,7 +239,7 @@ func TestRefusalsRaiseAttention(t *testing.T) {
 		require.NotEmpty(t, r.raised, tt.err.Class)
 		got := r.raised[0]
 		require.False(t, got.RaisedAt.IsZero())
-		require.Equal(t, []any{"conv_1", models.AttentionRefusal, "conv_1-t1", tt.want}, []any{got.ParticipantID, got.Kind, got.Ref, got.Code})
+		require.Equal(t, []any{"conv_1", wire.AttentionRefusal, "conv_1-t1", tt.want}, []any{got.ParticipantID, got.Kind, got.Ref, got.Code})
 	}
 }
 
@@ -259,9 +260,9 @@ func TestCallModelDecidesTheFirstCall(t *testing.T) {
 	six := models.ToolCall{ID: "a", Name: "scheduler", Arguments: `{"action":"create","type":"fixed","fixed_time":"18:00"}`}
 	save := models.ToolCall{ID: "b", Name: "save_user_profile", Arguments: `{}`}
 	asked := firstRound
-	asked.State = &models.ParticipantState{ParticipantID: "conv_1", Zone: "UTC", Status: models.StatusActive, Mode: models.ModeIntake, Greeted: true}
+	asked.State = &wire.ParticipantState{ParticipantID: "conv_1", Zone: "UTC", Status: wire.StatusActive, Mode: wire.ModeIntake, Greeted: true}
 	for name, tt := range map[string]struct {
-		in    models.CallModelInput
+		in    wire.CallModelInput
 		calls []models.ToolCall
 		down  error
 		want  bool
@@ -275,7 +276,7 @@ func TestCallModelDecidesTheFirstCall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := &rounds{steps: map[int]models.Step{}, down: tt.down}
 			o := &modelStub{answer: models.ChatResponse{Calls: tt.calls}}
-			var decided []*models.Decision
+			var decided []*wire.Decision
 			for range 2 {
 				got, err := callModel(t, r, o, tt.in)
 				require.NoError(t, err)
@@ -287,7 +288,7 @@ func TestCallModelDecidesTheFirstCall(t *testing.T) {
 			require.Equal(t, tt.want, r.run.Name != "")
 			if tt.want && tt.calls[0].Name == "scheduler" {
 				require.Len(t, decided[0].Effects, 2)
-				require.Equal(t, models.EffectPutSchedule, decided[0].Effects[0].Kind)
+				require.Equal(t, wire.EffectPutSchedule, decided[0].Effects[0].Kind)
 			}
 		})
 	}

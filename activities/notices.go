@@ -12,6 +12,7 @@ import (
 	"coachline/internal/segments"
 	"coachline/internal/study"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -53,7 +54,7 @@ type NoticeActivities struct {
 // join a study, and returns its status. It goes out at most once: an attempt of
 // unknown result ends it, and only a refusal by the carrier is tried again. Safe to
 // retry.
-func (f *NoticeActivities) SendHint(ctx context.Context, in models.SendHintInput) (models.OutboxStatus, error) {
+func (f *NoticeActivities) SendHint(ctx context.Context, in wire.SendHintInput) (wire.OutboxStatus, error) {
 	defer startHeartbeat(ctx)()
 	body, sender, err := f.hintText(ctx, in.HintID)
 	if err != nil {
@@ -73,7 +74,7 @@ func (f *NoticeActivities) SendHint(ctx context.Context, in models.SendHintInput
 		OutboxID: in.HintID, To: claim.To, Body: body, Sender: sender, ValidFor: models.FixedTextValidity, BeforeWrite: f.checkHint(in.HintID),
 	})
 	if errors.Is(sendErr, errNotToBeWritten) {
-		return models.OutboxCanceled, nil
+		return wire.OutboxCanceled, nil
 	}
 	// The attempt is settled even when the activity was given up meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
@@ -82,8 +83,8 @@ func (f *NoticeActivities) SendHint(ctx context.Context, in models.SendHintInput
 	if err := f.Store.SettleHint(ctx, result); err != nil {
 		return "", fmt.Errorf("settling %s: %w", in.HintID, err)
 	}
-	if result.Status == models.OutboxReady {
-		return "", temporal.NewApplicationErrorWithOptions(sendErr.Error(), models.ErrTypeCarrierBusy,
+	if result.Status == wire.OutboxReady {
+		return "", temporal.NewApplicationErrorWithOptions(sendErr.Error(), wire.ErrTypeCarrierBusy,
 			temporal.ApplicationErrorOptions{Cause: sendErr})
 	}
 	return result.Status, nil
@@ -136,7 +137,7 @@ func (f *NoticeActivities) checkHint(id string) func(ctx context.Context) error 
 		if err != nil {
 			return &models.CarrierError{Class: models.CarrierRetry, Message: "the check before writing failed: " + err.Error()}
 		}
-		if status != models.OutboxSending {
+		if status != wire.OutboxSending {
 			return errNotToBeWritten
 		}
 		return nil
@@ -148,7 +149,7 @@ func (f *NoticeActivities) hintResult(id string, receipt models.Receipt, err err
 	if err == nil {
 		return result
 	}
-	result.Status = models.OutboxUnknown
+	result.Status = wire.OutboxUnknown
 	var carrier *models.CarrierError
 	if !errors.As(err, &carrier) {
 		return result
@@ -156,10 +157,10 @@ func (f *NoticeActivities) hintResult(id string, receipt models.Receipt, err err
 	result.ErrorCode = carrier.Code
 	switch carrier.Class.Spec().Reaction {
 	case models.ReactionRetry, models.ReactionRetryInMinutes:
-		result.Status = models.OutboxReady
+		result.Status = wire.OutboxReady
 	case models.ReactionLookUp:
 	case models.ReactionEnd, models.ReactionRetryLater, models.ReactionHold, models.ReactionHoldAndEnd:
-		result.Status = models.OutboxFailed
+		result.Status = wire.OutboxFailed
 	}
 	return result
 }
@@ -167,11 +168,11 @@ func (f *NoticeActivities) hintResult(id string, receipt models.Receipt, err err
 // SendLimitNotice tells a participant that the newest texts were too many, by
 // an outbox row of its own that passes the gates of every other text. Safe to
 // retry: the text above the limit names the row, and its sending is SendSMS's.
-func (f *NoticeActivities) SendLimitNotice(ctx context.Context, in models.SendLimitInput) (models.SendSMSResult, error) {
+func (f *NoticeActivities) SendLimitNotice(ctx context.Context, in wire.SendLimitInput) (wire.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()
 	body, err := f.textFor(ctx, in.InboundID, prompts.TooManyTexts, f.AlertsTeam)
 	if err != nil {
-		return models.SendSMSResult{}, err
+		return wire.SendSMSResult{}, err
 	}
 	id, err := f.Store.QueueLimitNotice(ctx, models.LimitNotice{InboundID: in.InboundID, Body: body, Now: f.Now()})
 	return f.sendQueued(ctx, id, err)
@@ -181,11 +182,11 @@ func (f *NoticeActivities) SendLimitNotice(ctx context.Context, in models.SendLi
 // the number is another person's, by an outbox row of its own that passes the
 // gates of every other text. Safe to retry: the text names the row, and its
 // sending is SendSMS's.
-func (f *NoticeActivities) SendAsk(ctx context.Context, in models.SendAskInput) (models.SendSMSResult, error) {
+func (f *NoticeActivities) SendAsk(ctx context.Context, in wire.SendAskInput) (wire.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()
 	intent, err := f.Store.AskedIntent(ctx, in.InboundID)
 	if err != nil {
-		return models.SendSMSResult{}, toTemporalError(err)
+		return wire.SendSMSResult{}, toTemporalError(err)
 	}
 	name := prompts.AskUnclear
 	if intent == models.IntentWrongNumber {
@@ -193,7 +194,7 @@ func (f *NoticeActivities) SendAsk(ctx context.Context, in models.SendAskInput) 
 	}
 	body, err := f.textFor(ctx, in.InboundID, name, f.AlertsTeam)
 	if err != nil {
-		return models.SendSMSResult{}, err
+		return wire.SendSMSResult{}, err
 	}
 	id, err := f.Store.QueueAsk(ctx, models.Ask{InboundID: in.InboundID, Body: body, Now: f.Now()})
 	return f.sendQueued(ctx, id, err)
@@ -202,18 +203,18 @@ func (f *NoticeActivities) SendAsk(ctx context.Context, in models.SendAskInput) 
 // SendSafetyText answers a text that may be a crisis, by an outbox row of its
 // own that passes the gates of every other text and may rather be posted twice
 // than not at all. Safe to retry: the alarm names the row.
-func (f *NoticeActivities) SendSafetyText(ctx context.Context, in models.AlertInput) (models.SendSMSResult, error) {
+func (f *NoticeActivities) SendSafetyText(ctx context.Context, in wire.AlertInput) (wire.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()
 	row, err := f.Alarms.Alarm(ctx, in.AlarmID)
 	if err != nil {
-		return models.SendSMSResult{}, toTemporalError(err)
+		return wire.SendSMSResult{}, toTemporalError(err)
 	}
 	if !row.Answer {
-		return models.SendSMSResult{Status: models.OutboxCanceled}, nil
+		return wire.SendSMSResult{Status: wire.OutboxCanceled}, nil
 	}
 	body, err := f.textFor(ctx, row.InboundID, prompts.Crisis, f.AlertsTeam && row.Pages)
 	if err != nil {
-		return models.SendSMSResult{}, err
+		return wire.SendSMSResult{}, err
 	}
 	id, err := f.Alarms.QueueSafetyText(ctx, models.SafetyText{AlarmID: in.AlarmID, Body: segments.Smart(body), Now: f.Now()})
 	return f.sendQueued(ctx, id, err)
@@ -221,19 +222,19 @@ func (f *NoticeActivities) SendSafetyText(ctx context.Context, in models.AlertIn
 
 // sendQueued sends the outbox row that a queue call gave; without one, the text
 // is not to be sent any more.
-func (f *NoticeActivities) sendQueued(ctx context.Context, id string, err error) (models.SendSMSResult, error) {
+func (f *NoticeActivities) sendQueued(ctx context.Context, id string, err error) (wire.SendSMSResult, error) {
 	if err != nil {
-		return models.SendSMSResult{}, toTemporalError(err)
+		return wire.SendSMSResult{}, toTemporalError(err)
 	}
 	if id == "" {
-		return models.SendSMSResult{Status: models.OutboxCanceled}, nil
+		return wire.SendSMSResult{Status: wire.OutboxCanceled}, nil
 	}
-	return f.Posts.SendSMS(ctx, models.SendSMSInput{OutboxID: id})
+	return f.Posts.SendSMS(ctx, wire.SendSMSInput{OutboxID: id})
 }
 
 // SendPage pages a person for an alarm, and reports whether a page was sent.
 // Safe to retry: the receiver knows a page by its id.
-func (f *NoticeActivities) SendPage(ctx context.Context, in models.AlertInput) (bool, error) {
+func (f *NoticeActivities) SendPage(ctx context.Context, in wire.AlertInput) (bool, error) {
 	defer startHeartbeat(ctx)()
 	row, err := f.Alarms.Alarm(ctx, in.AlarmID)
 	if err != nil {
@@ -247,7 +248,7 @@ func (f *NoticeActivities) SendPage(ctx context.Context, in models.AlertInput) (
 		id += "-again"
 	}
 	sent, err := f.Pager.Page(ctx, models.AlertPage{
-		ID: id, Again: in.Again, ParticipantID: row.ParticipantID, Kind: string(models.AttentionCrisis), At: row.CreatedAt.UTC(),
+		ID: id, Again: in.Again, ParticipantID: row.ParticipantID, Kind: string(wire.AttentionCrisis), At: row.CreatedAt.UTC(),
 		Link: linkOfAlert(row),
 	})
 	if err != nil || !sent {

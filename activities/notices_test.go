@@ -14,6 +14,7 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -28,7 +29,7 @@ type noticeStore struct {
 	locale  string
 	hint    models.HintText
 	// check is where the hint stands before it is written; empty is sending.
-	check    models.OutboxStatus
+	check    wire.OutboxStatus
 	checkErr error
 }
 
@@ -40,8 +41,8 @@ func (d *noticeStore) ClaimHint(context.Context, string, time.Time) (models.Hint
 	return d.claim, nil
 }
 
-func (d *noticeStore) CheckHint(context.Context, string, time.Time) (models.OutboxStatus, error) {
-	return cmp.Or(d.check, models.OutboxSending), d.checkErr
+func (d *noticeStore) CheckHint(context.Context, string, time.Time) (wire.OutboxStatus, error) {
+	return cmp.Or(d.check, wire.OutboxSending), d.checkErr
 }
 
 func (d *noticeStore) SettleHint(_ context.Context, r models.HintResult) error {
@@ -78,7 +79,7 @@ func (w *hintCarrier) Send(ctx context.Context, sms models.SMS) (models.Receipt,
 		return models.Receipt{}, err
 	}
 	w.sent = append(w.sent, sms)
-	return models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, w.err
+	return models.Receipt{ProviderSID: "SM1", Status: wire.OutboxQueued}, w.err
 }
 
 func newFront(t *testing.T, d *noticeStore, w *hintCarrier) *activities.NoticeActivities {
@@ -91,22 +92,22 @@ func newFront(t *testing.T, d *noticeStore, w *hintCarrier) *activities.NoticeAc
 func TestSendHint(t *testing.T) {
 	d := &noticeStore{claim: models.HintClaim{To: "+15550001111", Post: true}}
 	w := &hintCarrier{}
-	status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
+	status, err := newFront(t, d, w).SendHint(t.Context(), wire.SendHintInput{HintID: "hint-1"})
 	require.NoError(t, err)
-	require.Equal(t, models.OutboxQueued, status)
+	require.Equal(t, wire.OutboxQueued, status)
 	require.Len(t, w.sent, 1)
 	require.Equal(t, "+15550001111", w.sent[0].To)
 	require.Contains(t, w.sent[0].Body, "Steps answers people who are enrolled")
 	require.Contains(t, w.sent[0].Body, "STOP")
-	require.Equal(t, []models.HintResult{{ID: "hint-1", Status: models.OutboxQueued, ProviderSID: "SM1", Now: now}}, d.results)
+	require.Equal(t, []models.HintResult{{ID: "hint-1", Status: wire.OutboxQueued, ProviderSID: "SM1", Now: now}}, d.results)
 }
 
 func TestSendHintThatMayNotGo(t *testing.T) {
-	d := &noticeStore{claim: models.HintClaim{To: "+15550001111", Status: models.OutboxUnknown}}
+	d := &noticeStore{claim: models.HintClaim{To: "+15550001111", Status: wire.OutboxUnknown}}
 	w := &hintCarrier{}
-	status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
+	status, err := newFront(t, d, w).SendHint(t.Context(), wire.SendHintInput{HintID: "hint-1"})
 	require.NoError(t, err)
-	require.Equal(t, models.OutboxUnknown, status)
+	require.Equal(t, wire.OutboxUnknown, status)
 	require.Empty(t, w.sent)
 	require.Empty(t, d.results)
 }
@@ -115,20 +116,20 @@ func TestSendHintRefused(t *testing.T) {
 	tests := []struct {
 		name  string
 		class models.CarrierClass
-		want  models.OutboxStatus
+		want  wire.OutboxStatus
 		again bool
 	}{
-		{"busy", models.CarrierRetry, models.OutboxReady, true},
-		{"slow down", models.CarrierSlowDown, models.OutboxReady, true},
-		{"unknown fate", models.CarrierAmbiguous, models.OutboxUnknown, false},
-		{"opted out", models.CarrierConsent, models.OutboxFailed, false},
-		{"bad number", models.CarrierBadNumber, models.OutboxFailed, false},
+		{"busy", models.CarrierRetry, wire.OutboxReady, true},
+		{"slow down", models.CarrierSlowDown, wire.OutboxReady, true},
+		{"unknown fate", models.CarrierAmbiguous, wire.OutboxUnknown, false},
+		{"opted out", models.CarrierConsent, wire.OutboxFailed, false},
+		{"bad number", models.CarrierBadNumber, wire.OutboxFailed, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			d := &noticeStore{claim: models.HintClaim{To: "+15550001111", Post: true}}
 			_, err := newFront(t, d, &hintCarrier{err: &models.CarrierError{Class: tt.class, Code: "1"}}).
-				SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
+				SendHint(t.Context(), wire.SendHintInput{HintID: "hint-1"})
 			var failed *temporal.ApplicationError
 			require.Equal(t, tt.again, err != nil)
 			if tt.again {
@@ -145,22 +146,22 @@ func TestSendHintRefused(t *testing.T) {
 func TestSendHintIsCheckedBeforeItIsWritten(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
-		check   models.OutboxStatus
+		check   wire.OutboxStatus
 		err     error
-		status  models.OutboxStatus
-		settled []models.OutboxStatus
+		status  wire.OutboxStatus
+		settled []wire.OutboxStatus
 	}{
-		{"opted out", models.OutboxCanceled, nil, models.OutboxCanceled, nil},
-		{"no answer of the database", "", errors.New("down"), "", []models.OutboxStatus{models.OutboxReady}},
+		{"opted out", wire.OutboxCanceled, nil, wire.OutboxCanceled, nil},
+		{"no answer of the database", "", errors.New("down"), "", []wire.OutboxStatus{wire.OutboxReady}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := &noticeStore{claim: models.HintClaim{To: "+15550001111", Post: true}, check: tt.check, checkErr: tt.err}
 			w := &hintCarrier{}
-			status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
+			status, err := newFront(t, d, w).SendHint(t.Context(), wire.SendHintInput{HintID: "hint-1"})
 			require.Equal(t, tt.err != nil, err != nil)
 			require.Equal(t, tt.status, status)
 			require.Empty(t, w.sent)
-			var settled []models.OutboxStatus
+			var settled []wire.OutboxStatus
 			for _, result := range d.results {
 				settled = append(settled, result.Status)
 			}
@@ -171,9 +172,9 @@ func TestSendHintIsCheckedBeforeItIsWritten(t *testing.T) {
 
 func TestSendLimitNoticeTooLate(t *testing.T) {
 	d := &noticeStore{}
-	out, err := newFront(t, d, &hintCarrier{}).SendLimitNotice(t.Context(), models.SendLimitInput{InboundID: 7})
+	out, err := newFront(t, d, &hintCarrier{}).SendLimitNotice(t.Context(), wire.SendLimitInput{InboundID: 7})
 	require.NoError(t, err)
-	require.Equal(t, models.OutboxCanceled, out.Status)
+	require.Equal(t, wire.OutboxCanceled, out.Status)
 	require.Equal(t, int64(7), d.asked[0].InboundID)
 	require.Contains(t, d.asked[0].Body, "Too many texts at once")
 }
@@ -184,9 +185,9 @@ func TestSendAsk(t *testing.T) {
 		models.IntentUnclear: "keine SMS mehr von Steps?", models.IntentWrongNumber: "Falsche Nummer?",
 	} {
 		d := &noticeStore{intent: intent, locale: "de-DE"}
-		result, err := newFront(t, d, &hintCarrier{}).SendAsk(t.Context(), models.SendAskInput{InboundID: 7})
+		result, err := newFront(t, d, &hintCarrier{}).SendAsk(t.Context(), wire.SendAskInput{InboundID: 7})
 		require.NoError(t, err)
-		require.Equal(t, models.OutboxCanceled, result.Status, "no row: it came too late")
+		require.Equal(t, wire.OutboxCanceled, result.Status, "no row: it came too late")
 		require.Len(t, d.asks, 1)
 		require.Equal(t, int64(7), d.asks[0].InboundID)
 		require.Contains(t, d.asks[0].Body, want)
@@ -224,9 +225,9 @@ func TestJoinTexts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, w := &noticeStore{claim: models.HintClaim{To: "+15550001", Post: true}, hint: c.hint}, &hintCarrier{}
-			status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-join-1-join-1"})
+			status, err := newFront(t, d, w).SendHint(t.Context(), wire.SendHintInput{HintID: "hint-join-1-join-1"})
 			require.NoError(t, err)
-			require.Equal(t, models.OutboxQueued, status)
+			require.Equal(t, wire.OutboxQueued, status)
 			require.Len(t, w.sent, 1)
 			for _, part := range c.want {
 				require.Contains(t, w.sent[0].Body, part)

@@ -24,6 +24,7 @@ import (
 	"coachline/internal/sms"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -147,7 +148,7 @@ func (l *phoneLine) arm(fault map[string]any) {
 // queue writes a text of ann's that no attempt has claimed.
 func (l *phoneLine) queue(kind models.EntryKind) string {
 	l.t.Helper()
-	plan := models.TurnPlan{Kind: models.TurnKind(kind)}
+	plan := wire.TurnPlan{Kind: wire.TurnKind(kind)}
 	if kind == models.KindReminder {
 		plan.PromptID = l.prompted()
 	}
@@ -156,8 +157,8 @@ func (l *phoneLine) queue(kind models.EntryKind) string {
 	if kind == models.KindPrompt {
 		plan.PromptID, plan.ScheduleID, plan.Slot.Date = "prompt-"+turn, "s1", l.now().Format(time.DateOnly)
 	}
-	_, err := l.store.Turns.BeginTurn(l.t.Context(), models.PrepareTurnInput{
-		ParticipantID: ann, TurnID: turn, Number: l.turns, Mode: models.ModeIntake, Plan: plan, Now: l.now(),
+	_, err := l.store.Turns.BeginTurn(l.t.Context(), wire.PrepareTurnInput{
+		ParticipantID: ann, TurnID: turn, Number: l.turns, Mode: wire.ModeIntake, Plan: plan, Now: l.now(),
 	})
 	require.NoError(l.t, err)
 	id := models.OutboxID(turn, 1)
@@ -183,9 +184,9 @@ func (l *phoneLine) prompted() string {
 
 // attempt runs the activity once; delay is when it asks to be run again, 0 when
 // it is done.
-func (l *phoneLine) attempt(id string) (out models.SendSMSResult, delay time.Duration) {
+func (l *phoneLine) attempt(id string) (out wire.SendSMSResult, delay time.Duration) {
 	l.t.Helper()
-	value, err := l.env.ExecuteActivity(l.posts.SendSMS, models.SendSMSInput{OutboxID: id})
+	value, err := l.env.ExecuteActivity(l.posts.SendSMS, wire.SendSMSInput{OutboxID: id})
 	if err == nil {
 		require.NoError(l.t, value.Get(&out))
 		return out, 0
@@ -198,7 +199,7 @@ func (l *phoneLine) attempt(id string) (out models.SendSMSResult, delay time.Dur
 
 // settle runs the activity until it is done, as the engine would, and returns
 // how long that took by the clock.
-func (l *phoneLine) settle(id string) (models.SendSMSResult, time.Duration) {
+func (l *phoneLine) settle(id string) (wire.SendSMSResult, time.Duration) {
 	l.t.Helper()
 	began := l.now()
 	for range 500 {
@@ -209,7 +210,7 @@ func (l *phoneLine) settle(id string) (models.SendSMSResult, time.Duration) {
 		l.pass(delay)
 	}
 	require.Fail(l.t, "the send is never settled")
-	return models.SendSMSResult{}, 0
+	return wire.SendSMSResult{}, 0
 }
 
 // taken are the texts that the carrier has taken.
@@ -233,7 +234,7 @@ func (l *phoneLine) taken() []string {
 	return bodies
 }
 
-func (l *phoneLine) report(id string, status models.OutboxStatus) {
+func (l *phoneLine) report(id string, status wire.OutboxStatus) {
 	l.t.Helper()
 	found, err := l.store.Outbox.AcceptStatus(l.t.Context(), models.StatusCallback{OutboxID: id, ProviderSID: "SM-" + id, Status: status, At: l.now()})
 	require.NoError(l.t, err)
@@ -278,11 +279,11 @@ func TestStatusCallbackSettlesAtOnce(t *testing.T) {
 	l.arm(map[string]any{"target": "carrier", "kind": "http", "status": 500, "code": 20500})
 	_, delay := l.attempt(id)
 	require.LessOrEqual(t, delay, 2*time.Second)
-	l.report(id, models.OutboxDelivered)
+	l.report(id, wire.OutboxDelivered)
 	l.pass(delay)
 	out, delay := l.attempt(id)
 	require.Zero(t, delay)
-	require.Equal(t, models.OutboxDelivered, out.Status)
+	require.Equal(t, wire.OutboxDelivered, out.Status)
 	require.Len(t, l.posted, 1)
 	require.Zero(t, l.lookUps)
 }
@@ -306,7 +307,7 @@ func TestAbsenceIsMeasuredFromThePost(t *testing.T) {
 
 // endTurn ends a turn that was decided at an instant, and runs the activity
 // until it is done.
-func (l *phoneLine) endTurn(decided time.Time) models.SendSMSResult {
+func (l *phoneLine) endTurn(decided time.Time) wire.SendSMSResult {
 	l.t.Helper()
 	library, err := prompts.Load("")
 	require.NoError(l.t, err)
@@ -315,14 +316,14 @@ func (l *phoneLine) endTurn(decided time.Time) models.SendSMSResult {
 	}
 	l.env.RegisterActivity(closing)
 	l.turns++
-	in := models.PrepareTurnInput{ParticipantID: ann, TurnID: models.TurnID(ann, l.turns), Number: l.turns, Mode: models.ModeIntake,
-		Plan: models.TurnPlan{Kind: models.TurnReply}, Now: decided}
+	in := wire.PrepareTurnInput{ParticipantID: ann, TurnID: models.TurnID(ann, l.turns), Number: l.turns, Mode: wire.ModeIntake,
+		Plan: wire.TurnPlan{Kind: wire.TurnReply}, Now: decided}
 	for range 100 {
-		value, err := l.env.ExecuteActivity(closing.SendTurn, models.SendTurnInput{Begin: &in, End: models.PersistTurnInput{
-			ParticipantID: ann, TurnID: in.TurnID, Mode: in.Mode, Plan: in.Plan, Source: models.SourceFallback, Now: decided,
+		value, err := l.env.ExecuteActivity(closing.SendTurn, wire.SendTurnInput{Begin: &in, End: wire.PersistTurnInput{
+			ParticipantID: ann, TurnID: in.TurnID, Mode: in.Mode, Plan: in.Plan, Source: wire.SourceFallback, Now: decided,
 		}})
 		if err == nil {
-			var out models.SendTurnResult
+			var out wire.SendTurnResult
 			require.NoError(l.t, value.Get(&out))
 			return out.First
 		}
@@ -332,7 +333,7 @@ func (l *phoneLine) endTurn(decided time.Time) models.SendSMSResult {
 		l.pass(max(app.NextRetryDelay(), time.Millisecond))
 	}
 	require.Fail(l.t, "the turn is never over")
-	return models.SendSMSResult{}
+	return wire.SendSMSResult{}
 }
 
 // noMemory keeps nothing of a turn.
@@ -368,7 +369,7 @@ func TestStopDuringASlowConnect(t *testing.T) {
 	require.Empty(t, l.taken())
 	require.Empty(t, l.posted)
 	require.Zero(t, delay)
-	require.Equal(t, models.SendSMSResult{Status: models.OutboxCanceled, Code: "opted_out"}, out)
+	require.Equal(t, wire.SendSMSResult{Status: wire.OutboxCanceled, Code: "opted_out"}, out)
 }
 
 // The carrier may hold a text for as long as it is of use, and not for its own
@@ -421,11 +422,11 @@ func TestLongUnsettledTextIsLeft(t *testing.T) {
 	l.arm(map[string]any{"target": "carrier", "kind": "timeout", "delay_ms": 1, "count": 2})
 	began := l.now()
 	for {
-		value, err := l.env.ExecuteActivity(l.posts.SendSMS, models.SendSMSInput{OutboxID: id, LeaveUnsettled: true})
+		value, err := l.env.ExecuteActivity(l.posts.SendSMS, wire.SendSMSInput{OutboxID: id, LeaveUnsettled: true})
 		if err == nil {
-			var out models.SendSMSResult
+			var out wire.SendSMSResult
 			require.NoError(t, value.Get(&out))
-			require.Equal(t, models.SendSMSResult{Status: models.OutboxSending}, out)
+			require.Equal(t, wire.SendSMSResult{Status: wire.OutboxSending}, out)
 			break
 		}
 		var app *temporal.ApplicationError
@@ -448,7 +449,7 @@ func (c *sameAnswer) Send(ctx context.Context, sms models.SMS) (models.Receipt, 
 		return models.Receipt{}, err
 	}
 	c.posts++
-	return models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, nil
+	return models.Receipt{ProviderSID: "SM1", Status: wire.OutboxQueued}, nil
 }
 
 func (c *sameAnswer) Find(context.Context, models.SMS, time.Duration) (models.Lookup, error) {
@@ -463,12 +464,12 @@ func TestKnownIDIsNotPostedAgain(t *testing.T) {
 	carrier := &sameAnswer{}
 	l.posts.Carrier = carrier
 	first, _ := l.attempt(l.queue(models.KindReply))
-	require.Equal(t, models.OutboxQueued, first.Status)
+	require.Equal(t, wire.OutboxQueued, first.Status)
 	second := l.queue(models.KindReply)
 	for range 3 {
 		out, retry := l.attempt(second)
 		require.Zero(t, retry)
-		require.Equal(t, models.OutboxUnknown, out.Status)
+		require.Equal(t, wire.OutboxUnknown, out.Status)
 		l.pass(10 * time.Minute)
 	}
 	require.Equal(t, 2, carrier.posts)

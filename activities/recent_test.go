@@ -12,6 +12,7 @@ import (
 	"coachline/internal/store"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -34,11 +35,11 @@ func (w *storeFixture) hear(talk *activities.ModelActivities, text string) (turn
 	turn = models.TurnID(ann, w.number)
 	in, err := w.people.Inbound.AcceptInbound(w.t.Context(), models.Inbound{ProviderSID: turn, From: "+12025550123", Body: text, ReceivedAt: now})
 	require.NoError(w.t, err)
-	_, err = w.env.ExecuteActivity(talk.CallModel, models.CallModelInput{
-		ParticipantID: ann, TurnID: turn, Step: 1, Mode: models.ModeIntake, Kind: models.TurnReply,
-		Begin: &models.PrepareTurnInput{
-			ParticipantID: ann, TurnID: turn, Number: w.number, Mode: models.ModeIntake,
-			Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: now,
+	_, err = w.env.ExecuteActivity(talk.CallModel, wire.CallModelInput{
+		ParticipantID: ann, TurnID: turn, Step: 1, Mode: wire.ModeIntake, Kind: wire.TurnReply,
+		Begin: &wire.PrepareTurnInput{
+			ParticipantID: ann, TurnID: turn, Number: w.number, Mode: wire.ModeIntake,
+			Plan: wire.TurnPlan{Kind: wire.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: now,
 		},
 	})
 	require.NoError(w.t, err)
@@ -61,9 +62,9 @@ func TestAnEndIsNotReadAgain(t *testing.T) {
 
 	w.model.answer = models.ChatResponse{Text: "Well done."}
 	first := w.hear(talk, "I have a bad knee")
-	out, err := w.send(ann, first, models.SourceStep)
+	out, err := w.send(ann, first, wire.SourceStep)
 	require.NoError(t, err)
-	require.Equal(t, models.OutboxQueued, out.First.Status)
+	require.Equal(t, wire.OutboxQueued, out.First.Status)
 	require.Zero(t, rows.read, "the worker has just stored the round")
 	kept, err := w.people.Turns.EndingTurn(t.Context(), first)
 	require.NoError(t, err)
@@ -71,7 +72,7 @@ func TestAnEndIsNotReadAgain(t *testing.T) {
 	require.Equal(t, []string{"I have a bad knee", "Well done."}, []string{kept.Window[0].Text, kept.Window[1].Text})
 	require.Equal(t, []string{first}, w.later.started, "what is worth remembering is seen without reading")
 
-	again, err := w.send(ann, first, models.SourceStep)
+	again, err := w.send(ann, first, wire.SourceStep)
 	require.NoError(t, err)
 	require.Equal(t, out.First, again.First)
 	require.Equal(t, []int{1, 1}, []int{rows.read, w.carrier.sends}, "a retry reads what the first attempt left")
@@ -80,9 +81,9 @@ func TestAnEndIsNotReadAgain(t *testing.T) {
 		second := w.hear(talk, "and a walk")
 		_, err := w.people.Turns.SaveStep(t.Context(), models.Step{TurnID: second, Number: 2, Text: "Great.", CreatedAt: now})
 		require.NoError(t, err)
-		_, err = w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{End: models.PersistTurnInput{
-			ParticipantID: ann, TurnID: second, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply},
-			Source: models.SourceStep, Step: 2, Now: now,
+		_, err = w.env.ExecuteActivity(w.closing.SendTurn, wire.SendTurnInput{End: wire.PersistTurnInput{
+			ParticipantID: ann, TurnID: second, Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnReply},
+			Source: wire.SourceStep, Step: 2, Now: now,
 		}})
 		require.NoError(t, err)
 		require.Equal(t, 2, rows.read)
@@ -93,14 +94,14 @@ func TestAnEndIsNotReadAgain(t *testing.T) {
 	t.Run("a round that calls is not the last", func(t *testing.T) {
 		w.model.answer = models.ChatResponse{Text: "One moment.", Calls: []models.ToolCall{{ID: "a", Name: "scheduler", Arguments: "{}"}}}
 		third := w.hear(talk, "at eight")
-		_, err := w.send(ann, third, models.SourceStep)
+		_, err := w.send(ann, third, wire.SourceStep)
 		require.NoError(t, err)
 		require.Equal(t, 3, rows.read)
 	})
 	t.Run("another end than by the model's words", func(t *testing.T) {
 		w.model.answer = models.ChatResponse{Text: "Good."}
 		fourth := w.hear(talk, "at nine")
-		_, err := w.send(ann, fourth, models.SourceFallback)
+		_, err := w.send(ann, fourth, wire.SourceFallback)
 		require.NoError(t, err)
 		require.Equal(t, 4, rows.read)
 	})

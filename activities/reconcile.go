@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/metrics"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Reporter returns the status of a text that the carrier has taken.
@@ -37,14 +38,14 @@ const (
 
 // Reconcile asks the carrier about every text that stayed unfinished for an
 // hour and records the answers. Safe to retry: answers only move a text up.
-func (r *ReconcileActivities) Reconcile(ctx context.Context) (models.ReconcileResult, error) {
+func (r *ReconcileActivities) Reconcile(ctx context.Context) (wire.ReconcileResult, error) {
 	sum, err := r.settleRows(ctx)
 	r.Metrics.Reconciled(sum, err)
 	return sum, err
 }
 
-func (r *ReconcileActivities) settleRows(ctx context.Context) (models.ReconcileResult, error) {
-	var sum models.ReconcileResult
+func (r *ReconcileActivities) settleRows(ctx context.Context) (wire.ReconcileResult, error) {
+	var sum wire.ReconcileResult
 	now := r.Now()
 	q := models.UnsettledQuery{Before: now.Add(-unsettledFor), After: now.Add(-unsettledMost), Limit: unsettledPage}
 	for {

@@ -12,6 +12,7 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // ledger lists unsettled rows page by page and keeps what was reported.
@@ -39,7 +40,7 @@ func (l *ledger) AcceptStatus(_ context.Context, cb models.StatusCallback) (bool
 }
 
 // fixedReports answers by provider id.
-type fixedReports map[string]models.OutboxStatus
+type fixedReports map[string]wire.OutboxStatus
 
 func (o fixedReports) Fetch(_ context.Context, sid string) (models.StatusCallback, error) {
 	switch status, ok := o[sid]; {
@@ -52,7 +53,7 @@ func (o fixedReports) Fetch(_ context.Context, sid string) (models.StatusCallbac
 	}
 }
 
-func reconcile(t *testing.T, l *ledger, o fixedReports) (models.ReconcileResult, error) {
+func reconcile(t *testing.T, l *ledger, o fixedReports) (wire.ReconcileResult, error) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
@@ -60,9 +61,9 @@ func reconcile(t *testing.T, l *ledger, o fixedReports) (models.ReconcileResult,
 	env.RegisterActivity(r)
 	value, err := env.ExecuteActivity(r.Reconcile)
 	if err != nil {
-		return models.ReconcileResult{}, err
+		return wire.ReconcileResult{}, err
 	}
-	var sum models.ReconcileResult
+	var sum wire.ReconcileResult
 	require.NoError(t, value.Get(&sum))
 	return sum, nil
 }
@@ -72,16 +73,16 @@ func TestReconcileSettlesWhatWasNeverReported(t *testing.T) {
 	o := fixedReports{}
 	for i := range 250 {
 		sid := fmt.Sprintf("SM%03d", i)
-		l.rows = append(l.rows, models.Outbox{ID: fmt.Sprintf("row-%03d", i), ProviderSID: sid, Status: models.OutboxSent})
-		o[sid] = models.OutboxSent
+		l.rows = append(l.rows, models.Outbox{ID: fmt.Sprintf("row-%03d", i), ProviderSID: sid, Status: wire.OutboxSent})
+		o[sid] = wire.OutboxSent
 	}
-	o["SM007"], o["SM200"] = models.OutboxDelivered, models.OutboxUndelivered
+	o["SM007"], o["SM200"] = wire.OutboxDelivered, wire.OutboxUndelivered
 	delete(o, "SM100") // the carrier has forgotten it
 	sum, err := reconcile(t, l, o)
 	require.NoError(t, err)
-	require.Equal(t, models.ReconcileResult{Checked: 250, Settled: 2}, sum)
+	require.Equal(t, wire.ReconcileResult{Checked: 250, Settled: 2}, sum)
 	require.Len(t, l.reports, 2)
-	require.Equal(t, models.OutboxUndelivered, l.reports["row-200"].Status)
+	require.Equal(t, wire.OutboxUndelivered, l.reports["row-200"].Status)
 	require.Equal(t, "30003", l.reports["row-200"].ErrorCode)
 	require.Equal(t, now.Add(-time.Hour), l.asked[0].Before)
 	require.Len(t, l.asked, 3)

@@ -13,6 +13,7 @@ import (
 
 	"coachline/internal/calls"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // rememberEntries are how many entries of the conversation are read for what
@@ -28,7 +29,7 @@ type Keeper interface {
 // Background sees to it that a turn is remembered, without a caller that waits
 // for it. Asking again for the same turn changes nothing.
 type Background interface {
-	Remember(ctx context.Context, in models.RememberInput) error
+	Remember(ctx context.Context, in wire.RememberInput) error
 }
 
 // MemoryActivities remembers what was said once a reply is out.
@@ -69,7 +70,7 @@ func textsOf(turn models.TurnContext) int {
 // older entries. It runs outside the participant's workflow, since nothing there
 // waits for it. Safe to retry: a model that answered is not called again, and a
 // turn stores one fact.
-func (r *MemoryActivities) Remember(ctx context.Context, in models.RememberInput) error {
+func (r *MemoryActivities) Remember(ctx context.Context, in wire.RememberInput) error {
 	limit := startTimeLimit(ctx, 0, r.Now)
 	stop := startHeartbeat(ctx)
 	err := r.bookOf(in.TurnID).bookDead(ctx, limit, r.ModelName)
@@ -108,7 +109,7 @@ func (r *MemoryActivities) rememberOne(ctx context.Context, turnID string) error
 // RememberTurns remembers a batch of turns: those of one participant in order,
 // several participants at once. What fails for now stays in the queue for a later
 // batch, for a day. Safe to retry: turns that are done have left the queue.
-func (r *MemoryActivities) RememberTurns(ctx context.Context, in models.RememberTurnsInput) (models.RememberTurnsResult, error) {
+func (r *MemoryActivities) RememberTurns(ctx context.Context, in wire.RememberTurnsInput) (wire.RememberTurnsResult, error) {
 	limit := startTimeLimit(ctx, 0, r.Now)
 	stop := startHeartbeat(ctx)
 	out, err := r.rememberBatch(ctx, in, limit)
@@ -116,20 +117,20 @@ func (r *MemoryActivities) RememberTurns(ctx context.Context, in models.Remember
 	return out, limit.limitError(ctx, err)
 }
 
-func (r *MemoryActivities) rememberBatch(ctx context.Context, in models.RememberTurnsInput, limit *timeLimit) (models.RememberTurnsResult, error) {
+func (r *MemoryActivities) rememberBatch(ctx context.Context, in wire.RememberTurnsInput, limit *timeLimit) (wire.RememberTurnsResult, error) {
 	jobs, err := r.Queue.QueuedMemory(ctx, in.TurnIDs)
 	if err != nil {
-		return models.RememberTurnsResult{}, err
+		return wire.RememberTurnsResult{}, err
 	}
 	people := groupJobs(jobs)
 	// Each of those whose turn it was may have been waiting for an answer.
 	for _, own := range people[:min(len(people), memoryParallel)] {
 		if err := r.bookOf(own[0].TurnID).bookDead(ctx, limit, r.ModelName); err != nil {
-			return models.RememberTurnsResult{}, err
+			return wire.RememberTurnsResult{}, err
 		}
 	}
 	var mu sync.Mutex
-	var total models.RememberTurnsResult
+	var total wire.RememberTurnsResult
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(memoryParallel)
 	for _, own := range people {
@@ -165,8 +166,8 @@ func groupJobs(jobs []models.MemoryJob) [][]models.MemoryJob {
 
 // rememberAll remembers turns of one participant. The first that fails for now
 // leaves those behind it in the queue as well, so that their order stays.
-func (r *MemoryActivities) rememberAll(ctx context.Context, jobs []models.MemoryJob) (models.RememberTurnsResult, error) {
-	var out models.RememberTurnsResult
+func (r *MemoryActivities) rememberAll(ctx context.Context, jobs []models.MemoryJob) (wire.RememberTurnsResult, error) {
+	var out wire.RememberTurnsResult
 	for i, job := range jobs {
 		err := r.rememberTurn(ctx, job.TurnID)
 		if ctx.Err() != nil {

@@ -11,6 +11,7 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // memoryRows are turns that are to be remembered, and what becomes of each.
@@ -49,15 +50,15 @@ func (m *memoryRows) left() []string {
 	return ids
 }
 
-func remember(t *testing.T, m *memoryRows, ids ...string) models.RememberTurnsResult {
+func remember(t *testing.T, m *memoryRows, ids ...string) wire.RememberTurnsResult {
 	t.Helper()
 	after := &activities.MemoryActivities{Store: m, Queue: m, Keeper: m, Now: fixed}
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
 	env.RegisterActivity(after.RememberTurns)
-	value, err := env.ExecuteActivity(after.RememberTurns, models.RememberTurnsInput{TurnIDs: ids})
+	value, err := env.ExecuteActivity(after.RememberTurns, wire.RememberTurnsInput{TurnIDs: ids})
 	require.NoError(t, err)
-	var out models.RememberTurnsResult
+	var out wire.RememberTurnsResult
 	require.NoError(t, value.Get(&out))
 	return out
 }
@@ -74,7 +75,7 @@ func TestRememberTurns(t *testing.T) {
 	busy := &models.ModelError{Class: models.ModelBusy}
 	t.Run("in order, and a retry finds nothing left", func(t *testing.T) {
 		m := &memoryRows{jobs: jobsOf(time.Minute, "t1", "t2", "t3")}
-		require.Equal(t, models.RememberTurnsResult{Remembered: 2}, remember(t, m, "t1", "t2"))
+		require.Equal(t, wire.RememberTurnsResult{Remembered: 2}, remember(t, m, "t1", "t2"))
 		require.Equal(t, []string{"t1", "t2"}, m.order)
 		require.Equal(t, []string{"t3"}, m.left(), "it is in no batch")
 		require.Zero(t, remember(t, m, "t1", "t2"))
@@ -82,17 +83,17 @@ func TestRememberTurns(t *testing.T) {
 	})
 	t.Run("a busy model leaves the rest for later", func(t *testing.T) {
 		m := &memoryRows{jobs: jobsOf(time.Minute, "t1", "t2", "t3"), fails: map[string]error{"t2": busy}}
-		require.Equal(t, models.RememberTurnsResult{Remembered: 1, Left: 2}, remember(t, m, "t1", "t2", "t3"))
+		require.Equal(t, wire.RememberTurnsResult{Remembered: 1, Left: 2}, remember(t, m, "t1", "t2", "t3"))
 		require.Equal(t, []string{"t2", "t3"}, m.left())
 	})
 	t.Run("but not for more than a day", func(t *testing.T) {
 		m := &memoryRows{jobs: jobsOf(24*time.Hour, "t1"), fails: map[string]error{"t1": busy}}
-		require.Equal(t, models.RememberTurnsResult{GivenUp: 1}, remember(t, m, "t1"))
+		require.Equal(t, wire.RememberTurnsResult{GivenUp: 1}, remember(t, m, "t1"))
 		require.Empty(t, m.left())
 	})
 	t.Run("what can never succeed holds nothing up", func(t *testing.T) {
 		m := &memoryRows{jobs: jobsOf(time.Minute, "t1", "t2"), fails: map[string]error{"t1": models.ErrNotFound}}
-		require.Equal(t, models.RememberTurnsResult{Remembered: 1, GivenUp: 1}, remember(t, m, "t1", "t2"))
+		require.Equal(t, wire.RememberTurnsResult{Remembered: 1, GivenUp: 1}, remember(t, m, "t1", "t2"))
 		require.Empty(t, m.left())
 	})
 }

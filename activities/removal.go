@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // RemovalActivities removes participants whose workflow was asked to end.
@@ -16,7 +17,7 @@ const removalActor = "temporal"
 
 // RemoveParticipant takes a participant out of the programme in the database.
 // One that was removed before is left as it is, so it is safe to retry.
-func (r *RemovalActivities) RemoveParticipant(ctx context.Context, in models.RemoveParticipantInput) error {
+func (r *RemovalActivities) RemoveParticipant(ctx context.Context, in wire.RemoveParticipantInput) error {
 	err := r.Store.RemoveParticipant(ctx, in.ParticipantID, removalActor, in.Now)
 	if errors.Is(err, models.ErrNotFound) {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/study"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Carrier sends texts; its errors are *models.CarrierError, or that of
@@ -43,21 +44,21 @@ type SendActivities struct {
 //
 // The time that a text may be tried for ends with its usefulness: then the row
 // ends as failed, with the code stale.
-func (p *SendActivities) SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
+func (p *SendActivities) SendSMS(ctx context.Context, in wire.SendSMSInput) (wire.SendSMSResult, error) {
 	stop := startHeartbeat(ctx)
 	defer stop()
 	return p.sendRow(metrics.Begin(ctx), in)
 }
 
-func (p *SendActivities) sendRow(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
+func (p *SendActivities) sendRow(ctx context.Context, in wire.SendSMSInput) (wire.SendSMSResult, error) {
 	claim, err := p.Store.ClaimSend(ctx, in.OutboxID, p.Now())
 	if err != nil {
-		return models.SendSMSResult{}, toTemporalError(fmt.Errorf("claiming %s: %w", in.OutboxID, err))
+		return wire.SendSMSResult{}, toTemporalError(fmt.Errorf("claiming %s: %w", in.OutboxID, err))
 	}
 	p.Metrics.Claimed(ctx, claim)
 	out, err := p.deliverClaim(ctx, claim)
 	if err != nil && in.LeaveUnsettled && p.isLongUnsettled(claim.Outbox) {
-		return models.SendSMSResult{Status: models.OutboxSending}, nil
+		return wire.SendSMSResult{Status: wire.OutboxSending}, nil
 	}
 	return out, err
 }
@@ -68,10 +69,10 @@ func (p *SendActivities) isLongUnsettled(row models.Outbox) bool {
 }
 
 // deliverClaim sends a claimed row.
-func (p *SendActivities) deliverClaim(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
+func (p *SendActivities) deliverClaim(ctx context.Context, claim models.SendClaim) (wire.SendSMSResult, error) {
 	row := claim.Outbox
 	if claim.Early {
-		return models.SendSMSResult{}, retryIn(partLookup, "the part before it is still on its way", nil)
+		return wire.SendSMSResult{}, retryIn(partLookup, "the part before it is still on its way", nil)
 	}
 	if claim.Wait > 0 {
 		return p.retryLater(ctx, row, claim.Wait)
@@ -90,7 +91,7 @@ func (p *SendActivities) deliverClaim(ctx context.Context, claim models.SendClai
 
 // postText sends the text to the carrier. Consent and status are checked once
 // more when the connection is established, because that may take long.
-func (p *SendActivities) postText(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
+func (p *SendActivities) postText(ctx context.Context, claim models.SendClaim) (wire.SendSMSResult, error) {
 	row := claim.Outbox
 	sms, err := p.newSMS(ctx, claim)
 	if err != nil {
@@ -112,7 +113,7 @@ func (p *SendActivities) postText(ctx context.Context, claim models.SendClaim) (
 	out, err := p.recordAccepted(ctx, claim.Ref(), receipt)
 	if errors.Is(err, models.ErrConflict) {
 		// Taken, under the id of another text: which of the two it was is not known.
-		return p.endRow(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
+		return p.endRow(ctx, row, models.SendFailure{Status: wire.OutboxUnknown})
 	}
 	return out, err
 }
@@ -143,7 +144,7 @@ var errNotToBeWritten = errors.New("the send check refused it")
 
 func (c *writeCheck) checkClaim(ctx context.Context) error {
 	row, err := c.posts.Store.StartPost(ctx, c.claim, c.posts.Now())
-	if err == nil && row.Status != models.OutboxSending {
+	if err == nil && row.Status != wire.OutboxSending {
 		c.posts.Metrics.Claimed(ctx, models.SendClaim{Outbox: row})
 	}
 	c.mu.Lock()
@@ -151,7 +152,7 @@ func (c *writeCheck) checkClaim(ctx context.Context) error {
 	if c.failed = err; err != nil {
 		return err
 	}
-	if row.Status != models.OutboxSending {
+	if row.Status != wire.OutboxSending {
 		c.refused = &row
 		return errNotToBeWritten
 	}
@@ -166,28 +167,28 @@ func (c *writeCheck) readAnswer() (refused *models.Outbox, failed error) {
 
 // notWritten gives a row back whose check could not be made. Where that fails
 // too, the next attempt looks the text up.
-func (p *SendActivities) notWritten(ctx context.Context, claim models.SendClaim, cause error) (models.SendSMSResult, error) {
+func (p *SendActivities) notWritten(ctx context.Context, claim models.SendClaim, cause error) (wire.SendSMSResult, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
 	defer cancel()
 	released := p.Store.ReleaseSend(ctx, claim.Ref(), p.Now())
 	if released == nil {
-		p.Metrics.Sent(ctx, models.OutboxReady)
+		p.Metrics.Sent(ctx, wire.OutboxReady)
 	}
-	return models.SendSMSResult{}, fmt.Errorf("checking %s before writing it: %w", claim.Outbox.ID, errors.Join(cause, released))
+	return wire.SendSMSResult{}, fmt.Errorf("checking %s before writing it: %w", claim.Outbox.ID, errors.Join(cause, released))
 }
 
 // retryLater has a text of a stopped sender try again later, until it is of no
 // use.
-func (p *SendActivities) retryLater(ctx context.Context, row models.Outbox, pause time.Duration) (models.SendSMSResult, error) {
+func (p *SendActivities) retryLater(ctx context.Context, row models.Outbox, pause time.Duration) (wire.SendSMSResult, error) {
 	left := row.CreatedAt.Add(usefulFor(row)).Sub(p.Now())
 	if left < 0 {
 		return p.tooLate(ctx, row, models.CodeStale)
 	}
-	return models.SendSMSResult{}, retryIn(min(pause, left+time.Second), "the sender is stopped", nil)
+	return wire.SendSMSResult{}, retryIn(min(pause, left+time.Second), "the sender is stopped", nil)
 }
 
-func (p *SendActivities) tooLate(ctx context.Context, row models.Outbox, code string) (models.SendSMSResult, error) {
-	return p.endRow(ctx, row, models.SendFailure{Status: models.OutboxFailed, Code: code})
+func (p *SendActivities) tooLate(ctx context.Context, row models.Outbox, code string) (wire.SendSMSResult, error) {
+	return p.endRow(ctx, row, models.SendFailure{Status: wire.OutboxFailed, Code: code})
 }
 
 // tooLateCode returns why a text is not worth posting any more; empty: it is.
@@ -203,19 +204,19 @@ func (p *SendActivities) tooLateCode(row models.Outbox) string {
 
 // lookUp settles a row that an earlier attempt has posted without learning its
 // result, as far as the carrier's list does.
-func (p *SendActivities) lookUp(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
+func (p *SendActivities) lookUp(ctx context.Context, claim models.SendClaim) (wire.SendSMSResult, error) {
 	row := claim.Outbox
 	age := max(p.Now().Sub(attemptedAt(row)), 0)
 	sms, err := p.newSMS(ctx, claim)
 	if err != nil {
-		return models.SendSMSResult{}, err
+		return wire.SendSMSResult{}, err
 	}
 	list, err := p.Carrier.Find(ctx, sms, age)
 	if err != nil && p.tooLateCode(row) != "" {
-		return p.endRow(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
+		return p.endRow(ctx, row, models.SendFailure{Status: wire.OutboxUnknown})
 	}
 	if err != nil {
-		return models.SendSMSResult{}, unknownFor(nextLookup(age), fmt.Sprintf("looking %s up: %v", row.ID, err), err)
+		return wire.SendSMSResult{}, unknownFor(nextLookup(age), fmt.Sprintf("looking %s up: %v", row.ID, err), err)
 	}
 	for _, match := range list.Matches {
 		out, err := p.recordAccepted(ctx, claim.Ref(), match)
@@ -226,49 +227,49 @@ func (p *SendActivities) lookUp(ctx context.Context, claim models.SendClaim) (mo
 	}
 	if row.MissingSince == nil {
 		if err := p.Store.NoteMissing(ctx, claim.Ref(), list.At); err != nil {
-			return models.SendSMSResult{}, fmt.Errorf("noting that %s is missing: %w", row.ID, err)
+			return wire.SendSMSResult{}, fmt.Errorf("noting that %s is missing: %w", row.ID, err)
 		}
-		return models.SendSMSResult{}, unknownFor(min(nextLookup(age), absence), "the carrier does not list it yet", nil)
+		return wire.SendSMSResult{}, unknownFor(min(nextLookup(age), absence), "the carrier does not list it yet", nil)
 	}
 	if missing := list.At.Sub(*row.MissingSince); missing < absence {
-		return models.SendSMSResult{}, unknownFor(min(nextLookup(age), absence-missing), "the carrier does not list it yet", nil)
+		return wire.SendSMSResult{}, unknownFor(min(nextLookup(age), absence-missing), "the carrier does not list it yet", nil)
 	}
 	return p.handleMissing(ctx, row)
 }
 
 // handleMissing ends or posts again a text that the carrier proved not to have.
-func (p *SendActivities) handleMissing(ctx context.Context, row models.Outbox) (models.SendSMSResult, error) {
+func (p *SendActivities) handleMissing(ctx context.Context, row models.Outbox) (wire.SendSMSResult, error) {
 	if row.UnknownPosts >= len(repostPauses) || !row.Kind.Spec().Repost {
-		return p.endRow(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
+		return p.endRow(ctx, row, models.SendFailure{Status: wire.OutboxUnknown})
 	}
 	// Back to ready: the next attempt passes the send check again and posts.
 	if err := p.Store.ReleaseMissing(ctx, claimOf(row), p.Now()); err != nil {
-		return models.SendSMSResult{}, fmt.Errorf("releasing %s: %w", row.ID, err)
+		return wire.SendSMSResult{}, fmt.Errorf("releasing %s: %w", row.ID, err)
 	}
-	p.Metrics.Sent(ctx, models.OutboxReady)
-	return models.SendSMSResult{}, retryIn(repostPauses[row.UnknownPosts], "the carrier never took it", nil)
+	p.Metrics.Sent(ctx, wire.OutboxReady)
+	return wire.SendSMSResult{}, retryIn(repostPauses[row.UnknownPosts], "the carrier never took it", nil)
 }
 
-func (p *SendActivities) recordAccepted(ctx context.Context, ref models.ClaimRef, receipt models.Receipt) (models.SendSMSResult, error) {
+func (p *SendActivities) recordAccepted(ctx context.Context, ref models.ClaimRef, receipt models.Receipt) (wire.SendSMSResult, error) {
 	now := p.Now()
 	if err := p.Store.RecordAccepted(ctx, ref, receipt, now); err != nil {
-		return models.SendSMSResult{}, fmt.Errorf("recording %s as accepted: %w", ref.OutboxID, err)
+		return wire.SendSMSResult{}, fmt.Errorf("recording %s as accepted: %w", ref.OutboxID, err)
 	}
-	p.Metrics.Sent(ctx, models.OutboxAccepted)
-	return models.SendSMSResult{Status: receipt.Status, AcceptedAt: now}, nil
+	p.Metrics.Sent(ctx, wire.OutboxAccepted)
+	return wire.SendSMSResult{Status: receipt.Status, AcceptedAt: now}, nil
 }
 
 // handleFailure does what a failed send asks for: tried again at once or later,
 // looked up first, or final.
-func (p *SendActivities) handleFailure(ctx context.Context, row models.Outbox, err error) (models.SendSMSResult, error) {
+func (p *SendActivities) handleFailure(ctx context.Context, row models.Outbox, err error) (wire.SendSMSResult, error) {
 	var cause *models.CarrierError
 	if !errors.As(err, &cause) {
-		return models.SendSMSResult{}, fmt.Errorf("sending %s: %w", row.ID, err)
+		return wire.SendSMSResult{}, fmt.Errorf("sending %s: %w", row.ID, err)
 	}
 	switch cause.Class.Spec().Reaction {
 	case models.ReactionLookUp:
 		// The row stays in sending: the next attempt looks it up.
-		return models.SendSMSResult{}, unknownFor(lookupLeast, cause.Error(), cause)
+		return wire.SendSMSResult{}, unknownFor(lookupLeast, cause.Error(), cause)
 	case models.ReactionRetry:
 		return p.giveBack(ctx, row, cause, busyPause(attemptOf(ctx)))
 	case models.ReactionRetryInMinutes:
@@ -285,17 +286,17 @@ func (p *SendActivities) handleFailure(ctx context.Context, row models.Outbox, e
 }
 
 // recordFailed ends a row with the code and class of the carrier.
-func (p *SendActivities) recordFailed(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
-	return p.endRow(ctx, row, models.SendFailure{Status: models.OutboxFailed, Code: cause.Code, Class: cause.Class})
+func (p *SendActivities) recordFailed(ctx context.Context, row models.Outbox, cause *models.CarrierError) (wire.SendSMSResult, error) {
+	return p.endRow(ctx, row, models.SendFailure{Status: wire.OutboxFailed, Code: cause.Code, Class: cause.Class})
 }
 
 // holdSender holds the whole sender. The text is still being sent then: an
 // attempt that dies here has it looked up, and given back. With the account out
 // of order the text ends; otherwise nothing is wrong with it, and it waits.
-func (p *SendActivities) holdSender(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
+func (p *SendActivities) holdSender(ctx context.Context, row models.Outbox, cause *models.CarrierError) (wire.SendSMSResult, error) {
 	err := p.Store.HoldSender(ctx, models.Refusal{OutboxID: row.ID, Class: cause.Class, Code: cause.Code, Now: p.Now()})
 	if err != nil {
-		return models.SendSMSResult{}, fmt.Errorf("holding the sender for %s: %w", row.ID, err)
+		return wire.SendSMSResult{}, fmt.Errorf("holding the sender for %s: %w", row.ID, err)
 	}
 	if cause.Class.Spec().Reaction == models.ReactionHoldAndEnd {
 		return p.recordFailed(ctx, row, cause)
@@ -304,22 +305,22 @@ func (p *SendActivities) holdSender(ctx context.Context, row models.Outbox, caus
 }
 
 // postponeRow gives the row back for its one later try.
-func (p *SendActivities) postponeRow(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
+func (p *SendActivities) postponeRow(ctx context.Context, row models.Outbox, cause *models.CarrierError) (wire.SendSMSResult, error) {
 	if err := p.Store.PostponeSend(ctx, claimOf(row), p.Now()); err != nil {
-		return models.SendSMSResult{}, fmt.Errorf("putting %s off: %w", row.ID, err)
+		return wire.SendSMSResult{}, fmt.Errorf("putting %s off: %w", row.ID, err)
 	}
-	p.Metrics.Sent(ctx, models.OutboxReady)
-	return models.SendSMSResult{}, retryIn(secondTry, cause.Error(), cause)
+	p.Metrics.Sent(ctx, wire.OutboxReady)
+	return wire.SendSMSResult{}, retryIn(secondTry, cause.Error(), cause)
 }
 
 // endRow records that the row will not be sent.
-func (p *SendActivities) endRow(ctx context.Context, row models.Outbox, f models.SendFailure) (models.SendSMSResult, error) {
+func (p *SendActivities) endRow(ctx context.Context, row models.Outbox, f models.SendFailure) (wire.SendSMSResult, error) {
 	f.OutboxID, f.Token, f.Now = row.ID, row.ClaimToken, p.Now()
 	if err := p.Store.RecordFailed(ctx, f); err != nil {
-		return models.SendSMSResult{}, fmt.Errorf("recording %s as %s: %w", f.OutboxID, f.Status, err)
+		return wire.SendSMSResult{}, fmt.Errorf("recording %s as %s: %w", f.OutboxID, f.Status, err)
 	}
 	p.Metrics.NotSent(ctx, f)
-	return models.SendSMSResult{Status: f.Status, Code: f.Code}, nil
+	return wire.SendSMSResult{Status: f.Status, Code: f.Code}, nil
 }
 
 // attemptOf returns the number of this attempt, from 1.
@@ -332,12 +333,12 @@ func attemptOf(ctx context.Context) int {
 
 // giveBack puts a row back that was refused for sure, and lets Temporal retry
 // after delay.
-func (p *SendActivities) giveBack(ctx context.Context, row models.Outbox, cause error, delay time.Duration) (models.SendSMSResult, error) {
+func (p *SendActivities) giveBack(ctx context.Context, row models.Outbox, cause error, delay time.Duration) (wire.SendSMSResult, error) {
 	if err := p.Store.ReleaseSend(ctx, claimOf(row), p.Now()); err != nil {
-		return models.SendSMSResult{}, fmt.Errorf("releasing %s: %w", row.ID, err)
+		return wire.SendSMSResult{}, fmt.Errorf("releasing %s: %w", row.ID, err)
 	}
-	p.Metrics.Sent(ctx, models.OutboxReady)
-	return models.SendSMSResult{}, retryIn(delay, cause.Error(), cause)
+	p.Metrics.Sent(ctx, wire.OutboxReady)
+	return wire.SendSMSResult{}, retryIn(delay, cause.Error(), cause)
 }
 
 // retryIn asks for the next attempt of a text that the carrier does not have.
@@ -346,22 +347,22 @@ func retryIn(delay time.Duration, message string, cause error) error {
 	if cause == nil {
 		options.Category = temporal.ApplicationErrorCategoryBenign
 	}
-	return temporal.NewApplicationErrorWithOptions(message, models.ErrTypeCarrierBusy, options)
+	return temporal.NewApplicationErrorWithOptions(message, wire.ErrTypeCarrierBusy, options)
 }
 
 // unknownFor asks for the next look-up of a text that the carrier may have.
 func unknownFor(delay time.Duration, message string, cause error) error {
-	return temporal.NewApplicationErrorWithOptions(message, models.ErrTypeCarrierUnknown,
+	return temporal.NewApplicationErrorWithOptions(message, wire.ErrTypeCarrierUnknown,
 		temporal.ApplicationErrorOptions{NextRetryDelay: delay, Cause: cause})
 }
 
 // resultOf returns the result for a row that needs no post any more.
-func (p *SendActivities) resultOf(ctx context.Context, row models.Outbox) (out models.SendSMSResult, err error) {
+func (p *SendActivities) resultOf(ctx context.Context, row models.Outbox) (out wire.SendSMSResult, err error) {
 	out.Status, out.Code = row.Status, row.ErrorCode
 	if row.AcceptedAt != nil {
 		out.AcceptedAt = *row.AcceptedAt
 	}
-	if row.Status == models.OutboxCanceled && row.ErrorCode == models.CodeNewerReply {
+	if row.Status == wire.OutboxCanceled && row.ErrorCode == models.CodeNewerReply {
 		out.Returned, err = p.Store.ReturnedMessages(ctx, row)
 	}
 	return out, err

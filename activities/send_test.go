@@ -15,6 +15,7 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 var now = time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
@@ -31,11 +32,11 @@ type rows struct {
 	put      int // put off for a second try
 	missing  int // released because the carrier does not have it
 	noted    []time.Time
-	check    models.OutboxStatus // where the row stands before it is written; empty is sending
+	check    wire.OutboxStatus // where the row stands before it is written; empty is sending
 }
 
 func (r *rows) StartPost(_ context.Context, claim models.SendClaim, _ time.Time) (models.Outbox, error) {
-	claim.Outbox.Status = cmp.Or(r.check, models.OutboxSending)
+	claim.Outbox.Status = cmp.Or(r.check, wire.OutboxSending)
 	return claim.Outbox, nil
 }
 
@@ -98,7 +99,7 @@ func (n *network) Send(ctx context.Context, sms models.SMS) (models.Receipt, err
 	}
 	n.sends++
 	n.last = sms
-	return models.Receipt{ProviderSID: fmt.Sprintf("SM%d", n.sends), Status: models.OutboxQueued}, n.err
+	return models.Receipt{ProviderSID: fmt.Sprintf("SM%d", n.sends), Status: wire.OutboxQueued}, n.err
 }
 
 func (n *network) Find(_ context.Context, _ models.SMS, age time.Duration) (models.Lookup, error) {
@@ -106,7 +107,7 @@ func (n *network) Find(_ context.Context, _ models.SMS, age time.Duration) (mode
 	return models.Lookup{Matches: n.found, At: n.listed}, n.findErr
 }
 
-func send(t *testing.T, r *rows, n *network) (models.SendSMSResult, error) {
+func send(t *testing.T, r *rows, n *network) (wire.SendSMSResult, error) {
 	t.Helper()
 	return runSend(t, sendsOf(r, n))
 }
@@ -115,16 +116,16 @@ func sendsOf(r *rows, n *network) *activities.SendActivities {
 	return &activities.SendActivities{Store: r, Carrier: n, Now: func() time.Time { return now }}
 }
 
-func runSend(t *testing.T, posts *activities.SendActivities) (models.SendSMSResult, error) {
+func runSend(t *testing.T, posts *activities.SendActivities) (wire.SendSMSResult, error) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
 	env.RegisterActivity(posts)
-	value, err := env.ExecuteActivity(posts.SendSMS, models.SendSMSInput{OutboxID: "conv_1-t1-p1"})
+	value, err := env.ExecuteActivity(posts.SendSMS, wire.SendSMSInput{OutboxID: "conv_1-t1-p1"})
 	if err != nil {
-		return models.SendSMSResult{}, err
+		return wire.SendSMSResult{}, err
 	}
-	var out models.SendSMSResult
+	var out wire.SendSMSResult
 	require.NoError(t, value.Get(&out))
 	return out, nil
 }
@@ -132,7 +133,7 @@ func runSend(t *testing.T, posts *activities.SendActivities) (models.SendSMSResu
 func ready() *rows {
 	return &rows{claim: models.SendClaim{
 		Post: true, To: "+12025550123",
-		Outbox: models.Outbox{ID: "conv_1-t1-p1", Kind: models.KindReply, Body: "hello", Status: models.OutboxSending, CreatedAt: now},
+		Outbox: models.Outbox{ID: "conv_1-t1-p1", Kind: models.KindReply, Body: "hello", Status: wire.OutboxSending, CreatedAt: now},
 	}}
 }
 
@@ -140,8 +141,8 @@ func TestSendAccepted(t *testing.T) {
 	r, n := ready(), &network{}
 	out, err := send(t, r, n)
 	require.NoError(t, err)
-	require.Equal(t, models.SendSMSResult{Status: models.OutboxQueued, AcceptedAt: now}, out)
-	require.Equal(t, []models.Receipt{{ProviderSID: "SM1", Status: models.OutboxQueued}}, r.accepted)
+	require.Equal(t, wire.SendSMSResult{Status: wire.OutboxQueued, AcceptedAt: now}, out)
+	require.Equal(t, []models.Receipt{{ProviderSID: "SM1", Status: wire.OutboxQueued}}, r.accepted)
 }
 
 // A check-in is not posted once quiet hours have begun, however fresh it is.
@@ -150,10 +151,10 @@ func TestSendTooLate(t *testing.T) {
 		name   string
 		before time.Duration
 		sends  int
-		want   models.SendSMSResult
+		want   wire.SendSMSResult
 	}{
-		{"in time", time.Second, 1, models.SendSMSResult{Status: models.OutboxQueued, AcceptedAt: now}},
-		{"quiet hours begin now", 0, 0, models.SendSMSResult{Status: models.OutboxFailed, Code: "quiet_hours"}},
+		{"in time", time.Second, 1, wire.SendSMSResult{Status: wire.OutboxQueued, AcceptedAt: now}},
+		{"quiet hours begin now", 0, 0, wire.SendSMSResult{Status: wire.OutboxFailed, Code: "quiet_hours"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, n, until := ready(), &network{}, now.Add(tt.before)
@@ -168,10 +169,10 @@ func TestSendTooLate(t *testing.T) {
 func TestSendRefusedByTheGatePostsNothing(t *testing.T) {
 	r, n := ready(), &network{}
 	r.claim.Post = false
-	r.claim.Outbox.Status, r.claim.Outbox.ErrorCode = models.OutboxCanceled, "removed"
+	r.claim.Outbox.Status, r.claim.Outbox.ErrorCode = wire.OutboxCanceled, "removed"
 	out, err := send(t, r, n)
 	require.NoError(t, err)
-	require.Equal(t, models.SendSMSResult{Status: models.OutboxCanceled, Code: "removed"}, out)
+	require.Equal(t, wire.SendSMSResult{Status: wire.OutboxCanceled, Code: "removed"}, out)
 	require.Zero(t, n.sends)
 }
 
@@ -187,19 +188,19 @@ func TestSendOfUnknownFate(t *testing.T) {
 		missing *time.Time // since when the carrier's list has not shown it
 		posts   int        // earlier posts that the carrier does not have
 		n       network
-		status  models.OutboxStatus // empty: tried again later
+		status  wire.OutboxStatus // empty: tried again later
 		delay   time.Duration
 		again   bool // posted once more
 	}{
 		{"the carrier has it: adopted", models.KindReply, nil, 0,
-			network{found: []models.Receipt{{ProviderSID: "SM9", Status: models.OutboxSent}}}, models.OutboxSent, 0, false},
+			network{found: []models.Receipt{{ProviderSID: "SM9", Status: wire.OutboxSent}}}, wire.OutboxSent, 0, false},
 		{"the carrier cannot say: asked again", models.KindReply, first(time.Hour), 0, network{findErr: errors.New("unreachable")}, "", 10 * time.Second, false},
 		{"not listed for the first time: asked again", models.KindReply, nil, 0, network{}, "", 10 * time.Second, false},
 		{"its list may lag: asked again", models.KindReply, first(36 * time.Second), 0, network{}, "", 4 * time.Second, false},
 		{"never taken: posted once more", models.KindReply, first(40 * time.Second), 0, network{}, "", time.Millisecond, true},
 		{"the second time a little later", models.KindReply, first(40 * time.Second), 1, network{}, "", time.Minute, true},
-		{"but not for ever", models.KindReply, first(40 * time.Second), 4, network{}, models.OutboxUnknown, 0, false},
-		{"a nudge may not come twice", models.KindReminder, first(40 * time.Second), 0, network{}, models.OutboxUnknown, 0, false},
+		{"but not for ever", models.KindReply, first(40 * time.Second), 4, network{}, wire.OutboxUnknown, 0, false},
+		{"a nudge may not come twice", models.KindReminder, first(40 * time.Second), 0, network{}, wire.OutboxUnknown, 0, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, attempted := ready(), now.Add(-age)
@@ -234,21 +235,21 @@ func TestLookUpEndsWithTheUseOfTheText(t *testing.T) {
 	r.claim.Resumed, r.claim.Outbox.AttemptedAt, r.claim.Outbox.CreatedAt = true, &attempted, attempted
 	out, err := send(t, r, &network{findErr: &models.CarrierError{Class: models.CarrierAccount, Code: "20003"}})
 	require.NoError(t, err)
-	require.Equal(t, models.OutboxUnknown, out.Status)
+	require.Equal(t, wire.OutboxUnknown, out.Status)
 }
 
 func TestSendDoesNotAdoptAnEqualTextOfAnotherRow(t *testing.T) {
 	r, attempted, missing := ready(), now.Add(-time.Minute), now.Add(-time.Minute)
 	r.claim.Resumed, r.claim.Outbox.AttemptedAt, r.claim.Outbox.MissingSince, r.taken = true, &attempted, &missing, []string{"SM1"}
-	list := network{found: []models.Receipt{{ProviderSID: "SM1", Status: models.OutboxSent}}, listed: now}
+	list := network{found: []models.Receipt{{ProviderSID: "SM1", Status: wire.OutboxSent}}, listed: now}
 	_, err := send(t, r, &list)
 	require.Error(t, err)
 	require.Equal(t, 1, r.missing, "posted once more")
 
-	list.found = append(list.found, models.Receipt{ProviderSID: "SM2", Status: models.OutboxQueued})
+	list.found = append(list.found, models.Receipt{ProviderSID: "SM2", Status: wire.OutboxQueued})
 	out, err := send(t, r, &list)
 	require.NoError(t, err)
-	require.Equal(t, models.OutboxQueued, out.Status, "the one behind it is ours")
+	require.Equal(t, wire.OutboxQueued, out.Status, "the one behind it is ours")
 	require.Equal(t, "SM2", r.accepted[0].ProviderSID)
 }
 
@@ -261,7 +262,7 @@ func TestPolicyTables(t *testing.T) {
 		r.claim.Outbox.Kind, r.claim.Outbox.CreatedAt = kind, now.Add(-29*time.Minute)
 		out, err := send(t, r, n)
 		require.NoError(t, err)
-		require.Equal(t, models.OutboxQueued, out.Status, kind)
+		require.Equal(t, wire.OutboxQueued, out.Status, kind)
 	}
 }
 
@@ -298,7 +299,7 @@ func TestSendErrorClasses(t *testing.T) {
 			require.Equal(t, tt.put, r.put == 1)
 			if tt.final {
 				require.NoError(t, err)
-				require.Equal(t, models.SendSMSResult{Status: models.OutboxFailed, Code: "30001"}, out)
+				require.Equal(t, wire.SendSMSResult{Status: wire.OutboxFailed, Code: "30001"}, out)
 				require.Len(t, r.failed, 1)
 				require.Equal(t, tt.class, r.failed[0].Class)
 				return
@@ -338,7 +339,7 @@ func TestSendIsTriedOnceMore(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, models.SendSMSResult{Status: models.OutboxFailed, Code: "30003"}, out)
+			require.Equal(t, wire.SendSMSResult{Status: wire.OutboxFailed, Code: "30003"}, out)
 		})
 	}
 }
@@ -358,12 +359,12 @@ func TestSendWaitsWhileTheSenderIsStopped(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r, n := ready(), &network{}
 			r.claim.Post, r.claim.Wait = false, 5*time.Minute
-			r.claim.Outbox.Status, r.claim.Outbox.Kind, r.claim.Outbox.CreatedAt = models.OutboxReady, tt.kind, now.Add(-tt.age)
+			r.claim.Outbox.Status, r.claim.Outbox.Kind, r.claim.Outbox.CreatedAt = wire.OutboxReady, tt.kind, now.Add(-tt.age)
 			out, err := send(t, r, n)
 			require.Zero(t, n.sends)
 			if tt.want == 0 {
 				require.NoError(t, err)
-				require.Equal(t, models.SendSMSResult{Status: models.OutboxFailed, Code: "stale"}, out)
+				require.Equal(t, wire.SendSMSResult{Status: wire.OutboxFailed, Code: "stale"}, out)
 				return
 			}
 			var app *temporal.ApplicationError
@@ -382,11 +383,11 @@ func TestSendOfALaterTry(t *testing.T) {
 	row.ID, row.LateOf, row.LateTries, row.Kind, row.CreatedAt = "conv_1-t1-p1-r1", "conv_1-t1-p1", 1, models.KindPrompt, now.Add(-55*time.Minute)
 	out, err := send(t, r, n)
 	require.NoError(t, err)
-	require.Equal(t, models.OutboxQueued, out.Status)
+	require.Equal(t, wire.OutboxQueued, out.Status)
 
 	n.err = &models.CarrierError{Class: models.CarrierRetryOnce, Code: "30003"}
 	out, err = send(t, r, n)
 	require.NoError(t, err)
-	require.Equal(t, models.SendSMSResult{Status: models.OutboxFailed, Code: "30003"}, out)
+	require.Equal(t, wire.SendSMSResult{Status: wire.OutboxFailed, Code: "30003"}, out)
 	require.Zero(t, r.put)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Package store provides each of these.
@@ -12,12 +13,12 @@ import (
 // Turns keeps turns, what the model answered in them, so that a retry does not pay
 // twice, what became of its calls, and the mirror of the workflow's state.
 type Turns interface {
-	BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error)
+	BeginTurn(ctx context.Context, in wire.PrepareTurnInput) (wire.PrepareTurnResult, error)
 	// OpenTurn is BeginTurn that reads the turn as well.
 	// CheckNumbers returns those of some messages that are new although the workflow has
 	// seen their numbers.
-	CheckNumbers(ctx context.Context, in models.NumberCheck) ([]models.InboxItem, error)
-	OpenTurn(ctx context.Context, in models.PrepareTurnInput, window int) (models.PrepareTurnResult, models.TurnContext, error)
+	CheckNumbers(ctx context.Context, in wire.NumberCheck) ([]wire.InboxItem, error)
+	OpenTurn(ctx context.Context, in wire.PrepareTurnInput, window int) (wire.PrepareTurnResult, models.TurnContext, error)
 	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
 	EndingTurn(ctx context.Context, turnID string) (models.TurnContext, error)
 	FinishTurn(ctx context.Context, out models.TurnOutcome) (models.EndedTurn, error)
@@ -26,8 +27,8 @@ type Turns interface {
 	ToolRun(ctx context.Context, turnID string, step, call int) (models.ToolRun, error)
 	CommitTool(ctx context.Context, commit models.ToolCommit) error
 	// Past is the history of a workflow that was terminated.
-	Past(ctx context.Context, participantID string) (models.Past, error)
-	SaveState(ctx context.Context, in models.SaveStateInput) error
+	Past(ctx context.Context, participantID string) (wire.Past, error)
+	SaveState(ctx context.Context, in wire.SaveStateInput) error
 }
 
 // Outbox checks and records what leaves for the carrier, and what a refusal asks for
@@ -52,7 +53,7 @@ type Outbox interface {
 	Unsettled(ctx context.Context, q models.UnsettledQuery) ([]models.Outbox, error)
 	AcceptStatus(ctx context.Context, cb models.StatusCallback) (bool, error)
 	// ReturnedMessages lists the texts of a refused reply that wait for another answer.
-	ReturnedMessages(ctx context.Context, row models.Outbox) ([]models.InboxItem, error)
+	ReturnedMessages(ctx context.Context, row models.Outbox) ([]wire.InboxItem, error)
 }
 
 // Hints keeps the fixed texts that no turn belongs to.
@@ -60,7 +61,7 @@ type Hints interface {
 	ClaimHint(ctx context.Context, id string, now time.Time) (models.HintClaim, error)
 	// CheckHint repeats the check of the claim; the text may be written when it
 	// comes back as sending.
-	CheckHint(ctx context.Context, id string, now time.Time) (models.OutboxStatus, error)
+	CheckHint(ctx context.Context, id string, now time.Time) (wire.OutboxStatus, error)
 	SettleHint(ctx context.Context, r models.HintResult) error
 	// HintText is of what a hint is made.
 	HintText(ctx context.Context, id string) (models.HintText, error)
@@ -94,12 +95,12 @@ type Attention interface {
 // People takes participants out of the programme, and ends their pauses.
 type People interface {
 	RemoveParticipant(ctx context.Context, id, actor string, now time.Time) error
-	ExpirePause(ctx context.Context, in models.PauseEnd) (until time.Time, err error)
+	ExpirePause(ctx context.Context, in wire.PauseEnd) (until time.Time, err error)
 }
 
 // TakeOvers ends the times in which an operator answers.
 type TakeOvers interface {
-	ExpireTakeOver(ctx context.Context, in models.TakeOverEnd) (until time.Time, err error)
+	ExpireTakeOver(ctx context.Context, in wire.TakeOverEnd) (until time.Time, err error)
 }
 
 // Erasures keeps what is left to erase of a person.

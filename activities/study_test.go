@@ -14,6 +14,7 @@ import (
 	"coachline/internal/study"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // changeStudy gives the default study settings and returns what is in force then.
@@ -60,7 +61,7 @@ func TestTurnOfAStudy(t *testing.T) {
 	}
 	require.NotContains(t, heard.last.Core, "scheduler")
 	require.Contains(t, heard.last.Core, "save_user_profile")
-	_, err = w.send(ann, turn, models.SourceFallback)
+	_, err = w.send(ann, turn, wire.SourceFallback)
 	require.NoError(t, err)
 	require.Equal(t, models.Sender{From: "+15017120000"}, w.carrier.last.Sender)
 	require.True(t, w.carrier.last.AnySender)
@@ -72,8 +73,8 @@ func TestTurnOfAStudy(t *testing.T) {
 	require.Equal(t, int64(2), kept.Turn.StudyVersion)
 
 	help := w.turn(ann, "help", models.Step{Text: "x"})
-	value, err := w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{End: models.PersistTurnInput{
-		ParticipantID: ann, TurnID: help, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnHelp}, Source: models.SourceFixed, Now: now,
+	value, err := w.env.ExecuteActivity(w.closing.SendTurn, wire.SendTurnInput{End: wire.PersistTurnInput{
+		ParticipantID: ann, TurnID: help, Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnHelp}, Source: wire.SourceFixed, Now: now,
 	}})
 	require.NoError(t, err)
 	require.True(t, value.HasValue())
@@ -86,7 +87,7 @@ func TestTurnOfTheDefaultStudy(t *testing.T) {
 	studies := study.New(study.Config{Studies: w.people.Studies})
 	w.closing.Turns.Studies, w.closing.Posts.Studies = studies, studies
 	turn := w.turn(ann, "hello", models.Step{Text: "I see."})
-	_, err := w.send(ann, turn, models.SourceStep)
+	_, err := w.send(ann, turn, wire.SourceStep)
 	require.NoError(t, err)
 	require.Equal(t, models.Sender{}, w.carrier.last.Sender)
 	require.False(t, w.carrier.last.AnySender)
@@ -99,20 +100,20 @@ func TestRulesOfAStudy(t *testing.T) {
 	no := false
 	studies := w.changeStudy(models.StudySettings{StudyOverlay: models.StudyOverlay{Reminders: &no}})
 	rules := &activities.DecisionActivities{Rules: coach.Rules{ReminderDelay: time.Hour}, Studies: studies, Zones: time.LoadLocation}
-	plan := models.TurnPlan{Kind: models.TurnPrompt, PromptID: "p1"}
-	reminds := func(state models.ParticipantState) bool {
-		state.ParticipantID, state.Zone, state.Status, state.Mode = ann, "UTC", models.StatusActive, models.ModeFeedback
-		decision, err := rules.Decide(t.Context(), models.DecideInput{State: state, Event: models.Event{Kind: models.EventPromptSent, Plan: plan, At: now}, Now: now})
+	plan := wire.TurnPlan{Kind: wire.TurnPrompt, PromptID: "p1"}
+	reminds := func(state wire.ParticipantState) bool {
+		state.ParticipantID, state.Zone, state.Status, state.Mode = ann, "UTC", wire.StatusActive, wire.ModeFeedback
+		decision, err := rules.Decide(t.Context(), wire.DecideInput{State: state, Event: wire.Event{Kind: wire.EventPromptSent, Plan: plan, At: now}, Now: now})
 		require.NoError(t, err)
 		for _, effect := range decision.Effects {
-			if effect.Kind == models.EffectSetDue && effect.Due.Kind == models.DueReminder {
+			if effect.Kind == wire.EffectSetDue && effect.Due.Kind == wire.DueReminder {
 				return true
 			}
 		}
 		return false
 	}
-	require.False(t, reminds(models.ParticipantState{}))
-	require.True(t, reminds(models.ParticipantState{Study: "another"}), "unknown: as installed")
+	require.False(t, reminds(wire.ParticipantState{}))
+	require.True(t, reminds(wire.ParticipantState{Study: "another"}), "unknown: as installed")
 	rules.Studies = nil
-	require.True(t, reminds(models.ParticipantState{}))
+	require.True(t, reminds(wire.ParticipantState{}))
 }

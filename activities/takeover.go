@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // StandingActivities change who writes to a person.
@@ -15,14 +15,14 @@ type StandingActivities struct {
 
 // EndTakeOver ends a take-over that no operator has ended, and returns when it is
 // to end instead where one has put that off. Safe to retry.
-func (s *StandingActivities) EndTakeOver(ctx context.Context, in models.TakeOverEnd) (time.Time, error) {
+func (s *StandingActivities) EndTakeOver(ctx context.Context, in wire.TakeOverEnd) (time.Time, error) {
 	until, err := s.TakeOvers.ExpireTakeOver(ctx, in)
 	return until, toTemporalError(err)
 }
 
 // EndPause resumes a participant whose pause has come to its end, and returns when
 // it is to end instead where an operator has put that off. Safe to retry.
-func (s *StandingActivities) EndPause(ctx context.Context, in models.PauseEnd) (time.Time, error) {
+func (s *StandingActivities) EndPause(ctx context.Context, in wire.PauseEnd) (time.Time, error) {
 	until, err := s.People.ExpirePause(ctx, in)
 	return until, toTemporalError(err)
 }

@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // timeLimit bounds an activity by the time that workers spend on it: attempts
@@ -84,7 +84,7 @@ func (l *timeLimit) limitError(ctx context.Context, err error) error {
 	ended.Spent += pause
 	if ended.Spent >= l.limit {
 		return temporal.NewNonRetryableApplicationError(
-			fmt.Sprintf("no result within %s of attempts: %v", l.limit, err), models.ErrTypeTimeLimit, err)
+			fmt.Sprintf("no result within %s of attempts: %v", l.limit, err), wire.ErrTypeTimeLimit, err)
 	}
 	activity.RecordHeartbeat(ctx, ended)
 	return err

@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 var errAway = errors.New("away")
@@ -55,7 +55,7 @@ func (a attempt) run(t *testing.T) (spent time.Duration, err error) {
 // TestTimeLimitCountsWorkOnly: what counts is the time that attempts took and the
 // pauses between them, regardless of the time that passed without a worker.
 func TestTimeLimitCountsWorkOnly(t *testing.T) {
-	busy := temporal.NewApplicationErrorWithOptions("busy", models.ErrTypeModelBusy, temporal.ApplicationErrorOptions{NextRetryDelay: 40 * time.Second})
+	busy := temporal.NewApplicationErrorWithOptions("busy", wire.ErrTypeModelBusy, temporal.ApplicationErrorOptions{NextRetryDelay: 40 * time.Second})
 	for name, tt := range map[string]struct {
 		attempt
 		final bool
@@ -67,7 +67,7 @@ func TestTimeLimitCountsWorkOnly(t *testing.T) {
 		"the model says too late":           {attempt{before: 150 * time.Second, err: busy}, true, 0},
 		"earlier attempts count":            {attempt{before: 100 * time.Second, worked: 10 * time.Second, err: errAway}, false, 111 * time.Second},
 		"the limit is reached":              {attempt{before: 170 * time.Second, worked: 9 * time.Second, err: errAway}, true, 0},
-		"what is final already stays final": {attempt{err: temporal.NewNonRetryableApplicationError("no", models.ErrTypeModelRefused, nil)}, true, 0},
+		"what is final already stays final": {attempt{err: temporal.NewNonRetryableApplicationError("no", wire.ErrTypeModelRefused, nil)}, true, 0},
 		"an answer":                         {attempt{before: 179 * time.Second}, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"coachline/internal/text"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -59,7 +60,7 @@ func countTool(m *metrics.Metrics, registry *tools.Registry, run models.ToolRun)
 // committed call is not run again.
 //
 // It heartbeats, and keeps to the input's time limit as CallModel does.
-func (t *ToolActivities) RunTool(ctx context.Context, in models.ToolInput) (models.ToolEffect, error) {
+func (t *ToolActivities) RunTool(ctx context.Context, in wire.ToolInput) (wire.ToolEffect, error) {
 	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
 	stop := startHeartbeatWith(ctx, limit.recordHeartbeat)
 	asking, asked := calls.With(ctx)
@@ -69,7 +70,7 @@ func (t *ToolActivities) RunTool(ctx context.Context, in models.ToolInput) (mode
 	return out, limit.limitError(ctx, err)
 }
 
-func (t *ToolActivities) runOnce(ctx context.Context, in models.ToolInput, limit *timeLimit) (models.ToolEffect, error) {
+func (t *ToolActivities) runOnce(ctx context.Context, in wire.ToolInput, limit *timeLimit) (wire.ToolEffect, error) {
 	ctx, cancel := limit.limitContext(ctx)
 	defer cancel()
 	run, err := t.Store.ToolRun(ctx, in.TurnID, in.Step, in.Call)
@@ -78,17 +79,17 @@ func (t *ToolActivities) runOnce(ctx context.Context, in models.ToolInput, limit
 		run, err = t.runCall(ctx, in, limit)
 	}
 	if err != nil {
-		return models.ToolEffect{}, toTemporalError(err)
+		return wire.ToolEffect{}, toTemporalError(err)
 	}
 	return t.rowsToSend(ctx, run)
 }
 
-func (t *ToolActivities) bookOf(in models.ToolInput) callBook {
+func (t *ToolActivities) bookOf(in wire.ToolInput) callBook {
 	return callBook{store: t.Costs, turn: in.TurnID, part: fmt.Sprintf("tool %d.%d", in.Step, in.Call), now: t.Now}
 }
 
 // runCall executes a call that has no result yet, and stores its result.
-func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput, limit *timeLimit) (models.ToolRun, error) {
+func (t *ToolActivities) runCall(ctx context.Context, in wire.ToolInput, limit *timeLimit) (models.ToolRun, error) {
 	call, err := loadCall(ctx, t.Store, in)
 	if err != nil {
 		return models.ToolRun{}, err
@@ -107,7 +108,7 @@ func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput, limit
 	}
 	own := t.forPerson(settings)
 	ran, err := t.Tools.Run(ctx, tools.RunInput{
-		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Subagent: turn.Turn.Kind == models.TurnSubagent, Playbooks: own.Prompts,
+		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Subagent: turn.Turn.Kind == wire.TurnSubagent, Playbooks: own.Prompts,
 		Writer:        habitWriter{tools: own, participant: turn.Participant, zone: zone, book: t.bookOf(in), limit: limit},
 		Memory:        memories{tools: t, participantID: turn.Participant.ID, zone: zone},
 		Finder:        finder{tools: t, mode: in.Mode, settings: settings},
@@ -148,27 +149,27 @@ func (t *ToolActivities) forPerson(settings study.Settings) *ToolActivities {
 // messageOutcome returns a text in the middle of a turn: its entry of the
 // conversation and its rows, as the end of a turn would write them. Where no
 // carrier has a part in it the row passes the gates at once.
-func (t *ToolActivities) messageOutcome(in models.ToolInput, turn models.TurnContext, text string) *models.TurnOutcome {
+func (t *ToolActivities) messageOutcome(in wire.ToolInput, turn models.TurnContext, text string) *models.TurnOutcome {
 	id, channel, now := models.InterimMessageID(in.TurnID, in.Step, in.Call), turn.Turn.Channel, t.Now()
 	out := finishedTurn{TurnOutcome: models.TurnOutcome{
-		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Claim: !channel.Spec().ViaCarrier, At: now,
+		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Claim: !models.ChannelSpecOf(channel).ViaCarrier, At: now,
 	}}
-	out.addText(models.PersistTurnInput{
-		ParticipantID: in.ParticipantID, TurnID: id, Plan: models.TurnPlan{Kind: turn.Turn.Kind}, Now: now,
+	out.addText(wire.PersistTurnInput{
+		ParticipantID: in.ParticipantID, TurnID: id, Plan: wire.TurnPlan{Kind: turn.Turn.Kind}, Now: now,
 	}, replyText{text: text, outboxID: models.OutboxID(id, 1)}, channel)
 	return &out.TurnOutcome
 }
 
 // rowsToSend returns what is to be sent because of a call; nothing for most
 // tools.
-func (t *ToolActivities) rowsToSend(ctx context.Context, run models.ToolRun) (models.ToolEffect, error) {
-	var out models.ToolEffect
+func (t *ToolActivities) rowsToSend(ctx context.Context, run models.ToolRun) (wire.ToolEffect, error) {
+	var out wire.ToolEffect
 	rows, err := asideRows(ctx, t.Outbox, run)
 	if err != nil {
 		return out, toTemporalError(err)
 	}
 	for _, row := range rows {
-		if row.Channel.Spec().ViaCarrier {
+		if models.ChannelSpecOf(row.Channel).ViaCarrier {
 			out.Send = append(out.Send, row.ID)
 			continue
 		}

@@ -14,6 +14,7 @@ import (
 	"coachline/activities"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func fixed() time.Time { return now }
@@ -105,9 +106,9 @@ func TestForgetAllIsConfirmed(t *testing.T) {
 			asking := models.TurnID(ann, w.number)
 			_, err := w.people.Turns.SaveStep(t.Context(), models.Step{TurnID: asking, Number: 2, Text: tt.reply, CreatedAt: now})
 			require.NoError(t, err)
-			_, err = w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{End: models.PersistTurnInput{
-				ParticipantID: ann, TurnID: asking, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply},
-				Source: models.SourceStep, Step: 2, Now: now,
+			_, err = w.env.ExecuteActivity(w.closing.SendTurn, wire.SendTurnInput{End: wire.PersistTurnInput{
+				ParticipantID: ann, TurnID: asking, Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnReply},
+				Source: wire.SourceStep, Step: 2, Now: now,
 			}})
 			require.NoError(t, err)
 			row, err := w.people.Outbox.Row(t.Context(), models.OutboxID(asking, 1))
@@ -183,7 +184,7 @@ func TestRunTool(t *testing.T) {
 		var suite testsuite.WorkflowTestSuite
 		env := suite.NewTestActivityEnvironment()
 		env.RegisterActivity(runner)
-		_, err = env.ExecuteActivity(runner.RunTool, models.ToolInput{ParticipantID: ann, TurnID: turn, Step: 1, Mode: models.ModeIntake})
+		_, err = env.ExecuteActivity(runner.RunTool, wire.ToolInput{ParticipantID: ann, TurnID: turn, Step: 1, Mode: wire.ModeIntake})
 		require.Error(t, err)
 	})
 }

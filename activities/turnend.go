@@ -14,6 +14,7 @@ import (
 	"coachline/internal/text"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // TurnEnd ends turns.
@@ -35,7 +36,7 @@ type TurnEnd struct {
 // is stored: a worker that dies at any moment can only be followed by the same
 // end again. Once the text is out, what is worth keeping of the turn is
 // remembered in the background. Safe to retry.
-func (c *TurnEnd) SendTurn(ctx context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
+func (c *TurnEnd) SendTurn(ctx context.Context, in wire.SendTurnInput) (wire.SendTurnResult, error) {
 	ctx = metrics.Begin(ctx)
 	out, err := c.endTurn(ctx, in)
 	if err == nil {
@@ -44,10 +45,10 @@ func (c *TurnEnd) SendTurn(ctx context.Context, in models.SendTurnInput) (models
 	return out, err
 }
 
-func (c *TurnEnd) endTurn(ctx context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
+func (c *TurnEnd) endTurn(ctx context.Context, in wire.SendTurnInput) (wire.SendTurnResult, error) {
 	stop := startHeartbeat(ctx)
 	defer stop()
-	out := models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxCanceled}}
+	out := wire.SendTurnResult{First: wire.SendSMSResult{Status: wire.OutboxCanceled}}
 	if in.Begin != nil {
 		begun, err := c.Turns.beginTurn(ctx, *in.Begin)
 		if err != nil {
@@ -68,7 +69,7 @@ func (c *TurnEnd) endTurn(ctx context.Context, in models.SendTurnInput) (models.
 		if out.First, err = c.sendFirst(ctx, ended.EndedTurn, in.LeaveUnsettled); err != nil {
 			return out, err
 		}
-		if out.First.Status == models.OutboxSending {
+		if out.First.Status == wire.OutboxSending {
 			out.Unsettled = ended.OutboxIDs[0]
 		}
 		out.Decided = c.decideSent(ctx, in.Sent, out.First.AcceptedAt)
@@ -80,7 +81,7 @@ func (c *TurnEnd) endTurn(ctx context.Context, in models.SendTurnInput) (models.
 // decideSent asks the rules what follows from a row that the carrier took, so
 // that the workflow needs no command of its own for it. Rules that fail leave
 // it to the workflow, which logs it.
-func (c *TurnEnd) decideSent(ctx context.Context, asked *models.DecideInput, at time.Time) *models.Decision {
+func (c *TurnEnd) decideSent(ctx context.Context, asked *wire.DecideInput, at time.Time) *wire.Decision {
 	if asked == nil || at.IsZero() {
 		return nil
 	}
@@ -96,20 +97,20 @@ func (c *TurnEnd) decideSent(ctx context.Context, asked *models.DecideInput, at 
 
 // sendFirst sends the first row: it was claimed as it was written, or an
 // earlier attempt wrote it.
-func (c *TurnEnd) sendFirst(ctx context.Context, turn models.EndedTurn, leave bool) (models.SendSMSResult, error) {
+func (c *TurnEnd) sendFirst(ctx context.Context, turn models.EndedTurn, leave bool) (wire.SendSMSResult, error) {
 	if turn.First.Outbox.ID != "" {
 		return c.Posts.deliverClaim(ctx, turn.First)
 	}
-	return c.Posts.sendRow(ctx, models.SendSMSInput{OutboxID: turn.OutboxIDs[0], LeaveUnsettled: leave})
+	return c.Posts.sendRow(ctx, wire.SendSMSInput{OutboxID: turn.OutboxIDs[0], LeaveUnsettled: leave})
 }
 
 // startRemembering starts the memory work of a turn that ends with a model's
 // text: a fixed text replaces a reply that does not exist.
-func (c *TurnEnd) startRemembering(ctx context.Context, end models.PersistTurnInput, turn models.TurnContext) error {
-	if end.Source != models.SourceStep && end.Source != models.SourceSilent || !c.Keeper.Worth(turn) {
+func (c *TurnEnd) startRemembering(ctx context.Context, end wire.PersistTurnInput, turn models.TurnContext) error {
+	if end.Source != wire.SourceStep && end.Source != wire.SourceSilent || !c.Keeper.Worth(turn) {
 		return nil
 	}
-	if err := c.After.Remember(ctx, models.RememberInput{TurnID: end.TurnID, ParticipantID: end.ParticipantID}); err != nil {
+	if err := c.After.Remember(ctx, wire.RememberInput{TurnID: end.TurnID, ParticipantID: end.ParticipantID}); err != nil {
 		return fmt.Errorf("queueing what is to be remembered: %w", err)
 	}
 	return nil
@@ -133,13 +134,13 @@ const (
 // for it, where one does, and the outcome of its turn. One that was stopped
 // answers no call. Safe to retry: a call that has its result, and a turn that
 // has its outcome, keep them.
-func (s *SubagentActivities) EndSubagent(ctx context.Context, in models.PersistTurnInput) error {
+func (s *SubagentActivities) EndSubagent(ctx context.Context, in wire.PersistTurnInput) error {
 	turn, err := s.Store.TurnContext(ctx, in.TurnID, 0)
 	begun, err := isFound(err)
 	if err != nil {
 		return toTemporalError(fmt.Errorf("loading subagent: %w", err))
 	}
-	if in.Plan.Subagent.Wait && in.Source != models.SourceSilent {
+	if in.Plan.Subagent.Wait && in.Source != wire.SourceSilent {
 		if err := s.storeAnswer(ctx, in, turn); err != nil {
 			return toTemporalError(fmt.Errorf("answering for %s: %w", in.TurnID, err))
 		}
@@ -172,13 +173,13 @@ type subagentAnswer struct {
 
 const subagentFailed = "failed: the helper came to no result in time; answer from what you know, and do not claim that anything was found"
 
-func (s *SubagentActivities) storeAnswer(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) error {
+func (s *SubagentActivities) storeAnswer(ctx context.Context, in wire.PersistTurnInput, turn models.TurnContext) error {
 	call, err := startedBy(ctx, s.Store, in.TurnID)
 	if err != nil {
 		return err
 	}
 	result := tools.Failure(call, errors.New(subagentFailed))
-	if words := lastWords(turn); in.Source == models.SourceStep && words != "" {
+	if words := lastWords(turn); in.Source == wire.SourceStep && words != "" {
 		_, label, err := s.Tools.Task(call)
 		if err != nil {
 			return err
@@ -195,7 +196,7 @@ func (s *SubagentActivities) storeAnswer(ctx context.Context, in models.PersistT
 		result.Content, result.Failed = string(text), false
 	}
 	origin, _ := models.ParseSubagentTurnID(in.TurnID)
-	run, err := toolRun(models.ToolInput{TurnID: origin.TurnID, Step: origin.Round, Call: origin.Call}, result)
+	run, err := toolRun(wire.ToolInput{TurnID: origin.TurnID, Step: origin.Round, Call: origin.Call}, result)
 	if err != nil {
 		return err
 	}

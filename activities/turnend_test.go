@@ -21,6 +21,7 @@ import (
 	"coachline/internal/store"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -35,7 +36,7 @@ type later struct {
 	err     error
 }
 
-func (l *later) Remember(_ context.Context, in models.RememberInput) error {
+func (l *later) Remember(_ context.Context, in wire.RememberInput) error {
 	if l.err == nil {
 		l.started = append(l.started, in.TurnID)
 	}
@@ -93,9 +94,9 @@ func (w *storeFixture) turn(id, text string, round models.Step) string {
 	})
 	require.NoError(w.t, err)
 	turn := models.TurnID(id, w.number)
-	_, err = w.people.Turns.BeginTurn(w.t.Context(), models.PrepareTurnInput{
-		ParticipantID: id, TurnID: turn, Number: w.number, Mode: models.ModeIntake,
-		Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: now,
+	_, err = w.people.Turns.BeginTurn(w.t.Context(), wire.PrepareTurnInput{
+		ParticipantID: id, TurnID: turn, Number: w.number, Mode: wire.ModeIntake,
+		Plan: wire.TurnPlan{Kind: wire.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: now,
 	})
 	require.NoError(w.t, err)
 	round.TurnID, round.Number, round.CreatedAt = turn, 1, now
@@ -104,16 +105,16 @@ func (w *storeFixture) turn(id, text string, round models.Step) string {
 	return turn
 }
 
-func (w *storeFixture) send(id, turn string, source models.TextSource) (models.SendTurnResult, error) {
+func (w *storeFixture) send(id, turn string, source wire.TextSource) (wire.SendTurnResult, error) {
 	w.t.Helper()
-	value, err := w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{End: models.PersistTurnInput{
-		ParticipantID: id, TurnID: turn, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply},
+	value, err := w.env.ExecuteActivity(w.closing.SendTurn, wire.SendTurnInput{End: wire.PersistTurnInput{
+		ParticipantID: id, TurnID: turn, Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnReply},
 		Source: source, Step: 1, Now: now,
 	}})
 	if err != nil {
-		return models.SendTurnResult{}, err
+		return wire.SendTurnResult{}, err
 	}
-	var out models.SendTurnResult
+	var out wire.SendTurnResult
 	require.NoError(w.t, value.Get(&out))
 	return out, nil
 }
@@ -121,13 +122,13 @@ func (w *storeFixture) send(id, turn string, source models.TextSource) (models.S
 func TestSendTurnBeginsToRemember(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
-		source     models.TextSource
+		source     wire.TextSource
 		want       bool
 	}{
-		{"P25 words of a model", "I have a bad knee", models.SourceStep, true},
-		{"J84 the end of an exchange", "that is all I wanted to say", models.SourceSilent, true},
-		{"C10 thanks", "thanks!", models.SourceStep, false},
-		{"J94 fixed words", "I have a bad knee", models.SourceFallback, false},
+		{"P25 words of a model", "I have a bad knee", wire.SourceStep, true},
+		{"J84 the end of an exchange", "that is all I wanted to say", wire.SourceSilent, true},
+		{"C10 thanks", "thanks!", wire.SourceStep, false},
+		{"J94 fixed words", "I have a bad knee", wire.SourceFallback, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newStoreFixture(t)
@@ -147,11 +148,11 @@ func TestSendTurnBeginsToRemember(t *testing.T) {
 		w := newStoreFixture(t)
 		turn := w.turn(ann, "I have a bad knee", models.Step{Text: "I see."})
 		w.carrier.err = &models.CarrierError{Class: models.CarrierRetry, Code: "20500"}
-		_, err := w.send(ann, turn, models.SourceStep)
+		_, err := w.send(ann, turn, wire.SourceStep)
 		require.Error(t, err)
 		require.Empty(t, w.later.started)
 		w.carrier.err = nil
-		_, err = w.send(ann, turn, models.SourceStep)
+		_, err = w.send(ann, turn, wire.SourceStep)
 		require.NoError(t, err)
 		require.Equal(t, []string{turn}, w.later.started)
 	})
@@ -159,12 +160,12 @@ func TestSendTurnBeginsToRemember(t *testing.T) {
 		w := newStoreFixture(t)
 		turn := w.turn(ann, "I have a bad knee", models.Step{Text: "I see."})
 		w.later.err = errors.New("unreachable")
-		_, err := w.send(ann, turn, models.SourceStep)
+		_, err := w.send(ann, turn, wire.SourceStep)
 		require.Error(t, err)
 		w.later.err = nil
-		out, err := w.send(ann, turn, models.SourceStep)
+		out, err := w.send(ann, turn, wire.SourceStep)
 		require.NoError(t, err)
-		require.Equal(t, models.OutboxQueued, out.First.Status)
+		require.Equal(t, wire.OutboxQueued, out.First.Status)
 		require.Equal(t, 1, w.carrier.sends)
 		require.Equal(t, []string{turn}, w.later.started)
 	})
@@ -174,13 +175,13 @@ func TestSilentTurn(t *testing.T) {
 	w := newStoreFixture(t)
 	turn := w.turn(ann, "that is all I wanted to say", models.Step{Calls: `[{"id":"a","name":"end_exchange","arguments":"{}"}]`})
 	t.Run("J84", func(t *testing.T) {
-		out, err := w.send(ann, turn, models.SourceSilent)
+		out, err := w.send(ann, turn, wire.SourceSilent)
 		require.NoError(t, err)
-		require.Equal(t, models.OutboxCanceled, out.First.Status)
+		require.Equal(t, wire.OutboxCanceled, out.First.Status)
 		require.Zero(t, w.carrier.sends, "nothing is said")
 		c, err := w.people.Turns.TurnContext(t.Context(), turn, 10)
 		require.NoError(t, err)
-		require.Equal(t, string(models.SourceSilent), c.Turn.Outcome)
+		require.Equal(t, string(wire.SourceSilent), c.Turn.Outcome)
 	})
 }
 
@@ -205,17 +206,17 @@ func TestRemember(t *testing.T) {
 		final      bool
 	}{
 		{"done", "conv_ann-t1", nil, "", false},
-		{"a busy model", "conv_ann-t1", &models.ModelError{Class: models.ModelBusy}, models.ErrTypeModelBusy, false},
-		{"who has left", "conv_ann-t1", models.ErrNotFound, models.ErrTypeMissing, true},
-		{"an unknown turn", "conv_ann-t9", nil, models.ErrTypeMissing, true},
+		{"a busy model", "conv_ann-t1", &models.ModelError{Class: models.ModelBusy}, wire.ErrTypeModelBusy, false},
+		{"who has left", "conv_ann-t1", models.ErrNotFound, wire.ErrTypeMissing, true},
+		{"an unknown turn", "conv_ann-t9", nil, wire.ErrTypeMissing, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newStoreFixture(t)
 			require.Equal(t, "conv_ann-t1", w.turn(ann, "I have a bad knee", models.Step{Text: "I see."}))
 			kept := &memoryStub{err: tt.err}
 			after := &activities.MemoryActivities{Store: w.people.Turns, Keeper: kept}
-			w.env.RegisterActivityWithOptions(after.Remember, activityName(models.ActivityRemember))
-			_, err := w.env.ExecuteActivity(models.ActivityRemember, models.RememberInput{TurnID: tt.turn})
+			w.env.RegisterActivityWithOptions(after.Remember, activityName(wire.ActivityRemember))
+			_, err := w.env.ExecuteActivity(wire.ActivityRemember, wire.RememberInput{TurnID: tt.turn})
 			if tt.kind == "" {
 				require.NoError(t, err)
 				require.Equal(t, "I have a bad knee", kept.seen[0].Window[0].Text)
@@ -249,7 +250,7 @@ func (w *storeFixture) runAfter(id, text string, call models.ToolCall) models.To
 		Store: w.people.Turns, Outbox: w.people.Outbox, Tools: registry, Model: w.model, Embedder: unreachableEmbedder{}, Facts: w.facts, Prompts: library,
 		Zones: zones, ModelName: "gpt-4.1", Now: fixed,
 	}
-	in := models.ToolInput{ParticipantID: id, TurnID: turn, Step: 1, Call: 0, Mode: models.ModeIntake}
+	in := wire.ToolInput{ParticipantID: id, TurnID: turn, Step: 1, Call: 0, Mode: wire.ModeIntake}
 	for range 2 {
 		var suite testsuite.WorkflowTestSuite
 		env := suite.NewTestActivityEnvironment()
@@ -278,14 +279,14 @@ func TestRememberReadsBeforeALongTurn(t *testing.T) {
 		ids = append(ids, got.Inbound.ID)
 	}
 	turn := models.TurnID(ann, 2)
-	_, err := w.people.Turns.BeginTurn(t.Context(), models.PrepareTurnInput{
-		ParticipantID: ann, TurnID: turn, Number: 2, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: ids, Now: now,
+	_, err := w.people.Turns.BeginTurn(t.Context(), wire.PrepareTurnInput{
+		ParticipantID: ann, TurnID: turn, Number: 2, Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnReply}, InboundIDs: ids, Now: now,
 	})
 	require.NoError(t, err)
 	kept := &memoryStub{}
 	after := &activities.MemoryActivities{Store: w.people.Turns, Keeper: kept}
-	w.env.RegisterActivityWithOptions(after.Remember, activityName(models.ActivityRemember))
-	_, err = w.env.ExecuteActivity(models.ActivityRemember, models.RememberInput{TurnID: turn})
+	w.env.RegisterActivityWithOptions(after.Remember, activityName(wire.ActivityRemember))
+	_, err = w.env.ExecuteActivity(wire.ActivityRemember, wire.RememberInput{TurnID: turn})
 	require.NoError(t, err)
 	window := kept.seen[0].Window
 	require.Equal(t, "I have a bad knee", window[0].Text)
@@ -300,27 +301,27 @@ func TestPromptIsDecidedWithItsSend(t *testing.T) {
 			w := newStoreFixture(t)
 			w.carrier.err = refusal
 			w.closing.Rules = &activities.DecisionActivities{Rules: coach.Rules{ReminderDelay: time.Hour}, Zones: time.LoadLocation}
-			plan := models.TurnPlan{Kind: models.TurnPrompt, PromptID: "p1"}
-			value, err := w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{
-				End: models.PersistTurnInput{
-					ParticipantID: ann, TurnID: w.turn(ann, "hello", models.Step{Text: "Time to walk."}), Mode: models.ModeFeedback, Plan: plan,
-					Source: models.SourceStep, Step: 1, Now: now,
+			plan := wire.TurnPlan{Kind: wire.TurnPrompt, PromptID: "p1"}
+			value, err := w.env.ExecuteActivity(w.closing.SendTurn, wire.SendTurnInput{
+				End: wire.PersistTurnInput{
+					ParticipantID: ann, TurnID: w.turn(ann, "hello", models.Step{Text: "Time to walk."}), Mode: wire.ModeFeedback, Plan: plan,
+					Source: wire.SourceStep, Step: 1, Now: now,
 				},
-				Sent: &models.DecideInput{
-					State: models.ParticipantState{ParticipantID: ann, Zone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback},
-					Event: models.Event{Kind: models.EventPromptSent, Plan: plan}, Now: now,
+				Sent: &wire.DecideInput{
+					State: wire.ParticipantState{ParticipantID: ann, Zone: "UTC", Status: wire.StatusActive, Mode: wire.ModeFeedback},
+					Event: wire.Event{Kind: wire.EventPromptSent, Plan: plan}, Now: now,
 				},
 			})
 			require.NoError(t, err)
-			var out models.SendTurnResult
+			var out wire.SendTurnResult
 			require.NoError(t, value.Get(&out))
 			if refusal != nil {
 				require.Nil(t, out.Decided)
 				return
 			}
 			require.NotNil(t, out.Decided)
-			require.Contains(t, out.Decided.Effects, models.Effect{
-				Kind: models.EffectSetDue, Due: models.Due{Kind: models.DueReminder, Ref: "p1", At: out.First.AcceptedAt.Add(time.Hour)},
+			require.Contains(t, out.Decided.Effects, wire.Effect{
+				Kind: wire.EffectSetDue, Due: wire.Due{Kind: wire.DueReminder, Ref: "p1", At: out.First.AcceptedAt.Add(time.Hour)},
 			})
 		})
 	}

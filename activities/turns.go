@@ -11,6 +11,7 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/study"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -30,7 +31,7 @@ type TurnLoader struct {
 	// Studies change the texts and the name for their people; nil: they hold for
 	// all.
 	Studies *study.Resolver
-	Limits  models.Limits
+	Limits  wire.Limits
 	// RecentTurns may be nil; then nothing is kept between activities.
 	Recent *RecentTurns
 	// Metrics may be nil; then nothing is counted.
@@ -72,8 +73,8 @@ func (r *RecentTurns) keepTurn(turn models.TurnContext, step models.Step) {
 }
 
 // takeTurn returns a turn once, when it ends with the round that was kept.
-func (r *RecentTurns) takeTurn(end models.PersistTurnInput) (models.TurnContext, bool) {
-	if r == nil || end.Source != models.SourceStep {
+func (r *RecentTurns) takeTurn(end wire.PersistTurnInput) (models.TurnContext, bool) {
+	if r == nil || end.Source != wire.SourceStep {
 		return models.TurnContext{}, false
 	}
 	turn, ok := r.turns.Get(end.TurnID)
@@ -100,7 +101,7 @@ func trimToEnding(turn models.TurnContext) models.TurnContext {
 
 // PrepareTurn stores the texts of a turn that answers none, and says how to go
 // on. A turn that says something begins with another activity.
-func (t *TurnLoader) PrepareTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
+func (t *TurnLoader) PrepareTurn(ctx context.Context, in wire.PrepareTurnInput) (wire.PrepareTurnResult, error) {
 	out, err := t.beginTurn(ctx, in)
 	if err == nil {
 		t.Metrics.Kept(in.Plan.Kind)
@@ -111,12 +112,12 @@ func (t *TurnLoader) PrepareTurn(ctx context.Context, in models.PrepareTurnInput
 // beginTurn opens the turn's row, moves the waiting texts into the
 // conversation and says how to go on. It heartbeats, because a voice note may
 // have to be transcribed first.
-func (t *TurnLoader) beginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
+func (t *TurnLoader) beginTurn(ctx context.Context, in wire.PrepareTurnInput) (wire.PrepareTurnResult, error) {
 	stop := startHeartbeat(ctx)
 	defer stop()
 	in, err := t.noteStudy(ctx, in)
 	if err != nil {
-		return models.PrepareTurnResult{}, err
+		return wire.PrepareTurnResult{}, err
 	}
 	out, err := t.Store.BeginTurn(ctx, in)
 	if err != nil {
@@ -130,7 +131,7 @@ func (t *TurnLoader) beginTurn(ctx context.Context, in models.PrepareTurnInput) 
 // lostCommits is what the log says of a database that has lost what it had committed.
 const lostCommits = "the database has lost commits: after a fail-over to a replica that lagged; replication must be synchronous, see operations"
 
-func logGone(ctx context.Context, in models.PrepareTurnInput, gone int) {
+func logGone(ctx context.Context, in wire.PrepareTurnInput, gone int) {
 	if gone > 0 {
 		activity.GetLogger(ctx).Error(lostCommits, "participant", in.ParticipantID, "turn", in.TurnID, "messages_gone", gone)
 	}
@@ -138,7 +139,7 @@ func logGone(ctx context.Context, in models.PrepareTurnInput, gone int) {
 
 // CheckNumbers returns those of some messages that are new although the workflow has
 // seen their numbers. Safe to retry.
-func (t *TurnLoader) CheckNumbers(ctx context.Context, in models.NumberCheck) ([]models.InboxItem, error) {
+func (t *TurnLoader) CheckNumbers(ctx context.Context, in wire.NumberCheck) ([]wire.InboxItem, error) {
 	fresh, err := t.Store.CheckNumbers(ctx, in)
 	if err == nil && len(fresh) > 0 {
 		activity.GetLogger(ctx).Error(lostCommits, "participant", in.ParticipantID, "messages_numbered_again", len(fresh))
@@ -148,7 +149,7 @@ func (t *TurnLoader) CheckNumbers(ctx context.Context, in models.NumberCheck) ([
 
 // noteStudy completes the beginning of a turn with the version of the study whose
 // settings are in force for it.
-func (t *TurnLoader) noteStudy(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnInput, error) {
+func (t *TurnLoader) noteStudy(ctx context.Context, in wire.PrepareTurnInput) (wire.PrepareTurnInput, error) {
 	settings, err := t.Studies.Resolve(ctx, in.Study, "")
 	in.StudyVersion = settings.Version
 	return in, err
@@ -163,16 +164,16 @@ func (t *TurnLoader) forPerson(ctx context.Context, p models.Participant) (*Turn
 }
 
 // channelLimits returns the limits of the channel where it has some.
-func (t *TurnLoader) channelLimits(in models.PrepareTurnInput) models.Limits {
+func (t *TurnLoader) channelLimits(in wire.PrepareTurnInput) wire.Limits {
 	out := t.Limits
-	if most := in.Channel.Spec().ToolCalls; most > 0 {
+	if most := models.ChannelSpecOf(in.Channel).ToolCalls; most > 0 {
 		out.ToolCalls = min(out.ToolCalls, most)
 	}
 	return out
 }
 
 // ReadPast returns what a new workflow needs from the terminated one before it.
-func (t *TurnLoader) ReadPast(ctx context.Context, participantID string) (models.Past, error) {
+func (t *TurnLoader) ReadPast(ctx context.Context, participantID string) (wire.Past, error) {
 	past, err := t.Store.Past(ctx, participantID)
 	if err != nil {
 		return past, toTemporalError(fmt.Errorf("reading what went before: %w", err))
@@ -181,7 +182,7 @@ func (t *TurnLoader) ReadPast(ctx context.Context, participantID string) (models
 }
 
 // SaveState mirrors the workflow's state into tables for operators' queries.
-func (t *TurnLoader) SaveState(ctx context.Context, in models.SaveStateInput) error {
+func (t *TurnLoader) SaveState(ctx context.Context, in wire.SaveStateInput) error {
 	if err := t.Store.SaveState(ctx, in); err != nil {
 		return toTemporalError(fmt.Errorf("saving state: %w", err))
 	}
@@ -192,7 +193,7 @@ func (t *TurnLoader) SaveState(ctx context.Context, in models.SaveStateInput) er
 // persistTurn writes the conversation entries and the outbox rows of a turn in
 // one transaction and returns the rows to send, in order: the parts of its
 // text, then the debug text. A finished turn returns the rows it has.
-func (t *TurnLoader) persistTurn(ctx context.Context, in models.PersistTurnInput) (endedTurn, error) {
+func (t *TurnLoader) persistTurn(ctx context.Context, in wire.PersistTurnInput) (endedTurn, error) {
 	turn, known := t.Recent.takeTurn(in)
 	if !known {
 		var err error
@@ -247,10 +248,10 @@ type finishedTurn struct {
 const outcomeSaid = "said_already"
 
 // buildOutcome assembles what the turn leaves behind.
-func (t *TurnLoader) buildOutcome(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (finishedTurn, error) {
+func (t *TurnLoader) buildOutcome(ctx context.Context, in wire.PersistTurnInput, turn models.TurnContext) (finishedTurn, error) {
 	out := finishedTurn{TurnOutcome: models.TurnOutcome{
 		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Outcome: string(in.Source),
-		PromptVersion: t.Prompts.Version(), ClearPrepared: in.Source == models.SourcePrepared, Claim: true, State: in.State, At: in.Now,
+		PromptVersion: t.Prompts.Version(), ClearPrepared: in.Source == wire.SourcePrepared, Claim: true, State: in.State, At: in.Now,
 	}}
 	out.Entries = toolEntries(in, turn)
 	words, err := t.findText(ctx, in, turn)
@@ -262,7 +263,7 @@ func (t *TurnLoader) buildOutcome(ctx context.Context, in models.PersistTurnInpu
 		return out, err
 	}
 	out.unsent = before.ready
-	if in.Source == models.SourceStep && before.makesRedundant(words, turn.Turn.Channel) {
+	if in.Source == wire.SourceStep && before.makesRedundant(words, turn.Turn.Channel) {
 		out.Outcome, words = outcomeSaid, replyText{}
 	}
 	out.addText(in, words, turn.Turn.Channel)
@@ -275,7 +276,7 @@ func (t *TurnLoader) buildOutcome(ctx context.Context, in models.PersistTurnInpu
 
 // addText puts a text into the conversation once and into as many outbox rows
 // as it has parts.
-func (f *finishedTurn) addText(in models.PersistTurnInput, words replyText, channel models.Channel) {
+func (f *finishedTurn) addText(in wire.PersistTurnInput, words replyText, channel wire.Channel) {
 	whole, parts := words.splitParts(channel)
 	if whole == "" {
 		return
@@ -286,18 +287,18 @@ func (f *finishedTurn) addText(in models.PersistTurnInput, words replyText, chan
 		if i > 0 {
 			id = models.OutboxID(in.TurnID, i+1)
 		}
-		f.addRow(in, models.Outbox{ID: id, Part: i + 1, Kind: in.Plan.Kind.Entry(), PromptID: in.Plan.PromptID, Body: part, Channel: channel})
+		f.addRow(in, models.Outbox{ID: id, Part: i + 1, Kind: models.EntryOf(in.Plan.Kind), PromptID: in.Plan.PromptID, Body: part, Channel: channel})
 	}
 	f.Entries = append(f.Entries, models.Message{
 		ParticipantID: in.ParticipantID, TurnID: in.TurnID, Key: in.TurnID + "-text",
-		Role: models.RoleAssistant, Kind: in.Plan.Kind.Entry(), Text: whole, OutboxID: words.outboxID, Channel: channel, At: in.Now,
+		Role: models.RoleAssistant, Kind: models.EntryOf(in.Plan.Kind), Text: whole, OutboxID: words.outboxID, Channel: channel, At: in.Now,
 	})
-	if in.Plan.Kind == models.TurnPrompt {
+	if in.Plan.Kind == wire.TurnPrompt {
 		f.HabitPrompt = whole
 	}
 }
 
-func (f *finishedTurn) addRow(in models.PersistTurnInput, row models.Outbox) {
+func (f *finishedTurn) addRow(in wire.PersistTurnInput, row models.Outbox) {
 	if until := in.Plan.Until; !until.IsZero() {
 		row.SendBefore = &until
 	}

@@ -14,6 +14,7 @@ import (
 	"coachline/internal/text"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -30,30 +31,30 @@ type replyText struct {
 
 // findText finds what the participant will read; it is empty when there is
 // nothing to send.
-func (t *TurnLoader) findText(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (s replyText, err error) {
+func (t *TurnLoader) findText(ctx context.Context, in wire.PersistTurnInput, turn models.TurnContext) (s replyText, err error) {
 	s.outboxID = models.OutboxID(in.TurnID, 1)
-	if isReply := in.Source == models.SourceStep || in.Source == models.SourceFallback; isReply && tools.AsksToForget(turn.Runs) {
+	if isReply := in.Source == wire.SourceStep || in.Source == wire.SourceFallback; isReply && tools.AsksToForget(turn.Runs) {
 		// Only the program's own question arms the yes.
 		s.text, err = t.fixedText(prompts.ConfirmForget, turn)
 		return s, err
 	}
 	switch in.Source {
-	case models.SourceStep:
+	case wire.SourceStep:
 		s.text, s.closing, err = t.modelText(in, turn)
-	case models.SourcePrepared:
+	case wire.SourcePrepared:
 		if s.text = agent.Words(turn.Profile.PreparedPrompt); s.text == "" {
 			s.text, err = t.fallbackText(in, turn)
 		}
-	case models.SourceFallback:
+	case wire.SourceFallback:
 		if s.text, err = t.fallbackText(in, turn); err == nil && in.Plan.Introduce {
 			s.closing, err = t.closingFor(in.Plan, turn)
 		}
-	case models.SourceFixed:
+	case wire.SourceFixed:
 		s.text, err = t.answerText(in.Plan.Kind, turn)
-	case models.SourceSubagent:
+	case wire.SourceSubagent:
 		s.text, err = t.subagentText(ctx, in.Plan.Subagent.TurnID)
-	case models.SourceSilent, models.SourceFailed:
-	case models.SourceOutbox:
+	case wire.SourceSilent, wire.SourceFailed:
+	case wire.SourceOutbox:
 		var row models.Outbox
 		row, err = t.Outbox.Row(ctx, in.Plan.OutboxID)
 		s = replyText{text: row.Body, outboxID: row.ID, queued: true}
@@ -74,11 +75,11 @@ func (t *TurnLoader) subagentText(ctx context.Context, subagentTurn string) (str
 // splitParts divides what is said into what is sent, and returns it as a whole
 // too, as the person will read it. What does not fit is cut from the text and
 // never from the closing.
-func (s replyText) splitParts(channel models.Channel) (whole string, out segments.Parts) {
+func (s replyText) splitParts(channel wire.Channel) (whole string, out segments.Parts) {
 	if s.queued {
 		return s.text, segments.Parts{Texts: []string{s.text}}
 	}
-	if !channel.Spec().HasSegments {
+	if !models.ChannelSpecOf(channel).HasSegments {
 		// No network counts its characters.
 		whole = strings.TrimSpace(s.text + "\n\n" + s.closing)
 		return whole, segments.Parts{Texts: []string{whole}}
@@ -96,7 +97,7 @@ func (s replyText) splitParts(channel models.Channel) (whole string, out segment
 }
 
 // modelText returns what the model said in the round that ended the turn.
-func (t *TurnLoader) modelText(in models.PersistTurnInput, turn models.TurnContext) (text, closing string, err error) {
+func (t *TurnLoader) modelText(in wire.PersistTurnInput, turn models.TurnContext) (text, closing string, err error) {
 	for _, step := range turn.Steps {
 		if step.Number != in.Step {
 			continue
@@ -109,8 +110,8 @@ func (t *TurnLoader) modelText(in models.PersistTurnInput, turn models.TurnConte
 
 // closingFor ends the first message of all with the programme's name, STOP and
 // HELP, regardless of what the model wrote, as the carriers' rules (CTIA) ask.
-func (t *TurnLoader) closingFor(plan models.TurnPlan, turn models.TurnContext) (string, error) {
-	if plan.Kind != models.TurnGreeting && !plan.Introduce {
+func (t *TurnLoader) closingFor(plan wire.TurnPlan, turn models.TurnContext) (string, error) {
+	if plan.Kind != wire.TurnGreeting && !plan.Introduce {
 		return "", nil
 	}
 	return t.fixedText(prompts.GreetingFooter, turn)
@@ -163,8 +164,8 @@ func (a *earlierTexts) addParts(rows []models.Outbox) {
 	text, sent := "", len(rows) > 0
 	for _, row := range rows {
 		text += row.Body
-		sent = sent && (row.AcceptedAt != nil || row.Status == models.OutboxUnknown)
-		if row.Status == models.OutboxReady {
+		sent = sent && (row.AcceptedAt != nil || row.Status == wire.OutboxUnknown)
+		if row.Status == wire.OutboxReady {
 			a.ready = append(a.ready, row.ID)
 		}
 	}
@@ -176,7 +177,7 @@ func (a *earlierTexts) addParts(rows []models.Outbox) {
 // makesRedundant reports whether the final text adds nothing to what was said:
 // it is the same, or none, or only acknowledges, and the person has not written
 // since.
-func (a earlierTexts) makesRedundant(last replyText, channel models.Channel) bool {
+func (a earlierTexts) makesRedundant(last replyText, channel wire.Channel) bool {
 	if len(a.sent) == 0 {
 		return false
 	}
@@ -195,8 +196,8 @@ func normalizeText(text string) string {
 }
 
 // fallbackText stands in for a model that has no answer.
-func (t *TurnLoader) fallbackText(in models.PersistTurnInput, turn models.TurnContext) (string, error) {
-	name := prompts.Name(cmp.Or(in.Plan.Kind.Spec().Fallback, string(prompts.ReplyFallback)))
+func (t *TurnLoader) fallbackText(in wire.PersistTurnInput, turn models.TurnContext) (string, error) {
+	name := prompts.Name(cmp.Or(models.TurnSpecOf(in.Plan.Kind).Fallback, string(prompts.ReplyFallback)))
 	p := turn.Profile
 	said := p.PromptAnchor != "" || p.HabitDomain != "" || p.MotivationalFrame != ""
 	// A sentence is made of what the profile says in English only.
@@ -216,32 +217,32 @@ func (t *TurnLoader) fixedText(name prompts.Name, turn models.TurnContext) (stri
 
 // answerText returns the text of the kinds that are never written by a model. While a
 // crisis is open, help begins with the safety text.
-func (t *TurnLoader) answerText(kind models.TurnKind, turn models.TurnContext) (string, error) {
+func (t *TurnLoader) answerText(kind wire.TurnKind, turn models.TurnContext) (string, error) {
 	text, err := t.fixedText(fixedFor(kind, turn.Participant), turn)
-	if err != nil || kind != models.TurnHelp || !isInCrisis(turn.Participant) {
+	if err != nil || kind != wire.TurnHelp || !isInCrisis(turn.Participant) {
 		return text, err
 	}
 	safety, err := t.fixedText(prompts.Crisis, turn)
 	return safety + "\n\n" + text, err
 }
 
-func isInCrisis(p models.Participant) bool { return p.Attention == models.AttentionCrisis }
+func isInCrisis(p models.Participant) bool { return p.Attention == wire.AttentionCrisis }
 
 // fixedFor names the text of the kinds that are never written by a model. A
 // consent is confirmed by where it has left the participant.
-func fixedFor(kind models.TurnKind, p models.Participant) prompts.Name {
-	if kind == models.TurnConsent && p.Status == models.StatusOptedOut {
+func fixedFor(kind wire.TurnKind, p models.Participant) prompts.Name {
+	if kind == wire.TurnConsent && p.Status == wire.StatusOptedOut {
 		if isInCrisis(p) {
 			return prompts.OptOutDanger
 		}
 		return prompts.OptOutConfirmation
 	}
-	return prompts.Name(cmp.Or(kind.Spec().Fixed, string(prompts.ReplyFallback)))
+	return prompts.Name(cmp.Or(models.TurnSpecOf(kind).Fixed, string(prompts.ReplyFallback)))
 }
 
 // toolEntries turns the tool calls of a turn and their results into entries of
 // the conversation, so that later turns know what was done.
-func toolEntries(in models.PersistTurnInput, turn models.TurnContext) []models.Message {
+func toolEntries(in wire.PersistTurnInput, turn models.TurnContext) []models.Message {
 	var entries []models.Message
 	for _, step := range turn.Steps {
 		if step.Calls == "" {
@@ -269,8 +270,8 @@ func toolEntries(in models.PersistTurnInput, turn models.TurnContext) []models.M
 // debugText returns the extra message for testers who asked for it; empty for
 // all others, and on a channel without a carrier. It never becomes part of
 // the conversation.
-func (t *TurnLoader) debugText(in models.PersistTurnInput, turn models.TurnContext) string {
-	if !turn.Participant.Tester || !turn.Participant.Debug || !turn.Turn.Channel.Spec().ViaCarrier {
+func (t *TurnLoader) debugText(in wire.PersistTurnInput, turn models.TurnContext) string {
+	if !turn.Participant.Tester || !turn.Participant.Debug || !models.ChannelSpecOf(turn.Turn.Channel).ViaCarrier {
 		return ""
 	}
 	return agent.DebugText(agent.DebugInput{Mode: in.Mode, Profile: turn.Profile, Runs: turn.Runs})

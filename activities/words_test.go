@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestFixedWordsInThePersonsLanguage(t *testing.T) {
@@ -21,7 +22,7 @@ func TestFixedWordsInThePersonsLanguage(t *testing.T) {
 			})
 			require.NoError(t, err)
 			turn := w.turn(ann, "hola", models.Step{})
-			_, err = w.send(ann, turn, models.SourceFallback)
+			_, err = w.send(ann, turn, wire.SourceFallback)
 			require.NoError(t, err)
 			row, err := w.people.Outbox.Row(t.Context(), models.OutboxID(turn, 1))
 			require.NoError(t, err)
@@ -35,10 +36,10 @@ func TestFrontSpeaksTheLanguageOfRegionAndPerson(t *testing.T) {
 	w := &hintCarrier{}
 	front := newFront(t, d, w)
 	front.Locale = "und-MX"
-	_, err := front.SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
+	_, err := front.SendHint(t.Context(), wire.SendHintInput{HintID: "hint-1"})
 	require.NoError(t, err)
 	require.Contains(t, w.sent[0].Body, "Steps solo responde a quienes participan", "C13 a stranger in the programme's region")
-	_, err = front.SendLimitNotice(t.Context(), models.SendLimitInput{InboundID: 7})
+	_, err = front.SendLimitNotice(t.Context(), wire.SendLimitInput{InboundID: 7})
 	require.NoError(t, err)
 	require.Contains(t, d.asked[0].Body, "Trop de SMS d'un coup pour Steps", "C13 a participant")
 }

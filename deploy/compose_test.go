@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/config"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 const composeFile = "../docker-compose.yml"
@@ -59,7 +59,7 @@ func TestNamespaceHasTheSearchAttributes(t *testing.T) {
 		name, kind, _ := strings.Cut(pair, ":")
 		have[name] = kind
 	}
-	require.Equal(t, models.SearchAttributes(), have)
+	require.Equal(t, wire.SearchAttributes(), have)
 }
 
 func TestComposeNeedsItsSecrets(t *testing.T) {

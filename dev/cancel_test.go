@@ -9,6 +9,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // cancels asks Temporal to cancel the participant's workflow, as "Request
@@ -22,7 +23,7 @@ func (p *person) cancels() {
 		got, err := c.DescribeWorkflowExecution(p.t.Context(), models.WorkflowID(p.id), "")
 		return err == nil && got.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED
 	}, soon, 100*time.Millisecond)
-	require.Equal(p.t, models.StatusWithdrawn, p.asks().Status)
+	require.Equal(p.t, wire.StatusWithdrawn, p.asks().Status)
 	require.Empty(p.t, p.asks().Due)
 	require.Len(p.t, p.received(), p.seen, "one notice")
 	status, _ := send(p.t, http.MethodDelete, p.api(""), nil)

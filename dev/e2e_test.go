@@ -21,6 +21,7 @@ import (
 
 	"coachline/internal/seal"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -100,7 +101,7 @@ type state struct {
 	Schedules []struct {
 		ID string `json:"id"`
 	} `json:"schedules"`
-	Due []models.Due `json:"due"`
+	Due []wire.Due `json:"due"`
 }
 
 func (p *person) api(path string) string {
@@ -173,7 +174,7 @@ func (p *person) enrollAs(fields map[string]any) int {
 
 // asks queries the person's workflow as an operator's tool would, with the
 // key of the data folder.
-func (p *person) asks() models.StatusView {
+func (p *person) asks() wire.StatusView {
 	p.t.Helper()
 	folder, _, _ := strings.Cut(p.r.table["Data"], " ")
 	key, err := os.ReadFile(filepath.Join(folder, keyFile))
@@ -186,9 +187,9 @@ func (p *person) asks() models.StatusView {
 	})
 	require.NoError(p.t, err)
 	defer c.Close()
-	value, err := c.QueryWorkflow(context.Background(), models.WorkflowID(p.id), "", models.QueryStatus)
+	value, err := c.QueryWorkflow(context.Background(), models.WorkflowID(p.id), "", wire.QueryStatus)
 	require.NoError(p.t, err)
-	var view models.StatusView
+	var view wire.StatusView
 	require.NoError(p.t, value.Get(&view))
 	return view
 }
@@ -228,7 +229,7 @@ func TestWholeConversation(t *testing.T) {
 	require.Equal(t, "INTAKE", s.Mode)
 	require.Len(t, s.Schedules, 1)
 	require.Equal(t, "a short walk", s.Profile["habit_domain"])
-	require.Equal(t, models.DueDailyPrompt, s.Due[0].Kind)
+	require.Equal(t, wire.DueDailyPrompt, s.Due[0].Kind)
 	require.WithinDuration(t, dueAt, s.Due[0].At, 2*time.Second)
 
 	// Ctrl-C in the middle; the same data again.
@@ -240,7 +241,7 @@ func TestWholeConversation(t *testing.T) {
 	p.becomes("feedback mode without an answer", func(s state) bool { return s.Mode == "FEEDBACK" })
 	view := p.asks()
 	require.NotNil(t, view.Pending)
-	require.Equal(t, []models.DueKind{models.DueReminder, models.DueDailyPrompt}, kinds(view.Due))
+	require.Equal(t, []wire.DueKind{wire.DueReminder, wire.DueDailyPrompt}, kinds(view.Due))
 	require.WithinDuration(t, dueAt.Add(24*time.Hour), view.Due[1].At, 2*time.Second, "tomorrow's, the same minute")
 	require.Contains(t, p.says("done"), strings.TrimSuffix(prompt, "."), "the model knows what was sent")
 	p.becomes("counted once, back to intake", func(s state) bool {
@@ -263,8 +264,8 @@ func TestWholeConversation(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, getJSON(t, p.api("/history"), &history))
 }
 
-func kinds(due []models.Due) []models.DueKind {
-	var out []models.DueKind
+func kinds(due []wire.Due) []wire.DueKind {
+	var out []wire.DueKind
 	for _, d := range due {
 		out = append(out, d.Kind)
 	}

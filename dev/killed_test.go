@@ -19,7 +19,7 @@ import (
 	"coachline/internal/browsertest"
 	"coachline/internal/cli"
 	"coachline/internal/config"
-	"coachline/models"
+	"coachline/models/wire"
 	"coachline/worker"
 )
 
@@ -143,6 +143,6 @@ func TestKilledWorker(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, calls, 6)
-	require.Equal(t, models.StatusActive, p.asks().Status)
+	require.Equal(t, wire.StatusActive, p.asks().Status)
 	kill()
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 var (
@@ -62,7 +62,7 @@ func TestOneScrapeShowsBothRoles(t *testing.T) {
 		}
 	}
 	require.Contains(t, text, "\ntemporal_workflow_task_schedule_to_start_latency_seconds_bucket{")
-	for _, queue := range []string{models.QueueCoach, models.QueueModel, models.QueueSMS} {
+	for _, queue := range []string{wire.QueueCoach, wire.QueueModel, wire.QueueSMS} {
 		require.Regexp(t, `temporal_worker_task_slots_available\{[^}]*task_queue="`+queue+`"`, text, "the queues are told apart")
 	}
 	labels := 0

@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"coachline/internal/config"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // part is one thing that runs and can be stopped.
@@ -117,7 +117,7 @@ func answers(address string) func(context.Context) bool {
 // polls says whether some worker asks Temporal for workflow tasks.
 func polls(c client.Client) func(context.Context) bool {
 	return func(ctx context.Context) bool {
-		queue, err := c.DescribeTaskQueue(ctx, models.QueueCoach, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
+		queue, err := c.DescribeTaskQueue(ctx, wire.QueueCoach, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
 		return err == nil && len(queue.Pollers) > 0
 	}
 }

@@ -36,6 +36,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/seal"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // texted is one person of the run: what is known of them, and every text in
@@ -233,7 +234,7 @@ func unreachable(t *testing.T, r *running) []*texted {
 				Result []api.HistoryEntry `json:"result"`
 			}
 			getJSON(t, p.api("/history"), &page)
-			if len(page.Result) == 0 || page.Result[0].Delivery != models.OutboxFailed {
+			if len(page.Result) == 0 || page.Result[0].Delivery != wire.OutboxFailed {
 				return false
 			}
 			p.texts = []string{page.Result[0].Text}
@@ -484,7 +485,7 @@ func temporalPiles(t *testing.T, r *running, data string) []pile {
 		for _, message := range []proto.Message{info, described} {
 			list.text = slices.Concat(list.text, shape(t, message), shape(t, decrypted(t, ring, message)))
 		}
-		if info.Type.Name == models.WorkflowType {
+		if info.Type.Name == wire.WorkflowType {
 			value, err := opening.QueryWorkflow(ctx, id, run, "__temporal_workflow_metadata")
 			require.NoError(t, err)
 			var metadata sdkpb.WorkflowMetadata
@@ -536,9 +537,9 @@ func sane(t *testing.T, piles []pile, id string) {
 		"temporal.db":                 {"SQLite format 3"},
 		"temporal.db-wal":             {models.WorkflowID(id)},
 		"GET /metrics":                {"# HELP", "process_start_time_seconds", "\ncoachline_turns_total{", "\ncoachline_sends_total{", "\ntemporal_request_total{"},
-		"list of executions":          {models.WorkflowID(id), models.AttrStatus, string(models.StatusWithdrawn)},
+		"list of executions":          {models.WorkflowID(id), wire.AttrStatus, string(wire.StatusWithdrawn)},
 		"current details":             {"Nothing is due."},
-		"histories as stored":         {models.SignalMessageReceived, "binary/encrypted", "CallModel"},
+		"histories as stored":         {wire.SignalMessageReceived, "binary/encrypted", "CallModel"},
 		"histories decrypted":         {`"participant_id":"` + id, "json/plain"},
 		"coachline.db after the stop": {"SQLite format 3", id}, "temporal.db after the stop": {models.WorkflowID(id)},
 	}

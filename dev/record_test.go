@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 var record = flag.Bool("record", false, "record the histories that package workflows replays (make record-history)")
@@ -210,11 +211,11 @@ func (s *subject) operator(method, path string, body any) {
 func (s *subject) pauses() {
 	s.joins()
 	s.operator(http.MethodPut, "", map[string]any{"status": "paused"})
-	s.becomes("paused", func(state) bool { return s.asks().Status == models.StatusPaused })
+	s.becomes("paused", func(state) bool { return s.asks().Status == wire.StatusPaused })
 	s.text("is anybody reading this now")
 	s.becomes("the text kept and not answered", func(state) bool { v := s.asks(); return v.LastSeq == 1 && v.Waiting == 0 && !v.InTurn })
 	s.operator(http.MethodPut, "", map[string]any{"status": "active"})
-	s.becomes("active", func(state) bool { return s.asks().Status == models.StatusActive })
+	s.becomes("active", func(state) bool { return s.asks().Status == wire.StatusActive })
 	s.says("what time is it for me")
 }
 
@@ -222,10 +223,10 @@ func (s *subject) pauses() {
 func (s *subject) pausesUntil() {
 	s.joins()
 	s.operator(http.MethodPut, "", map[string]any{"status": "paused", "paused_until": time.Now().Add(4 * time.Second)})
-	s.becomes("paused", func(now state) bool { return s.asks().Status == models.StatusPaused && len(now.Due) == 1 })
+	s.becomes("paused", func(now state) bool { return s.asks().Status == wire.StatusPaused && len(now.Due) == 1 })
 	s.text("is anybody reading this now")
 	s.next(soon)
-	s.becomes("active", func(now state) bool { return s.asks().Status == models.StatusActive && len(now.Due) == 0 })
+	s.becomes("active", func(now state) bool { return s.asks().Status == wire.StatusActive && len(now.Due) == 0 })
 }
 
 func (s *subject) moves() {
@@ -308,9 +309,9 @@ func (s *subject) isCanceledInTurn() {
 func (s *subject) optsOut() {
 	s.joins()
 	s.says("please stop texting me")
-	s.becomes("opted out", func(st state) bool { return st.Status == string(models.StatusOptedOut) })
+	s.becomes("opted out", func(st state) bool { return st.Status == string(wire.StatusOptedOut) })
 	s.says("START")
-	s.becomes("back", func(st state) bool { return st.Status == string(models.StatusActive) })
+	s.becomes("back", func(st state) bool { return st.Status == string(wire.StatusActive) })
 	s.says("what time is it for me")
 }
 
@@ -320,7 +321,7 @@ func (s *subject) optsOutInTurn() {
 	s.text("what time is it for me")
 	s.inTurn()
 	s.says("please stop texting me")
-	s.becomes("opted out", func(st state) bool { return st.Status == string(models.StatusOptedOut) })
+	s.becomes("opted out", func(st state) bool { return st.Status == string(wire.StatusOptedOut) })
 	require.Len(s.t, s.received(), s.seen, "the confirmation and no reply")
 }
 
@@ -361,8 +362,8 @@ func (s *subject) isToldTwice() {
 	s.joins()
 	s.says("what time is it for me")
 	c := dialTemporal(s.t, s.r)
-	again := models.MessageReceived{MessageID: 1, Seq: 1, ReceivedAt: time.Now().UTC()}
-	require.NoError(s.t, c.SignalWorkflow(s.t.Context(), models.WorkflowID(s.id), "", models.SignalMessageReceived, again))
+	again := wire.InboxItem{MessageID: 1, Seq: 1, ReceivedAt: time.Now().UTC()}
+	require.NoError(s.t, c.SignalWorkflow(s.t.Context(), models.WorkflowID(s.id), "", wire.SignalMessageReceived, again))
 	s.says("list my schedules please")
 }
 
@@ -412,7 +413,7 @@ func (s *subject) isInAStudy() {
 	s.says("what time is it for me")
 	change(http.MethodPut, studies+"/walking", map[string]any{"state": "closed"})
 	require.Equal(s.t, "Thank you for walking with us.", s.next(soon))
-	s.becomes("completed", func(st state) bool { return st.Status == string(models.StatusCompleted) })
+	s.becomes("completed", func(st state) bool { return st.Status == string(wire.StatusCompleted) })
 }
 
 // spoken is every word of the recorded histories: names, numbers and texts, by

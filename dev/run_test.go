@@ -20,7 +20,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 var anyPorts = []string{"--http", "127.0.0.1:0", "--temporal-port", "0", "--ui-port", "0", "--sim-port", "0"}
@@ -152,6 +152,6 @@ func dialTemporal(t *testing.T, r *running) client.Client {
 
 func countParticipants() *workflowservice.CountWorkflowExecutionsRequest {
 	return &workflowservice.CountWorkflowExecutionsRequest{
-		Namespace: "default", Query: "WorkflowType = '" + models.WorkflowType + "'",
+		Namespace: "default", Query: "WorkflowType = '" + wire.WorkflowType + "'",
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/workflows"
 )
 
@@ -111,7 +112,7 @@ func (p *conversation) enrolResident(r resident) error {
 	}
 	_, err := p.store.People.Enroll(p.ctx, models.Participant{
 		ID: r.id, Phone: r.phone, PersonTexts: models.PersonTexts[string]{Name: r.Name, Background: r.Background}, Timezone: r.Zone, Locale: r.Locale,
-		Channel: models.ChannelSMS, Status: models.StatusActive, Mode: r.mode(), EnrolledAt: since,
+		Channel: wire.ChannelSMS, Status: wire.StatusActive, Mode: r.mode(), EnrolledAt: since,
 	}, actor)
 	if err != nil {
 		return fmt.Errorf("storing: %w", err)
@@ -127,19 +128,19 @@ func (p *conversation) enrolResident(r resident) error {
 			return err
 		}
 	}
-	rows := make([]models.Schedule, len(r.Schedules))
+	rows := make([]wire.Schedule, len(r.Schedules))
 	for i, times := range r.Schedules {
 		rows[i] = scheduleOf(fmt.Sprintf("sch-%d", i+1), times)
 	}
-	if err := p.store.Turns.SaveState(p.ctx, models.SaveStateInput{ParticipantID: r.id, Mode: r.mode(), Schedules: rows, Now: since}); err != nil {
+	if err := p.store.Turns.SaveState(p.ctx, wire.SaveStateInput{ParticipantID: r.id, Mode: r.mode(), Schedules: rows, Now: since}); err != nil {
 		return fmt.Errorf("storing schedules: %w", err)
 	}
 	return nil
 }
 
-func (r resident) mode() models.Mode {
+func (r resident) mode() wire.Mode {
 	if r.Mode == "" {
-		return models.ModeIntake
+		return wire.ModeIntake
 	}
 	return r.Mode
 }
@@ -147,8 +148,8 @@ func (r resident) mode() models.Mode {
 // saveProfile is stored as a tool would have done in an earlier turn.
 func (p *conversation) saveProfile(r resident, at time.Time) error {
 	turn := models.TurnID(r.id, 1)
-	_, err := p.store.Turns.BeginTurn(p.ctx, models.PrepareTurnInput{
-		ParticipantID: r.id, TurnID: turn, Number: 1, Mode: r.mode(), Plan: models.TurnPlan{Kind: models.TurnMessage}, Now: at,
+	_, err := p.store.Turns.BeginTurn(p.ctx, wire.PrepareTurnInput{
+		ParticipantID: r.id, TurnID: turn, Number: 1, Mode: r.mode(), Plan: wire.TurnPlan{Kind: wire.TurnMessage}, Now: at,
 	})
 	if err != nil {
 		return fmt.Errorf("storing profile: %w", err)
@@ -185,11 +186,11 @@ func (p *conversation) saveFact(r resident, i int, fact cases.Fact) error {
 	return nil
 }
 
-func scheduleOf(id, times string) models.Schedule {
+func scheduleOf(id, times string) wire.Schedule {
 	if from, to, window := strings.Cut(times, "-"); window {
-		return models.Schedule{ID: id, Type: models.ScheduleRandom, From: from, To: to}
+		return wire.Schedule{ID: id, Type: wire.ScheduleRandom, From: from, To: to}
 	}
-	return models.Schedule{ID: id, Type: models.ScheduleFixed, At: times}
+	return wire.Schedule{ID: id, Type: wire.ScheduleFixed, At: times}
 }
 
 // register connects the product's parts as its worker does.
@@ -214,7 +215,7 @@ func (p *conversation) register(begins time.Time) {
 	})
 	turns := &activities.TurnLoader{
 		Store: p.store.Turns, Outbox: p.store.Outbox, Prompts: d.library, Programme: settings.Coaching.Programme,
-		Limits: models.Limits{Rounds: settings.Worker.MaxTurns, ToolCalls: settings.Worker.MaxToolCalls},
+		Limits: wire.Limits{Rounds: settings.Worker.MaxTurns, ToolCalls: settings.Worker.MaxToolCalls},
 	}
 	posts := &activities.SendActivities{Store: p.store.Outbox, Carrier: p.carrier, Now: now}
 	p.keeping = &activities.MemoryActivities{Store: p.store.Turns, Keeper: replies}

@@ -7,6 +7,7 @@ import (
 
 	"coachline/eval/cases"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Level says what an expectation that is not met does.
@@ -74,7 +75,7 @@ func checkAnswered(e Exchange) string {
 	if !slices.ContainsFunc(e.Sent, func(s Sent) bool { return s.Kind == models.KindReply }) {
 		return "no reply went out"
 	}
-	return when(e.Outcome == string(models.SourceFallback), "the fixed text stood in for the model")
+	return when(e.Outcome == string(wire.SourceFallback), "the fixed text stood in for the model")
 }
 
 // when is the reason if it holds.

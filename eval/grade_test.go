@@ -8,11 +8,12 @@ import (
 
 	"coachline/eval/cases"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func said(body string) Exchange {
 	return Exchange{
-		Text: "hi", Sent: []Sent{{Kind: models.KindReply, Body: body, Segments: 1}}, Outcome: string(models.SourceStep),
+		Text: "hi", Sent: []Sent{{Kind: models.KindReply, Body: body, Segments: 1}}, Outcome: string(wire.SourceStep),
 		After: Stored{Schedules: []string{}},
 	}
 }
@@ -177,7 +178,7 @@ func TestStandingRules(t *testing.T) {
 	long.Sent[0].Segments = 4
 	two := Exchange{Sent: []Sent{{Kind: models.KindPrompt, Segments: 3}, {Kind: models.KindReminder, Segments: 2}}}
 	fallback := said("Sorry")
-	fallback.Outcome = string(models.SourceFallback)
+	fallback.Outcome = string(wire.SourceFallback)
 	for _, tc := range []struct {
 		name string
 		step cases.Step

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/workflows"
 )
 
@@ -32,12 +33,12 @@ type progress struct {
 
 	mu sync.Mutex
 	// leaving are turns that something is to be remembered of.
-	leaving []models.RememberInput
+	leaving []wire.RememberInput
 }
 
 // Remember implements activities.Background: what follows a reply is done
 // before the next step.
-func (p *progress) Remember(_ context.Context, in models.RememberInput) error {
+func (p *progress) Remember(_ context.Context, in wire.RememberInput) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.leaving = append(p.leaving, in)
@@ -45,8 +46,8 @@ func (p *progress) Remember(_ context.Context, in models.RememberInput) error {
 }
 
 func (p *conversation) run() ([]Exchange, error) {
-	state := models.ParticipantState{
-		ParticipantID: personID, Zone: p.script.Person.Zone, Status: models.StatusActive,
+	state := wire.ParticipantState{
+		ParticipantID: personID, Zone: p.script.Person.Zone, Status: wire.StatusActive,
 		Mode: resident{Person: p.script.Person}.mode(), Greeted: !p.script.Person.New, Restore: !p.script.Person.New,
 	}
 	if state.Restore {
@@ -135,7 +136,7 @@ func (p *conversation) sendText(body string) error {
 	if got.Inbound.Seq == 0 {
 		return fmt.Errorf("rules answer this text, and no model is asked (%s%s%s)", got.Inbound.Intent, got.Inbound.Gate, got.Inbound.Danger)
 	}
-	p.env.SignalWorkflow(models.SignalMessageReceived, models.MessageReceived{
+	p.env.SignalWorkflow(wire.SignalMessageReceived, wire.InboxItem{
 		MessageID: got.Inbound.ID, Seq: got.Inbound.Seq, ReceivedAt: got.Inbound.ReceivedAt,
 	})
 	return nil
@@ -167,9 +168,9 @@ func (p *conversation) finishStep(number, looks int) error {
 	return p.beginStep(number + 1)
 }
 
-func (p *conversation) status() (models.StatusView, error) {
-	var view models.StatusView
-	value, err := p.env.QueryWorkflow(models.QueryStatus)
+func (p *conversation) status() (wire.StatusView, error) {
+	var view wire.StatusView
+	value, err := p.env.QueryWorkflow(wire.QueryStatus)
 	if err == nil {
 		err = value.Get(&view)
 	}

@@ -13,6 +13,7 @@ import (
 	"coachline/internal/segments"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // recorder passes requests on and writes down what they cost.
@@ -109,7 +110,7 @@ func (c *carrier) Send(ctx context.Context, sms models.SMS) (models.Receipt, err
 	defer c.mu.Unlock()
 	c.count++
 	c.sent = append(c.sent, Sent{Kind: row.Kind, Body: sms.Body, Segments: segments.Count(sms.Body).Segments})
-	return models.Receipt{ProviderSID: fmt.Sprintf("SM%032x", c.count), Status: models.OutboxDelivered}, nil
+	return models.Receipt{ProviderSID: fmt.Sprintf("SM%032x", c.count), Status: wire.OutboxDelivered}, nil
 }
 
 // Find implements activities.Carrier; no send is ever in doubt here.
@@ -191,8 +192,8 @@ func (p *conversation) readStored() (Stored, error) {
 	for field, text := range profile.All() {
 		out.Profile[field.Name] = *text
 	}
-	value, err := p.env.QueryWorkflow(models.QuerySchedules)
-	var schedules []models.Schedule
+	value, err := p.env.QueryWorkflow(wire.QuerySchedules)
+	var schedules []wire.Schedule
 	if err == nil {
 		err = value.Get(&schedules)
 	}
@@ -202,7 +203,7 @@ func (p *conversation) readStored() (Stored, error) {
 	out.Schedules = []string{}
 	for _, s := range schedules {
 		times := s.At
-		if s.Type == models.ScheduleRandom {
+		if s.Type == wire.ScheduleRandom {
 			times = s.From + "-" + s.To
 		}
 		out.Schedules = append(out.Schedules, times)

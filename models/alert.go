@@ -140,19 +140,6 @@ type MarkedText struct {
 	Text    string
 }
 
-// Activities that the relay starts for an alert; no workflow waits for them.
-const (
-	ActivitySafetyText = "SendSafetyText"
-	ActivityPage       = "SendPage"
-)
-
-// AlertInput names the alert that an activity is for.
-type AlertInput struct {
-	AlarmID string `json:"alarm_id"`
-	// Again: it is the second page, because no operator has acknowledged the alert.
-	Again bool `json:"again,omitempty"`
-}
-
 // SafetyTextValidity is how long after the text the safety text is still sent, PageLife
 // how long a page is tried.
 const (

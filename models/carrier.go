@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"coachline/models/wire"
 )
 
 // SMS is one text for the carrier.
@@ -35,7 +37,7 @@ func (s SMS) MayWrite(ctx context.Context) error {
 // Receipt is what the carrier said when it took a text.
 type Receipt struct {
 	ProviderSID string
-	Status      OutboxStatus
+	Status      wire.OutboxStatus
 }
 
 // Lookup is what the carrier's list showed of a text.

@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"coachline/models/wire"
+)
 
 // DeliveryGroup is what became of the texts of one UTC day and sender that ended in
 // the same status with the same code.
@@ -8,7 +12,7 @@ type DeliveryGroup struct {
 	Day string // YYYY-MM-DD
 	// Sender posted them; empty for texts that were not posted.
 	Sender   string
-	Status   OutboxStatus
+	Status   wire.OutboxStatus
 	Code     string
 	Texts    int
 	Segments int

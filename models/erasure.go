@@ -87,8 +87,3 @@ type CarrierCopy struct {
 	// HasMedia: pictures or voice notes came with it.
 	HasMedia bool
 }
-
-// EraseCopiesInput is the argument of ActivityEraseCopies.
-type EraseCopiesInput struct {
-	ParticipantID string `json:"participant_id"`
-}

@@ -38,21 +38,3 @@ func (e *FieldError) Error() string { return e.Field + ": " + e.Message }
 func BadField(field, format string, args ...any) error {
 	return &FieldError{Field: field, Message: fmt.Sprintf(format, args...)}
 }
-
-// Application error types that activities raise and retry policies and
-// operators see by name in the Temporal UI.
-const (
-	ErrTypeModelRefused = "ModelRefused"
-	ErrTypeModelBusy    = "ModelBusy"
-	ErrTypeTimeLimit    = "TimeLimit"
-	// ErrTypeBudget: the budget is spent, so no model was asked.
-	ErrTypeBudget = "BudgetSpent"
-	// ErrTypeStuck: the text ended two runs of the workflow, so no model was asked.
-	ErrTypeStuck          = "TextStuck"
-	ErrTypeModelOverflow  = "ModelContextOverflow"
-	ErrTypeCarrierBusy    = "CarrierBusy"
-	ErrTypeCarrierUnknown = "CarrierOutcomeUnknown"
-	ErrTypeInvalid        = "InvalidInput"
-	ErrTypeRefused        = "Refused" // an operator's command that the rules refuse
-	ErrTypeMissing        = "Missing"
-)

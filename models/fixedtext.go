@@ -2,6 +2,8 @@ package models
 
 import (
 	"time"
+
+	"coachline/models/wire"
 )
 
 // Hint is one row of table hints: the one fixed text that a sender who is not
@@ -11,7 +13,7 @@ type Hint struct {
 	// that a second one cannot exist.
 	ID          string `gorm:"primaryKey"`
 	InboundID   int64  // the text that it answers
-	Status      OutboxStatus
+	Status      wire.OutboxStatus
 	ErrorCode   string
 	CreatedAt   time.Time
 	ToldAt      *time.Time // when Temporal was told to send it
@@ -28,7 +30,7 @@ type HintClaim struct {
 	To   string // E.164
 	Post bool
 	// Status is where the row stands when it is not to be posted.
-	Status OutboxStatus
+	Status wire.OutboxStatus
 	// Wait is how long to wait before the next claim, because the sender is stopped.
 	Wait time.Duration
 }
@@ -37,7 +39,7 @@ type HintClaim struct {
 // for sure and it may be tried again.
 type HintResult struct {
 	ID          string
-	Status      OutboxStatus
+	Status      wire.OutboxStatus
 	ProviderSID string
 	ErrorCode   string
 	Now         time.Time
@@ -55,21 +57,6 @@ type Ask struct {
 	InboundID int64
 	Body      string
 	Now       time.Time
-}
-
-// SendAskInput is the argument of ActivitySendAsk.
-type SendAskInput struct {
-	InboundID int64 `json:"inbound_id"`
-}
-
-// SendHintInput is the argument of ActivitySendHint.
-type SendHintInput struct {
-	HintID string `json:"hint_id"`
-}
-
-// SendLimitInput is the argument of ActivitySendLimitNotice.
-type SendLimitInput struct {
-	InboundID int64 `json:"inbound_id"`
 }
 
 // FixedTextValidity is how long after the text that it answers a fixed text of the

@@ -1,8 +1,6 @@
 package models
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // ToolMessage is the name of the tool with which the model sends a text before
 // the turn has ended (an interim message). The tool, the workflow and the store
@@ -24,11 +22,3 @@ func InterimMessageOf(run ToolRun) (id string, ok bool) {
 // InterimMessagePattern is the SQL pattern of the outbox ids of a turn's interim
 // messages, among the ids of that turn.
 func InterimMessagePattern(turnID string) string { return turnID + "-s%" }
-
-// ToolEffect is what the workflow has to know of a tool call that was run.
-type ToolEffect struct {
-	// Shown: a text is out on a channel without a carrier.
-	Shown bool `json:"shown,omitempty"`
-	// Send lists outbox rows to send, in order.
-	Send []string `json:"send,omitempty"`
-}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"coachline/models/wire"
 )
 
 // JoinState is where a person's request to join a study stands.
@@ -86,7 +88,7 @@ type Join struct {
 // JoinRow is a join with where its newest text stands.
 type JoinRow struct {
 	Join
-	Delivery  OutboxStatus
+	Delivery  wire.OutboxStatus
 	ErrorCode string
 }
 

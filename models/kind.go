@@ -3,33 +3,8 @@ package models
 import (
 	"slices"
 	"time"
-)
 
-// TurnKind is why a turn runs.
-type TurnKind string
-
-const (
-	// TurnMessage stores messages that nothing answers.
-	TurnMessage TurnKind = "message"
-	// TurnReply answers what is in the inbox.
-	TurnReply            TurnKind = "reply"
-	TurnGreeting         TurnKind = "greeting"
-	TurnPrompt           TurnKind = "prompt"
-	TurnReminder         TurnKind = "reminder"
-	TurnFeedbackQuestion TurnKind = "feedback_question"
-	TurnFeedbackFollowup TurnKind = "feedback_followup"
-	TurnCheckIn          TurnKind = "check_in"
-	// TurnAskLess asks a person who has not answered for long whether to write less.
-	TurnAskLess  TurnKind = "ask_less"
-	TurnOperator TurnKind = "operator"
-	TurnNotice   TurnKind = "notice"
-	// TurnConsent confirms that a participant opted out or came back.
-	TurnConsent TurnKind = "consent"
-	TurnHelp    TurnKind = "help"
-	// TurnResult tells what a subagent found, where the model asked for that.
-	TurnResult TurnKind = "result"
-	// TurnSubagent is a subagent's own turn, which sends nothing.
-	TurnSubagent TurnKind = "subagent"
+	"coachline/models/wire"
 )
 
 // EntryKind is what an entry of the conversation or an outbox row is.
@@ -73,11 +48,11 @@ const startedValidity = 30 * time.Minute
 type KindSpec struct {
 	// Turn is the turns that run for it, Entry what they leave in the conversation
 	// and the outbox; they are spelled alike. Empty: there are none.
-	Turn  TurnKind
+	Turn  wire.TurnKind
 	Entry EntryKind
 	// Source is where a turn of the kind takes its text from: SourceStep is the
 	// model. Empty where no turn sends the kind.
-	Source TextSource
+	Source wire.TextSource
 	// Fixed names the fixed text of kinds that no model writes, Fallback the one
 	// that stands in for a model without an answer. Empty is the general one.
 	Fixed, Fallback string
@@ -109,7 +84,7 @@ type KindSpec struct {
 	LaterRetry bool
 	// Sent is what the rules are told once the carrier has taken it; empty where
 	// they need not hear of it.
-	Sent EventKind
+	Sent wire.EventKind
 	// Hidden: the history of the conversation leaves it out.
 	Hidden bool
 }
@@ -119,43 +94,43 @@ type KindSpec struct {
 // at all than twice or late. The notice that a participant has left gets no later
 // retry, because they get no more messages after that.
 var kinds = []KindSpec{
-	{Turn: TurnMessage, Entry: KindMessage},
-	{Turn: TurnReply, Entry: KindReply, Source: SourceStep, Coaching: true, Urgent: true, CanBeOvertaken: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
-	{Turn: TurnGreeting, Entry: KindGreeting, Asks: true, Source: SourceStep, Fallback: "greeting_fallback", Coaching: true, Urgent: true, CanBeOvertaken: true,
+	{Turn: wire.TurnMessage, Entry: KindMessage},
+	{Turn: wire.TurnReply, Entry: KindReply, Source: wire.SourceStep, Coaching: true, Urgent: true, CanBeOvertaken: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
+	{Turn: wire.TurnGreeting, Entry: KindGreeting, Asks: true, Source: wire.SourceStep, Fallback: "greeting_fallback", Coaching: true, Urgent: true, CanBeOvertaken: true,
 		UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
-	{Turn: TurnOperator, Entry: KindOperator, Source: SourceOutbox, Label: "message from the team", Urgent: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
-	{Turn: TurnNotice, Entry: KindNotice, Source: SourceFixed, Fixed: "unenrolled_notice", Label: "notice", Urgent: true, PassesChecks: true,
+	{Turn: wire.TurnOperator, Entry: KindOperator, Source: wire.SourceOutbox, Label: "message from the team", Urgent: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
+	{Turn: wire.TurnNotice, Entry: KindNotice, Source: wire.SourceFixed, Fixed: "unenrolled_notice", Label: "notice", Urgent: true, PassesChecks: true,
 		UsefulFor: AnswerValidity, Repost: true},
-	{Turn: TurnConsent, Entry: KindConsent, Source: SourceFixed, Fixed: "opt_in_confirmation", Label: "notice", Urgent: true, PassesChecks: true,
+	{Turn: wire.TurnConsent, Entry: KindConsent, Source: wire.SourceFixed, Fixed: "opt_in_confirmation", Label: "notice", Urgent: true, PassesChecks: true,
 		UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
-	{Turn: TurnHelp, Entry: KindHelp, Source: SourceFixed, Fixed: "help", Label: "notice", Urgent: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
-	{Entry: KindSafety, Source: SourceFixed, Fixed: "crisis", Label: "safety text", Urgent: true, UsefulFor: AnswerValidity, Repost: true},
+	{Turn: wire.TurnHelp, Entry: KindHelp, Source: wire.SourceFixed, Fixed: "help", Label: "notice", Urgent: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
+	{Entry: KindSafety, Source: wire.SourceFixed, Fixed: "crisis", Label: "safety text", Urgent: true, UsefulFor: AnswerValidity, Repost: true},
 
-	{Turn: TurnPrompt, Entry: KindPrompt, Asks: true, Source: SourceStep, Fallback: "habit_fallback", Label: "daily prompt", Coaching: true, Initiated: true, CanBeHeld: true,
-		UsefulFor: startedValidity, Repost: true, LaterRetry: true, Sent: EventPromptSent},
+	{Turn: wire.TurnPrompt, Entry: KindPrompt, Asks: true, Source: wire.SourceStep, Fallback: "habit_fallback", Label: "daily prompt", Coaching: true, Initiated: true, CanBeHeld: true,
+		UsefulFor: startedValidity, Repost: true, LaterRetry: true, Sent: wire.EventPromptSent},
 	// A subagent's result answers a request, so no hold stops it.
-	{Turn: TurnResult, Entry: KindResult, Source: SourceSubagent, Label: "result of a task given away", Coaching: true, Initiated: true,
+	{Turn: wire.TurnResult, Entry: KindResult, Source: wire.SourceSubagent, Label: "result of a task given away", Coaching: true, Initiated: true,
 		UsefulFor: startedValidity, Repost: true},
-	{Turn: TurnReminder, Entry: KindReminder, Asks: true, Source: SourceFixed, Fixed: "reminder", Label: "reminder", Coaching: true, Initiated: true, CanBeHeld: true,
+	{Turn: wire.TurnReminder, Entry: KindReminder, Asks: true, Source: wire.SourceFixed, Fixed: "reminder", Label: "reminder", Coaching: true, Initiated: true, CanBeHeld: true,
 		UsefulFor: startedValidity},
-	{Turn: TurnFeedbackQuestion, Entry: KindFeedbackQuestion, Asks: true, Source: SourceFixed, Fixed: "feedback_question", Label: "feedback question", Coaching: true, Initiated: true,
+	{Turn: wire.TurnFeedbackQuestion, Entry: KindFeedbackQuestion, Asks: true, Source: wire.SourceFixed, Fixed: "feedback_question", Label: "feedback question", Coaching: true, Initiated: true,
 		CanBeHeld: true, UsefulFor: startedValidity},
-	{Turn: TurnFeedbackFollowup, Entry: KindFeedbackFollowup, Asks: true, Source: SourceFixed, Fixed: "feedback_followup", Label: "feedback follow-up", Coaching: true, Initiated: true,
+	{Turn: wire.TurnFeedbackFollowup, Entry: KindFeedbackFollowup, Asks: true, Source: wire.SourceFixed, Fixed: "feedback_followup", Label: "feedback follow-up", Coaching: true, Initiated: true,
 		CanBeHeld: true, UsefulFor: startedValidity},
-	{Turn: TurnCheckIn, Entry: KindCheckIn, Asks: true, Source: SourceStep, Label: "check-in", Coaching: true, Initiated: true, CanBeHeld: true,
-		UsefulFor: startedValidity, Sent: EventCheckInSent},
-	{Turn: TurnAskLess, Entry: KindAskLess, Asks: true, Source: SourceFixed, Fixed: "ask_less", Label: "question whether to text less often", Coaching: true, Initiated: true,
-		CanBeHeld: true, UsefulFor: startedValidity, Sent: EventAskLessSent},
+	{Turn: wire.TurnCheckIn, Entry: KindCheckIn, Asks: true, Source: wire.SourceStep, Label: "check-in", Coaching: true, Initiated: true, CanBeHeld: true,
+		UsefulFor: startedValidity, Sent: wire.EventCheckInSent},
+	{Turn: wire.TurnAskLess, Entry: KindAskLess, Asks: true, Source: wire.SourceFixed, Fixed: "ask_less", Label: "question whether to text less often", Coaching: true, Initiated: true,
+		CanBeHeld: true, UsefulFor: startedValidity, Sent: wire.EventAskLessSent},
 	{Entry: KindDebug, UsefulFor: startedValidity, Hidden: true},
 
 	{Entry: KindTeamNote, Label: "note from the team"},
-	{Turn: TurnSubagent, Coaching: true},
+	{Turn: wire.TurnSubagent, Coaching: true},
 	{Entry: KindToolCall, Hidden: true},
 	{Entry: KindToolResult, Hidden: true},
 }
 
-// Spec returns what the kind is; only the name for one that is not registered.
-func (k TurnKind) Spec() KindSpec {
+// TurnSpecOf returns what the kind is; only the name for one that is not registered.
+func TurnSpecOf(k wire.TurnKind) KindSpec {
 	i := slices.IndexFunc(kinds, func(spec KindSpec) bool { return spec.Turn == k })
 	if i < 0 || k == "" {
 		return KindSpec{Turn: k}
@@ -165,10 +140,10 @@ func (k TurnKind) Spec() KindSpec {
 
 // IsRationed reports whether COACH_MAX_INITIATED_PER_DAY counts what a turn of the kind
 // sends. A subagent's result is what the person asked for.
-func (k TurnKind) IsRationed() bool { return k.Spec().Initiated && k.Spec().CanBeHeld }
+func IsRationed(k wire.TurnKind) bool { return TurnSpecOf(k).Initiated && TurnSpecOf(k).CanBeHeld }
 
-// Entry is the kind of the text that a turn of the kind writes.
-func (k TurnKind) Entry() EntryKind { return k.Spec().Entry }
+// EntryOf is the kind of the text that a turn of the kind writes.
+func EntryOf(k wire.TurnKind) EntryKind { return TurnSpecOf(k).Entry }
 
 // Spec returns what the kind is; only the name for one that is not registered.
 func (k EntryKind) Spec() KindSpec {

@@ -24,15 +24,3 @@ type MemoryClaim struct {
 	Until time.Time // for how long no other batch takes them
 	Limit int
 }
-
-// RememberTurnsInput names the turns of a batch, oldest first.
-type RememberTurnsInput struct {
-	TurnIDs []string `json:"turn_ids"`
-}
-
-// RememberTurnsResult counts what became of a batch.
-type RememberTurnsResult struct {
-	Remembered int `json:"remembered"`
-	Left       int `json:"left,omitempty"` // for a later batch
-	GivenUp    int `json:"given_up,omitempty"`
-}

@@ -3,6 +3,8 @@ package models
 import (
 	"strconv"
 	"time"
+
+	"coachline/models/wire"
 )
 
 // Role is who an entry of the conversation belongs to.
@@ -29,7 +31,7 @@ type Message struct {
 	OutboxID string // first outbox row that carries it; empty for inbound
 	// Danger is that of a person's text.
 	Danger  Danger
-	Channel Channel
+	Channel wire.Channel
 	At      time.Time
 	// Unreadable names sealed columns that could not be opened, with commas
 	// between them; lists only.
@@ -61,7 +63,7 @@ type Inbound struct {
 	// or empty. It is read by the screening and not stored.
 	OptOutType string `gorm:"-"`
 	MediaCount int
-	Channel    Channel
+	Channel    wire.Channel
 	// Voice is the JSON of []VoiceNote; empty where nothing listens, or where
 	// the text has none.
 	Voice string `gorm:"serializer:sealed"`
@@ -113,30 +115,10 @@ type WaitingMessage struct {
 	ID      int64
 	Text    string
 	At      time.Time
-	Channel Channel
+	Channel wire.Channel
 	// Danger is set for a text that may be a crisis.
 	Danger Danger
 }
-
-// OutboxStatus is where an outbound text stands. The carrier's own words are
-// used from Accepted on, except that its "sending" is a queued text to us.
-type OutboxStatus string
-
-const (
-	OutboxReady       OutboxStatus = "ready"
-	OutboxSending     OutboxStatus = "sending"
-	OutboxAccepted    OutboxStatus = "accepted"
-	OutboxQueued      OutboxStatus = "queued"
-	OutboxSent        OutboxStatus = "sent"
-	OutboxDelivered   OutboxStatus = "delivered"
-	OutboxUndelivered OutboxStatus = "undelivered"
-	OutboxFailed      OutboxStatus = "failed"
-	OutboxRead        OutboxStatus = "read"
-	// OutboxCanceled: a gate refused it before anything reached the carrier.
-	OutboxCanceled OutboxStatus = "canceled"
-	// OutboxUnknown: the carrier may or may not have it; it is never resent.
-	OutboxUnknown OutboxStatus = "unknown"
-)
 
 // Outbox is one row of table outbox: a text to be sent exactly once.
 type Outbox struct {
@@ -156,8 +138,8 @@ type Outbox struct {
 	Body     string `gorm:"serializer:sealed"`
 	// Channel: a row of a channel without a carrier is delivered when it is
 	// written.
-	Channel     Channel
-	Status      OutboxStatus
+	Channel     wire.Channel
+	Status      wire.OutboxStatus
 	ProviderSID string
 	ErrorCode   string
 	// Attempts counts the times that the row was about to be posted.
@@ -201,7 +183,7 @@ type Outbox struct {
 type StatusCallback struct {
 	OutboxID    string // from our own callback URL; may be empty
 	ProviderSID string
-	Status      OutboxStatus
+	Status      wire.OutboxStatus
 	ErrorCode   string
 	// Class is that of ErrorCode; empty for none and for unknown codes.
 	Class CarrierClass
@@ -281,8 +263,8 @@ type HistoryEntry struct {
 	Kind     EntryKind
 	Text     string
 	At       time.Time
-	Channel  Channel
-	Delivery OutboxStatus
+	Channel  wire.Channel
+	Delivery wire.OutboxStatus
 	// By is the operator who wrote it; empty for others.
 	By string
 	// ErrorCode is why it was not delivered: the carrier's code or our own.
@@ -296,33 +278,6 @@ type HistoryEntry struct {
 	// Unreadable is set for a text that could not be opened; Text is empty then.
 	Unreadable bool
 }
-
-// rank orders the statuses of an outbound text; equal
-// ranks are alternatives, and the first one reported stays.
-func (s OutboxStatus) rank() int {
-	switch s {
-	case OutboxReady:
-		return 0
-	case OutboxSending, OutboxUnknown:
-		return 1
-	case OutboxAccepted:
-		return 2
-	case OutboxQueued:
-		return 3
-	case OutboxSent:
-		return 4
-	case OutboxDelivered, OutboxUndelivered, OutboxFailed, OutboxCanceled:
-		return 5
-	case OutboxRead:
-		return 6
-	}
-	return -1
-}
-
-// Supersedes reports whether a carrier's report s may replace status old:
-// statuses only move up, and of two final ones the first stays. Reports come
-// late, doubled and out of order.
-func (s OutboxStatus) Supersedes(old OutboxStatus) bool { return s.rank() > old.rank() }
 
 // Gate says what kept an inbound text from the coach, or a HELP from its answer.
 // Every text is stored, with any gate; STOP and START act with any.
@@ -353,19 +308,4 @@ const (
 	LoopRepeats LoopReason = "repeats"
 	// LoopExchanges: an answer to every reply within seconds.
 	LoopExchanges LoopReason = "exchanges"
-)
-
-// Activities that the starter starts without a workflow: fixed texts that no
-// turn belongs to, and texts whose turn is over.
-const (
-	ActivitySendHint        = "SendHint"
-	ActivitySendLimitNotice = "SendLimitNotice"
-	ActivitySendAsk         = "SendAsk"
-	ActivitySendLate        = "SendLate"
-	// ActivityRemember follows a reply; nothing waits for it.
-	ActivityRemember = "Remember"
-	// ActivityRememberTurns is the same for a batch of turns.
-	ActivityRememberTurns = "RememberTurns"
-	// ActivityEraseCopies has the carrier delete an erased person's messages.
-	ActivityEraseCopies = "EraseCopies"
 )

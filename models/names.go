@@ -1,65 +1,11 @@
-// Package models holds the shapes that cross a boundary: workflow state,
-// signals, updates and queries, activity inputs and results, table rows, and
-// the names both sides must agree on. It imports the standard library only.
+// Package models holds table rows, what the store is asked and answers, and the tables of
+// kinds and channels. What the histories of workflows hold is in package wire, the only
+// other one that it imports beside the standard library.
 package models
 
 import (
 	"strconv"
 	"strings"
-)
-
-// WorkflowType is the registered name of a participant's workflow.
-const WorkflowType = "Participant"
-
-// WorkflowReconcile is the registered name of the reconciliation, and
-// ScheduleReconcile the schedule that starts it.
-const (
-	WorkflowReconcile = "Reconcile"
-	ScheduleReconcile = "coachline-reconcile"
-)
-
-// Task queues. Coach carries workflow tasks and short database work; model
-// calls and carrier calls have queues of their own so that a slow provider
-// never holds up a decision.
-const (
-	QueueCoach = "coach"
-	QueueModel = "coach-model"
-	QueueSMS   = "coach-sms"
-)
-
-// SignalMessageReceived announces one stored inbound text.
-const SignalMessageReceived = "MessageReceived"
-
-// Updates an operator may send to a running participant.
-const (
-	UpdatePause       = "Pause"
-	UpdateResume      = "Resume"
-	UpdateSetMode     = "SetMode"
-	UpdateSendMessage = "SendMessage"
-	UpdateParticipant = "UpdateParticipant"
-	UpdateUnenroll    = "Unenroll"
-	UpdateTakeOver    = "TakeOver"
-	UpdateHandBack    = "HandBack"
-	// UpdateChangeSchedules adds, changes, moves or removes daily prompts.
-	UpdateChangeSchedules = "ChangeSchedules"
-)
-
-// NoticeUpdateID is the id of the update that delivers a notice. It holds the
-// notice's number, which rises with each notice of a participant.
-func NoticeUpdateID(notice int64) string { return "n" + strconv.FormatInt(notice, 10) }
-
-// ParseNoticeUpdateID is the inverse of NoticeUpdateID; ok is false for updates
-// that are no notices.
-func ParseNoticeUpdateID(updateID string) (notice int64, ok bool) {
-	digits, found := strings.CutPrefix(updateID, "n")
-	notice, err := strconv.ParseInt(digits, 10, 64)
-	return notice, found && err == nil && notice > 0
-}
-
-// Queries a running or closed participant answers.
-const (
-	QueryStatus    = "Status"
-	QuerySchedules = "Schedules"
 )
 
 // Counters of the workflow, without the ending that Prometheus gives them.
@@ -69,32 +15,6 @@ const (
 	MetricDrained   = "coachline_drained_signals"
 	MetricUnhandled = "coachline_unhandled_signals"
 )
-
-// Search attributes, kept small and free of personal data: they are stored in
-// the clear.
-const (
-	AttrStatus     = "CoachStatus"
-	AttrMode       = "CoachMode"
-	AttrNextDue    = "CoachNextDue"
-	AttrEnrolledAt = "CoachEnrolledAt"
-	// AttrAttention holds the open kinds of attention; AttrUnreachable is true
-	// while the carrier cannot reach the number.
-	AttrAttention   = "CoachAttention"
-	AttrUnreachable = "CoachUnreachable"
-	// AttrStudy and AttrArm are set when the workflow starts and stay; an arm that
-	// is allocated later is in the tables only.
-	AttrStudy = "CoachStudy"
-	AttrArm   = "CoachArm"
-)
-
-// SearchAttributes gives the type of each search attribute, in the words of
-// Temporal's command line.
-func SearchAttributes() map[string]string {
-	return map[string]string{
-		AttrStatus: "Keyword", AttrMode: "Keyword", AttrNextDue: "Datetime", AttrEnrolledAt: "Datetime",
-		AttrAttention: "KeywordList", AttrUnreachable: "Bool", AttrStudy: "Keyword", AttrArm: "Keyword",
-	}
-}
 
 const workflowIDPrefix = "participant-"
 

@@ -44,3 +44,12 @@ func FuzzParseTurnID(f *testing.F) {
 		}
 	})
 }
+
+func TestNames(t *testing.T) {
+	id, ok := models.ParticipantIDOf(models.WorkflowID("conv_1"))
+	require.True(t, ok)
+	require.Equal(t, "conv_1", id)
+	_, ok = models.ParticipantIDOf("temporal-sys-scheduler")
+	require.False(t, ok)
+	require.Equal(t, "conv_1-t42-p1", models.OutboxID(models.TurnID("conv_1", 42), 1))
+}

@@ -2,6 +2,8 @@ package models
 
 import (
 	"time"
+
+	"coachline/models/wire"
 )
 
 // ParticipantUpdate is a partial update of a participant's row.
@@ -58,9 +60,9 @@ type OperatorMessage struct {
 
 // ParticipantQuery selects a page of participants, ordered by id.
 type ParticipantQuery struct {
-	Status Status // empty: any
+	Status wire.Status // empty: any
 	// Attention: only people who need it for this; empty: everybody.
-	Attention Attention
+	Attention wire.Attention
 	// Waiting: only people with texts that wait for an operator.
 	Waiting bool
 	// TakenOver: only people whose conversation an operator has taken over.

@@ -1,37 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
 
-// Status is a participant's standing in the programme.
-type Status string
-
-const (
-	StatusActive    Status = "active"
-	StatusPaused    Status = "paused"
-	StatusCompleted Status = "completed"
-	StatusWithdrawn Status = "withdrawn"
-	StatusOptedOut  Status = "opted_out"
+	"coachline/models/wire"
 )
-
-// Statuses lists every status in the order they are documented.
-func Statuses() []Status {
-	return []Status{StatusActive, StatusPaused, StatusCompleted, StatusWithdrawn, StatusOptedOut}
-}
-
-// Coached reports whether the coaching goes on, perhaps after a pause.
-func (s Status) Coached() bool { return s == StatusActive || s == StatusPaused }
-
-// Mode is the coaching module that answers; it decides the instructions and
-// the tools of a turn.
-type Mode string
-
-const (
-	ModeIntake   Mode = "INTAKE"
-	ModeFeedback Mode = "FEEDBACK"
-)
-
-// Known reports whether m is one of the defined modes.
-func (m Mode) Known() bool { return m == ModeIntake || m == ModeFeedback }
 
 // Danger is what a text was found to speak of before any model read it.
 type Danger string
@@ -71,11 +44,11 @@ type Participant struct {
 	Timezone    string
 	ZoneAssumed bool
 	Locale      string
-	Channel     Channel
+	Channel     wire.Channel
 	// LastChannel is the external channel that the person last wrote on.
-	LastChannel Channel
-	Status      Status
-	Mode        Mode
+	LastChannel wire.Channel
+	Status      wire.Status
+	Mode        wire.Mode
 	// Tester marks a member of the team; only testers can have Debug.
 	Tester bool
 	Debug  bool
@@ -91,7 +64,7 @@ type Participant struct {
 	// Attention is the most urgent open reason why an operator should look at the
 	// person, and AttentionAt since when; an operator ends it. While it is a crisis
 	// nothing is sent that we start ourselves.
-	Attention   Attention
+	Attention   wire.Attention
 	AttentionAt *time.Time
 	// TakenOverBy is the operator who writes in the place of the coach since
 	// TakenOverAt and until TakenOverUntil; empty while the coach writes.
@@ -148,9 +121,9 @@ type ParticipantPatch struct {
 	// go along with it.
 	Phone *string `json:"phone_number,omitempty" minLength:"1" maxLength:"40" doc:"The participant's new number, in any usual notation. Conversation, schedules and consent stay; a number that has opted out makes the participant opted_out; the old number is a stranger's from then on."`
 	PersonTexts[*string]
-	Timezone *string `json:"timezone,omitempty" maxLength:"64"`
-	Locale   *string `json:"locale,omitempty" maxLength:"35"`
-	Status   *Status `json:"status,omitempty" enum:"active,paused,completed,withdrawn,opted_out"`
+	Timezone *string      `json:"timezone,omitempty" maxLength:"64"`
+	Locale   *string      `json:"locale,omitempty" maxLength:"35"`
+	Status   *wire.Status `json:"status,omitempty" enum:"active,paused,completed,withdrawn,opted_out"`
 	// PausedUntil goes with status paused, or moves the end of a pause that goes on;
 	// the zero instant takes the end away.
 	PausedUntil *time.Time `json:"paused_until,omitempty" doc:"For a participant who is paused or becomes so: when they are resumed by themselves, at most 366 days from now. A new pause without it lasts until an operator resumes them; of a pause that goes on 0001-01-01T00:00:00Z takes the end away."`
@@ -223,7 +196,7 @@ type Consent struct {
 	InboundID  int64 // 0: no text of the person
 	// Channel is the text's, and Caller the actor who brought one that no carrier
 	// has a part in; empty for SMS.
-	Channel Channel
+	Channel wire.Channel
 	Caller  string
 	TurnID  string
 	At      time.Time

@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"coachline/models/wire"
+)
 
 // PeopleOrder is the order of a list of people.
 type PeopleOrder string
@@ -18,9 +22,9 @@ const (
 
 // PeopleFilter selects enrolled people. Zero fields select everybody.
 type PeopleFilter struct {
-	Status Status
+	Status wire.Status
 	// Attention: they need it for one of these kinds.
-	Attention   []Attention
+	Attention   []wire.Attention
 	Waiting     bool // texts of theirs wait for an operator
 	Unreachable bool // the carrier cannot reach their number
 	// TakenOver: an operator writes in the place of the coach; TakenOverBy: this one.
@@ -72,11 +76,11 @@ type HourCount struct {
 // filter of the same name lists.
 type Today struct {
 	People, Silent, Waiting, Unreachable int
-	Attention                            map[Attention]int
+	Attention                            map[wire.Attention]int
 	Hours                                []HourCount
 }
 
 // SilentFilter selects active people who were not heard since an instant.
 func SilentFilter(since time.Time) PeopleFilter {
-	return PeopleFilter{Status: StatusActive, HeardUntil: since}
+	return PeopleFilter{Status: wire.StatusActive, HeardUntil: since}
 }

@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"coachline/models/wire"
+)
 
 // PromptState is what became of one daily prompt.
 type PromptState string
@@ -47,52 +51,11 @@ func PromptID(participantID, scheduleID, localDate string) string {
 	return participantID + "-" + scheduleID + "-" + localDate
 }
 
-// ScheduleType is how a schedule picks its instant.
-type ScheduleType string
-
-const (
-	ScheduleFixed  ScheduleType = "fixed"
-	ScheduleRandom ScheduleType = "random"
-)
-
-// Schedule is a daily prompt that a participant asked for, as the workflow
-// state holds it. Times are local "HH:MM".
-type Schedule struct {
-	ID   string       `json:"id"`
-	Type ScheduleType `json:"type"`
-	// At is the local time of a fixed schedule.
-	At string `json:"at,omitempty"`
-	// From and To bound a random schedule; To before From means over midnight.
-	From string `json:"from,omitempty"`
-	To   string `json:"to,omitempty"`
-	// Zone is an IANA name; empty means the zone that the participant has at the
-	// time.
-	Zone string `json:"zone,omitempty"`
-	// LastDate is the newest local date (YYYY-MM-DD) that had its prompt or
-	// its recorded miss; the next one is always on a later date.
-	LastDate string `json:"last_date,omitempty"`
-	// LastAt is when the newest prompt went out; zero before the first. The next
-	// one is on a later local date, in the zone that the schedule has then.
-	LastAt time.Time `json:"last_at,omitzero"`
-	// Next is the coming slot; the due time of the prompt belongs to it.
-	Next Slot `json:"next"`
-}
-
-// Slot is one occurrence of a schedule.
-type Slot struct {
-	// Date is the local date (YYYY-MM-DD) that the occurrence belongs to.
-	Date string `json:"date"`
-	// TargetAt is the instant the person asked for, SendAt the instant the
-	// prompt goes out; SendAt is never after TargetAt.
-	TargetAt time.Time `json:"target_at"`
-	SendAt   time.Time `json:"send_at"`
-}
-
 // ScheduleRow mirrors a Schedule into table schedules for operators' queries.
 type ScheduleRow struct {
 	ParticipantID string `gorm:"primaryKey"`
 	ID            string `gorm:"primaryKey"`
-	Type          ScheduleType
+	Type          wire.ScheduleType
 	At            string
 	FromTime      string
 	ToTime        string

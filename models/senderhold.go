@@ -1,8 +1,6 @@
 package models
 
-import (
-	"time"
-)
+import "time"
 
 // Refusal is what a refused text asks for beyond itself.
 type Refusal struct {
@@ -41,12 +39,6 @@ type UnsettledQuery struct {
 	Before, After time.Time
 	AfterID       string
 	Limit         int
-}
-
-// ReconcileResult counts what a reconciliation looked at and what it could settle.
-type ReconcileResult struct {
-	Checked int `json:"checked"`
-	Settled int `json:"settled"`
 }
 
 // AnswerValidity is how long after it was written a text that answers may be tried

@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"coachline/models/wire"
+)
 
 // StudyProgress is what the tables say of how a study goes. Testers are not counted,
 // but in Balance.
@@ -24,7 +28,7 @@ type PeopleGroup struct {
 	Day string // YYYY-MM-DD
 	// Weeks is how many weeks of the study they have behind them.
 	Weeks    int
-	Status   Status
+	Status   wire.Status
 	Arm      string
 	Removed  bool
 	Withdrew bool
@@ -77,7 +81,7 @@ func LatenessLimits() []time.Duration {
 
 // TextGroup counts texts to people by their status.
 type TextGroup struct {
-	Status OutboxStatus
+	Status wire.OutboxStatus
 	Texts  int64
 }
 

@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"coachline/models/wire"
+)
 
 // StudyPerson is a person of a study without what tells who they are. Withdrew: they
 // took back their consent to the study.
@@ -8,9 +12,9 @@ type StudyPerson struct {
 	ID          string
 	Timezone    string
 	Locale      string
-	Channel     Channel
-	Status      Status
-	Mode        Mode
+	Channel     wire.Channel
+	Status      wire.Status
+	Mode        wire.Mode
 	Tester      bool
 	Arm         string
 	EnrolledAt  time.Time

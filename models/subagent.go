@@ -3,14 +3,6 @@ package models
 import (
 	"strconv"
 	"strings"
-	"time"
-)
-
-// SubagentWorkflowType is the registered name of a subagent;
-// SignalSubagentDone tells the participant's workflow that one ended.
-const (
-	SubagentWorkflowType = "Subagent"
-	SignalSubagentDone   = "SubagentDone"
 )
 
 // SubagentWorkflowID is the workflow id of the subagent with a turn id; it holds
@@ -46,28 +38,4 @@ func ParseSubagentTurnID(id string) (o SubagentOrigin, ok bool) {
 		return SubagentOrigin{}, false
 	}
 	return o, true
-}
-
-// SubagentStart says when a subagent was started, and whether it is over.
-type SubagentStart struct {
-	TurnID string    `json:"turn_id"`
-	At     time.Time `json:"at"`
-	Over   bool      `json:"over,omitempty"`
-}
-
-// SubagentInput is the argument of a subagent's workflow.
-type SubagentInput struct {
-	ParticipantID string   `json:"participant_id"`
-	Mode          Mode     `json:"mode"`
-	Subagent      Subagent `json:"subagent"`
-	// Study is the participant's; empty is the default one.
-	Study string `json:"study,omitempty"`
-}
-
-// SubagentResult is how it ended: SourceStep, SourceFailed, or SourceSilent
-// where it was stopped. Unheard: the participant's workflow was gone.
-type SubagentResult struct {
-	Source  TextSource `json:"source"`
-	Rounds  int        `json:"rounds"`
-	Unheard bool       `json:"unheard,omitempty"`
 }

@@ -43,12 +43,6 @@ type HandBack struct {
 	Now   time.Time
 }
 
-// TakeOverEnd is the end of a take-over whose time has come.
-type TakeOverEnd struct {
-	ParticipantID string    `json:"participant_id"`
-	Now           time.Time `json:"now"`
-}
-
 // TakenOverError says which other operator has a conversation, or has just written in
 // it.
 type TakenOverError struct {

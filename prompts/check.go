@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"slices"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Offer is what a mode gives the model: its tools, and the words (argument
@@ -25,7 +25,7 @@ var (
 // that mode. The error names file and word. It looks at whole files, so both
 // sides of every condition count. Run it once after Load: an override that
 // orders a tool that is not offered makes a model call it in vain.
-func (l *Library) CheckTools(offers map[models.Mode]Offer) error {
+func (l *Library) CheckTools(offers map[wire.Mode]Offer) error {
 	var every []string
 	for _, offer := range offers {
 		every = append(every, offer.Tools...)
@@ -46,12 +46,12 @@ func (l *Library) CheckTools(offers map[models.Mode]Offer) error {
 }
 
 // offers selects what applies to an entry: its own mode, all modes, or none.
-func (e entry) offers(all map[models.Mode]Offer) []Offer {
+func (e entry) offers(all map[wire.Mode]Offer) []Offer {
 	switch e.audience {
 	case inMode:
 		return []Offer{all[e.mode]}
 	case inBoth:
-		return []Offer{all[models.ModeIntake], all[models.ModeFeedback]}
+		return []Offer{all[wire.ModeIntake], all[wire.ModeFeedback]}
 	case toolless:
 		return []Offer{{}}
 	}

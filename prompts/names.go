@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"slices"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // DefaultProgramme is the name that texts use when their data names none.
@@ -127,7 +127,7 @@ type LanguageData struct {
 // StatusData fills the two profile status texts. Missing lists field names in
 // the order they are asked for.
 type StatusData struct {
-	Mode    models.Mode
+	Mode    wire.Mode
 	Missing []string
 	Tools   ToolNames
 }
@@ -157,7 +157,7 @@ const (
 // sides of a condition run once when the library is loaded.
 type entry struct {
 	audience audience
-	mode     models.Mode
+	mode     wire.Mode
 	fixed    bool
 	samples  []any
 }
@@ -166,13 +166,13 @@ func catalogue() map[Name]entry {
 	persona := []any{PersonaData{Programme: "Sample", Tools: EveryTool()}, PersonaData{}}
 	fixed := entry{audience: toolless, fixed: true, samples: []any{FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true, About: "Sample.", Link: "https://example.org/c", MaxPerDay: 2}, FixedData{}}}
 	status := []any{
-		StatusData{Mode: models.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}, Tools: EveryTool()},
-		StatusData{Mode: models.ModeFeedback, Missing: []string{"habit_domain"}},
+		StatusData{Mode: wire.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}, Tools: EveryTool()},
+		StatusData{Mode: wire.ModeFeedback, Missing: []string{"habit_domain"}},
 	}
 	all := map[Name]entry{
 		Persona:         {audience: inBoth, samples: persona},
-		Intake:          {audience: inMode, mode: models.ModeIntake, samples: persona},
-		Feedback:        {audience: inMode, mode: models.ModeFeedback, samples: persona},
+		Intake:          {audience: inMode, mode: wire.ModeIntake, samples: persona},
+		Feedback:        {audience: inMode, mode: wire.ModeFeedback, samples: persona},
 		Greeting:        {audience: inBoth, samples: persona},
 		GreetingHint:    {audience: inBoth, samples: persona},
 		ProfileComplete: {audience: inBoth, samples: status},

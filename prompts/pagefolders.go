@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts/pages"
 )
 
@@ -145,7 +145,7 @@ func PageLines(all []pages.Page) []ToolLine {
 
 // checkFocuses reports the first focus that names a tool which does not exist,
 // or whose text asks for one that it does not let through.
-func (l *Library) checkFocuses(offers map[models.Mode]Offer) error {
+func (l *Library) checkFocuses(offers map[wire.Mode]Offer) error {
 	var every Offer
 	for _, offer := range offers {
 		every.Tools = append(every.Tools, offer.Tools...)

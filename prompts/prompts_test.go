@@ -13,7 +13,7 @@ import (
 
 	"coachline/internal/coach/tone"
 	"coachline/internal/tools"
-	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -32,12 +32,12 @@ func folder(t *testing.T, file, text string) string {
 	return dir
 }
 
-func offers(t *testing.T) map[models.Mode]prompts.Offer {
+func offers(t *testing.T) map[wire.Mode]prompts.Offer {
 	t.Helper()
 	registry, err := tools.New()
 	require.NoError(t, err)
-	all := map[models.Mode]prompts.Offer{}
-	for _, mode := range []models.Mode{models.ModeIntake, models.ModeFeedback} {
+	all := map[wire.Mode]prompts.Offer{}
+	for _, mode := range []wire.Mode{wire.ModeIntake, wire.ModeFeedback} {
 		offer := prompts.Offer{Words: registry.Vocabulary(mode)}
 		for _, spec := range registry.For(mode) {
 			offer.Tools = append(offer.Tools, spec.Name)
@@ -54,13 +54,13 @@ func TestEmbeddedTextsNameOfferedToolsOnly(t *testing.T) {
 func TestCheckToolsFindsWhatIsNotOffered(t *testing.T) {
 	full := offers(t)
 	narrow := offers(t)
-	feedback := narrow[models.ModeFeedback]
+	feedback := narrow[wire.ModeFeedback]
 	feedback.Tools = []string{"transition_state", "save_user_profile", "scheduler"}
-	narrow[models.ModeFeedback] = feedback
+	narrow[wire.ModeFeedback] = feedback
 
 	tests := []struct {
 		name, file, text string
-		offers           map[models.Mode]prompts.Offer
+		offers           map[wire.Mode]prompts.Offer
 		want             string
 	}{
 		{"tool the mode lacks", "feedback.md", "Call generate_habit_prompt.", narrow, `feedback.md names "generate_habit_prompt"`},
@@ -235,13 +235,13 @@ func TestStatusTextsFollowTheMode(t *testing.T) {
 	lib := load(t, "")
 	tests := []struct {
 		name prompts.Name
-		mode models.Mode
+		mode wire.Mode
 		want string
 	}{
-		{prompts.ProfileMissing, models.ModeIntake, "Ask for `preferred_time` next"},
-		{prompts.ProfileMissing, models.ModeFeedback, "Do not run an interview here"},
-		{prompts.ProfileComplete, models.ModeIntake, "offer a daily text"},
-		{prompts.ProfileComplete, models.ModeFeedback, "Stay with the feedback"},
+		{prompts.ProfileMissing, wire.ModeIntake, "Ask for `preferred_time` next"},
+		{prompts.ProfileMissing, wire.ModeFeedback, "Do not run an interview here"},
+		{prompts.ProfileComplete, wire.ModeIntake, "offer a daily text"},
+		{prompts.ProfileComplete, wire.ModeFeedback, "Stay with the feedback"},
 	}
 	for _, tt := range tests {
 		t.Run(string(tt.name)+" "+string(tt.mode), func(t *testing.T) {

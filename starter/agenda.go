@@ -14,6 +14,7 @@ import (
 	"coachline/internal/store"
 	"coachline/internal/zones"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -134,7 +135,7 @@ func toPlannedPrompt(ctx context.Context, e models.AgendaEntry) api.PlannedPromp
 	p := e.Participant
 	out := api.PlannedPrompt{
 		ParticipantID: p.ID, ScheduleID: e.Key.ScheduleID, At: e.Key.At, Local: local, Timezone: e.Zone, Held: e.Held,
-		Paused: p.Status != models.StatusActive, Unreachable: p.UnreachableAt != nil, Crisis: p.Attention == models.AttentionCrisis,
+		Paused: p.Status != wire.StatusActive, Unreachable: p.UnreachableAt != nil, Crisis: p.Attention == wire.AttentionCrisis,
 	}
 	if canSeePersonal(ctx) {
 		out.Name = p.Name

@@ -8,18 +8,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestAgendaRoute(t *testing.T) {
 	h, rows := startWithStore(t, nil)
 	ann := h.ann()
-	day := func(id string, after time.Duration) models.Schedule {
+	day := func(id string, after time.Duration) wire.Schedule {
 		at := testNow.Add(after)
-		return models.Schedule{ID: id, Type: models.ScheduleFixed, At: "08:00", Zone: "Europe/Berlin", Next: models.Slot{SendAt: at, TargetAt: at}}
+		return wire.Schedule{ID: id, Type: wire.ScheduleFixed, At: "08:00", Zone: "Europe/Berlin", Next: wire.Slot{SendAt: at, TargetAt: at}}
 	}
-	require.NoError(t, rows.Turns.SaveState(t.Context(), models.SaveStateInput{ParticipantID: ann.ID, Now: testNow,
-		Schedules: []models.Schedule{day("s1", time.Hour), day("s2", 2*time.Hour), day("s3", 48*time.Hour)}}))
+	require.NoError(t, rows.Turns.SaveState(t.Context(), wire.SaveStateInput{ParticipantID: ann.ID, Now: testNow,
+		Schedules: []wire.Schedule{day("s1", time.Hour), day("s2", 2*time.Hour), day("s3", 48*time.Hour)}}))
 	h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-24T14:30:00Z","scope":"participant","scope_id":"` + ann.ID + `"}`})
 	first := h.do(call{method: "GET", path: agendaPath + "?limit=1"})
 	require.Equal(t, http.StatusOK, first.status, first.raw)

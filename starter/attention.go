@@ -11,6 +11,7 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // attentionRoutes answers who needs an operator.
@@ -28,9 +29,9 @@ func (h *attentionRoutes) register(router huma.API) {
 }
 
 type attentionRequest struct {
-	Kind   models.Attention `query:"kind" enum:"crisis,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" doc:"Only this kind."`
-	Limit  int              `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor int64            `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
+	Kind   wire.Attention `query:"kind" enum:"crisis,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" doc:"Only this kind."`
+	Limit  int            `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor int64          `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
 }
 
 func (h *attentionRoutes) listAttention(ctx context.Context, in *attentionRequest) (*answer[api.AttentionPage], error) {

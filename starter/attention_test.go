@@ -12,6 +12,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // A crisis is found by a rule before the model: a fixed text, a page, and a
@@ -23,9 +24,9 @@ func TestCrisisIsEscalated(t *testing.T) {
 	require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(1, herNumber, "i wanna kil my self tonight")).status)
 	require.Eventually(t, func() bool { return len(h.engine.seen()) >= 3 }, 5*time.Second, 10*time.Millisecond)
 	view := result[api.Participant](t, h.do(call{method: "GET", path: participantsPath + "/" + ann.ID}))
-	require.Equal(t, models.AttentionCrisis, view.Attention)
+	require.Equal(t, wire.AttentionCrisis, view.Attention)
 	open := result[api.AttentionPage](t, h.do(call{method: "GET", path: "/attention?kind=crisis"}))
-	require.Equal(t, []api.Attention{{ParticipantID: ann.ID, Name: ann.Name, Kind: models.AttentionCrisis, Since: *view.AttentionAt, Ref: "1", Code: "self_harm"}}, open.Attention)
+	require.Equal(t, []api.Attention{{ParticipantID: ann.ID, Name: ann.Name, Kind: wire.AttentionCrisis, Since: *view.AttentionAt, Ref: "1", Code: "self_harm"}}, open.Attention)
 	require.Empty(t, result[api.AttentionPage](t, h.do(call{method: "GET", path: "/attention?kind=send"})).Attention)
 	h.refused(call{method: "GET", path: "/attention?kind=mood"}, http.StatusBadRequest, "kind: expected value to be one of")
 	page := result[api.ParticipantPage](t, h.do(call{method: "GET", path: participantsPath + "?attention=crisis"}))
@@ -57,11 +58,11 @@ func TestCrisisIsEscalated(t *testing.T) {
 func TestAttentionIsListed(t *testing.T) {
 	h, rows := withStore(t, store.InboundLimits{}, io.Discard)
 	ann := h.ann()
-	for n, kind := range models.Attentions() {
+	for n, kind := range wire.Attentions() {
 		_, err := rows.Attention.RaiseAttention(t.Context(), models.AttentionEntry{ParticipantID: ann.ID, Kind: kind, Code: "c", RaisedAt: testNow.Add(time.Duration(n) * time.Minute)})
 		require.NoError(t, err)
 	}
-	var seen []models.Attention
+	var seen []wire.Attention
 	path := "/attention?limit=2"
 	for {
 		page := result[api.AttentionPage](t, h.do(call{method: "GET", path: path}))
@@ -73,7 +74,7 @@ func TestAttentionIsListed(t *testing.T) {
 		}
 		path = "/attention?limit=2&cursor=" + *page.NextCursor
 	}
-	require.Equal(t, models.Attentions(), seen)
+	require.Equal(t, wire.Attentions(), seen)
 	h.do(call{method: "POST", path: participantsPath + "/" + ann.ID + "/attention", body: `{"clear":true}`})
 	page := result[api.AttentionPage](t, h.do(call{method: "GET", path: "/attention"}))
 	require.Empty(t, page.Attention)

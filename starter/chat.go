@@ -13,6 +13,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func (h *conversationRoutes) registerChat(router huma.API) {
@@ -41,7 +42,7 @@ func (h *conversationRoutes) acceptChat(ctx context.Context, in *chatRequest) (*
 		return nil, h.toFailure(doing, err)
 	}
 	text := models.Inbound{
-		ProviderSID: chatSID(in.ID, in.Key), From: p.Phone, Body: in.Body.Body, Channel: models.ChannelChat,
+		ProviderSID: chatSID(in.ID, in.Key), From: p.Phone, Body: in.Body.Body, Channel: wire.ChannelChat,
 	}
 	accepted, err := h.carrier.acceptInbound(ctx, text)
 	if err != nil {

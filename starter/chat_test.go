@@ -9,6 +9,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestChat(t *testing.T) {
@@ -20,7 +21,7 @@ func TestChat(t *testing.T) {
 	t.Run("J104", func(t *testing.T) {
 		got := h.do(post(`{"body":"hello"}`, "k1"))
 		require.Equal(t, http.StatusAccepted, got.status, got.raw)
-		require.Equal(t, api.ChatAccepted{ID: 1, Channel: models.ChannelChat, ReceivedAt: testNow}, result[api.ChatAccepted](t, got))
+		require.Equal(t, api.ChatAccepted{ID: 1, Channel: wire.ChannelChat, ReceivedAt: testNow}, result[api.ChatAccepted](t, got))
 		require.Eventually(t, func() bool { return len(h.engine.seen()) == 2 }, 5*time.Second, time.Millisecond)
 		require.Equal(t, "signal", h.engine.seen()[1])
 	})

@@ -10,6 +10,7 @@ import (
 	"coachline/internal/study"
 	"coachline/internal/zones"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -88,7 +89,7 @@ func (h *closeOuts) isOpen(ctx context.Context, p models.Participant) (bool, err
 		return false, err
 	}
 	now := h.now()
-	state := models.ParticipantState{ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed}
+	state := wire.ParticipantState{ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed}
 	open, err := coach.Input{State: state, Now: now, Rules: settings.Rules(h.rules), Zones: zones.Load}.Opens()
 	return !open.After(now), err
 }

@@ -14,6 +14,7 @@ import (
 	"coachline/internal/cohort"
 	"coachline/internal/zones"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -250,8 +251,8 @@ func (h *cohortRoutes) newBatch(job models.CohortJob, rules studyRules, rows []m
 	for i, row := range rows {
 		batch.People = append(batch.People, models.Participant{
 			ID: cohortParticipantID(job.ID, row.Line), Phone: row.Phone, PersonTexts: row.PersonTexts,
-			Timezone: row.Timezone, ZoneAssumed: row.ZoneAssumed, Locale: row.Locale, Channel: models.ChannelSMS, StudyID: job.StudyID,
-			Status: models.StatusActive, Mode: models.ModeIntake, NextSeq: 1,
+			Timezone: row.Timezone, ZoneAssumed: row.ZoneAssumed, Locale: row.Locale, Channel: wire.ChannelSMS, StudyID: job.StudyID,
+			Status: wire.StatusActive, Mode: wire.ModeIntake, NextSeq: 1,
 			GreetingAt: &plan[i], EnrolledAt: now, CreatedAt: now, UpdatedAt: now, Version: 1,
 		})
 		batch.Consents = append(batch.Consents, rules.consentOf(row))
@@ -276,7 +277,7 @@ func (h *cohortRoutes) planGreetings(ctx context.Context, job models.CohortJob, 
 	plan := make([]time.Time, len(people))
 	for i, p := range people {
 		in := coach.Input{
-			State: models.ParticipantState{ParticipantID: cohortParticipantID(job.ID, p.Line), Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed},
+			State: wire.ParticipantState{ParticipantID: cohortParticipantID(job.ID, p.Line), Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed},
 			Now:   begun, Rules: rules, Zones: zones.Load,
 		}
 		if i >= job.NextRow && now.After(begun) {

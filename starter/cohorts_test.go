@@ -14,6 +14,7 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/study"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const cohortFile = "phone,name,tz\n" +
@@ -64,7 +65,7 @@ func TestCohortImport(t *testing.T) {
 	for _, p := range people {
 		byName[p.Name] = p
 	}
-	require.Equal(t, []any{"+12125550103", "America/New_York", true, models.StatusActive, models.ModeIntake},
+	require.Equal(t, []any{"+12125550103", "America/New_York", true, wire.StatusActive, wire.ModeIntake},
 		[]any{byName["=Cy"].Phone, byName["=Cy"].Timezone, byName["=Cy"].ZoneAssumed, byName["=Cy"].Status, byName["=Cy"].Mode})
 	require.False(t, byName["Ada"].ZoneAssumed)
 	require.Equal(t, testNow, byName["Ada"].GreetingAt.UTC())

@@ -9,7 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/api"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestDecisionRoute(t *testing.T) {
@@ -22,9 +22,9 @@ func TestDecisionRoute(t *testing.T) {
 	person := result[api.Participant](t, enrolled)
 	for day := range 3 {
 		at := person.EnrolledAt.AddDate(0, 0, day)
-		slot := models.Slot{Date: at.Format(time.DateOnly), TargetAt: at, SendAt: at}
-		require.NoError(t, rows.Turns.SaveState(t.Context(), models.SaveStateInput{
-			ParticipantID: person.ID, Now: at.Add(-24 * time.Hour), Missed: []models.MissedPrompt{{ScheduleID: "s1", Slot: slot, Reason: "quiet_hours"}},
+		slot := wire.Slot{Date: at.Format(time.DateOnly), TargetAt: at, SendAt: at}
+		require.NoError(t, rows.Turns.SaveState(t.Context(), wire.SaveStateInput{
+			ParticipantID: person.ID, Now: at.Add(-24 * time.Hour), Missed: []wire.MissedPrompt{{ScheduleID: "s1", Slot: slot, Reason: "quiet_hours"}},
 		}))
 	}
 	path := studiesPath + "/walk-1/decisions"

@@ -13,6 +13,7 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/sms"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -50,12 +51,12 @@ func (h *reportRoutes) getDelivery(ctx context.Context, in *deliveryRequest) (*a
 }
 
 // isFailed says whether the carrier refused a text or gave it up.
-func isFailed(status models.OutboxStatus) bool {
-	return status == models.OutboxFailed || status == models.OutboxUndelivered
+func isFailed(status wire.OutboxStatus) bool {
+	return status == wire.OutboxFailed || status == wire.OutboxUndelivered
 }
 
-func isDelivered(status models.OutboxStatus) bool {
-	return status == models.OutboxDelivered || status == models.OutboxRead
+func isDelivered(status wire.OutboxStatus) bool {
+	return status == wire.OutboxDelivered || status == wire.OutboxRead
 }
 
 // toDeliverySenders adds up the texts of each sender, by its name.
@@ -136,7 +137,7 @@ func toDeliveryFailures(groups []models.DeliveryGroup) []api.DeliveryFailure {
 func toUnknownSends(groups []models.DeliveryGroup) api.UnknownSends {
 	var unknown api.UnknownSends
 	for _, group := range groups {
-		if group.Status != models.OutboxUnknown {
+		if group.Status != wire.OutboxUnknown {
 			continue
 		}
 		unknown.Texts += group.Texts

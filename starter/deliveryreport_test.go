@@ -10,6 +10,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestDeliveryRoute(t *testing.T) {
@@ -32,11 +33,11 @@ func TestDeliverySums(t *testing.T) {
 	from := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	rows := models.DeliveryReport{
 		Groups: []models.DeliveryGroup{
-			{Day: "2026-11-23", Sender: "+12025550100", Status: models.OutboxDelivered, Texts: 5, Segments: 7, Uncounted: 1},
-			{Day: "2026-11-23", Sender: "+12025550100", Status: models.OutboxFailed, Code: "30007", Texts: 1, Segments: 1, Newest: 100},
-			{Day: "2026-11-24", Sender: "MG1", Status: models.OutboxUndelivered, Code: "30007", Texts: 1, Segments: 1, Newest: 200},
-			{Day: "2026-11-24", Sender: "MG1", Status: models.OutboxUndelivered, Code: "12345", Texts: 3, Segments: 3, Newest: 50},
-			{Day: "2026-11-24", Status: models.OutboxUnknown, Texts: 2, Segments: 2, Newest: 90, Oldest: 30},
+			{Day: "2026-11-23", Sender: "+12025550100", Status: wire.OutboxDelivered, Texts: 5, Segments: 7, Uncounted: 1},
+			{Day: "2026-11-23", Sender: "+12025550100", Status: wire.OutboxFailed, Code: "30007", Texts: 1, Segments: 1, Newest: 100},
+			{Day: "2026-11-24", Sender: "MG1", Status: wire.OutboxUndelivered, Code: "30007", Texts: 1, Segments: 1, Newest: 200},
+			{Day: "2026-11-24", Sender: "MG1", Status: wire.OutboxUndelivered, Code: "12345", Texts: 3, Segments: 3, Newest: 50},
+			{Day: "2026-11-24", Status: wire.OutboxUnknown, Texts: 2, Segments: 2, Newest: 90, Oldest: 30},
 		},
 		Inbound:  []models.InboundDay{{Day: "2026-11-24", Texts: 4}},
 		Lateness: []time.Duration{10 * time.Minute, 0, time.Second, 5 * time.Minute},

@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/mocks"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // fakeTemporal records the calls of Temporal. hook, when set, decides the outcome of
@@ -22,8 +22,8 @@ type fakeTemporal struct {
 	mu      sync.Mutex
 	calls   []string
 	starts  []client.StartWorkflowOptions
-	states  []models.ParticipantState
-	signals []models.MessageReceived
+	states  []wire.ParticipantState
+	signals []wire.InboxItem
 	// signalled are the workflows of the signals.
 	signalled []string
 	updates   []client.UpdateWorkflowOptions
@@ -32,8 +32,8 @@ type fakeTemporal struct {
 	hook       func(ctx context.Context, call string) error
 	// rejected is what the handle of an update returns.
 	rejected  error
-	status    models.StatusView
-	schedules []models.Schedule
+	status    wire.StatusView
+	schedules []wire.Schedule
 }
 
 func (e *fakeTemporal) record(ctx context.Context, call string) error {
@@ -61,15 +61,15 @@ func (e *fakeTemporal) fail(hook func(context.Context, string) error) {
 
 func (e *fakeTemporal) ExecuteWorkflow(ctx context.Context, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
 	e.mu.Lock()
-	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(models.ParticipantState))
+	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(wire.ParticipantState))
 	e.mu.Unlock()
 	return nil, e.record(ctx, "start")
 }
 
 func (e *fakeTemporal) SignalWithStartWorkflow(ctx context.Context, id, _ string, arg any, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
 	e.mu.Lock()
-	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(models.ParticipantState))
-	e.signals, e.signalled = append(e.signals, arg.(models.MessageReceived)), append(e.signalled, id)
+	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(wire.ParticipantState))
+	e.signals, e.signalled = append(e.signals, arg.(wire.InboxItem)), append(e.signalled, id)
 	e.mu.Unlock()
 	return nil, e.record(ctx, "signal")
 }
@@ -93,13 +93,13 @@ func (e *fakeTemporal) UpdateWorkflow(ctx context.Context, o client.UpdateWorkfl
 
 type updateHandle struct {
 	mocks.WorkflowUpdateHandle
-	view models.StatusView
+	view wire.StatusView
 	err  error
 }
 
 func (h *updateHandle) Get(_ context.Context, result any) error {
 	if h.err == nil {
-		*result.(*models.StatusView) = h.view
+		*result.(*wire.StatusView) = h.view
 	}
 	return h.err
 }
@@ -109,7 +109,7 @@ func (e *fakeTemporal) QueryWorkflow(ctx context.Context, _, _, name string, _ .
 		return nil, err
 	}
 	var value any = e.status
-	if name == models.QuerySchedules {
+	if name == wire.QuerySchedules {
 		value = e.schedules
 	}
 	payloads, err := converter.GetDefaultDataConverter().ToPayloads(value)

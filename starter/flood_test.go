@@ -18,6 +18,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const hisNumber = "+15550002222"
@@ -83,17 +84,17 @@ func TestFloodHoldsUpNobodyElse(t *testing.T) {
 
 	h.stop()
 	require.Len(t, h.signalled(ann.ID), limit)
-	require.Equal(t, 1, h.started(models.ActivitySendLimitNotice))
+	require.Equal(t, 1, h.started(wire.ActivitySendLimitNotice))
 	history, err := rows.People.History(context.Background(), ann.ID, 2*flood, time.Time{})
 	require.NoError(t, err)
 	require.Len(t, history, flood, "what a person wrote is shown, whether or not the workflow was told of it")
 }
 
 // signalled are the texts that a participant's workflow was told of.
-func (h *harness) signalled(id string) []models.MessageReceived {
+func (h *harness) signalled(id string) []wire.InboxItem {
 	h.engine.mu.Lock()
 	defer h.engine.mu.Unlock()
-	var told []models.MessageReceived
+	var told []wire.InboxItem
 	for i, of := range h.engine.signalled {
 		if of == models.WorkflowID(id) {
 			told = append(told, h.engine.signals[i])
@@ -119,7 +120,7 @@ func TestMachineIsMutedAndReported(t *testing.T) {
 	for n := range 6 {
 		require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(n, herNumber, "I am out of the office")).status)
 	}
-	h.engine.status = models.StatusView{Mode: models.ModeIntake, Status: models.StatusActive}
+	h.engine.status = wire.StatusView{Mode: wire.ModeIntake, Status: wire.StatusActive}
 	view := result[api.State](t, h.do(call{method: "GET", path: participantsPath + "/" + ann.ID + "/state"}))
 	require.Equal(t, testNow.Add(time.Hour), *view.MutedUntil)
 	h.stop()
@@ -214,7 +215,7 @@ func TestUnreachableIsShown(t *testing.T) {
 	route := participantsPath + "/" + ann.ID
 	require.NotContains(t, h.do(call{method: "GET", path: route}).raw, "unreachable")
 	h.change(ann.ID, map[string]any{"unreachable_at": testNow, "unreachable_code": "21614"})
-	h.engine.status = models.StatusView{Mode: models.ModeIntake, Status: models.StatusActive}
+	h.engine.status = wire.StatusView{Mode: wire.ModeIntake, Status: wire.StatusActive}
 	person := result[api.Participant](t, h.do(call{method: "GET", path: route}))
 	require.Equal(t, testNow, *person.UnreachableAt)
 	require.Equal(t, "21614", person.UnreachableCode)

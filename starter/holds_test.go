@@ -10,6 +10,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestHoldRoutes(t *testing.T) {
@@ -54,11 +55,11 @@ func TestHoldRoutes(t *testing.T) {
 func TestStateShowsTheHold(t *testing.T) {
 	h, _ := startWithStore(t, nil)
 	ann := h.ann()
-	h.engine.status = models.StatusView{Status: models.StatusActive, Mode: models.ModeIntake, Zone: "Europe/Berlin"}
-	day := func(id string, after time.Duration) models.Schedule {
-		return models.Schedule{ID: id, Type: models.ScheduleFixed, At: "08:00", Next: models.Slot{SendAt: testNow.Add(after), TargetAt: testNow.Add(after)}}
+	h.engine.status = wire.StatusView{Status: wire.StatusActive, Mode: wire.ModeIntake, Zone: "Europe/Berlin"}
+	day := func(id string, after time.Duration) wire.Schedule {
+		return wire.Schedule{ID: id, Type: wire.ScheduleFixed, At: "08:00", Next: wire.Slot{SendAt: testNow.Add(after), TargetAt: testNow.Add(after)}}
 	}
-	h.engine.schedules = []models.Schedule{day("s1", time.Hour), day("s2", 48*time.Hour)}
+	h.engine.schedules = []wire.Schedule{day("s1", time.Hour), day("s2", 48*time.Hour)}
 	path := participantsPath + "/" + ann.ID + "/state"
 	view := result[api.State](t, h.do(call{method: "GET", path: path}))
 	require.Nil(t, view.Hold)
@@ -74,7 +75,7 @@ func TestStateShowsTheHold(t *testing.T) {
 func TestHoldOfOneParticipant(t *testing.T) {
 	h, _ := startWithStore(t, nil)
 	ann := h.ann()
-	h.engine.status = models.StatusView{Status: models.StatusActive, Mode: models.ModeIntake, Zone: "Europe/Berlin"}
+	h.engine.status = wire.StatusView{Status: wire.StatusActive, Mode: wire.ModeIntake, Zone: "Europe/Berlin"}
 	body := `{"phone_number":"+15558675399","name":"Bea"}`
 	bea := result[api.Participant](t, h.do(call{method: "POST", path: participantsPath, body: body}))
 	got := h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-25T13:00:00Z","scope":"participant","scope_id":"` + bea.ID + `"}`})
@@ -97,7 +98,7 @@ func TestHoldOfOneParticipant(t *testing.T) {
 func TestHoldOfOneStudy(t *testing.T) {
 	h, _ := startWithStore(t, nil)
 	ann := h.ann()
-	h.engine.status = models.StatusView{Status: models.StatusActive, Mode: models.ModeIntake, Zone: "Europe/Berlin"}
+	h.engine.status = wire.StatusView{Status: wire.StatusActive, Mode: wire.ModeIntake, Zone: "Europe/Berlin"}
 	h.do(call{method: "POST", path: studiesPath, body: `{"id":"walk","name":"Walk"}`})
 	state := func() *api.ActiveHold {
 		return result[api.State](t, h.do(call{method: "GET", path: participantsPath + "/" + ann.ID + "/state"})).Hold

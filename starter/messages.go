@@ -14,6 +14,7 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/segments"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func (h *conversationRoutes) registerMessages(router huma.API) {
@@ -55,7 +56,7 @@ func (h *conversationRoutes) sendMessage(ctx context.Context, in *messageRequest
 	if err != nil {
 		return nil, h.toFailure("queueing the message", err)
 	}
-	if p.Status == models.StatusOptedOut {
+	if p.Status == wire.StatusOptedOut {
 		return nil, newFailure(http.StatusConflict, "the participant has opted out")
 	}
 	key := in.Key

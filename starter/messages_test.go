@@ -12,6 +12,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestHistory(t *testing.T) {
@@ -20,16 +21,16 @@ func TestHistory(t *testing.T) {
 	path := participantsPath + "/" + id + "/history"
 	require.Equal(t, "[]", string(h.do(call{method: "GET", path: path}).body.Result))
 	h.addRows(
-		&models.Outbox{ID: "conv_1-t1-p1", ParticipantID: id, Body: "Hi", Status: models.OutboxUndelivered, ErrorCode: "21614", CreatedAt: testNow},
+		&models.Outbox{ID: "conv_1-t1-p1", ParticipantID: id, Body: "Hi", Status: wire.OutboxUndelivered, ErrorCode: "21614", CreatedAt: testNow},
 		&models.Message{ParticipantID: id, Key: "1", Role: models.RoleAssistant, Kind: models.KindGreeting, Text: "Hi", At: testNow, OutboxID: "conv_1-t1-p1", TurnID: "conv_1-t1"},
-		&models.Message{ParticipantID: id, Key: "2", Role: models.RoleUser, Kind: models.KindMessage, Text: "Hello", At: testNow.Add(time.Minute), Channel: models.ChannelChat},
+		&models.Message{ParticipantID: id, Key: "2", Role: models.RoleUser, Kind: models.KindMessage, Text: "Hello", At: testNow.Add(time.Minute), Channel: wire.ChannelChat},
 	)
 	all := h.do(call{method: "GET", path: path})
 	require.JSONEq(t, `[{"role":"assistant","kind":"greeting","text":"Hi","at":"2026-11-24T13:00:00Z","channel":"sms","delivery":"undelivered",
 		"error_code":"21614","error_meaning":"the number is not a mobile number","error_next_step":"Ask the person by another way for the right number, and change it here.","turn_id":"conv_1-t1"},
 		{"role":"user","kind":"message","text":"Hello","at":"2026-11-24T13:01:00Z","channel":"chat"}]`, string(all.body.Result))
 	newer := result[[]api.HistoryEntry](t, h.do(call{method: "GET", path: path + "?after=2026-11-24T13:00:00Z"}))
-	require.Equal(t, []api.HistoryEntry{{Role: models.RoleUser, Kind: models.KindMessage, Text: "Hello", At: testNow.Add(time.Minute), Channel: models.ChannelChat}}, newer)
+	require.Equal(t, []api.HistoryEntry{{Role: models.RoleUser, Kind: models.KindMessage, Text: "Hello", At: testNow.Add(time.Minute), Channel: wire.ChannelChat}}, newer)
 	h.refused(call{method: "GET", path: path + "?after=2026-11-24T13:00:00Z&before=2026-11-24T13:00:00Z"}, http.StatusBadRequest, "not together")
 	h.refused(call{method: "GET", path: participantsPath + "/nobody/history?after=2026-11-24T13:00:00Z"}, http.StatusNotFound, "participant not found")
 	require.Len(t, result[[]api.HistoryEntry](t, h.do(call{method: "GET", path: path + "?limit=1"})), 1)
@@ -49,11 +50,11 @@ func TestMessages(t *testing.T) {
 	first := h.do(send(`{"body":"See you"}`, "k1"))
 	require.Equal(t, http.StatusAccepted, first.status, first.raw)
 	queued := result[api.QueuedMessage](t, first)
-	require.Equal(t, models.OutboxReady, queued.Status)
+	require.Equal(t, wire.OutboxReady, queued.Status)
 	require.Equal(t, http.StatusOK, h.do(send(`{"body":"See you"}`, "k1")).status)
 	h.refused(send(`{"body":"Other"}`, "k1"), http.StatusConflict, "Idempotency-Key")
 	require.Equal(t, []string{"start", "update:SendMessage"}, h.engine.seen())
-	require.Equal(t, []any{models.SendMessageRequest{OutboxID: queued.ID}}, h.engine.updates[0].Args)
+	require.Equal(t, []any{wire.SendMessageRequest{OutboxID: queued.ID}}, h.engine.updates[0].Args)
 
 	require.Equal(t, http.StatusAccepted, h.do(send(`{"body":"A"}`, "")).status)
 	require.Equal(t, http.StatusAccepted, h.do(send(`{"body":"A"}`, "")).status)
@@ -67,6 +68,6 @@ func TestMessages(t *testing.T) {
 	h.refused(send(`{"body":"`+strings.Repeat("x", 1601)+`"}`, ""), http.StatusBadRequest, "body: expected length <= 1600")
 	h.refused(send(`{"text":"A"}`, ""), http.StatusBadRequest, "body: is required")
 
-	h.change(ann.ID, map[string]any{"status": models.StatusOptedOut})
+	h.change(ann.ID, map[string]any{"status": wire.StatusOptedOut})
 	h.refused(send(`{"body":"A"}`, ""), http.StatusConflict, "opted out")
 }

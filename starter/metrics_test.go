@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/metrics"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // figures are what a scrape of the starter shows.
@@ -52,7 +53,7 @@ func TestOptOutAtTheCarrierIsCounted(t *testing.T) {
 	h := start(t, nil)
 	ann := h.ann()
 	for _, id := range []string{"conv_1-t1-p1", "conv_1-t2-p1"} {
-		h.addRows(&models.Outbox{ID: id, ParticipantID: ann.ID, Body: "Hi", Status: models.OutboxSent, CreatedAt: testNow})
+		h.addRows(&models.Outbox{ID: id, ParticipantID: ann.ID, Body: "Hi", Status: wire.OutboxSent, CreatedAt: testNow})
 	}
 	report := func(outbox, sid, code string) {
 		form := url.Values{"MessageSid": {sid}, "AccountSid": {testAccount}, "MessageStatus": {"undelivered"}, "ErrorCode": {code}}

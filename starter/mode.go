@@ -16,6 +16,7 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/metrics"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // updateLimit is how long an answer waits for the workflow to apply a change.
@@ -46,7 +47,7 @@ func (h *workflowRoutes) forceMode(ctx context.Context, in *modeRequest) (*answe
 	if err := h.audit.RecordAudit(ctx, audit); err != nil {
 		return nil, h.toFailure("setting the mode", err)
 	}
-	view, err := h.requestUpdate(ctx, in.ID, models.UpdateSetMode, models.SetModeRequest{Mode: in.Body.Target})
+	view, err := h.requestUpdate(ctx, in.ID, wire.UpdateSetMode, wire.SetModeRequest{Mode: in.Body.Target})
 	if err == nil {
 		out := api.ModeChanged{Target: in.Body.Target, Mode: view.Mode}
 		if view.Mode == "" {
@@ -69,7 +70,7 @@ func (h *workflowRoutes) forceMode(ctx context.Context, in *modeRequest) (*answe
 // requestUpdate sends the workflow an update and returns its state then. The
 // workflow applies it between turns; once it has accepted, the change is durable,
 // and a turn that outlasts the limit leaves the state empty here.
-func (h *workflowRoutes) requestUpdate(ctx context.Context, participantID, name string, arg any) (models.StatusView, error) {
+func (h *workflowRoutes) requestUpdate(ctx context.Context, participantID, name string, arg any) (wire.StatusView, error) {
 	ctx, cancel := context.WithTimeout(ctx, updateLimit)
 	defer cancel()
 	// One id for all tries, and for all requests with one Idempotency-Key: a repeated
@@ -87,7 +88,7 @@ func (h *workflowRoutes) requestUpdate(ctx context.Context, participantID, name 
 		select {
 		case <-time.After(updateRetry):
 		case <-ctx.Done():
-			return models.StatusView{}, err
+			return wire.StatusView{}, err
 		}
 	}
 }
@@ -96,17 +97,17 @@ func (h *workflowRoutes) requestUpdate(ctx context.Context, participantID, name 
 // no update.
 const updateRetry = 50 * time.Millisecond
 
-func (h *workflowRoutes) tryRequestUpdate(ctx context.Context, update client.UpdateWorkflowOptions) (models.StatusView, error) {
+func (h *workflowRoutes) tryRequestUpdate(ctx context.Context, update client.UpdateWorkflowOptions) (wire.StatusView, error) {
 	handle, err := h.temporal.UpdateWorkflow(ctx, update)
 	h.metrics.WorkflowCall(metrics.CallUpdate, err)
 	if err != nil {
-		return models.StatusView{}, fmt.Errorf("updating the workflow: %w", err)
+		return wire.StatusView{}, fmt.Errorf("updating the workflow: %w", err)
 	}
-	var view models.StatusView
+	var view wire.StatusView
 	err = handle.Get(ctx, &view)
 	var late *client.WorkflowUpdateServiceTimeoutOrCanceledError
 	if err == nil || errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded) {
 		return view, nil
 	}
-	return models.StatusView{}, fmt.Errorf("updating the workflow: %w", err)
+	return wire.StatusView{}, fmt.Errorf("updating the workflow: %w", err)
 }

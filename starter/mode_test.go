@@ -12,6 +12,7 @@ import (
 
 	"coachline/internal/auth"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // A run that continues as new takes no update for a moment: the same one is
@@ -21,7 +22,7 @@ func TestModeIsForcedAcrossARun(t *testing.T) {
 	ann := h.ann()
 	refusals := 2
 	h.engine.fail(func(_ context.Context, call string) error {
-		if call == "update:"+models.UpdateSetMode && refusals > 0 {
+		if call == "update:"+wire.UpdateSetMode && refusals > 0 {
 			refusals--
 			return serviceerror.NewWorkflowNotReady("the run is being replaced")
 		}
@@ -31,7 +32,7 @@ func TestModeIsForcedAcrossARun(t *testing.T) {
 	require.Equal(t, http.StatusOK, got.status, got.body)
 	var ids []string
 	for _, update := range h.engine.updates {
-		if update.UpdateName == models.UpdateSetMode {
+		if update.UpdateName == wire.UpdateSetMode {
 			ids = append(ids, update.UpdateID)
 		}
 	}
@@ -42,7 +43,7 @@ func TestModeIsForcedAcrossARun(t *testing.T) {
 
 // TestModeOfPeopleWhoLeft: a mode belongs to coaching, which is over for them.
 func TestModeOfPeopleWhoLeft(t *testing.T) {
-	for _, status := range []models.Status{models.StatusWithdrawn, models.StatusCompleted, models.StatusOptedOut} {
+	for _, status := range []wire.Status{wire.StatusWithdrawn, wire.StatusCompleted, wire.StatusOptedOut} {
 		h := start(t, nil)
 		ann := h.ann()
 		h.change(ann.ID, map[string]any{"status": status})
@@ -58,14 +59,14 @@ func TestMode(t *testing.T) {
 	h := start(t, nil)
 	ann := h.ann()
 	post := call{method: "POST", path: participantsPath + "/" + ann.ID + "/mode", body: `{"target_state":"FEEDBACK","reason":"study plan"}`}
-	h.engine.status = models.StatusView{Mode: models.ModeFeedback}
+	h.engine.status = wire.StatusView{Mode: wire.ModeFeedback}
 	got := h.do(post)
 	require.Equal(t, http.StatusOK, got.status, got.raw)
 	require.JSONEq(t, `{"target_state":"FEEDBACK","mode":"FEEDBACK"}`, string(got.body.Result))
 	update := h.engine.updates[0]
-	require.Equal(t, models.UpdateSetMode, update.UpdateName)
+	require.Equal(t, wire.UpdateSetMode, update.UpdateName)
 	require.Equal(t, client.WorkflowUpdateStageAccepted, update.WaitForStage)
-	require.Equal(t, []any{models.SetModeRequest{Mode: models.ModeFeedback}}, update.Args)
+	require.Equal(t, []any{wire.SetModeRequest{Mode: wire.ModeFeedback}}, update.Args)
 	row := h.audits("set_mode")[0]
 	require.Equal(t, []any{ann.ID, auth.Operator, "FEEDBACK", "study plan", testNow}, []any{row.ParticipantID, row.Actor, row.Detail, row.Reason, row.At.UTC()})
 

@@ -11,6 +11,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 type changeRequest struct {
@@ -47,7 +48,7 @@ func (h *participantRoutes) changeParticipant(ctx context.Context, in *changeReq
 
 // describeChange returns the message that answers an update.
 func describeChange(in *changeRequest, saved models.Participant) string {
-	if in.Body.Phone != nil && in.Body.Status == nil && saved.Status == models.StatusOptedOut {
+	if in.Body.Phone != nil && in.Body.Status == nil && saved.Status == wire.StatusOptedOut {
 		return "Participant updated; they are opted out, so nothing is sent to the number until START is texted from it"
 	}
 	return "Participant updated"

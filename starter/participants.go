@@ -20,6 +20,7 @@ import (
 	"coachline/internal/store"
 	"coachline/internal/study"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -62,13 +63,13 @@ type enrolRequest struct {
 }
 
 type participantsRequest struct {
-	Limit  int           `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string        `query:"cursor" maxLength:"64" doc:"next_cursor of the page before."`
-	Status models.Status `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
+	Limit  int         `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor string      `query:"cursor" maxLength:"64" doc:"next_cursor of the page before."`
+	Status wire.Status `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
 	// Attention: only people who need an operator for this reason.
-	Attention models.Attention `query:"attention" enum:"crisis,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure"`
-	Waiting   bool             `query:"waiting" doc:"Only people with texts that came while they were paused or taken over and wait for an operator."`
-	TakenOver bool             `query:"taken_over" doc:"Only people whose conversation an operator has taken over."`
+	Attention wire.Attention `query:"attention" enum:"crisis,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure"`
+	Waiting   bool           `query:"waiting" doc:"Only people with texts that came while they were paused or taken over and wait for an operator."`
+	TakenOver bool           `query:"taken_over" doc:"Only people whose conversation an operator has taken over."`
 }
 
 // participantRoutes answers what concerns participants.
@@ -169,7 +170,7 @@ func (h *participantRoutes) newParticipant(in *enrolRequest) (models.Participant
 	return models.Participant{
 		ID: id, Phone: phone, PersonTexts: body.PersonTexts,
 		Timezone: zone, ZoneAssumed: assumed, Locale: body.Locale, Channel: body.Channel,
-		Status: models.StatusActive, Mode: models.ModeIntake, Tester: body.Tester, Debug: body.Debug, SignedUp: body.Signup, StudyID: body.Study,
+		Status: wire.StatusActive, Mode: wire.ModeIntake, Tester: body.Tester, Debug: body.Debug, SignedUp: body.Signup, StudyID: body.Study,
 		NextSeq: 1, EnrolledAt: now, CreatedAt: now, UpdatedAt: now, Version: 1,
 	}, nil
 }
@@ -192,7 +193,7 @@ func (h *participantRoutes) planGreeting(ctx context.Context, p models.Participa
 	if err != nil {
 		return nil, err
 	}
-	who := models.ParticipantState{ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, SignedUp: p.SignedUp}
+	who := wire.ParticipantState{ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, SignedUp: p.SignedUp}
 	at, err := coach.Input{State: who, Now: p.EnrolledAt, Rules: settings.Rules(h.defaults.Rules), Zones: time.LoadLocation}.FirstGreeting()
 	if err != nil {
 		return nil, err

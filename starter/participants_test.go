@@ -16,6 +16,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestEnrol(t *testing.T) {
@@ -29,21 +30,21 @@ func TestEnrol(t *testing.T) {
 	require.Regexp(t, `^conv_[0-9a-f]{24}$`, view.ID)
 	require.Equal(t, api.Participant{
 		ID: view.ID, Phone: herNumber, PersonShown: models.PersonShown{Name: "Ann", Background: "Student"}, Timezone: "America/New_York", ZoneAssumed: true,
-		Study: models.DefaultStudy, Channel: models.ChannelSMS, Status: models.StatusActive, Mode: models.ModeIntake,
+		Study: models.DefaultStudy, Channel: wire.ChannelSMS, Status: wire.StatusActive, Mode: wire.ModeIntake,
 		EnrolledAt: testNow, GreetingAt: &testNow, CreatedAt: testNow, UpdatedAt: testNow, Version: 1,
 	}, view)
 
 	require.Equal(t, []string{"start"}, h.engine.seen())
 	options := h.engine.starts[0]
 	require.Equal(t, "participant-"+view.ID, options.ID)
-	require.Equal(t, models.QueueCoach, options.TaskQueue)
+	require.Equal(t, wire.QueueCoach, options.TaskQueue)
 	require.Equal(t, enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING, options.WorkflowIDConflictPolicy)
 	require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, options.WorkflowIDReusePolicy)
 	require.Equal(t, 4, options.TypedSearchAttributes.Size())
 	require.Equal(t, "Coaching since 2026-11-24", options.StaticSummary)
-	require.Equal(t, models.ParticipantState{
-		ParticipantID: view.ID, Zone: "America/New_York", ZoneAssumed: true, Status: models.StatusActive, Mode: models.ModeIntake,
-		Notices: models.AppliedNotices{Counted: true}, GreetingAt: testNow, AttributesShown: true,
+	require.Equal(t, wire.ParticipantState{
+		ParticipantID: view.ID, Zone: "America/New_York", ZoneAssumed: true, Status: wire.StatusActive, Mode: wire.ModeIntake,
+		Notices: wire.AppliedNotices{Counted: true}, GreetingAt: testNow, AttributesShown: true,
 	}, h.engine.states[0])
 	require.Zero(t, h.undelivered())
 
@@ -196,12 +197,12 @@ func TestChange(t *testing.T) {
 	update := h.engine.updates[1]
 	require.Equal(t, "n3", update.UpdateID)
 	require.Equal(t, client.WorkflowUpdateStageAccepted, update.WaitForStage)
-	require.Equal(t, []any{models.ParticipantChanged{Zone: "Asia/Tokyo", Status: models.StatusPaused}}, update.Args)
+	require.Equal(t, []any{wire.ParticipantChanged{Zone: "Asia/Tokyo", Status: wire.StatusPaused}}, update.Args)
 
 	// A person who said by another way that they want no more texts.
 	out := h.do(call{method: "PUT", path: path, body: `{"status":"opted_out"}`})
 	require.Equal(t, http.StatusOK, out.status, out.raw)
-	require.Equal(t, models.StatusOptedOut, result[api.Participant](t, out).Status)
+	require.Equal(t, wire.StatusOptedOut, result[api.Participant](t, out).Status)
 	h.refused(call{method: "PUT", path: path, body: `{"status":"active"}`}, http.StatusConflict, "status: the participant opted out; only the participant can come back")
 }
 

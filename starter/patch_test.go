@@ -12,7 +12,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/prices"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // priceList has a price for texts to and from North America.
@@ -192,15 +192,15 @@ func TestPatchSchedule(t *testing.T) {
 	h := start(t, nil)
 	ann := h.enrol(`{"phone_number":"+12025550123","name":"Ann","timezone":"America/New_York"}`)
 	at := testNow.Add(5 * time.Hour)
-	h.engine.status = models.StatusView{Status: models.StatusActive, Mode: models.ModeIntake, Zone: "America/New_York"}
-	was := models.Schedule{ID: "s1", Type: models.ScheduleFixed, At: "18:00", Zone: "Europe/Berlin", Next: models.Slot{Date: "2026-11-24", TargetAt: at, SendAt: at}}
-	h.engine.schedules = []models.Schedule{was}
+	h.engine.status = wire.StatusView{Status: wire.StatusActive, Mode: wire.ModeIntake, Zone: "America/New_York"}
+	was := wire.Schedule{ID: "s1", Type: wire.ScheduleFixed, At: "18:00", Zone: "Europe/Berlin", Next: wire.Slot{Date: "2026-11-24", TargetAt: at, SendAt: at}}
+	h.engine.schedules = []wire.Schedule{was}
 	path := participantsPath + "/" + ann.ID + "/schedules/s1"
 	patch := func(body string) call { return call{method: "PATCH", path: path, body: body} }
-	asked := func() models.ScheduleAsk {
-		return h.engine.updates[len(h.engine.updates)-1].Args[0].(models.ScheduleAsk)
+	asked := func() wire.ScheduleAsk {
+		return h.engine.updates[len(h.engine.updates)-1].Args[0].(wire.ScheduleAsk)
 	}
-	base := models.ScheduleAsk{Action: models.ScheduleReplace, ID: "s1", ByOperator: true, Type: models.ScheduleFixed, Based: &was}
+	base := wire.ScheduleAsk{Action: wire.ScheduleReplace, ID: "s1", ByOperator: true, Type: wire.ScheduleFixed, Based: &was}
 
 	h.refused(patch(`{"hour":9}`), http.StatusBadRequest, "hour: unknown field")
 	h.refused(patch(`{"type":null}`), http.StatusBadRequest, "type: cannot be null")
@@ -216,7 +216,7 @@ func TestPatchSchedule(t *testing.T) {
 	want.At, want.Zone = "18:00", ""
 	require.Equal(t, want, asked())
 	require.Equal(t, http.StatusOK, h.do(patch(`{"type":"random","at":null,"from":"10:00","to":"12:00"}`)).status)
-	require.Equal(t, models.ScheduleRandom, asked().Type)
+	require.Equal(t, wire.ScheduleRandom, asked().Type)
 
 	stale := patch(`{"at":"20:00"}`)
 	stale.header = map[string]string{"If-Match": `"0123"`}
@@ -225,7 +225,7 @@ func TestPatchSchedule(t *testing.T) {
 	require.NotEmpty(t, stale.header["If-Match"])
 	require.Equal(t, http.StatusOK, h.do(stale).status)
 
-	h.engine.rejected = temporal.NewApplicationError(models.ScheduleChanged, models.ErrTypeRefused)
+	h.engine.rejected = temporal.NewApplicationError(wire.ScheduleChanged, wire.ErrTypeRefused)
 	h.refused(stale, http.StatusPreconditionFailed, "If-Match: the schedule has changed")
 	tries := len(h.engine.updates)
 	h.refused(patch(`{"at":"20:00"}`), http.StatusConflict, "being changed by others")

@@ -12,6 +12,7 @@ import (
 	"coachline/internal/sms"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -54,8 +55,8 @@ func (h *peopleRoutes) register(router huma.API) {
 type peopleRequest struct {
 	Name        string             `query:"name" maxLength:"100" doc:"A part of the name, in any case. Needs personal:read."`
 	Phone       string             `query:"phone" maxLength:"40" doc:"The whole number, in any usual notation. Needs personal:read."`
-	Status      models.Status      `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
-	Attention   []models.Attention `query:"attention" enum:"crisis,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" maxItems:"10" doc:"Only people at whom an operator should look for one of these, divided by commas."`
+	Status      wire.Status        `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
+	Attention   []wire.Attention   `query:"attention" enum:"crisis,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" maxItems:"10" doc:"Only people at whom an operator should look for one of these, divided by commas."`
 	SilentDays  int                `query:"silent_days" minimum:"1" maximum:"3660" doc:"Only people who were not heard for this many days; who never wrote counts from enrolment."`
 	Waiting     bool               `query:"waiting" doc:"Only people with texts that wait for an operator."`
 	Unreachable bool               `query:"unreachable" doc:"Only people whose number the carrier cannot reach."`
@@ -141,7 +142,7 @@ func (h *peopleRoutes) readToday(ctx context.Context) (out todayRows, err error)
 	if out.counts, err = h.reports.Today(ctx, now, now.Add(-silentDays*day)); err != nil {
 		return out, err
 	}
-	if out.crises, err = h.attention.OpenAttention(ctx, models.AttentionQuery{Kind: models.AttentionCrisis, Limit: maxCrises}); err != nil {
+	if out.crises, err = h.attention.OpenAttention(ctx, models.AttentionQuery{Kind: wire.AttentionCrisis, Limit: maxCrises}); err != nil {
 		return out, err
 	}
 	if out.strangers, err = h.alerts.StrangerAlerts(ctx, maxCrises); err != nil {
@@ -161,7 +162,7 @@ func (h *peopleRoutes) getToday(ctx context.Context, _ *noInput) (*answer[api.To
 		People: counts.People, Silent: counts.Silent, SilentDays: silentDays, Waiting: counts.Waiting, Unreachable: counts.Unreachable,
 		Crises: []api.Attention{}, Strangers: []api.Alert{}, SenderHolds: []api.SenderHold{},
 	}
-	for _, kind := range models.Attentions() {
+	for _, kind := range wire.Attentions() {
 		today.Attention = append(today.Attention, api.AttentionCount{Kind: kind, People: counts.Attention[kind]})
 	}
 	for _, hour := range counts.Hours {

@@ -10,6 +10,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // startWithPeople serves a store with Ada, who is in crisis, and Ben and Cleo.
@@ -24,7 +25,7 @@ func startWithPeople(t *testing.T) *harness {
 		_, err := rows.People.Enroll(t.Context(), p, auth.Operator)
 		require.NoError(t, err)
 	}
-	_, err := rows.Attention.RaiseAttention(t.Context(), models.AttentionEntry{ParticipantID: "conv_1", Kind: models.AttentionCrisis, RaisedAt: testNow})
+	_, err := rows.Attention.RaiseAttention(t.Context(), models.AttentionEntry{ParticipantID: "conv_1", Kind: wire.AttentionCrisis, RaisedAt: testNow})
 	require.NoError(t, err)
 	return h
 }
@@ -113,7 +114,7 @@ func TestTodayRoute(t *testing.T) {
 	require.Equal(t, http.StatusOK, h.do(taken).status)
 	today = result[api.Today](t, h.do(call{method: "GET", path: "/today"}))
 	require.Equal(t, auth.Operator, today.Crises[0].TakenOver.By)
-	require.Equal(t, api.AttentionCount{Kind: models.AttentionCrisis, People: 1}, today.Attention[0])
+	require.Equal(t, api.AttentionCount{Kind: wire.AttentionCrisis, People: 1}, today.Attention[0])
 	require.Empty(t, today.SenderHolds)
 	require.Len(t, today.Hours, 24)
 	require.Equal(t, testNow.Add(23*time.Hour), today.Hours[23].From)

@@ -13,6 +13,7 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // herCanary stands in every personal field of the participant of canaries.
@@ -50,7 +51,7 @@ func TestPersonalFieldsAreHidden(t *testing.T) {
 	var rows *store.Store
 	h := startWithAccess(t, func(cfg *Config) { rows = cfg.Store })
 	words := canaries(t, rows)
-	_, err := rows.Attention.RaiseAttention(t.Context(), models.AttentionEntry{ParticipantID: "conv_1", Kind: models.AttentionCrisis, RaisedAt: testNow})
+	_, err := rows.Attention.RaiseAttention(t.Context(), models.AttentionEntry{ParticipantID: "conv_1", Kind: wire.AttentionCrisis, RaisedAt: testNow})
 	require.NoError(t, err)
 	others := slices.DeleteFunc(auth.Permissions(), func(p auth.Permission) bool { return p == auth.PersonalRead })
 	_, secret := h.token(others...)

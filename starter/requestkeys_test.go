@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // keyed is a call with an Idempotency-Key.
@@ -115,7 +115,7 @@ func TestRefusedRequestMayBeTriedAgain(t *testing.T) {
 func TestRepeatedUpdateHasOneID(t *testing.T) {
 	h := start(t, nil)
 	ann := h.ann()
-	h.engine.status = models.StatusView{Status: models.StatusActive, Mode: models.ModeIntake}
+	h.engine.status = wire.StatusView{Status: wire.StatusActive, Mode: wire.ModeIntake}
 	h.loseAnswers()
 	for range 2 {
 		set := h.do(keyed(participantsPath+"/"+ann.ID+"/mode", "k", `{"target_state":"INTAKE"}`))

@@ -15,6 +15,7 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -87,8 +88,8 @@ func (h *workflowRoutes) registerSchedules(router huma.API) {
 // planned is what is in force for a participant's daily prompts.
 type planned struct {
 	participant models.Participant
-	status      models.StatusView
-	schedules   []models.Schedule
+	status      wire.StatusView
+	schedules   []wire.Schedule
 }
 
 // readSchedules asks the workflow what is planned.
@@ -100,10 +101,10 @@ func (h *workflowRoutes) readSchedules(ctx context.Context, id string) (planned,
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
 	now := planned{participant: p}
-	if err := h.queryWorkflow(ctx, id, models.QueryStatus, &now.status); err != nil {
+	if err := h.queryWorkflow(ctx, id, wire.QueryStatus, &now.status); err != nil {
 		return planned{}, h.toFailure("asking the participant's workflow", err)
 	}
-	if err := h.queryWorkflow(ctx, id, models.QuerySchedules, &now.schedules); err != nil {
+	if err := h.queryWorkflow(ctx, id, wire.QuerySchedules, &now.schedules); err != nil {
 		return planned{}, h.toFailure("asking the participant's workflow", err)
 	}
 	return now, nil
@@ -115,10 +116,10 @@ func (n planned) list() []api.Schedule {
 }
 
 // find returns the schedule of an id; a 404 where there is none.
-func (n planned) find(id string) (models.Schedule, error) {
-	i := slices.IndexFunc(n.schedules, func(s models.Schedule) bool { return s.ID == id })
+func (n planned) find(id string) (wire.Schedule, error) {
+	i := slices.IndexFunc(n.schedules, func(s wire.Schedule) bool { return s.ID == id })
 	if i < 0 {
-		return models.Schedule{}, newFailure(http.StatusNotFound, "schedule not found")
+		return wire.Schedule{}, newFailure(http.StatusNotFound, "schedule not found")
 	}
 	return n.schedules[i], nil
 }
@@ -170,12 +171,12 @@ func (h *workflowRoutes) readScheduleTimes(ctx context.Context, in *SchedulePatc
 	return api.NewSchedule{Type: row.Type, At: row.At, From: row.From, To: row.To, Timezone: row.Zone}, tag.ETag, err
 }
 
-func toScheduleAsk(action models.ScheduleAction, body api.NewSchedule) models.ScheduleAsk {
-	return models.ScheduleAsk{Action: action, Type: body.Type, At: body.At, From: body.From, To: body.To, Zone: body.Timezone}
+func toScheduleAsk(action wire.ScheduleAction, body api.NewSchedule) wire.ScheduleAsk {
+	return wire.ScheduleAsk{Action: action, Type: body.Type, At: body.At, From: body.From, To: body.To, Zone: body.Timezone}
 }
 
 func (h *workflowRoutes) addSchedule(ctx context.Context, in *addScheduleRequest) (*scheduleAdded, error) {
-	ask := toScheduleAsk(models.ScheduleCreate, in.Body)
+	ask := toScheduleAsk(wire.ScheduleCreate, in.Body)
 	ask.NewID = "sch_" + newRequestText(ctx)[:20]
 	added, err := h.changeSchedules(ctx, in.ID, ask, "", in.Body.DryRun)
 	if err != nil {
@@ -191,7 +192,7 @@ func (h *workflowRoutes) addSchedule(ctx context.Context, in *addScheduleRequest
 }
 
 func (h *workflowRoutes) replaceSchedule(ctx context.Context, in *replaceScheduleRequest) (*answer[api.Schedule], error) {
-	ask := toScheduleAsk(models.ScheduleReplace, in.Body)
+	ask := toScheduleAsk(wire.ScheduleReplace, in.Body)
 	ask.ID = in.Schedule
 	changed, err := h.changeSchedules(ctx, in.ID, ask, in.IfMatch, in.Body.DryRun)
 	if err != nil {
@@ -204,7 +205,7 @@ func (h *workflowRoutes) replaceSchedule(ctx context.Context, in *replaceSchedul
 }
 
 func (h *workflowRoutes) movePrompt(ctx context.Context, in *moveRequest) (*answer[api.Schedule], error) {
-	ask := models.ScheduleAsk{Action: models.ScheduleMove, ID: in.Schedule, MoveTo: in.Body.To.UTC()}
+	ask := wire.ScheduleAsk{Action: wire.ScheduleMove, ID: in.Schedule, MoveTo: in.Body.To.UTC()}
 	moved, err := h.changeSchedules(ctx, in.ID, ask, "", in.Body.DryRun)
 	if err != nil {
 		return nil, err
@@ -216,7 +217,7 @@ func (h *workflowRoutes) movePrompt(ctx context.Context, in *moveRequest) (*answ
 }
 
 func (h *workflowRoutes) removeSchedule(ctx context.Context, in *scheduleRequest) (*answer[api.Schedule], error) {
-	removed, err := h.changeSchedules(ctx, in.ID, models.ScheduleAsk{Action: models.ScheduleDelete, ID: in.Schedule}, "", false)
+	removed, err := h.changeSchedules(ctx, in.ID, wire.ScheduleAsk{Action: wire.ScheduleDelete, ID: in.Schedule}, "", false)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +237,7 @@ func describeNext(what string, s api.Schedule) string {
 // here first, so that a refusal changes nothing and a dry run needs no workflow. The
 // audit has its row before the change is asked for, and a second one where the
 // workflow refuses it.
-func (h *workflowRoutes) changeSchedules(ctx context.Context, id string, ask models.ScheduleAsk, ifMatch string, dryRun bool) (api.Schedule, error) {
+func (h *workflowRoutes) changeSchedules(ctx context.Context, id string, ask wire.ScheduleAsk, ifMatch string, dryRun bool) (api.Schedule, error) {
 	now, err := h.readSchedules(ctx, id)
 	if err != nil {
 		return api.Schedule{}, err
@@ -244,8 +245,8 @@ func (h *workflowRoutes) changeSchedules(ctx context.Context, id string, ask mod
 	if !now.participant.Status.Coached() {
 		return api.Schedule{}, newFailure(http.StatusConflict, "the participant is %s; there are no prompts to change", now.participant.Status)
 	}
-	var before models.Schedule
-	if ask.Action != models.ScheduleCreate {
+	var before wire.Schedule
+	if ask.Action != wire.ScheduleCreate {
 		if before, err = now.find(ask.ID); err != nil {
 			return api.Schedule{}, err
 		}
@@ -267,13 +268,13 @@ func (h *workflowRoutes) changeSchedules(ctx context.Context, id string, ask mod
 	}
 	audit := models.Audit{ParticipantID: id, Actor: actorOf(ctx), Action: "schedule_" + string(ask.Action), Detail: ask.ID + ask.NewID, At: h.now(),
 		Before: auditSchedule(before), After: auditSchedule(after)}
-	if ask.Action == models.ScheduleDelete {
-		audit.After = auditSchedule(models.Schedule{})
+	if ask.Action == wire.ScheduleDelete {
+		audit.After = auditSchedule(wire.Schedule{})
 	}
 	if err := h.audit.RecordAudit(ctx, audit); err != nil {
 		return api.Schedule{}, h.toFailure("changing schedules", err)
 	}
-	if _, err := h.requestUpdate(ctx, id, models.UpdateChangeSchedules, ask); err != nil {
+	if _, err := h.requestUpdate(ctx, id, wire.UpdateChangeSchedules, ask); err != nil {
 		return api.Schedule{}, h.refuseUpdate(ctx, audit, err)
 	}
 	return now.show(after), nil
@@ -287,8 +288,8 @@ func (h *workflowRoutes) refuseUpdate(ctx context.Context, audit models.Audit, e
 		h.log.Error("recording a refused change failed", "participant", audit.ParticipantID, "error", auditErr)
 	}
 	var rejected *temporal.ApplicationError
-	if errors.As(err, &rejected) && strings.Contains(rejected.Message(), models.ScheduleChanged) {
-		return newFailure(http.StatusPreconditionFailed, "If-Match: %s", models.ScheduleChanged)
+	if errors.As(err, &rejected) && strings.Contains(rejected.Message(), wire.ScheduleChanged) {
+		return newFailure(http.StatusPreconditionFailed, "If-Match: %s", wire.ScheduleChanged)
 	}
 	if errors.As(err, &rejected) {
 		return newFailure(http.StatusConflict, "%s", rejected.Message())
@@ -297,36 +298,36 @@ func (h *workflowRoutes) refuseUpdate(ctx context.Context, audit models.Audit, e
 }
 
 // show is a schedule as it is after a change.
-func (n planned) show(after models.Schedule) api.Schedule {
-	n.status.Due, n.schedules = nil, []models.Schedule{after}
+func (n planned) show(after wire.Schedule) api.Schedule {
+	n.status.Due, n.schedules = nil, []wire.Schedule{after}
 	return n.list()[0]
 }
 
 // planSchedules returns the schedule that the rules make of what is asked for; for a
 // removal the one that there was.
-func (h *workflowRoutes) planSchedules(ctx context.Context, now planned, ask models.ScheduleAsk) (models.Schedule, error) {
+func (h *workflowRoutes) planSchedules(ctx context.Context, now planned, ask wire.ScheduleAsk) (wire.Schedule, error) {
 	p := now.participant
 	settings, err := h.resolver.Resolve(ctx, p.StudyID, p.Arm)
 	if err != nil {
-		return models.Schedule{}, h.toFailure("reading the study", err)
+		return wire.Schedule{}, h.toFailure("reading the study", err)
 	}
-	input := coach.Input{Now: h.now(), Rules: settings.Rules(h.rules), Zones: time.LoadLocation, State: models.ParticipantState{
+	input := coach.Input{Now: h.now(), Rules: settings.Rules(h.rules), Zones: time.LoadLocation, State: wire.ParticipantState{
 		ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: now.status.Status, Mode: now.status.Mode,
 		Schedules: now.schedules, Due: now.status.Due, TakenOverUntil: now.status.TakenOverUntil,
 	}}
-	decision, err := coach.Decide(input, models.Event{Kind: models.EventScheduleTool, Schedule: &ask})
+	decision, err := coach.Decide(input, wire.Event{Kind: wire.EventScheduleTool, Schedule: &ask})
 	switch {
 	case err != nil:
-		return models.Schedule{}, h.toFailure("planning schedules", err)
+		return wire.Schedule{}, h.toFailure("planning schedules", err)
 	case decision.Refused != "":
-		return models.Schedule{}, newFailure(http.StatusBadRequest, "%s", decision.Refused)
+		return wire.Schedule{}, newFailure(http.StatusBadRequest, "%s", decision.Refused)
 	case len(decision.Effects) == 0:
-		return models.Schedule{}, newFailure(http.StatusConflict, "a schedule with these times exists already")
-	case ask.Action == models.ScheduleDelete:
+		return wire.Schedule{}, newFailure(http.StatusConflict, "a schedule with these times exists already")
+	case ask.Action == wire.ScheduleDelete:
 		return now.find(ask.ID)
 	}
 	for _, effect := range slices.Backward(decision.Effects) {
-		if effect.Kind == models.EffectPutSchedule {
+		if effect.Kind == wire.EffectPutSchedule {
 			return *effect.Schedule, nil
 		}
 	}
@@ -334,9 +335,9 @@ func (h *workflowRoutes) planSchedules(ctx context.Context, now planned, ask mod
 }
 
 // auditSchedule is a schedule as the audit keeps it; empty where there is none.
-func auditSchedule(s models.Schedule) map[string]string {
+func auditSchedule(s wire.Schedule) map[string]string {
 	out := map[string]string{"time": s.At, "timezone": s.Zone, "next_at": ""}
-	if s.Type == models.ScheduleRandom {
+	if s.Type == wire.ScheduleRandom {
 		out["time"] = s.From + "-" + s.To
 	}
 	if !s.Next.SendAt.IsZero() {

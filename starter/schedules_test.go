@@ -11,6 +11,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // An operator adds, changes, moves and removes daily prompts by the step of the
@@ -20,9 +21,9 @@ func TestScheduleRoutes(t *testing.T) {
 	h := start(t, func(c *Config) { c.Defaults.Rules.Quiet = coach.QuietHours{From: 21 * 60, To: 8 * 60} })
 	ann := h.enrol(`{"phone_number":"+12025550123","name":"Ann","timezone":"America/New_York"}`)
 	at := testNow.Add(5 * time.Hour) // 13:00 in New York
-	h.engine.status = models.StatusView{Status: models.StatusActive, Mode: models.ModeIntake, Zone: "America/New_York",
-		Due: []models.Due{{Kind: models.DueDailyPrompt, Ref: "s1", At: at}}}
-	h.engine.schedules = []models.Schedule{{ID: "s1", Type: models.ScheduleFixed, At: "13:00", Next: models.Slot{Date: "2026-11-24", TargetAt: at, SendAt: at}}}
+	h.engine.status = wire.StatusView{Status: wire.StatusActive, Mode: wire.ModeIntake, Zone: "America/New_York",
+		Due: []wire.Due{{Kind: wire.DueDailyPrompt, Ref: "s1", At: at}}}
+	h.engine.schedules = []wire.Schedule{{ID: "s1", Type: wire.ScheduleFixed, At: "13:00", Next: wire.Slot{Date: "2026-11-24", TargetAt: at, SendAt: at}}}
 	path := participantsPath + "/" + ann.ID + "/schedules"
 	require.Len(t, result[[]api.Schedule](t, h.do(call{method: "GET", path: path})), 1)
 	require.Equal(t, "13:00", result[api.Schedule](t, h.do(call{method: "GET", path: path + "/s1"})).At)
@@ -47,7 +48,7 @@ func TestScheduleRoutes(t *testing.T) {
 		h.refused(call{method: tt.method, path: tt.path, body: tt.body}, tt.status, tt.message)
 	}
 	require.Len(t, listRows[models.Audit](h, "id"), audits)
-	require.NotContains(t, h.engine.seen(), "update:"+models.UpdateChangeSchedules)
+	require.NotContains(t, h.engine.seen(), "update:"+wire.UpdateChangeSchedules)
 
 	dry := h.do(call{method: "POST", path: path + "/s1/move", body: `{"to":"2026-11-24T20:00:00Z","dry_run":true}`})
 	require.Equal(t, http.StatusOK, dry.status, dry.raw)
@@ -56,7 +57,7 @@ func TestScheduleRoutes(t *testing.T) {
 	require.Equal(t, http.StatusOK, tried.status, tried.raw)
 	require.Empty(t, tried.header.Get("Location"))
 	require.Len(t, listRows[models.Audit](h, "id"), audits)
-	require.NotContains(t, h.engine.seen(), "update:"+models.UpdateChangeSchedules)
+	require.NotContains(t, h.engine.seen(), "update:"+wire.UpdateChangeSchedules)
 
 	moved := h.do(call{method: "POST", path: path + "/s1/move", body: `{"to":"2026-11-24T20:00:00Z"}`})
 	require.Equal(t, http.StatusOK, moved.status, moved.raw)
@@ -65,8 +66,8 @@ func TestScheduleRoutes(t *testing.T) {
 	require.Equal(t, []string{"schedule_move", "s1"}, []string{row.Action, row.Detail})
 	require.Equal(t, []string{"2026-11-24T18:00:00Z", "2026-11-24T20:00:00Z"}, []string{row.Before["next_at"], row.After["next_at"]})
 	update := h.engine.updates[len(h.engine.updates)-1]
-	require.Equal(t, models.UpdateChangeSchedules, update.UpdateName)
-	require.Equal(t, models.ScheduleAsk{Action: models.ScheduleMove, ID: "s1", ByOperator: true, MoveTo: testNow.Add(7 * time.Hour)}, update.Args[0])
+	require.Equal(t, wire.UpdateChangeSchedules, update.UpdateName)
+	require.Equal(t, wire.ScheduleAsk{Action: wire.ScheduleMove, ID: "s1", ByOperator: true, MoveTo: testNow.Add(7 * time.Hour)}, update.Args[0])
 
 	added := h.do(call{method: "POST", path: path, body: `{"type":"random","from":"10:00","to":"12:00"}`})
 	require.Equal(t, http.StatusCreated, added.status, added.raw)
@@ -76,9 +77,9 @@ func TestScheduleRoutes(t *testing.T) {
 	removed := h.do(call{method: "DELETE", path: path + "/s1"})
 	require.Equal(t, http.StatusOK, removed.status, removed.raw)
 
-	h.engine.rejected = temporal.NewApplicationError("to: the prompt of that date has gone out", models.ErrTypeRefused)
+	h.engine.rejected = temporal.NewApplicationError("to: the prompt of that date has gone out", wire.ErrTypeRefused)
 	h.refused(call{method: "POST", path: path + "/s1/move", body: `{"to":"2026-11-24T21:00:00Z"}`}, http.StatusConflict, "to: the prompt of that date has gone out")
 	require.Len(t, h.audits("schedule_move_failed"), 1)
-	h.change(ann.ID, map[string]any{"status": models.StatusOptedOut})
+	h.change(ann.ID, map[string]any{"status": wire.StatusOptedOut})
 	h.refused(call{method: "DELETE", path: path + "/s1"}, http.StatusConflict, "the participant is opted_out")
 }

@@ -17,6 +17,7 @@ import (
 	"coachline/internal/store"
 	"coachline/internal/study"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // queryLimit is how long a workflow has to answer a query.
@@ -65,12 +66,12 @@ func (h *workflowRoutes) getState(ctx context.Context, in *participantRequest) (
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
-	var status models.StatusView
-	if err := h.queryWorkflow(ctx, in.ID, models.QueryStatus, &status); err != nil {
+	var status wire.StatusView
+	if err := h.queryWorkflow(ctx, in.ID, wire.QueryStatus, &status); err != nil {
 		return nil, h.toFailure("asking the participant's workflow", err)
 	}
-	var schedules []models.Schedule
-	if err := h.queryWorkflow(ctx, in.ID, models.QuerySchedules, &schedules); err != nil {
+	var schedules []wire.Schedule
+	if err := h.queryWorkflow(ctx, in.ID, wire.QuerySchedules, &schedules); err != nil {
 		return nil, h.toFailure("asking the participant's workflow", err)
 	}
 	state := toState(p, profile, status, schedules)
@@ -95,7 +96,7 @@ func (h *workflowRoutes) queryWorkflow(ctx context.Context, participantID, name 
 	return nil
 }
 
-func toState(p models.Participant, profile models.Profile, status models.StatusView, schedules []models.Schedule) api.State {
+func toState(p models.Participant, profile models.Profile, status wire.StatusView, schedules []wire.Schedule) api.State {
 	state := api.State{
 		Mode: status.Mode, Status: status.Status, Profile: toProfile(profile), Version: p.Version,
 		LastChannel:   p.LastChannel,
@@ -104,7 +105,7 @@ func toState(p models.Participant, profile models.Profile, status models.StatusV
 		Due:           make([]api.Due, 0, len(status.Due)),
 		UnreachableAt: p.UnreachableAt, UnreachableCode: p.UnreachableCode, TakenOver: toTakeOver(p),
 	}
-	prompted := p.Status == models.StatusActive && status.Status == models.StatusActive
+	prompted := p.Status == wire.StatusActive && status.Status == wire.StatusActive
 	for _, s := range schedules {
 		schedule := toSchedule(s, status)
 		if !prompted {
@@ -130,7 +131,7 @@ func toProfile(p models.Profile) api.Profile {
 
 // toSchedule prefers the due time over the planned one: a prompt that waits
 // for the end of quiet hours goes out then.
-func toSchedule(s models.Schedule, status models.StatusView) api.Schedule {
+func toSchedule(s wire.Schedule, status wire.StatusView) api.Schedule {
 	out := api.Schedule{
 		ID: s.ID, Type: s.Type, At: s.At, From: s.From, To: s.To, Timezone: s.Zone,
 		NextAt: &s.Next.SendAt, TargetAt: &s.Next.TargetAt,
@@ -139,7 +140,7 @@ func toSchedule(s models.Schedule, status models.StatusView) api.Schedule {
 		out.Timezone = status.Zone
 	}
 	for _, due := range status.Due {
-		if due.Kind == models.DueDailyPrompt && due.Ref == s.ID {
+		if due.Kind == wire.DueDailyPrompt && due.Ref == s.ID {
 			out.NextAt = &due.At
 		}
 	}

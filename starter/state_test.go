@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestState(t *testing.T) {
@@ -17,12 +18,12 @@ func TestState(t *testing.T) {
 	path := participantsPath + "/" + id + "/state"
 	sent := testNow.Add(-time.Hour)
 	h.addRows(&models.Profile{ParticipantID: id, HabitTexts: models.HabitTexts{HabitDomain: "walking"}, Tone: models.Tone{Tags: []string{"concise"}}, SuccessCount: 2, TotalPrompts: 5})
-	h.engine.status = models.StatusView{
-		Mode: models.ModeFeedback, Status: models.StatusActive, Zone: "Europe/Berlin",
-		Due:     []models.Due{{Kind: models.DueDailyPrompt, At: testNow.Add(2 * time.Hour), Ref: "s1"}},
-		Pending: &models.PendingPrompt{PromptID: "p1", SentAt: sent},
+	h.engine.status = wire.StatusView{
+		Mode: wire.ModeFeedback, Status: wire.StatusActive, Zone: "Europe/Berlin",
+		Due:     []wire.Due{{Kind: wire.DueDailyPrompt, At: testNow.Add(2 * time.Hour), Ref: "s1"}},
+		Pending: &wire.PendingPrompt{PromptID: "p1", SentAt: sent},
 	}
-	h.engine.schedules = []models.Schedule{{ID: "s1", Type: models.ScheduleFixed, At: "08:00", Next: models.Slot{
+	h.engine.schedules = []wire.Schedule{{ID: "s1", Type: wire.ScheduleFixed, At: "08:00", Next: wire.Slot{
 		Date: "2026-11-25", TargetAt: testNow.Add(90 * time.Minute), SendAt: testNow.Add(80 * time.Minute)}}}
 	got := h.do(call{method: "GET", path: path})
 	require.Equal(t, http.StatusOK, got.status, got.raw)
@@ -36,7 +37,7 @@ func TestState(t *testing.T) {
 		"due":[{"kind":"daily_prompt","at":"2026-11-24T15:00:00Z","ref":"s1"}],
 		"pending_prompt":{"prompt_id":"p1","sent_at":"2026-11-24T12:00:00Z"}}`, string(got.body.Result))
 
-	for _, status := range []models.Status{models.StatusPaused, models.StatusOptedOut} {
+	for _, status := range []wire.Status{wire.StatusPaused, wire.StatusOptedOut} {
 		h.engine.status.Status, h.engine.status.Due = status, nil
 		got = h.do(call{method: "GET", path: path})
 		require.Contains(t, got.raw, `"next_at":null,"target_at":null`, "no prompt goes out to people who are %s", status)

@@ -15,6 +15,7 @@ import (
 	"coachline/internal/consort"
 	"coachline/internal/trial"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -227,15 +228,15 @@ func toTextCounts(groups []models.TextGroup) api.TextCounts {
 	var out api.TextCounts
 	for _, g := range groups {
 		switch g.Status {
-		case models.OutboxDelivered, models.OutboxRead:
+		case wire.OutboxDelivered, wire.OutboxRead:
 			out.Delivered += g.Texts
-		case models.OutboxFailed, models.OutboxUndelivered:
+		case wire.OutboxFailed, wire.OutboxUndelivered:
 			out.Failed += g.Texts
-		case models.OutboxUnknown:
+		case wire.OutboxUnknown:
 			out.Unknown += g.Texts
-		case models.OutboxCanceled:
+		case wire.OutboxCanceled:
 			out.Canceled += g.Texts
-		case models.OutboxReady, models.OutboxSending, models.OutboxAccepted, models.OutboxQueued, models.OutboxSent:
+		case wire.OutboxReady, wire.OutboxSending, wire.OutboxAccepted, wire.OutboxQueued, wire.OutboxSent:
 			out.Underway += g.Texts
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // TestProgressRoute: arms and costs are for those who may see them.
@@ -73,8 +74,8 @@ func TestProgressFigures(t *testing.T) {
 	require.Len(t, toArmResponse(rows), 2)
 
 	texts := []models.TextGroup{}
-	for i, status := range []models.OutboxStatus{
-		models.OutboxDelivered, models.OutboxRead, models.OutboxFailed, models.OutboxUndelivered, models.OutboxUnknown, models.OutboxCanceled, models.OutboxSent,
+	for i, status := range []wire.OutboxStatus{
+		wire.OutboxDelivered, wire.OutboxRead, wire.OutboxFailed, wire.OutboxUndelivered, wire.OutboxUnknown, wire.OutboxCanceled, wire.OutboxSent,
 	} {
 		texts = append(texts, models.TextGroup{Status: status, Texts: 1 << i})
 	}

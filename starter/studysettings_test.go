@@ -12,7 +12,7 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/metrics"
 	"coachline/internal/study"
-	"coachline/models"
+	"coachline/models/wire"
 	"coachline/starter/relay"
 )
 
@@ -105,7 +105,7 @@ func TestClosingAStudyClosesItsPeopleOut(t *testing.T) {
 	}
 	_, err = worker.closeOutSome(t.Context(), "")
 	require.NoError(t, err)
-	for id, status := range map[string]models.Status{asleep: models.StatusActive, awake: models.StatusCompleted} {
+	for id, status := range map[string]wire.Status{asleep: wire.StatusActive, awake: wire.StatusCompleted} {
 		p, err := rows.People.Participant(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, status, p.Status)

@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // TestTagOutlivesWhatChangesByItself: a sign-in, money that is spent, and a prompt
@@ -48,7 +49,7 @@ func TestTagOutlivesWhatChangesByItself(t *testing.T) {
 	}
 
 	next := testNow.Add(time.Hour)
-	before := api.Schedule{ID: "sch_1", Type: models.ScheduleFixed, At: "18:00", NextAt: &testNow, TargetAt: &testNow}
+	before := api.Schedule{ID: "sch_1", Type: wire.ScheduleFixed, At: "18:00", NextAt: &testNow, TargetAt: &testNow}
 	after := before
 	after.NextAt, after.TargetAt, after.Held = &next, &next, true
 	tag, err := newTag(before)

@@ -8,6 +8,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/sms"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func toTurnSummary(t models.TurnTotals) api.TurnSummary {
@@ -129,20 +130,20 @@ func toStages(rows []models.Stage) []api.Stage {
 // codeMeanings says what our own codes mean: why a text was not sent, and a
 // participant's status as such a reason.
 var codeMeanings = map[string]string{
-	"removed":                      "the participant had been removed",
-	"answered":                     "the person had answered before it went out",
-	"voided":                       "its prompt no longer counted",
-	"superseded":                   "a newer choice or a newer reply had made it pointless",
-	"earlier_part":                 "the part before it did not go out",
-	"stale":                        "it was too late to send it",
-	"arrived":                      "the text had arrived after all",
-	"study_over":                   "the study was over",
-	"moved":                        "another time zone or time took its day",
-	"quiet_hours":                  "quiet hours would have made it too late",
-	string(models.StatusOptedOut):  "the person had opted out",
-	string(models.StatusPaused):    "the participant was paused",
-	string(models.StatusCompleted): "the participant had completed the programme",
-	string(models.StatusWithdrawn): "the participant had withdrawn",
+	"removed":                    "the participant had been removed",
+	"answered":                   "the person had answered before it went out",
+	"voided":                     "its prompt no longer counted",
+	"superseded":                 "a newer choice or a newer reply had made it pointless",
+	"earlier_part":               "the part before it did not go out",
+	"stale":                      "it was too late to send it",
+	"arrived":                    "the text had arrived after all",
+	"study_over":                 "the study was over",
+	"moved":                      "another time zone or time took its day",
+	"quiet_hours":                "quiet hours would have made it too late",
+	string(wire.StatusOptedOut):  "the person had opted out",
+	string(wire.StatusPaused):    "the participant was paused",
+	string(wire.StatusCompleted): "the participant had completed the programme",
+	string(wire.StatusWithdrawn): "the participant had withdrawn",
 }
 
 // explainCode says what a code of a message means and what an operator can do

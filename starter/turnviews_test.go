@@ -14,6 +14,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/goldens"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func golden(t *testing.T, name string, v any) {
@@ -67,7 +68,7 @@ func TestTurnView(t *testing.T) {
 	})
 	full := models.TurnRecord{
 		Totals: models.TurnTotals{
-			Turn: models.Turn{ID: "conv_a-t42", ParticipantID: "conv_a", Number: 42, Kind: models.TurnReply, Mode: models.ModeFeedback,
+			Turn: models.Turn{ID: "conv_a-t42", ParticipantID: "conv_a", Number: 42, Kind: wire.TurnReply, Mode: wire.ModeFeedback,
 				PromptID: "p1", PromptVersion: "9f2c", Outcome: "step", StartedAt: viewStart, FinishedAt: &accepted},
 			Rounds: 3, Tools: []string{"save_user_profile", "scheduler"}, Usage: models.Usage{Prompt: 300, Cached: 140, Completion: 24},
 		},
@@ -90,10 +91,10 @@ func TestTurnView(t *testing.T) {
 			{Role: models.RoleAssistant, Kind: models.KindReply, Text: "Well done!", At: at(9)},
 		},
 		Outbox: []models.Outbox{
-			{ID: "conv_a-t42-p1", Part: 1, Kind: models.KindReply, Body: "Well", Status: models.OutboxUndelivered, ErrorCode: "30003",
+			{ID: "conv_a-t42-p1", Part: 1, Kind: models.KindReply, Body: "Well", Status: wire.OutboxUndelivered, ErrorCode: "30003",
 				Attempts: 1, CreatedAt: at(9), AcceptedAt: &accepted, UpdatedAt: at(11)},
-			{ID: "conv_a-t42-p2", Part: 2, Kind: models.KindReply, Body: "done!", Status: models.OutboxCanceled, ErrorCode: "earlier_part", CreatedAt: at(9), UpdatedAt: at(11)},
-			{ID: "conv_a-t42-p3", Part: 3, Kind: models.KindReply, Body: "!", Status: models.OutboxFailed, ErrorCode: "99999", CreatedAt: at(9), UpdatedAt: at(11)},
+			{ID: "conv_a-t42-p2", Part: 2, Kind: models.KindReply, Body: "done!", Status: wire.OutboxCanceled, ErrorCode: "earlier_part", CreatedAt: at(9), UpdatedAt: at(11)},
+			{ID: "conv_a-t42-p3", Part: 3, Kind: models.KindReply, Body: "!", Status: wire.OutboxFailed, ErrorCode: "99999", CreatedAt: at(9), UpdatedAt: at(11)},
 		},
 	}
 	erased := full
@@ -104,7 +105,7 @@ func TestTurnView(t *testing.T) {
 	}{
 		{"turn", full},
 		{"turn-erased", erased},
-		{"turn-running", models.TurnRecord{Totals: models.TurnTotals{Turn: models.Turn{ID: "conv_a-t1", Number: 1, Kind: models.TurnGreeting, StartedAt: viewStart}}}},
+		{"turn-running", models.TurnRecord{Totals: models.TurnTotals{Turn: models.Turn{ID: "conv_a-t1", Number: 1, Kind: wire.TurnGreeting, StartedAt: viewStart}}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			out, err := toTurn(tc.in)
@@ -154,20 +155,20 @@ func TestMeanings(t *testing.T) {
 
 func TestTurnShowsItsSubagents(t *testing.T) {
 	t.Parallel()
-	turn := func(id string, kind models.TurnKind) models.TurnTotals {
+	turn := func(id string, kind wire.TurnKind) models.TurnTotals {
 		return models.TurnTotals{Turn: models.Turn{ID: id, ParticipantID: "ann", Number: 4, Kind: kind, Outcome: "step", StartedAt: at(0)}}
 	}
 	shown, err := toTurn(models.TurnRecord{
-		Totals: turn("ann-t4", models.TurnReply), Channel: models.ChannelSMS,
+		Totals: turn("ann-t4", wire.TurnReply), Channel: wire.ChannelSMS,
 		Steps: []models.Step{{Number: 1, CreatedAt: at(1), Calls: encoded(t, []models.ToolCall{
 			{Name: "list_memories", Arguments: "{}"}, {Name: "spawn", Arguments: `{"task":"When do they walk?","label":"walks"}`},
 		})}},
-		Subagents: []models.TurnRecord{{Totals: turn("ann-t4-s1-c1", models.TurnSubagent), Steps: []models.Step{{Number: 1, Text: "At seven.", CreatedAt: at(2)}}}},
+		Subagents: []models.TurnRecord{{Totals: turn("ann-t4-s1-c1", wire.TurnSubagent), Steps: []models.Step{{Number: 1, Text: "At seven.", CreatedAt: at(2)}}}},
 	})
 	require.NoError(t, err)
 	require.Len(t, shown.Subagents, 1)
 	t.Run("P9", func(t *testing.T) {
-		require.Equal(t, api.Origin{Workflow: "participant-ann", Channel: models.ChannelSMS, Turn: "ann-t4", Round: 1, Call: 1, Tool: "spawn"}, shown.Subagents[0].Origin)
+		require.Equal(t, api.Origin{Workflow: "participant-ann", Channel: wire.ChannelSMS, Turn: "ann-t4", Round: 1, Call: 1, Tool: "spawn"}, shown.Subagents[0].Origin)
 	})
 	require.Equal(t, "When do they walk?", shown.Subagents[0].Task)
 	require.Equal(t, "walks", shown.Subagents[0].Label)

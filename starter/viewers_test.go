@@ -22,6 +22,7 @@ import (
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // viewers is how many pages are open in front of the starter.
@@ -130,8 +131,8 @@ func (r *replying) reply() (committed []time.Time) {
 	accepted, err := s.Inbound.AcceptInbound(ctx, models.Inbound{ProviderSID: "SM" + n, From: herNumber, Body: "I walked for half an hour", ReceivedAt: time.Now()})
 	done(err)
 	turn := models.TurnID("conv_1", r.replies)
-	_, _, err = s.Turns.OpenTurn(ctx, models.PrepareTurnInput{
-		ParticipantID: "conv_1", TurnID: turn, Number: r.replies, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply},
+	_, _, err = s.Turns.OpenTurn(ctx, wire.PrepareTurnInput{
+		ParticipantID: "conv_1", TurnID: turn, Number: r.replies, Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnReply},
 		InboundIDs: []int64{accepted.Inbound.ID}, Now: time.Now(),
 	}, 50)
 	done(err)
@@ -146,7 +147,7 @@ func (r *replying) reply() (committed []time.Time) {
 	require.True(r.tb, ended.First.Post)
 	_, err = s.Outbox.StartPost(ctx, ended.First, time.Now())
 	done(err)
-	done(s.Outbox.RecordAccepted(ctx, ended.First.Ref(), models.Receipt{ProviderSID: "SMout" + n, Status: models.OutboxQueued}, time.Now()))
+	done(s.Outbox.RecordAccepted(ctx, ended.First.Ref(), models.Receipt{ProviderSID: "SMout" + n, Status: wire.OutboxQueued}, time.Now()))
 	return committed
 }
 

@@ -15,6 +15,7 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const viewsPath = "/views"
@@ -102,9 +103,9 @@ func (h *viewRoutes) deleteView(ctx context.Context, in *viewRequest) (*answer[a
 // viewFilters check the values of the filters that a view may have: those of
 // peopleRequest that hold nothing personal and no instant.
 var viewFilters = map[string]func(value string) bool{
-	"status": isOneOf(models.Statuses()),
+	"status": isOneOf(wire.Statuses()),
 	"attention": func(value string) bool {
-		return !slices.ContainsFunc(strings.Split(value, ","), func(kind string) bool { return !isOneOf(models.Attentions())(kind) })
+		return !slices.ContainsFunc(strings.Split(value, ","), func(kind string) bool { return !isOneOf(wire.Attentions())(kind) })
 	},
 	"silent_days": func(value string) bool {
 		days, err := strconv.Atoi(value)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestWaitingMessages(t *testing.T) {
@@ -22,7 +22,7 @@ func TestWaitingMessages(t *testing.T) {
 	require.Empty(t, waiting())
 	put(`{"status":"paused"}`)
 	h.text(sid(1), "are you there?")
-	require.Equal(t, []api.WaitingMessage{{ID: 1, Text: "are you there?", At: testNow, Channel: models.ChannelSMS}}, waiting())
+	require.Equal(t, []api.WaitingMessage{{ID: 1, Text: "are you there?", At: testNow, Channel: wire.ChannelSMS}}, waiting())
 	state := result[api.State](t, h.do(call{method: "GET", path: path + "/state"}))
 	require.Equal(t, 1, state.Waiting)
 	require.Len(t, result[api.ParticipantPage](t, h.do(call{method: "GET", path: participantsPath + "?waiting=true"})).Participants, 1)
@@ -33,7 +33,7 @@ func TestWaitingMessages(t *testing.T) {
 	require.Equal(t, http.StatusOK, got.status, got.raw)
 	require.Empty(t, waiting())
 	last := h.engine.updates[len(h.engine.updates)-1]
-	require.Equal(t, models.UpdateResume, last.UpdateName)
-	require.Equal(t, []any{models.ResumeRequest{Items: []models.InboxItem{{MessageID: 1, Seq: 1, ReceivedAt: testNow}}}}, last.Args)
+	require.Equal(t, wire.UpdateResume, last.UpdateName)
+	require.Equal(t, []any{wire.ResumeRequest{Items: []wire.InboxItem{{MessageID: 1, Seq: 1, ReceivedAt: testNow}}}}, last.Args)
 	h.refused(call{method: "GET", path: participantsPath + "/conv_x/waiting"}, http.StatusNotFound, "participant not found")
 }

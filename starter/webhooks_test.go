@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/api/enums/v1"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestInbound(t *testing.T) {
@@ -24,7 +25,7 @@ func TestInbound(t *testing.T) {
 	require.Equal(t, got.raw, h.text(sid(1), "Hello").raw)
 	h.stop() // waits for the deliveries
 	require.Equal(t, []string{"start", "signal"}, h.engine.seen())
-	require.Equal(t, models.MessageReceived{MessageID: 1, Seq: 1, ReceivedAt: testNow, Notice: 2}, h.engine.signals[0])
+	require.Equal(t, wire.InboxItem{MessageID: 1, Seq: 1, ReceivedAt: testNow, Notice: 2}, h.engine.signals[0])
 	require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, h.engine.starts[1].WorkflowIDReusePolicy)
 	require.Equal(t, ann.ID, h.engine.states[1].ParticipantID)
 	require.True(t, h.engine.states[1].Greeted)
@@ -153,7 +154,7 @@ func TestStatus(t *testing.T) {
 	h := start(t, nil)
 	ann := h.ann()
 	for n := byte(1); n <= 2; n++ {
-		h.addRows(&models.Outbox{ID: fmt.Sprint("conv_1-t1-p", n), ParticipantID: ann.ID, Body: "Hi", Status: models.OutboxSent, ProviderSID: sid(n), CreatedAt: testNow, AcceptedAt: &testNow})
+		h.addRows(&models.Outbox{ID: fmt.Sprint("conv_1-t1-p", n), ParticipantID: ann.ID, Body: "Hi", Status: wire.OutboxSent, ProviderSID: sid(n), CreatedAt: testNow, AcceptedAt: &testNow})
 	}
 	form := url.Values{"MessageSid": {sid(1)}, "AccountSid": {testAccount}, "MessageStatus": {"undelivered"}, "ErrorCode": {"30003"}}
 	got := h.webhook(statusPath+"?outbox=conv_1-t1-p1", form)
@@ -161,14 +162,14 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, emptyTwiML, got.raw)
 	row, err := h.rows.Outbox.Row(t.Context(), "conv_1-t1-p1")
 	require.NoError(t, err)
-	require.Equal(t, []any{models.OutboxUndelivered, "30003"}, []any{row.Status, row.ErrorCode})
+	require.Equal(t, []any{wire.OutboxUndelivered, "30003"}, []any{row.Status, row.ErrorCode})
 	form.Set("MessageSid", sid(9))
 	require.Equal(t, http.StatusOK, h.webhook(statusPath, form).status, "unknown texts are taken")
 	blocked := url.Values{"MessageSid": {sid(2)}, "AccountSid": {testAccount}, "MessageStatus": {"failed"}, "ErrorCode": {"21610"}}
 	require.Equal(t, http.StatusOK, h.webhook(statusPath, blocked).status)
 	out, err := h.rows.People.Participant(t.Context(), ann.ID)
 	require.NoError(t, err)
-	require.Equal(t, models.StatusOptedOut, out.Status)
+	require.Equal(t, wire.StatusOptedOut, out.Status)
 	form.Set("MessageSid", sid(1))
 	form.Set("MessageStatus", "teleported")
 	require.Equal(t, http.StatusOK, h.webhook(statusPath, form).status, "unknown words are taken")

@@ -25,6 +25,7 @@ import (
 	"coachline/internal/tools"
 	"coachline/internal/zones"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -140,7 +141,7 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 	turns := &activities.TurnLoader{
 		Store: withTranscriber(cfg, rows.Turns, listening), Outbox: rows.Outbox, Prompts: library, Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(),
 		Studies: p.studies, Recent: activities.NewRecent(), Metrics: m,
-		Limits: models.Limits{
+		Limits: wire.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
 		},
 	}
@@ -230,8 +231,8 @@ func replySettings(cfg config.Config) agent.Settings {
 // checkPrompts refuses a text that names a tool which its mode does not offer:
 // a model that is told to call what it does not have makes things up.
 func checkPrompts(library *prompts.Library, registry *tools.Registry) error {
-	offers := map[models.Mode]prompts.Offer{}
-	for _, mode := range []models.Mode{models.ModeIntake, models.ModeFeedback} {
+	offers := map[wire.Mode]prompts.Offer{}
+	for _, mode := range []wire.Mode{wire.ModeIntake, wire.ModeFeedback} {
 		offer := prompts.Offer{Words: registry.Vocabulary(mode)}
 		for _, spec := range registry.For(mode) {
 			offer.Tools = append(offer.Tools, spec.Name)

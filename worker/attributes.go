@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/sdk/client"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 const attributesTimeout = 30 * time.Second
@@ -26,7 +26,7 @@ func ensureSearchAttributes(ctx context.Context, c client.Client, namespace stri
 		return fmt.Errorf("listing search attributes of namespace %s: %w", namespace, err)
 	}
 	missing := map[string]enums.IndexedValueType{}
-	for name, typeName := range models.SearchAttributes() {
+	for name, typeName := range wire.SearchAttributes() {
 		kind, err := enums.IndexedValueTypeFromString(typeName)
 		if err != nil {
 			return fmt.Errorf("search attribute %s: %w", name, err)

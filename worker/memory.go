@@ -6,6 +6,7 @@ import (
 
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // memoryQueue queues finished turns; the starters' sweep has their conversations
@@ -17,6 +18,6 @@ type memoryQueue struct {
 }
 
 // Remember implements activities.Background.
-func (q memoryQueue) Remember(ctx context.Context, in models.RememberInput) error {
+func (q memoryQueue) Remember(ctx context.Context, in wire.RememberInput) error {
 	return q.rows.QueueMemory(ctx, models.MemoryJob{TurnID: in.TurnID, ParticipantID: in.ParticipantID, QueuedAt: q.now()}, q.rest)
 }

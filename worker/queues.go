@@ -7,7 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/internal/config"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // activityQueue is a task queue for activities and the receivers whose methods
@@ -35,9 +35,9 @@ func activityQueues(cfg config.Config, acts *acts) []activityQueue {
 	split := cfg.Tuning.Queues == config.QueuesSplit
 	perSecond := cfg.Carrier.SendRate / segmentsPerSend
 	return []activityQueue{
-		{name: models.QueueModel, separate: split, activities: []any{acts.talk, acts.remembering}},
+		{name: wire.QueueModel, separate: split, activities: []any{acts.talk, acts.remembering}},
 		{
-			name: models.QueueSMS, separate: split || perSecond > 0, perSecond: perSecond,
+			name: wire.QueueSMS, separate: split || perSecond > 0, perSecond: perSecond,
 			activities: []any{acts.closing, acts.front, acts.posts, acts.checks, acts.late, acts.erasures},
 		},
 	}

@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/internal/config"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // queueOf is an activity that returns the queue it was scheduled on.
@@ -31,14 +31,14 @@ func TestActivityQueues(t *testing.T) {
 		perSecond         float64
 	}{
 		"one":             {queues: config.QueuesOne, model: own, send: own, tool: own},
-		"one with a rate": {queues: config.QueuesOne, rate: 10, model: own, send: models.QueueSMS, tool: own, perSecond: 10 / segmentsPerSend},
-		"split":           {queues: config.QueuesSplit, model: models.QueueModel, send: models.QueueSMS, tool: own},
+		"one with a rate": {queues: config.QueuesOne, rate: 10, model: own, send: wire.QueueSMS, tool: own, perSecond: 10 / segmentsPerSend},
+		"split":           {queues: config.QueuesSplit, model: wire.QueueModel, send: wire.QueueSMS, tool: own},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config.Config{Tuning: config.Tuning{Queues: tt.queues}}
 			cfg.Carrier.SendRate = tt.rate
 			queues := activityQueues(cfg, &acts{})
-			require.Equal(t, []string{models.QueueModel, models.QueueSMS}, []string{queues[0].name, queues[1].name})
+			require.Equal(t, []string{wire.QueueModel, wire.QueueSMS}, []string{queues[0].name, queues[1].name})
 			require.InDelta(t, tt.perSecond, queues[1].perSecond, 0)
 			require.Zero(t, queues[0].perSecond)
 

@@ -4,7 +4,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/internal/config"
-	"coachline/models"
+	"coachline/models/wire"
 	"coachline/workflows"
 )
 
@@ -20,9 +20,9 @@ type ActivityRegistry interface{ RegisterActivity(a any) }
 
 // registerWorkflows makes the workflows known.
 func registerWorkflows(r Registry) {
-	r.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
-	r.RegisterWorkflowWithOptions(workflows.Reconcile, workflow.RegisterOptions{Name: models.WorkflowReconcile})
-	r.RegisterWorkflowWithOptions(workflows.Subagent, workflow.RegisterOptions{Name: models.SubagentWorkflowType})
+	r.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: wire.WorkflowType})
+	r.RegisterWorkflowWithOptions(workflows.Reconcile, workflow.RegisterOptions{Name: wire.WorkflowReconcile})
+	r.RegisterWorkflowWithOptions(workflows.Subagent, workflow.RegisterOptions{Name: wire.SubagentWorkflowType})
 }
 
 // registerOwn makes the activities known that run on the workflows' queue in every

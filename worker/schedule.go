@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 const reconcileEvery = 6 * time.Hour
@@ -21,16 +21,16 @@ func ensureReconciling(ctx context.Context, c client.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, attributesTimeout)
 	defer cancel()
 	_, err := c.ScheduleClient().Create(ctx, client.ScheduleOptions{
-		ID:   models.ScheduleReconcile,
+		ID:   wire.ScheduleReconcile,
 		Spec: client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: reconcileEvery}}},
 		Action: &client.ScheduleWorkflowAction{
-			ID: models.ScheduleReconcile, Workflow: models.WorkflowReconcile, TaskQueue: models.QueueCoach,
+			ID: wire.ScheduleReconcile, Workflow: wire.WorkflowReconcile, TaskQueue: wire.QueueCoach,
 		},
 		CatchupWindow: time.Hour,
 		Note:          "asks the carrier about texts whose status was never reported",
 	})
 	if err != nil && !errors.Is(err, temporal.ErrScheduleAlreadyRunning) {
-		return fmt.Errorf("creating schedule %s: %w", models.ScheduleReconcile, err)
+		return fmt.Errorf("creating schedule %s: %w", wire.ScheduleReconcile, err)
 	}
 	return nil
 }

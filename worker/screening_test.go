@@ -30,6 +30,7 @@ import (
 	"coachline/internal/sms"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 	"coachline/starter"
 )
@@ -73,14 +74,14 @@ func (e *inProcess) ExecuteActivity(ctx context.Context, o client.StartActivityO
 	e.ran[o.ID] = true
 	var err error
 	switch name {
-	case models.ActivitySafetyText:
-		_, err = e.front.SendSafetyText(ctx, args[0].(models.AlertInput))
-	case models.ActivityPage:
-		_, err = e.front.SendPage(ctx, args[0].(models.AlertInput))
-	case models.ActivitySendHint:
-		_, err = e.front.SendHint(ctx, args[0].(models.SendHintInput))
-	case models.ActivitySendAsk:
-		_, err = e.front.SendAsk(ctx, args[0].(models.SendAskInput))
+	case wire.ActivitySafetyText:
+		_, err = e.front.SendSafetyText(ctx, args[0].(wire.AlertInput))
+	case wire.ActivityPage:
+		_, err = e.front.SendPage(ctx, args[0].(wire.AlertInput))
+	case wire.ActivitySendHint:
+		_, err = e.front.SendHint(ctx, args[0].(wire.SendHintInput))
+	case wire.ActivitySendAsk:
+		_, err = e.front.SendAsk(ctx, args[0].(wire.SendAskInput))
 	}
 	return nil, err
 }
@@ -216,9 +217,9 @@ var waysIn = map[string]func(b *bothRoles, words string){
 		b.said = words
 		b.webhook("", true)
 		for range 2 { // a retried activity hears and raises nothing again
-			begun, err := b.turns.BeginTurn(b.t.Context(), models.PrepareTurnInput{
-				ParticipantID: "ann", TurnID: "ann-t1", Number: 1, Mode: models.ModeIntake,
-				Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{1}, Now: time.Now(),
+			begun, err := b.turns.BeginTurn(b.t.Context(), wire.PrepareTurnInput{
+				ParticipantID: "ann", TurnID: "ann-t1", Number: 1, Mode: wire.ModeIntake,
+				Plan: wire.TurnPlan{Kind: wire.TurnReply}, InboundIDs: []int64{1}, Now: time.Now(),
 			})
 			require.NoError(b.t, err)
 			require.True(b.t, begun.Skip, "no model answers it")
@@ -239,7 +240,7 @@ func TestEveryWayInAlerts(t *testing.T) {
 			}, 20*time.Second, 5*time.Millisecond)
 			ann, err := b.rows.People.Participant(t.Context(), "ann")
 			require.NoError(t, err)
-			require.Equal(t, models.AttentionCrisis, ann.Attention)
+			require.Equal(t, wire.AttentionCrisis, ann.Attention)
 			history, err := b.rows.People.History(t.Context(), "ann", 10, time.Time{})
 			require.NoError(t, err)
 			require.Len(t, history, 2)
@@ -300,7 +301,7 @@ func TestEveryWayInAsks(t *testing.T) {
 			require.Eventually(t, func() bool {
 				var err error
 				history, err = b.rows.People.History(t.Context(), "ann", 10, time.Time{})
-				return err == nil && len(history) == 2 && history[1].Delivery != models.OutboxReady && history[1].Delivery != models.OutboxSending
+				return err == nil && len(history) == 2 && history[1].Delivery != wire.OutboxReady && history[1].Delivery != wire.OutboxSending
 			}, 20*time.Second, 5*time.Millisecond)
 			require.Equal(t, models.KindHelp, history[1].Kind)
 			require.Contains(t, history[1].Text, "reply STOP")
@@ -325,7 +326,7 @@ func TestEveryWayInOptsOut(t *testing.T) {
 			say(b, "Stop.")
 			ann, err := b.rows.People.Participant(t.Context(), "ann")
 			require.NoError(t, err)
-			require.Equal(t, models.StatusOptedOut, ann.Status)
+			require.Equal(t, wire.StatusOptedOut, ann.Status)
 			past := b.rows.Records
 			entries, err := past.Consents(t.Context(), "ann")
 			require.NoError(t, err)

@@ -21,6 +21,7 @@ import (
 	"coachline/internal/store"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -35,7 +36,7 @@ func TestToolNamesAreThoseOfTheRegistry(t *testing.T) {
 	registry, err := newTools(cfg, toolParts{rows: &store.Store{}, playbooks: library})
 	require.NoError(t, err)
 	var have []string
-	ordinary := registry.For(models.ModeIntake)
+	ordinary := registry.For(wire.ModeIntake)
 	for _, spec := range slices.Concat(ordinary, registry.Controls(len(ordinary)), registry.ForSubagents()) {
 		if !slices.Contains(have, spec.Name) {
 			have = append(have, spec.Name)
@@ -102,10 +103,10 @@ func TestPeopleAreAnsweredAsTheirArmSays(t *testing.T) {
 	answers := newStudyAgents(base, studies)
 	ask := func(studyID, arm string) models.ChatRequest {
 		model.asked = nil
-		p := models.Participant{ID: "conv_a", Timezone: "UTC", StudyID: studyID, Arm: arm, Status: models.StatusActive}
+		p := models.Participant{ID: "conv_a", Timezone: "UTC", StudyID: studyID, Arm: arm, Status: wire.StatusActive}
 		_, err := answers.Respond(t.Context(), agent.Round{
-			Input:   models.CallModelInput{ParticipantID: p.ID, TurnID: "conv_a-t1", Step: 1, Mode: models.ModeIntake, Kind: models.TurnReply},
-			Context: models.TurnContext{Turn: models.Turn{ID: "conv_a-t1", Kind: models.TurnReply}, Participant: p, Window: []models.Message{{ID: 1, Role: models.RoleUser, Text: "hello", At: time.Now()}}},
+			Input:   wire.CallModelInput{ParticipantID: p.ID, TurnID: "conv_a-t1", Step: 1, Mode: wire.ModeIntake, Kind: wire.TurnReply},
+			Context: models.TurnContext{Turn: models.Turn{ID: "conv_a-t1", Kind: wire.TurnReply}, Participant: p, Window: []models.Message{{ID: 1, Role: models.RoleUser, Text: "hello", At: time.Now()}}},
 		})
 		require.NoError(t, err)
 		require.NotEmpty(t, model.asked)

@@ -13,6 +13,7 @@ import (
 	"coachline/internal/config"
 	"coachline/internal/metrics"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // listenLimit bounds what listening may add to the beginning of a turn, which
@@ -64,22 +65,22 @@ func withTranscriber(cfg config.Config, rows activities.Turns, e transcriber) ac
 
 // BeginTurn listens first. A note that cannot be heard is told to the model as
 // such, and never keeps a turn from beginning.
-func (r hearingRows) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
+func (r hearingRows) BeginTurn(ctx context.Context, in wire.PrepareTurnInput) (wire.PrepareTurnResult, error) {
 	if err := r.transcribeTurn(ctx, in); err != nil {
-		return models.PrepareTurnResult{}, err
+		return wire.PrepareTurnResult{}, err
 	}
 	return r.Turns.BeginTurn(ctx, in)
 }
 
 // OpenTurn does so too.
-func (r hearingRows) OpenTurn(ctx context.Context, in models.PrepareTurnInput, window int) (models.PrepareTurnResult, models.TurnContext, error) {
+func (r hearingRows) OpenTurn(ctx context.Context, in wire.PrepareTurnInput, window int) (wire.PrepareTurnResult, models.TurnContext, error) {
 	if err := r.transcribeTurn(ctx, in); err != nil {
-		return models.PrepareTurnResult{}, models.TurnContext{}, err
+		return wire.PrepareTurnResult{}, models.TurnContext{}, err
 	}
 	return r.Turns.OpenTurn(ctx, in, window)
 }
 
-func (r hearingRows) transcribeTurn(ctx context.Context, in models.PrepareTurnInput) error {
+func (r hearingRows) transcribeTurn(ctx context.Context, in wire.PrepareTurnInput) error {
 	if len(in.InboundIDs) == 0 {
 		return nil
 	}

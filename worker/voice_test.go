@@ -20,6 +20,7 @@ import (
 	"coachline/internal/sms"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const account, noteURL = "AC1", "https://api.twilio.com/2010-04-01/Accounts/AC1/Messages/MM1/Media/ME1"
@@ -99,9 +100,9 @@ func (s *studio) begin(model string, id int64) string {
 		notes: s.rows.Inbound, carrier: s.spy, model: s.spy, log: slog.New(slog.DiscardHandler), now: func() time.Time { return s.now },
 	})
 	for range 2 {
-		_, err := rows.BeginTurn(s.t.Context(), models.PrepareTurnInput{
-			ParticipantID: "ann", TurnID: "ann-t1", Number: 1, Mode: models.ModeIntake,
-			Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{id}, Now: s.now,
+		_, err := rows.BeginTurn(s.t.Context(), wire.PrepareTurnInput{
+			ParticipantID: "ann", TurnID: "ann-t1", Number: 1, Mode: wire.ModeIntake,
+			Plan: wire.TurnPlan{Kind: wire.TurnReply}, InboundIDs: []int64{id}, Now: s.now,
 		})
 		require.NoError(s.t, err)
 	}

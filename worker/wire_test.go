@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/internal/goldens"
-	"coachline/models"
+	"coachline/models/wire"
 	"coachline/workflows"
 )
 
@@ -32,26 +33,7 @@ import (
 // give the change a change id. A new line is recorded with
 // make record RUN=TestWireNames
 func TestWireNames(t *testing.T) {
-	w := &wireNames{within: map[reflect.Type]bool{}}
-	w.workflow(models.WorkflowType, workflows.Participant)
-	w.workflow(models.WorkflowReconcile, workflows.Reconcile)
-	w.workflow(models.SubagentWorkflowType, workflows.Subagent)
-	w.value("signal "+models.SignalMessageReceived, reflect.TypeFor[models.InboxItem]())
-	w.value("signal "+models.SignalSubagentDone, reflect.TypeFor[models.SubagentResult]())
-	for name, in := range map[string]reflect.Type{
-		models.UpdateUnenroll: nil, models.UpdateChangeSchedules: reflect.TypeFor[models.ScheduleAsk](), models.UpdatePause: reflect.TypeFor[models.PauseRequest](),
-		models.UpdateResume: reflect.TypeFor[models.ResumeRequest](), models.UpdateSetMode: reflect.TypeFor[models.SetModeRequest](),
-		models.UpdateSendMessage: reflect.TypeFor[models.SendMessageRequest](), models.UpdateParticipant: reflect.TypeFor[models.ParticipantChanged](),
-	} {
-		w.value("update "+name, in)
-	}
-	w.value("query "+models.QueryStatus, reflect.TypeFor[models.StatusView]())
-	w.value("query "+models.QuerySchedules, reflect.TypeFor[[]models.Schedule]())
-	for field := range reflect.TypeFor[acts]().Fields() {
-		for method := range field.Type.Methods() {
-			w.activity(method)
-		}
-	}
+	w := collectWireNames()
 	w.constants(t, "../models")
 	w.constants(t, "../internal/api")
 	slices.Sort(w.lines)
@@ -69,6 +51,56 @@ func TestWireNames(t *testing.T) {
 	require.Empty(t, without(found, recorded), "names that are new: record them with make record RUN=TestWireNames")
 }
 
+// TestHistoriesHoldWireTypes compares the types that histories hold with those of package
+// wire: a type there is frozen, and no other is.
+func TestHistoriesHoldWireTypes(t *testing.T) {
+	var held []string
+	for of := range collectWireNames().types {
+		if of.PkgPath() != "" && of.PkgPath() != "time" {
+			require.Equal(t, "coachline/models/wire", of.PkgPath(), "%s is in histories, so it belongs in package wire", of)
+			held = append(held, of.Name())
+		}
+	}
+	files, err := filepath.Glob("../models/wire/*.go")
+	require.NoError(t, err)
+	var declared []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, found := range regexp.MustCompile(`(?m)^type (\w+)`).FindAllSubmatch(text, -1) {
+			declared = append(declared, string(found[1]))
+		}
+	}
+	require.ElementsMatch(t, declared, held, "what no history holds belongs elsewhere")
+}
+
+// collectWireNames walks what workflows, signals, updates, queries and activities take
+// and return.
+func collectWireNames() *wireNames {
+	w := &wireNames{within: map[reflect.Type]bool{}, types: map[reflect.Type]bool{}}
+	w.workflow(wire.WorkflowType, workflows.Participant)
+	w.workflow(wire.WorkflowReconcile, workflows.Reconcile)
+	w.workflow(wire.SubagentWorkflowType, workflows.Subagent)
+	w.value("signal "+wire.SignalMessageReceived, reflect.TypeFor[wire.InboxItem]())
+	w.value("signal "+wire.SignalSubagentDone, reflect.TypeFor[wire.SubagentResult]())
+	for name, in := range map[string]reflect.Type{
+		wire.UpdateUnenroll: nil, wire.UpdateChangeSchedules: reflect.TypeFor[wire.ScheduleAsk](), wire.UpdatePause: reflect.TypeFor[wire.PauseRequest](),
+		wire.UpdateTakeOver: reflect.TypeFor[wire.TakeOverRequest](), wire.UpdateHandBack: reflect.TypeFor[wire.HandBackRequest](),
+		wire.UpdateResume: reflect.TypeFor[wire.ResumeRequest](), wire.UpdateSetMode: reflect.TypeFor[wire.SetModeRequest](),
+		wire.UpdateSendMessage: reflect.TypeFor[wire.SendMessageRequest](), wire.UpdateParticipant: reflect.TypeFor[wire.ParticipantChanged](),
+	} {
+		w.value("update "+name, in)
+	}
+	w.value("query "+wire.QueryStatus, reflect.TypeFor[wire.StatusView]())
+	w.value("query "+wire.QuerySchedules, reflect.TypeFor[[]wire.Schedule]())
+	for field := range reflect.TypeFor[acts]().Fields() {
+		for method := range field.Type.Methods() {
+			w.activity(method)
+		}
+	}
+	return w
+}
+
 // without gives the lines of a list that another does not have.
 func without(lines, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(other, line) })
@@ -78,6 +110,7 @@ func without(lines, other []string) []string {
 // that holds itself is not followed again.
 type wireNames struct {
 	lines  []string
+	types  map[reflect.Type]bool
 	within map[reflect.Type]bool
 }
 
@@ -122,6 +155,7 @@ func (w *wireNames) value(place string, of reflect.Type) {
 		w.add("%s", place)
 		return
 	}
+	w.types[of] = true
 	switch of.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
 		w.value(place+map[reflect.Kind]string{reflect.Slice: "[]", reflect.Array: "[]", reflect.Map: "{}"}[of.Kind()], of.Elem())

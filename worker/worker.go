@@ -19,6 +19,7 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/study"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // segmentsPerSend bounds the segments of a send: a text is sent in parts of at
@@ -65,7 +66,7 @@ func runWorker(ctx context.Context, cfg config.Config, m *metrics.Metrics, ready
 		return errors.Join(err, conns.Close())
 	}
 	conns.Logger.Info("worker started", "build", w.deployment.build,
-		"queues", []string{models.QueueCoach, models.QueueModel, models.QueueSMS})
+		"queues", []string{wire.QueueCoach, wire.QueueModel, wire.QueueSMS})
 	ready()
 	w.deployment.beginRoute(ctx)
 	<-ctx.Done()
@@ -107,7 +108,7 @@ func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 	queues := activityQueues(cfg, acts)
 	forWorkflows := base
 	forWorkflows.Interceptors = []interceptor.WorkerInterceptor{&queueInterceptor{queues: separateQueues(queues)}}
-	coach := sdk.New(conns.Temporal, models.QueueCoach, forWorkflows)
+	coach := sdk.New(conns.Temporal, wire.QueueCoach, forWorkflows)
 	registerWorkflows(coach)
 	acts.registerOwn(coach)
 	workers := []sdk.Worker{coach}

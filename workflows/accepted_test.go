@@ -16,6 +16,7 @@ import (
 	"coachline/activities"
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -37,7 +38,7 @@ func TestZoneChangedAMinuteBefore(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, func(_ *world, r *coach.Rules) { *r = coach.Rules{PromptGrace: 2 * time.Hour} },
 				withSchedule("11:00", "2026-03-02", eleven))
-			u := w.update(59*time.Minute, models.UpdateParticipant, models.ParticipantChanged{Zone: tt.zone})
+			u := w.update(59*time.Minute, wire.UpdateParticipant, wire.ParticipantChanged{Zone: tt.zone})
 			w.run(29 * time.Hour)
 			require.True(t, u.done)
 			place, err := time.LoadLocation(tt.zone)
@@ -174,7 +175,7 @@ func TestNoRunIsOlderThanAWeek(t *testing.T) {
 	w.run(20 * day)
 	next := w.continued()
 	require.WithinDuration(t, monday.Add(7*day), w.env.Now(), day+time.Hour)
-	require.Equal(t, models.DueDailyPrompt, next.Due[0].Kind)
+	require.Equal(t, wire.DueDailyPrompt, next.Due[0].Kind)
 	require.Empty(t, next.Plans)
 }
 
@@ -192,15 +193,15 @@ func TestARunIsContinuedBetweenTurns(t *testing.T) {
 	}
 	w.at(time.Second, func() {
 		for _, id := range rows {
-			w.env.UpdateWorkflow(models.UpdateSendMessage, "u-"+id, &updated{}, models.SendMessageRequest{OutboxID: id})
+			w.env.UpdateWorkflow(wire.UpdateSendMessage, "u-"+id, &updated{}, wire.SendMessageRequest{OutboxID: id})
 		}
 		w.env.SetContinueAsNewSuggested(true)
 	})
 	w.run(time.Hour)
 	next := w.continued()
 	require.Len(t, w.carrier.sent, 1, "a run does at least one turn")
-	require.Equal(t, []models.TurnPlan{
-		{Kind: models.TurnOperator, OutboxID: rows[1]}, {Kind: models.TurnOperator, OutboxID: rows[2]}}, next.Plans)
+	require.Equal(t, []wire.TurnPlan{
+		{Kind: wire.TurnOperator, OutboxID: rows[1]}, {Kind: wire.TurnOperator, OutboxID: rows[2]}}, next.Plans)
 	require.Empty(t, next.Commands, "their senders were answered")
 	require.Equal(t, 1, next.Turn)
 }
@@ -209,42 +210,42 @@ func TestARunIsContinuedBetweenTurns(t *testing.T) {
 // due time is armed at the same instant.
 func TestWorstCarriedState(t *testing.T) {
 	t.Parallel()
-	state := models.ParticipantState{ParticipantID: "conv_" + strings.Repeat("f", 20), Zone: "America/Argentina/ComodRivadavia",
-		Status: models.StatusActive, Mode: models.ModeFeedback, Greeted: true, Turn: 1 << 20, Unheard: true}
+	state := wire.ParticipantState{ParticipantID: "conv_" + strings.Repeat("f", 20), Zone: "America/Argentina/ComodRivadavia",
+		Status: wire.StatusActive, Mode: wire.ModeFeedback, Greeted: true, Turn: 1 << 20, Unheard: true}
 	prompt := state.ParticipantID + "-sch-t100000-s8c4-2026-03-02"
-	state.Pending = &models.PendingPrompt{PromptID: prompt, SentAt: monday}
+	state.Pending = &wire.PendingPrompt{PromptID: prompt, SentAt: monday}
 	for i := range 400 { // two days' worth of the starter's limit, every second one still on its way
-		require.True(t, state.Inbox.Take(models.InboxItem{MessageID: 1<<40 + int64(i), Seq: int64(2*i + 2), ReceivedAt: monday.Add(time.Duration(i) * time.Millisecond)}))
+		require.True(t, state.Inbox.Take(wire.InboxItem{MessageID: 1<<40 + int64(i), Seq: int64(2*i + 2), ReceivedAt: monday.Add(time.Duration(i) * time.Millisecond)}))
 	}
 	// No two are due so soon after each other that one would change another.
-	due := func(kind models.DueKind, ref string) {
-		state.Due = append(state.Due, models.Due{Kind: kind, Ref: ref, At: monday.Add(time.Duration(len(state.Due)+100)*time.Hour + 123456789)})
+	due := func(kind wire.DueKind, ref string) {
+		state.Due = append(state.Due, wire.Due{Kind: kind, Ref: ref, At: monday.Add(time.Duration(len(state.Due)+100)*time.Hour + 123456789)})
 	}
 	for i := range 5 {
 		id := fmt.Sprintf("sch-t100000-s8c%d", i)
-		state.Schedules = append(state.Schedules, models.Schedule{ID: id, Type: models.ScheduleRandom, From: "09:00", To: "17:00",
-			Zone: state.Zone, LastDate: "2026-03-02", Next: models.Slot{Date: "2026-03-03", TargetAt: monday, SendAt: monday}})
-		due(models.DueDailyPrompt, id)
-		state.Plans = append(state.Plans, models.TurnPlan{Kind: models.TurnPrompt, PromptID: prompt, ScheduleID: id, Slot: state.Schedules[i].Next})
+		state.Schedules = append(state.Schedules, wire.Schedule{ID: id, Type: wire.ScheduleRandom, From: "09:00", To: "17:00",
+			Zone: state.Zone, LastDate: "2026-03-02", Next: wire.Slot{Date: "2026-03-03", TargetAt: monday, SendAt: monday}})
+		due(wire.DueDailyPrompt, id)
+		state.Plans = append(state.Plans, wire.TurnPlan{Kind: wire.TurnPrompt, PromptID: prompt, ScheduleID: id, Slot: state.Schedules[i].Next})
 	}
 	for i := range 50 {
-		state.Plans = append(state.Plans, models.TurnPlan{Kind: models.TurnOperator, OutboxID: fmt.Sprintf("%s-op-%064d", state.ParticipantID, i)})
+		state.Plans = append(state.Plans, wire.TurnPlan{Kind: wire.TurnOperator, OutboxID: fmt.Sprintf("%s-op-%064d", state.ParticipantID, i)})
 	}
-	for _, kind := range []models.DueKind{models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueDelayedTransition, models.DueDebounce} {
+	for _, kind := range []wire.DueKind{wire.DueReminder, wire.DueAutoFeedback, wire.DueFeedbackTimeout, wire.DueFeedbackFollowup, wire.DueDelayedTransition, wire.DueDebounce} {
 		due(kind, prompt)
 	}
 	text, err := json.Marshal(state)
 	require.NoError(t, err)
 	t.Logf("%d bytes", len(text))
 	require.LessOrEqual(t, len(text), 64<<10)
-	var carried models.ParticipantState
+	var carried wire.ParticipantState
 	require.NoError(t, json.Unmarshal(text, &carried))
 	require.Equal(t, state, carried)
 
 	w := newWorld(t, func(w *world, _ *coach.Rules) { w.state.Due = carried.Due })
 	var armed []time.Duration
 	w.env.SetOnTimerScheduledListener(func(_ string, after time.Duration) { armed = append(armed, after) })
-	var view models.StatusView
+	var view wire.StatusView
 	w.at(time.Minute, func() { view = w.status() })
 	w.run(2 * time.Minute)
 	require.Equal(t, state.Due, view.Due)

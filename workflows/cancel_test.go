@@ -9,6 +9,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // requireUnenrolled checks that the participant got one notice as the last text
@@ -22,7 +23,7 @@ func requireUnenrolled(t *testing.T, w *world) {
 	require.Len(t, w.carrier.of(models.KindNotice), 1)
 	require.True(t, w.status().Ended)
 	require.Empty(t, w.status().Due)
-	require.Equal(t, models.StatusWithdrawn, w.status().Status)
+	require.Equal(t, wire.StatusWithdrawn, w.status().Status)
 	_, err := w.store.People.Participant(context.Background(), "conv_1")
 	require.ErrorIs(t, err, models.ErrNotFound)
 }
@@ -71,7 +72,7 @@ func TestCancellationRequestUnenrolls(t *testing.T) {
 	t.Run("twice, and beside an unenrolment", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
-		bye := w.update(time.Minute, models.UpdateUnenroll)
+		bye := w.update(time.Minute, wire.UpdateUnenroll)
 		w.at(time.Minute, func() {
 			require.NoError(t, w.store.People.RemoveParticipant(context.Background(), "conv_1", "test", w.env.Now()))
 			w.env.CancelWorkflow()
@@ -85,7 +86,7 @@ func TestCancellationRequestUnenrolls(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
 		w.at(time.Minute, w.env.CancelWorkflow)
-		pause := w.update(time.Minute, models.UpdatePause)
+		pause := w.update(time.Minute, wire.UpdatePause)
 		w.run(time.Hour)
 		require.ErrorContains(t, pause.rejected, "left the programme")
 		requireUnenrolled(t, w)

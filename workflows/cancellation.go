@@ -7,7 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/activities"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 var removals *activities.RemovalActivities
@@ -32,7 +32,7 @@ func (p *participant) takeCancellation() {
 	}
 	p.cancellation.taken = true
 	if !p.isLeaving() {
-		p.state.Commands = append(p.state.Commands, models.Command{ID: cancelCommandID, Kind: models.CommandCancel})
+		p.state.Commands = append(p.state.Commands, wire.Command{ID: cancelCommandID, Kind: wire.CommandCancel})
 	}
 }
 
@@ -42,7 +42,7 @@ func (p *participant) takeCancellation() {
 // other than by ending the workflow.
 func (p *participant) removeParticipant(ctx workflow.Context) {
 	removeCtx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:           models.QueueCoach,
+		TaskQueue:           wire.QueueCoach,
 		StartToCloseTimeout: sendLimit,
 		Priority:            temporal.Priority{PriorityKey: priorityReply},
 		Summary:             "cancellation requested: remove the participant",
@@ -50,10 +50,10 @@ func (p *participant) removeParticipant(ctx workflow.Context) {
 			InitialInterval:        200 * time.Millisecond,
 			BackoffCoefficient:     2,
 			MaximumInterval:        30 * time.Second,
-			NonRetryableErrorTypes: []string{models.ErrTypeInvalid},
+			NonRetryableErrorTypes: []string{wire.ErrTypeInvalid},
 		},
 	})
-	in := models.RemoveParticipantInput{ParticipantID: p.state.ParticipantID, Now: workflow.Now(ctx)}
+	in := wire.RemoveParticipantInput{ParticipantID: p.state.ParticipantID, Now: workflow.Now(ctx)}
 	if err := workflow.ExecuteActivity(removeCtx, removals.RemoveParticipant, in).Get(ctx, nil); err != nil {
 		workflow.GetLogger(ctx).Error("removing the participant failed; unenrolling all the same", "error", err)
 	}

@@ -11,22 +11,23 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // chats delivers a text of the chat at an offset, as the starter would.
 func (w *world) chats(offset time.Duration, body string) {
-	w.at(offset, func() { w.env.SignalWorkflow(models.SignalMessageReceived, w.acceptChat(body)) })
+	w.at(offset, func() { w.env.SignalWorkflow(wire.SignalMessageReceived, w.acceptChat(body)) })
 }
 
-func (w *world) acceptChat(body string) models.MessageReceived {
+func (w *world) acceptChat(body string) wire.InboxItem {
 	w.texts++
 	in := models.Inbound{
-		ProviderSID: fmt.Sprintf("chat-%d", w.texts), From: phone, Body: body, Channel: models.ChannelChat, ReceivedAt: w.env.Now().UTC(),
+		ProviderSID: fmt.Sprintf("chat-%d", w.texts), From: phone, Body: body, Channel: wire.ChannelChat, ReceivedAt: w.env.Now().UTC(),
 	}
 	got, err := w.store.Inbound.AcceptInbound(context.Background(), in)
 	require.NoError(w.t, err)
-	return models.MessageReceived{
-		MessageID: got.Inbound.ID, Seq: got.Inbound.Seq, ReceivedAt: got.Inbound.ReceivedAt, Channel: models.ChannelChat,
+	return wire.InboxItem{
+		MessageID: got.Inbound.ID, Seq: got.Inbound.Seq, ReceivedAt: got.Inbound.ReceivedAt, Channel: wire.ChannelChat,
 	}
 }
 
@@ -53,7 +54,7 @@ func TestChatIsAnsweredWhereItWasWritten(t *testing.T) {
 		require.Equal(t, []string{"chat user: hello — there", "chat assistant: " + echo("hello — there")}, w.said())
 		row, err := w.store.Outbox.Row(context.Background(), models.OutboxID("conv_1-t1", 1))
 		require.NoError(t, err)
-		require.Equal(t, models.OutboxDelivered, row.Status)
+		require.Equal(t, wire.OutboxDelivered, row.Status)
 		require.NotNil(t, row.AcceptedAt)
 		require.Zero(t, row.Attempts)
 	})
@@ -81,9 +82,9 @@ func TestChatIsAnsweredWhereItWasWritten(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
 		w.at(time.Second, func() { w.acceptChat("HELP") })
-		w.update(2*time.Second, models.UpdateParticipant, models.ParticipantChanged{Help: true})
+		w.update(2*time.Second, wire.UpdateParticipant, wire.ParticipantChanged{Help: true})
 		w.at(time.Minute, func() { w.acceptChat("STOP") })
-		w.update(time.Minute+time.Second, models.UpdateParticipant, models.ParticipantChanged{Status: models.StatusOptedOut, Confirm: true})
+		w.update(time.Minute+time.Second, wire.UpdateParticipant, wire.ParticipantChanged{Status: wire.StatusOptedOut, Confirm: true})
 		w.chats(2*time.Minute, "still there?")
 		w.run(time.Hour)
 		require.Empty(t, w.carrier.sent)
@@ -98,7 +99,7 @@ func TestChatIsAnsweredWhereItWasWritten(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
 		w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
-			paused := models.StatusPaused
+			paused := wire.StatusPaused
 			_, err := w.store.People.UpdateParticipant(context.Background(), models.ParticipantUpdate{
 				ID: "conv_1", Patch: models.ParticipantPatch{Status: &paused}, Actor: "test", Now: w.env.Now(),
 			})
@@ -108,7 +109,7 @@ func TestChatIsAnsweredWhereItWasWritten(t *testing.T) {
 		w.run(time.Minute)
 		row, err := w.store.Outbox.Row(context.Background(), models.OutboxID("conv_1-t1", 1))
 		require.NoError(t, err)
-		require.Equal(t, models.OutboxCanceled, row.Status)
+		require.Equal(t, wire.OutboxCanceled, row.Status)
 	})
 }
 
@@ -137,7 +138,7 @@ func TestChannelsAreNotMixed(t *testing.T) {
 		w.text(0, "first")
 		w.model.answer = func(req models.ChatRequest) (models.ChatResponse, error) {
 			if lastUser(req) == "first" {
-				w.env.SignalWorkflow(models.SignalMessageReceived, w.acceptChat("second"))
+				w.env.SignalWorkflow(wire.SignalMessageReceived, w.acceptChat("second"))
 			}
 			return say("answer to " + lastUser(req)), nil
 		}
@@ -204,17 +205,17 @@ func TestChannelRights(t *testing.T) {
 func TestLastChannel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	last := func() models.Channel {
+	last := func() wire.Channel {
 		p, err := w.store.People.Participant(context.Background(), "conv_1")
 		require.NoError(t, err)
 		return p.LastChannel
 	}
 	t.Run("P13", func(t *testing.T) {
-		require.Equal(t, models.ChannelSMS, last())
+		require.Equal(t, wire.ChannelSMS, last())
 		w.chats(0, "hello")
-		w.at(10*time.Second, func() { require.Equal(t, models.ChannelChat, last()) })
+		w.at(10*time.Second, func() { require.Equal(t, wire.ChannelChat, last()) })
 		w.text(20*time.Second, "hello")
 		w.run(time.Minute)
-		require.Equal(t, models.ChannelSMS, last())
+		require.Equal(t, wire.ChannelSMS, last())
 	})
 }

@@ -3,7 +3,7 @@ package workflows
 import (
 	"go.temporal.io/sdk/workflow"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // checkIn asks the model once whether there is something to write without being
@@ -20,7 +20,7 @@ func (t *turn) checkIn(ctx workflow.Context) (turnText, bool) {
 	case err != nil:
 		workflow.GetLogger(ctx).Warn("model gave no answer", "turn", t.id, "step", 1, "error", err)
 	case out.HasText && !t.participant.hasTexts() && workflow.Now(ctx).Before(t.plan.Until):
-		return turnText{source: models.SourceStep, step: 1}, true
+		return turnText{source: wire.SourceStep, step: 1}, true
 	}
-	return turnText{source: models.SourceSilent}, true
+	return turnText{source: wire.SourceSilent}, true
 }

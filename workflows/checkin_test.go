@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -26,7 +27,7 @@ func withCheckIns(every, first time.Duration, lines ...string) option {
 		require.NoError(w.t, err)
 		rules.Quiet, rules.CheckIn, rules.CheckInCap = quiet, every, 1
 		rules.AutoFeedbackDelay = 0
-		w.state.Due = append(w.state.Due, models.Due{Kind: models.DueCheckIn, At: monday.Add(first)})
+		w.state.Due = append(w.state.Due, wire.Due{Kind: wire.DueCheckIn, At: monday.Add(first)})
 		w.model.answer = func(req models.ChatRequest) (models.ChatResponse, error) {
 			if !isLook(req) {
 				return say(echo(lastUser(req))), nil
@@ -73,7 +74,7 @@ func (w *world) sentAt(offsets ...time.Duration) {
 func (w *world) nextLook() time.Duration {
 	w.t.Helper()
 	for _, due := range w.status().Due {
-		if due.Kind == models.DueCheckIn {
+		if due.Kind == wire.DueCheckIn {
 			return due.At.Sub(monday)
 		}
 	}
@@ -97,7 +98,7 @@ func TestSilentCheckIn(t *testing.T) {
 			require.Empty(t, w.looks()[0].Tools, "nothing that changes anything is on offer")
 			got := w.turnContext(1)
 			require.Empty(t, got.Window, "the conversation is as it was")
-			require.Equal(t, []any{models.TurnCheckIn, "silent"}, []any{got.Turn.Kind, got.Turn.Outcome})
+			require.Equal(t, []any{wire.TurnCheckIn, "silent"}, []any{got.Turn.Kind, got.Turn.Outcome})
 			trace, ok := got.Steps[0].StepTrace()
 			require.True(t, ok)
 			require.Equal(t, tt.want, trace.Stages[len(trace.Stages)-1].Decision)
@@ -154,7 +155,7 @@ func TestCheckInsInTime(t *testing.T) {
 	t.Run("another zone moves no instant", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withCheckIns(30*time.Hour, 4*time.Hour, asksHow))
-		w.update(time.Hour, models.UpdateParticipant, models.ParticipantChanged{Zone: "America/Los_Angeles"})
+		w.update(time.Hour, wire.UpdateParticipant, wire.ParticipantChanged{Zone: "America/Los_Angeles"})
 		w.run(6 * time.Hour)
 		w.sentAt(4 * time.Hour)
 	})
@@ -186,7 +187,7 @@ func TestCheckInsInTime(t *testing.T) {
 		require.Equal(t, 1, tries)
 		row, err := w.store.Outbox.Row(context.Background(), "conv_1-t1-p1")
 		require.NoError(t, err)
-		require.Equal(t, []any{models.OutboxFailed, "quiet_hours"}, []any{row.Status, row.ErrorCode})
+		require.Equal(t, []any{wire.OutboxFailed, "quiet_hours"}, []any{row.Status, row.ErrorCode})
 	})
 }
 
@@ -214,7 +215,7 @@ func TestCheckInsAndTheRest(t *testing.T) {
 		answer := w.model.answer
 		w.model.answer = func(req models.ChatRequest) (models.ChatResponse, error) {
 			if isLook(req) {
-				w.env.SignalWorkflow(models.SignalMessageReceived, w.accept("hello"))
+				w.env.SignalWorkflow(wire.SignalMessageReceived, w.accept("hello"))
 			}
 			return answer(req)
 		}
@@ -225,8 +226,8 @@ func TestCheckInsAndTheRest(t *testing.T) {
 	t.Run("paused", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withCheckIns(2*time.Hour, time.Hour, asksHow))
-		w.update(30*time.Minute, models.UpdatePause)
-		w.update(3*time.Hour, models.UpdateResume)
+		w.update(30*time.Minute, wire.UpdatePause)
+		w.update(3*time.Hour, wire.UpdateResume)
 		w.run(4 * time.Hour)
 		require.Empty(t, w.carrier.sent)
 		require.Equal(t, 5*time.Hour, w.nextLook().Round(time.Minute))
@@ -234,7 +235,7 @@ func TestCheckInsAndTheRest(t *testing.T) {
 	t.Run("opted out", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withCheckIns(2*time.Hour, time.Hour, asksHow))
-		w.update(30*time.Minute, models.UpdateParticipant, models.ParticipantChanged{Status: models.StatusOptedOut})
+		w.update(30*time.Minute, wire.UpdateParticipant, wire.ParticipantChanged{Status: wire.StatusOptedOut})
 		w.run(10 * time.Hour)
 		require.Empty(t, w.looks())
 		require.Zero(t, w.nextLook())
@@ -259,9 +260,9 @@ func TestCheckInsAndTheRest(t *testing.T) {
 		w.text(100*time.Minute, "hello")
 		w.run(4 * time.Hour)
 		next := w.continued()
-		require.Equal(t, models.CheckIns{Date: "2026-03-02", Sent: 1}, next.CheckIns)
+		require.Equal(t, wire.CheckIns{Date: "2026-03-02", Sent: 1}, next.CheckIns)
 		require.Len(t, next.Due, 2, "the text of now is still answered")
-		require.Equal(t, models.DueCheckIn, next.Due[0].Kind)
+		require.Equal(t, wire.DueCheckIn, next.Due[0].Kind)
 		require.WithinDuration(t, monday.Add(100*time.Minute+2*time.Hour), next.Due[0].At, 5*time.Second)
 	})
 }

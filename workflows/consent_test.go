@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // says delivers a text as the starter does: screened, stored, and told to the
@@ -41,24 +42,24 @@ func (w *world) tell(id int64, in models.Inbound) {
 		}
 		switch n.Kind {
 		case models.NoticeConsent:
-			w.changed(id, models.ParticipantChanged{Status: p.Status, Confirm: models.ConsentMethod(n.Ref).Confirms()})
+			w.changed(id, wire.ParticipantChanged{Status: p.Status, Confirm: models.ConsentMethod(n.Ref).Confirms()})
 		case models.NoticeHelp:
-			w.changed(id, models.ParticipantChanged{Help: true})
+			w.changed(id, wire.ParticipantChanged{Help: true})
 		default:
-			w.env.SignalWorkflow(models.SignalMessageReceived, models.MessageReceived{MessageID: in.ID, Seq: in.Seq, ReceivedAt: in.ReceivedAt, Notice: n.ID})
+			w.env.SignalWorkflow(wire.SignalMessageReceived, wire.InboxItem{MessageID: in.ID, Seq: in.Seq, ReceivedAt: in.ReceivedAt, Notice: n.ID})
 		}
 	}
 }
 
-func (w *world) changed(id int64, change models.ParticipantChanged) {
-	w.env.UpdateWorkflow(models.UpdateParticipant, fmt.Sprint("n", id), &updated{}, change)
+func (w *world) changed(id int64, change wire.ParticipantChanged) {
+	w.env.UpdateWorkflow(wire.UpdateParticipant, fmt.Sprint("n", id), &updated{}, change)
 }
 
 func everythingDue(w *world, _ *coach.Rules) {
 	w.state.Due = append(w.state.Due,
-		models.Due{Kind: models.DueDelayedTransition, At: monday.Add(2 * time.Hour), Ref: string(models.ModeFeedback)},
-		models.Due{Kind: models.DueReminder, At: monday.Add(3 * time.Hour), Ref: "conv_1-sch-1-2026-03-01"},
-		models.Due{Kind: models.DueFeedbackTimeout, At: monday.Add(4 * time.Hour)})
+		wire.Due{Kind: wire.DueDelayedTransition, At: monday.Add(2 * time.Hour), Ref: string(wire.ModeFeedback)},
+		wire.Due{Kind: wire.DueReminder, At: monday.Add(3 * time.Hour), Ref: "conv_1-sch-1-2026-03-01"},
+		wire.Due{Kind: wire.DueFeedbackTimeout, At: monday.Add(4 * time.Hour)})
 }
 
 func TestStopWithEverythingPending(t *testing.T) {
@@ -74,7 +75,7 @@ func TestStopWithEverythingPending(t *testing.T) {
 	require.WithinDuration(t, monday.Add(10*time.Minute+time.Second), w.carrier.sent[0].At, time.Second, "at once")
 	require.Contains(t, w.carrier.sent[0].Body, "opted out")
 	require.Zero(t, w.model.count())
-	require.Equal(t, models.StatusOptedOut, w.status().Status)
+	require.Equal(t, wire.StatusOptedOut, w.status().Status)
 	require.Empty(t, w.status().Due)
 	require.Nil(t, w.status().Pending)
 	history, err := w.store.People.History(context.Background(), "conv_1", 10, time.Time{})
@@ -146,7 +147,7 @@ func TestStopBetweenPersistAndSend(t *testing.T) {
 	require.Equal(t, 2, tries)
 	row, err := w.store.Outbox.Row(context.Background(), "conv_1-t1-p1")
 	require.NoError(t, err)
-	require.Equal(t, models.OutboxCanceled, row.Status)
+	require.Equal(t, wire.OutboxCanceled, row.Status)
 	require.Equal(t, "opted_out", row.ErrorCode)
 }
 
@@ -172,7 +173,7 @@ func TestTheCarrierAnsweredItself(t *testing.T) {
 	w.text(20*time.Minute, "hello again")
 	w.run(30 * time.Minute)
 	require.Equal(t, []models.EntryKind{models.KindReply}, w.carrier.kinds(), "no confirmation of ours")
-	require.Equal(t, models.DueDailyPrompt, w.status().Due[0].Kind)
+	require.Equal(t, wire.DueDailyPrompt, w.status().Due[0].Kind)
 }
 
 func TestComingBackTakesTheNextSlot(t *testing.T) {
@@ -191,7 +192,7 @@ func TestComingBackTakesTheNextSlot(t *testing.T) {
 			require.Equal(t, "hello again", lastUser(w.model.requests[0]), "no model answers the START")
 			p, err := w.store.People.Participant(context.Background(), "conv_1")
 			require.NoError(t, err)
-			require.Equal(t, models.StatusActive, p.Status)
+			require.Equal(t, wire.StatusActive, p.Status)
 		})
 	}
 }
@@ -208,7 +209,7 @@ func TestBothToldLate(t *testing.T) {
 			require.NoError(t, err)
 		}
 		for i := range int64(2) {
-			w.changed(100+i, models.ParticipantChanged{Status: models.StatusActive, Confirm: true})
+			w.changed(100+i, wire.ParticipantChanged{Status: wire.StatusActive, Confirm: true})
 		}
 	})
 	w.run(time.Hour)
@@ -254,12 +255,12 @@ func TestTheCarriersRefusalStopsTheTimers(t *testing.T) {
 	w.run(30 * time.Hour)
 	require.Empty(t, w.carrier.sent)
 	require.Empty(t, w.status().Due)
-	require.Equal(t, models.StatusOptedOut, w.status().Status)
+	require.Equal(t, wire.StatusOptedOut, w.status().Status)
 }
 
 func TestNobodyIsGreetedWhoOptedOut(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(w *world, _ *coach.Rules) { w.state.Greeted, w.state.Status = false, models.StatusOptedOut })
+	w := newWorld(t, func(w *world, _ *coach.Rules) { w.state.Greeted, w.state.Status = false, wire.StatusOptedOut })
 	w.run(time.Hour)
 	require.Empty(t, w.carrier.sent)
 	require.Zero(t, w.model.count())
@@ -274,7 +275,7 @@ func TestStopDropsPlans(t *testing.T) {
 		row, _, err := w.store.Outbox.QueueOperatorMessage(context.Background(), models.OperatorMessage{
 			ParticipantID: "conv_1", Body: "We moved.", Key: "k1", Actor: "op", Now: monday})
 		require.NoError(t, err)
-		w.env.UpdateWorkflow(models.UpdateSendMessage, "op", &updated{}, models.SendMessageRequest{OutboxID: row.ID})
+		w.env.UpdateWorkflow(wire.UpdateSendMessage, "op", &updated{}, wire.SendMessageRequest{OutboxID: row.ID})
 		w.deliver("STOP", "")
 		return say("too late"), nil
 	}
@@ -288,8 +289,8 @@ func TestModeIsRefusedAfterAnOptOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.at(time.Minute, func() { w.deliver("STOP", "") })
-	refused := w.update(time.Hour, models.UpdateSetMode, models.SetModeRequest{Mode: models.ModeFeedback})
+	refused := w.update(time.Hour, wire.UpdateSetMode, wire.SetModeRequest{Mode: wire.ModeFeedback})
 	w.run(2 * time.Hour)
 	require.ErrorContains(t, refused.rejected, "the participant is opted_out")
-	require.Equal(t, models.ModeIntake, w.status().Mode)
+	require.Equal(t, wire.ModeIntake, w.status().Mode)
 }

@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // sendTurn ends the turn: its entries and outbox rows are stored, and the rows
@@ -16,15 +17,15 @@ import (
 // parts behind it. What the tables do not show of the state goes along; where
 // that was not saved, because the turn came to nothing or had been stored
 // before, it stays unsaved.
-func (t *turn) sendTurn(ctx workflow.Context, w turnText) models.SendSMSResult {
-	in := models.SendTurnInput{Begin: t.beginInput(ctx), End: models.PersistTurnInput{
+func (t *turn) sendTurn(ctx workflow.Context, w turnText) wire.SendSMSResult {
+	in := wire.SendTurnInput{Begin: t.beginInput(ctx), End: wire.PersistTurnInput{
 		ParticipantID: t.participant.state.ParticipantID,
 		TurnID:        t.id, Mode: t.mode, Plan: t.plan,
 		Source: w.source, Step: w.step, Now: workflow.Now(ctx), State: t.participant.unsavedState(ctx),
 	}, LeaveUnsettled: true, Sent: t.onceSent(ctx)}
 	handed := t.participant.unsaved
 	t.participant.unsaved = unsaved{}
-	out := models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxCanceled}}
+	out := wire.SendTurnResult{First: wire.SendSMSResult{Status: wire.OutboxCanceled}}
 	sendCtx := t.sendOptions(ctx, fmt.Sprintf("%s of turn %d", t.plan.Kind, t.number))
 	ending := workflow.ExecuteActivity(sendCtx, closing.SendTurn, in)
 	err := t.awaitSend(ctx, ending, &out)
@@ -36,7 +37,7 @@ func (t *turn) sendTurn(ctx workflow.Context, w turnText) models.SendSMSResult {
 	}
 	if err != nil {
 		workflow.GetLogger(ctx).Error("ending turn failed", "turn", t.id, "error", err)
-		return models.SendSMSResult{Status: models.OutboxFailed}
+		return wire.SendSMSResult{Status: wire.OutboxFailed}
 	}
 	t.applyPrepared(out.Begun)
 	if out.Decided != nil {
@@ -54,7 +55,7 @@ func (t *turn) sendTurn(ctx workflow.Context, w turnText) models.SendSMSResult {
 // result unknown, it and those behind it are settled beside the turn.
 func (t *turn) sendRows(ctx workflow.Context, ids []string) {
 	for i, id := range ids {
-		if sent := t.sendRow(ctx, id); sent.Status == models.OutboxSending {
+		if sent := t.sendRow(ctx, id); sent.Status == wire.OutboxSending {
 			t.settleLater(ctx, func(workflow.Context) []string { return ids[i:] })
 			return
 		}
@@ -62,10 +63,10 @@ func (t *turn) sendRows(ctx workflow.Context, ids []string) {
 }
 
 // sendRow sends one stored row and returns its result.
-func (t *turn) sendRow(ctx workflow.Context, id string) models.SendSMSResult {
-	var out models.SendSMSResult
+func (t *turn) sendRow(ctx workflow.Context, id string) wire.SendSMSResult {
+	var out wire.SendSMSResult
 	sendCtx := t.sendOptions(ctx, "send "+id)
-	sending := workflow.ExecuteActivity(sendCtx, posts.SendSMS, models.SendSMSInput{OutboxID: id, LeaveUnsettled: true})
+	sending := workflow.ExecuteActivity(sendCtx, posts.SendSMS, wire.SendSMSInput{OutboxID: id, LeaveUnsettled: true})
 	err := t.awaitSend(ctx, sending, &out)
 	if !sending.IsReady() {
 		t.settleLater(ctx, func(ctx workflow.Context) []string { return unsettledRow(ctx, sending, id) })
@@ -79,15 +80,15 @@ func (t *turn) sendRow(ctx workflow.Context, id string) models.SendSMSResult {
 // sendToolTexts sends what a tool has written for the person, before the next
 // round, so that it arrives before the final text. A person who left or opted
 // out meanwhile gets nothing more.
-func (t *turn) sendToolTexts(ctx workflow.Context, in models.ToolEffect) {
+func (t *turn) sendToolTexts(ctx workflow.Context, in wire.ToolEffect) {
 	t.sentDuringTurn = t.sentDuringTurn || in.Shown
 	for i, id := range in.Send {
 		if t.mustStop() {
 			return
 		}
 		sent := t.sendRow(ctx, id)
-		left := sent.Status == models.OutboxSending
-		t.sentDuringTurn = t.sentDuringTurn || left || !sent.AcceptedAt.IsZero() || sent.Status == models.OutboxUnknown
+		left := sent.Status == wire.OutboxSending
+		t.sentDuringTurn = t.sentDuringTurn || left || !sent.AcceptedAt.IsZero() || sent.Status == wire.OutboxUnknown
 		if left {
 			t.settleLater(ctx, func(workflow.Context) []string { return in.Send[i:] })
 			return
@@ -100,7 +101,7 @@ func (t *turn) sendToolTexts(ctx workflow.Context, in models.ToolEffect) {
 // of a removal: the send goes on by itself, and its next attempt is refused by
 // the gate.
 func (t *turn) awaitSend(ctx workflow.Context, future workflow.Future, out any) error {
-	if !t.plan.Kind.Spec().Coaching {
+	if !models.TurnSpecOf(t.plan.Kind).Coaching {
 		return future.Get(ctx, out)
 	}
 	return t.awaitActivity(ctx, future, out)
@@ -109,7 +110,7 @@ func (t *turn) awaitSend(ctx workflow.Context, future workflow.Future, out any) 
 // settledSend is a turn whose first row was settled after the turn had ended.
 type settledSend struct {
 	turn   *turn
-	result models.SendSMSResult
+	result wire.SendSMSResult
 }
 
 // settleFirst settles rows of a turn beside the turns that follow it, and has the
@@ -146,10 +147,10 @@ func (t *turn) settleBeside(ctx workflow.Context, work func(workflow.Context)) {
 }
 
 // settleRow waits for a row until its result is known.
-func (t *turn) settleRow(ctx workflow.Context, id string) models.SendSMSResult {
-	var out models.SendSMSResult
+func (t *turn) settleRow(ctx workflow.Context, id string) wire.SendSMSResult {
+	var out wire.SendSMSResult
 	sendCtx := t.sendOptions(ctx, "settle "+id)
-	if err := workflow.ExecuteActivity(sendCtx, posts.SendSMS, models.SendSMSInput{OutboxID: id}).Get(ctx, &out); err != nil {
+	if err := workflow.ExecuteActivity(sendCtx, posts.SendSMS, wire.SendSMSInput{OutboxID: id}).Get(ctx, &out); err != nil {
 		workflow.GetLogger(ctx).Warn("text not sent", "outbox", id, "error", err)
 	}
 	return out
@@ -158,7 +159,7 @@ func (t *turn) settleRow(ctx workflow.Context, id string) models.SendSMSResult {
 // unsettledOfTurn waits for an activity that ends a turn, and names the rows that
 // it left unsettled.
 func unsettledOfTurn(ctx workflow.Context, ending workflow.Future) []string {
-	var out models.SendTurnResult
+	var out wire.SendTurnResult
 	if err := ending.Get(ctx, &out); err != nil || out.Unsettled == "" {
 		return nil
 	}
@@ -168,8 +169,8 @@ func unsettledOfTurn(ctx workflow.Context, ending workflow.Future) []string {
 // unsettledRow waits for the send of a row, and names the row where it was left
 // unsettled.
 func unsettledRow(ctx workflow.Context, sending workflow.Future, id string) []string {
-	var out models.SendSMSResult
-	if err := sending.Get(ctx, &out); err != nil || out.Status != models.OutboxSending {
+	var out wire.SendSMSResult
+	if err := sending.Get(ctx, &out); err != nil || out.Status != wire.OutboxSending {
 		return nil
 	}
 	return []string{id}
@@ -186,7 +187,7 @@ func (p *participant) hasNoPendingSends() bool {
 // revision of the state that they were asked with.
 type decidedSend struct {
 	asked    revision
-	decision models.Decision
+	decision wire.Decision
 }
 
 // revision tells whether the state has changed while a turn waited: by texts and
@@ -196,19 +197,19 @@ type revision struct {
 	turns, commands int
 }
 
-func revisionOf(state models.ParticipantState) revision {
+func revisionOf(state wire.ParticipantState) revision {
 	return revision{lastSeq: state.Inbox.LastSeq, turns: state.Turn, commands: len(state.Commands)}
 }
 
 // onceSent returns what the rules are asked when the carrier has taken the turn's
 // text; nil for turns from which nothing follows. It goes along with the send: a
 // local activity of its own would cost an event of every prompt.
-func (t *turn) onceSent(ctx workflow.Context) *models.DecideInput {
-	kind := t.plan.Kind.Spec().Sent
+func (t *turn) onceSent(ctx workflow.Context) *wire.DecideInput {
+	kind := models.TurnSpecOf(t.plan.Kind).Sent
 	if kind == "" {
 		return nil
 	}
-	return &models.DecideInput{State: t.participant.state.Clone(), Event: models.Event{Kind: kind, Plan: t.plan}, Now: workflow.Now(ctx)}
+	return &wire.DecideInput{State: t.participant.state.Clone(), Event: wire.Event{Kind: kind, Plan: t.plan}, Now: workflow.Now(ctx)}
 }
 
 // applySendResult tells the rules how a prompt fared, and that a check-in went
@@ -216,17 +217,17 @@ func (t *turn) onceSent(ctx workflow.Context) *models.DecideInput {
 // later. What the rules have said already holds while they would be asked with
 // the same state. Texts that come back from a reply are of an activity's result, which
 // older histories do not hold: they need no change id.
-func (t *turn) applySendResult(ctx workflow.Context, sent models.SendSMSResult) {
+func (t *turn) applySendResult(ctx workflow.Context, sent wire.SendSMSResult) {
 	if len(sent.Returned) > 0 {
 		t.participant.state.Inbox.Return(sent.Returned)
 		t.participant.news = true
 	}
-	kind := t.plan.Kind.Spec().Sent
+	kind := models.TurnSpecOf(t.plan.Kind).Sent
 	switch accepted := !sent.AcceptedAt.IsZero(); {
-	case sent.Status == models.OutboxSending || kind == "":
+	case sent.Status == wire.OutboxSending || kind == "":
 		return
-	case !accepted && t.plan.Kind == models.TurnPrompt:
-		kind = models.EventPromptFailed
+	case !accepted && t.plan.Kind == wire.TurnPrompt:
+		kind = wire.EventPromptFailed
 	case !accepted:
 		return
 	}
@@ -236,5 +237,5 @@ func (t *turn) applySendResult(ctx workflow.Context, sent models.SendSMSResult) 
 		t.participant.prompted = true
 		return
 	}
-	t.participant.handleEvent(ctx, models.Event{Kind: kind, Plan: t.plan, At: sent.AcceptedAt})
+	t.participant.handleEvent(ctx, wire.Event{Kind: kind, Plan: t.plan, At: sent.AcceptedAt})
 }

@@ -7,20 +7,20 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // timer is the one armed timer; at and due name what it waits for.
 type timer struct {
-	due    models.Due
+	due    wire.Due
 	future workflow.Future
 	cancel workflow.CancelFunc
 }
 
 // earliestDue returns the due time that comes first; nil when there is none. Of
 // two at the same instant the one that was set first goes first.
-func (p *participant) earliestDue() *models.Due {
-	var first *models.Due
+func (p *participant) earliestDue() *wire.Due {
+	var first *wire.Due
 	for i := range p.state.Due {
 		if first == nil || p.state.Due[i].At.Before(first.At) {
 			first = &p.state.Due[i]
@@ -30,7 +30,7 @@ func (p *participant) earliestDue() *models.Due {
 }
 
 // passedDue returns the earliest due time if it has passed, otherwise nil.
-func (p *participant) passedDue(ctx workflow.Context) *models.Due {
+func (p *participant) passedDue(ctx workflow.Context) *wire.Due {
 	if due := p.earliestDue(); due != nil && !due.At.After(workflow.Now(ctx)) {
 		return due
 	}
@@ -38,12 +38,12 @@ func (p *participant) passedDue(ctx workflow.Context) *models.Due {
 }
 
 // popDue removes a due time and returns it.
-func (p *participant) popDue(due models.Due) models.Due {
+func (p *participant) popDue(due wire.Due) wire.Due {
 	p.clearDue(due.Kind, due.Ref)
 	return due
 }
 
-func (p *participant) setDue(due models.Due) {
+func (p *participant) setDue(due wire.Due) {
 	due.At = due.At.UTC()
 	p.clearDue(due.Kind, due.Ref)
 	p.state.Due = append(p.state.Due, due)
@@ -51,8 +51,8 @@ func (p *participant) setDue(due models.Due) {
 
 // clearDue removes the due time of a kind and reference; an empty reference
 // removes all of that kind.
-func (p *participant) clearDue(kind models.DueKind, ref string) {
-	p.state.Due = slices.DeleteFunc(p.state.Due, func(d models.Due) bool {
+func (p *participant) clearDue(kind wire.DueKind, ref string) {
+	p.state.Due = slices.DeleteFunc(p.state.Due, func(d wire.Due) bool {
 		return d.Kind == kind && (ref == "" || d.Ref == ref)
 	})
 }
@@ -81,7 +81,7 @@ func (p *participant) armTimer(ctx workflow.Context) {
 	if due == nil {
 		return
 	}
-	if due.Kind == models.DueDailyPrompt && p.turned {
+	if due.Kind == wire.DueDailyPrompt && p.turned {
 		// Noted once a run, ahead of the prompt: it is not to wait for that. A run
 		// that only sleeps notes nothing.
 		decidesWithRound(ctx)
@@ -93,7 +93,7 @@ func (p *participant) armTimer(ctx workflow.Context) {
 
 // describeDue names a due time for the Temporal UI: kind, instant, what it
 // belongs to. No personal data: summaries are kept with the history.
-func describeDue(due models.Due) string {
+func describeDue(due wire.Due) string {
 	text := fmt.Sprintf("%s at %s", due.Kind, due.At.Format(time.RFC3339))
 	if due.Ref != "" {
 		text += " (" + due.Ref + ")"

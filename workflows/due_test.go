@@ -8,6 +8,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // eleven is 11:00 in New York on the Monday of the tests.
@@ -27,7 +28,7 @@ func TestDailyPromptSilenceTakesEveryStep(t *testing.T) {
 	require.WithinDuration(t, sentAt.Add(20*time.Minute), got[1].At, time.Second, "5 min to feedback, 15 more to the question")
 	require.WithinDuration(t, sentAt.Add(20*time.Minute+3*time.Hour), got[2].At, time.Second)
 	require.WithinDuration(t, sentAt.Add(5*time.Hour), got[3].At, time.Second)
-	require.Equal(t, models.ModeFeedback, w.status().Mode)
+	require.Equal(t, wire.ModeFeedback, w.status().Mode)
 	require.Len(t, w.carrier.of(models.KindPrompt), 2, "the next day's prompt at the same local time")
 	require.WithinDuration(t, sentAt.Add(24*time.Hour), w.carrier.of(models.KindPrompt)[1].At, time.Second)
 	require.Len(t, w.carrier.of(models.KindReminder), 1)
@@ -40,7 +41,7 @@ func TestReplyCancelsEverythingThatWaitedForIt(t *testing.T) {
 	w.run(20 * time.Hour)
 
 	require.Equal(t, []models.EntryKind{models.KindPrompt, models.KindReply}, w.carrier.kinds())
-	require.Equal(t, models.ModeIntake, w.status().Mode, "an answer within five minutes: no automatic feedback")
+	require.Equal(t, wire.ModeIntake, w.status().Mode, "an answer within five minutes: no automatic feedback")
 	require.Nil(t, w.status().Pending)
 	require.Contains(t, w.model.requests[1].Messages[0].Content, "# Outstanding prompt", "the model knows what was sent")
 }
@@ -73,9 +74,9 @@ func TestReminderNotSentOnceTheReplyIsStored(t *testing.T) {
 	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven),
 		withRules(func(r *coach.Rules) { r.AutoFeedbackDelay = 0 }))
 	// The text is in the database, and its signal is not yet delivered.
-	var signal models.MessageReceived
+	var signal wire.InboxItem
 	w.at(5*time.Hour+49*time.Minute, func() { signal = w.accept("done") })
-	w.at(6*time.Hour, func() { w.env.SignalWorkflow(models.SignalMessageReceived, signal) })
+	w.at(6*time.Hour, func() { w.env.SignalWorkflow(wire.SignalMessageReceived, signal) })
 	w.run(8 * time.Hour)
 	require.Empty(t, w.carrier.of(models.KindReminder))
 	require.Len(t, w.carrier.of(models.KindReply), 1)
@@ -143,34 +144,34 @@ func TestDelayedTransition(t *testing.T) {
 		w.model.answer = script
 		return w
 	}
-	modeAt := func(w *world, offset time.Duration, into *models.Mode) {
+	modeAt := func(w *world, offset time.Duration, into *wire.Mode) {
 		w.at(offset, func() { *into = w.status().Mode })
 	}
 
 	t.Run("applied at its instant", func(t *testing.T) {
 		t.Parallel()
 		w := start(t)
-		var before, after models.Mode
+		var before, after wire.Mode
 		w.text(0, "later")
 		modeAt(w, 59*time.Minute, &before)
 		modeAt(w, 61*time.Minute, &after)
 		w.run(2 * time.Hour)
-		require.Equal(t, []models.Mode{models.ModeIntake, models.ModeFeedback}, []models.Mode{before, after})
+		require.Equal(t, []wire.Mode{wire.ModeIntake, wire.ModeFeedback}, []wire.Mode{before, after})
 	})
 	t.Run("fractions count", func(t *testing.T) {
 		t.Parallel()
 		w := start(t)
-		var before, after models.Mode
+		var before, after wire.Mode
 		w.text(0, "half")
 		modeAt(w, 25*time.Second, &before)
 		modeAt(w, 40*time.Second, &after)
 		w.run(time.Hour)
-		require.Equal(t, []models.Mode{models.ModeIntake, models.ModeFeedback}, []models.Mode{before, after})
+		require.Equal(t, []wire.Mode{wire.ModeIntake, wire.ModeFeedback}, []wire.Mode{before, after})
 	})
 	t.Run("a later one replaces an earlier one", func(t *testing.T) {
 		t.Parallel()
 		w := start(t)
-		var due []models.Due
+		var due []wire.Due
 		w.text(0, "later")
 		w.text(time.Minute, "sooner")
 		w.at(2*time.Minute, func() { due = w.status().Due })
@@ -184,7 +185,7 @@ func TestDelayedTransition(t *testing.T) {
 		w.text(0, "later")
 		w.text(time.Minute, "now")
 		w.run(2 * time.Hour)
-		require.Equal(t, models.ModeIntake, w.status().Mode)
+		require.Equal(t, wire.ModeIntake, w.status().Mode)
 		require.Empty(t, w.status().Due)
 	})
 }
@@ -195,7 +196,7 @@ func TestZoneChangeMovesTheDueTimeAndNeverDoublesADay(t *testing.T) {
 		withRules(func(r *coach.Rules) { r.AutoFeedbackDelay, r.ReminderDelay = 0, 0 }))
 	// An hour after Monday's prompt the person flies west, where 11:00 is still
 	// ahead.
-	u := w.update(2*time.Hour, models.UpdateParticipant, models.ParticipantChanged{Zone: "America/Los_Angeles"})
+	u := w.update(2*time.Hour, wire.UpdateParticipant, wire.ParticipantChanged{Zone: "America/Los_Angeles"})
 	w.run(30 * time.Hour)
 	require.NoError(t, u.rejected)
 	require.True(t, u.done)
@@ -218,7 +219,7 @@ func TestQuietBandEndsWhenTheZoneIsStated(t *testing.T) {
 			r.Quiet, err = coach.ParseQuietHours("21:00-08:00")
 			require.NoError(t, err)
 		}), func(w *world, _ *coach.Rules) { w.state.ZoneAssumed = true })
-		w.update(time.Minute, models.UpdateParticipant, models.ParticipantChanged{Zone: w.state.Zone, ZoneAssumed: !stated})
+		w.update(time.Minute, wire.UpdateParticipant, wire.ParticipantChanged{Zone: w.state.Zone, ZoneAssumed: !stated})
 		w.run(12 * time.Hour)
 		require.Len(t, w.carrier.of(models.KindPrompt), 1, "a chosen time is exempt")
 		asked := w.carrier.of(models.KindFeedbackQuestion)

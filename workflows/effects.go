@@ -8,6 +8,7 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Activity types are referred to through nil receivers; the worker registers
@@ -25,67 +26,67 @@ var (
 // rule that fails for good is a defect of ours: it is logged, and the event
 // changes nothing, so that one bad case cannot stop a participant's workflow. It
 // returns why the rules refused what was asked for, and nothing otherwise.
-func (p *participant) handleEvent(ctx workflow.Context, ev models.Event) (refused string) {
-	decision := p.decide(ctx, models.DecideInput{State: p.state.Clone(), Event: ev, Now: workflow.Now(ctx)})
+func (p *participant) handleEvent(ctx workflow.Context, ev wire.Event) (refused string) {
+	decision := p.decide(ctx, wire.DecideInput{State: p.state.Clone(), Event: ev, Now: workflow.Now(ctx)})
 	p.applyEffects(decision.Effects)
 	return decision.Refused
 }
 
 // decide asks the rules; where they fail, nothing follows.
-func (p *participant) decide(ctx workflow.Context, in models.DecideInput) *models.Decision {
-	var decision models.Decision
+func (p *participant) decide(ctx workflow.Context, in wire.DecideInput) *wire.Decision {
+	var decision wire.Decision
 	if err := workflow.ExecuteLocalActivity(withLocalOptions(ctx), rules.Decide, in).Get(ctx, &decision); err != nil {
 		workflow.GetLogger(ctx).Error("rule failed, event dropped", "event", in.Event.Kind, "error", err)
-		return &models.Decision{}
+		return &wire.Decision{}
 	}
 	return &decision
 }
 
 // applyEffects carries out decided effects in order.
-func (p *participant) applyEffects(effects []models.Effect) {
+func (p *participant) applyEffects(effects []wire.Effect) {
 	for _, e := range effects {
 		p.applyOne(e)
 	}
 }
 
-func (p *participant) applyOne(e models.Effect) {
+func (p *participant) applyOne(e wire.Effect) {
 	switch e.Kind {
-	case models.EffectSetDue:
+	case wire.EffectSetDue:
 		p.setDue(e.Due)
-	case models.EffectClearDue:
+	case wire.EffectClearDue:
 		p.clearDue(e.Due.Kind, e.Due.Ref)
-	case models.EffectSetMode:
+	case wire.EffectSetMode:
 		p.state.Mode, p.unsaved.mode = e.Mode, true
-	case models.EffectSetStatus:
+	case wire.EffectSetStatus:
 		p.setStatus(e.Status)
-	case models.EffectSetZone:
+	case wire.EffectSetZone:
 		p.state.Zone, p.state.ZoneAssumed = e.Zone, e.ZoneAssumed
-	case models.EffectPutSchedule:
+	case wire.EffectPutSchedule:
 		p.putSchedule(*e.Schedule)
-	case models.EffectDropSchedule:
+	case wire.EffectDropSchedule:
 		p.dropSchedule(e.Schedule.ID)
-	case models.EffectSetPending, models.EffectClearPending:
+	case wire.EffectSetPending, wire.EffectClearPending:
 		p.state.Pending = e.Pending // nil when it is cleared
-	case models.EffectMissPrompt, models.EffectLeaveOut:
+	case wire.EffectMissPrompt, wire.EffectLeaveOut:
 		p.noteLeftOut(e)
-	case models.EffectStartTurn:
+	case wire.EffectStartTurn:
 		p.addPlan(*e.Turn)
-	case models.EffectCountCheckIn, models.EffectCountInitiated, models.EffectSetSubagents:
+	case wire.EffectCountCheckIn, wire.EffectCountInitiated, wire.EffectSetSubagents:
 		p.applyCount(e)
-	case models.EffectTakeOver:
+	case wire.EffectTakeOver:
 		p.setTakeOver(e.Until)
-	case models.EffectStartSubagent:
+	case wire.EffectStartSubagent:
 		// The turn starts it (startSubagents): it has to wait for the start.
-	case models.EffectEnd:
+	case wire.EffectEnd:
 		p.state.Ended = true
 		// What was planned before the person left must not run after it.
-		p.plans = slices.DeleteFunc(p.plans, func(plan models.TurnPlan) bool { return plan.Kind != models.TurnNotice })
+		p.plans = slices.DeleteFunc(p.plans, func(plan wire.TurnPlan) bool { return plan.Kind != wire.TurnNotice })
 	}
 }
 
 // noteLeftOut notes what is not sent, for the tables.
-func (p *participant) noteLeftOut(e models.Effect) {
-	if e.Kind == models.EffectMissPrompt {
+func (p *participant) noteLeftOut(e wire.Effect) {
+	if e.Kind == wire.EffectMissPrompt {
 		p.unsaved.missed = append(p.unsaved.missed, *e.Missed)
 		return
 	}
@@ -93,11 +94,11 @@ func (p *participant) noteLeftOut(e models.Effect) {
 }
 
 // applyCount takes over what was counted.
-func (p *participant) applyCount(e models.Effect) {
+func (p *participant) applyCount(e wire.Effect) {
 	switch e.Kind { //nolint:exhaustive // those that count
-	case models.EffectCountCheckIn:
+	case wire.EffectCountCheckIn:
 		p.state.CheckIns = e.CheckIns
-	case models.EffectCountInitiated:
+	case wire.EffectCountInitiated:
 		p.state.Initiated = e.Initiated
 	default:
 		p.state.Subagents = e.Subagents
@@ -106,21 +107,21 @@ func (p *participant) applyCount(e models.Effect) {
 
 // addPlan takes a decided turn. With the first one that the person reads the
 // greeting is no longer to be sent.
-func (p *participant) addPlan(plan models.TurnPlan) {
-	if plan.Kind == models.TurnGreeting || plan.Introduce {
+func (p *participant) addPlan(plan wire.TurnPlan) {
+	if plan.Kind == wire.TurnGreeting || plan.Introduce {
 		p.state.GreetingAt = time.Time{}
 	}
 	p.plans = append(p.plans, plan)
 }
 
-func (p *participant) setStatus(status models.Status) {
+func (p *participant) setStatus(status wire.Status) {
 	p.state.Status, p.unsaved.status = status, true
-	if status == models.StatusOptedOut {
+	if status == wire.StatusOptedOut {
 		// Of what was planned before, only the texts are still taken along.
 		for _, plan := range p.plans {
-			p.addMissed(plan, string(models.StatusOptedOut))
+			p.addMissed(plan, string(wire.StatusOptedOut))
 		}
-		p.plans = slices.DeleteFunc(p.plans, func(plan models.TurnPlan) bool { return plan.Kind != models.TurnMessage })
+		p.plans = slices.DeleteFunc(p.plans, func(plan wire.TurnPlan) bool { return plan.Kind != wire.TurnMessage })
 	}
 }
 
@@ -134,12 +135,12 @@ func (p *participant) setTakeOver(until time.Time) {
 	for _, plan := range p.plans {
 		p.addMissed(plan, models.MissedTakenOver)
 	}
-	p.plans = slices.DeleteFunc(p.plans, func(plan models.TurnPlan) bool { return plan.Kind.Spec().Coaching })
+	p.plans = slices.DeleteFunc(p.plans, func(plan wire.TurnPlan) bool { return models.TurnSpecOf(plan.Kind).Coaching })
 }
 
-func (p *participant) putSchedule(s models.Schedule) {
+func (p *participant) putSchedule(s wire.Schedule) {
 	p.unsaved.schedules = true
-	i := slices.IndexFunc(p.state.Schedules, func(x models.Schedule) bool { return x.ID == s.ID })
+	i := slices.IndexFunc(p.state.Schedules, func(x wire.Schedule) bool { return x.ID == s.ID })
 	if i < 0 {
 		p.state.Schedules = append(p.state.Schedules, s)
 		return
@@ -149,5 +150,5 @@ func (p *participant) putSchedule(s models.Schedule) {
 
 func (p *participant) dropSchedule(id string) {
 	p.unsaved.schedules = true
-	p.state.Schedules = slices.DeleteFunc(p.state.Schedules, func(x models.Schedule) bool { return x.ID == id })
+	p.state.Schedules = slices.DeleteFunc(p.state.Schedules, func(x wire.Schedule) bool { return x.ID == id })
 }

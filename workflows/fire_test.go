@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -125,7 +126,7 @@ func TestUnderConstantFire(t *testing.T) {
 	require.GreaterOrEqual(t, len(runs), events/600, "a run ends soon after its 200 events")
 	for i := range n.status("conv_ann").Turns {
 		turn := models.TurnID("conv_ann", i+1)
-		if got, err := n.store.Turns.TurnContext(n.ctx, turn, 1); err == nil && got.Turn.Kind == models.TurnReply {
+		if got, err := n.store.Turns.TurnContext(n.ctx, turn, 1); err == nil && got.Turn.Kind == wire.TurnReply {
 			require.Equal(t, 1, n.post.times(models.OutboxID(turn, 1)), "%s was not answered", turn)
 		}
 	}
@@ -139,11 +140,11 @@ func TestUnderConstantFire(t *testing.T) {
 // command sends one operator's command and looks at its answer.
 func (n *serverFixture) command(id string, who, round int) {
 	options := client.UpdateWorkflowOptions{WorkflowID: models.WorkflowID("conv_ann"), UpdateID: id, WaitForStage: client.WorkflowUpdateStageCompleted}
-	mode := models.ModeIntake
+	mode := wire.ModeIntake
 	if who%2 == 0 {
-		mode = models.ModeFeedback
+		mode = wire.ModeFeedback
 	}
-	options.UpdateName, options.Args = models.UpdateSetMode, []any{models.SetModeRequest{Mode: mode}}
+	options.UpdateName, options.Args = wire.UpdateSetMode, []any{wire.SetModeRequest{Mode: mode}}
 	letter := round%4 == 3
 	if letter {
 		row, _, err := n.store.Outbox.QueueOperatorMessage(n.ctx, models.OperatorMessage{ParticipantID: "conv_ann", Body: "letter " + id, Key: id, Actor: "op", Now: time.Now()})
@@ -152,7 +153,7 @@ func (n *serverFixture) command(id string, who, round int) {
 			return
 		}
 		n.letters.Store(row.ID, true)
-		options.UpdateName, options.Args = models.UpdateSendMessage, []any{models.SendMessageRequest{OutboxID: row.ID}}
+		options.UpdateName, options.Args = wire.UpdateSendMessage, []any{wire.SendMessageRequest{OutboxID: row.ID}}
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, patience)
 	defer cancel()
@@ -168,9 +169,9 @@ func (n *serverFixture) command(id string, who, round int) {
 // ask sends a command until it is answered. A command that reaches the server
 // while the run is continued is refused before it is accepted, and is sent again
 // under its id, as the relay does.
-func (n *serverFixture) ask(ctx context.Context, options client.UpdateWorkflowOptions) (models.StatusView, error) {
+func (n *serverFixture) ask(ctx context.Context, options client.UpdateWorkflowOptions) (wire.StatusView, error) {
 	for {
-		var view models.StatusView
+		var view wire.StatusView
 		handle, err := n.client.UpdateWorkflow(ctx, options)
 		if err == nil {
 			err = handle.Get(ctx, &view)

@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // upserts collects what the search attributes of the flags were set to.
@@ -18,12 +19,12 @@ func (w *world) upserts() *[]string {
 	said := &[]string{}
 	w.env.OnUpsertTypedSearchAttributes(mock.Anything).Run(func(args mock.Arguments) {
 		attributes := args.Get(0).(temporal.SearchAttributes)
-		if kinds, ok := attributes.GetKeywordList(temporal.NewSearchAttributeKeyKeywordList(models.AttrAttention)); ok {
+		if kinds, ok := attributes.GetKeywordList(temporal.NewSearchAttributeKeyKeywordList(wire.AttrAttention)); ok {
 			*said = append(*said, kinds...)
 		} else if attributes.Size() == 0 { // something was unset, and nothing set
 			*said = append(*said, "none")
 		}
-		if reached, ok := attributes.GetBool(temporal.NewSearchAttributeKeyBool(models.AttrUnreachable)); ok {
+		if reached, ok := attributes.GetBool(temporal.NewSearchAttributeKeyBool(wire.AttrUnreachable)); ok {
 			*said = append(*said, map[bool]string{true: "unreachable!", false: "reachable!"}[reached])
 		}
 	}).Return(nil).Maybe()
@@ -38,7 +39,7 @@ func (w *world) tellFlags(offset time.Duration) {
 		require.NoError(w.t, err)
 		flags, err := w.store.Attention.ParticipantFlags(w.t.Context(), p)
 		require.NoError(w.t, err)
-		w.env.UpdateWorkflow(models.UpdateParticipant, models.NoticeUpdateID(int64(offset)), &updated{}, models.ParticipantChanged{Flags: &flags})
+		w.env.UpdateWorkflow(wire.UpdateParticipant, wire.NoticeUpdateID(int64(offset)), &updated{}, wire.ParticipantChanged{Flags: &flags})
 	})
 }
 
@@ -49,11 +50,11 @@ func (w *world) attend(offset time.Duration) {
 	})
 }
 
-func (w *world) openAttention() []models.Attention {
+func (w *world) openAttention() []wire.Attention {
 	w.t.Helper()
 	rows, err := w.store.Attention.OpenAttention(w.t.Context(), models.AttentionQuery{})
 	require.NoError(w.t, err)
-	kinds := []models.Attention{}
+	kinds := []wire.Attention{}
 	for _, row := range rows {
 		kinds = append(kinds, row.Kind)
 	}
@@ -73,8 +74,8 @@ func TestRefusalIsShown(t *testing.T) {
 	w.text(time.Minute, "hello again")
 	w.tellFlags(2 * time.Minute)
 	w.at(3*time.Minute, func() {
-		require.Equal(t, []models.Attention{models.AttentionRefusal}, w.openAttention())
-		require.Equal(t, []models.Attention{models.AttentionRefusal}, w.status().Flags.Attention)
+		require.Equal(t, []wire.Attention{wire.AttentionRefusal}, w.openAttention())
+		require.Equal(t, []wire.Attention{wire.AttentionRefusal}, w.status().Flags.Attention)
 	})
 	w.tellFlags(4 * time.Minute) // a second notice changes nothing
 	w.attend(5 * time.Minute)
@@ -90,11 +91,11 @@ func TestExhaustedSendIsShown(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		refusal models.CarrierError
-		open    models.Attention
+		open    wire.Attention
 		want    []string
 	}{
-		"unreachable": {models.CarrierError{Class: models.CarrierBadNumber, Code: "30005"}, models.AttentionUnreachable, []string{"unreachable", "unreachable!", "none"}},
-		"content":     {models.CarrierError{Class: models.CarrierContent, Code: "30007"}, models.AttentionSend, []string{"send", "none"}},
+		"unreachable": {models.CarrierError{Class: models.CarrierBadNumber, Code: "30005"}, wire.AttentionUnreachable, []string{"unreachable", "unreachable!", "none"}},
+		"content":     {models.CarrierError{Class: models.CarrierContent, Code: "30007"}, wire.AttentionSend, []string{"send", "none"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,7 +104,7 @@ func TestExhaustedSendIsShown(t *testing.T) {
 			w.carrier.refuse = func(models.SMS) error { return errors.Join(&tc.refusal) }
 			w.text(0, "hello")
 			w.tellFlags(time.Minute)
-			w.at(2*time.Minute, func() { require.Equal(t, []models.Attention{tc.open}, w.openAttention()) })
+			w.at(2*time.Minute, func() { require.Equal(t, []wire.Attention{tc.open}, w.openAttention()) })
 			w.attend(3 * time.Minute)
 			w.tellFlags(4 * time.Minute)
 			w.run(time.Hour)
@@ -117,7 +118,7 @@ func TestExhaustedSendIsShown(t *testing.T) {
 func TestFlagsOutliveTheRun(t *testing.T) {
 	t.Parallel()
 	raise := func(w *world) {
-		for _, kind := range []models.Attention{models.AttentionFlood, models.AttentionCrisis} {
+		for _, kind := range []wire.Attention{wire.AttentionFlood, wire.AttentionCrisis} {
 			_, err := w.store.Attention.RaiseAttention(w.t.Context(), models.AttentionEntry{ParticipantID: "conv_1", Kind: kind, RaisedAt: monday})
 			require.NoError(w.t, err)
 		}
@@ -129,9 +130,9 @@ func TestFlagsOutliveTheRun(t *testing.T) {
 		said := w.upserts()
 		w.tellFlags(time.Minute)
 		w.at(2*time.Minute, func() { w.env.SetContinueAsNewSuggested(true) })
-		w.update(3*time.Minute, models.UpdatePause)
+		w.update(3*time.Minute, wire.UpdatePause)
 		w.run(time.Hour)
-		want := models.ParticipantFlags{Attention: []models.Attention{models.AttentionCrisis, models.AttentionFlood}}
+		want := wire.ParticipantFlags{Attention: []wire.Attention{wire.AttentionCrisis, wire.AttentionFlood}}
 		next := w.continued()
 		require.Equal(t, want, next.Flags)
 		require.Equal(t, []string{"crisis", "flood"}, *said)

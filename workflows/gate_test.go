@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"coachline/models"
+	"coachline/models/wire"
 	"coachline/workflows/testdata/unordered"
 )
 
@@ -36,10 +36,10 @@ func TestTheGatesShut(t *testing.T) {
 	t.Run("replay finds changed commands", func(t *testing.T) {
 		t.Parallel()
 		replayer := worker.NewWorkflowReplayer()
-		changed := func(ctx workflow.Context, _ models.ParticipantState) error {
+		changed := func(ctx workflow.Context, _ wire.ParticipantState) error {
 			return unordered.Participant(ctx, map[string]string{"CallModel": ""})
 		}
-		replayer.RegisterWorkflowWithOptions(changed, workflow.RegisterOptions{Name: models.WorkflowType})
+		replayer.RegisterWorkflowWithOptions(changed, workflow.RegisterOptions{Name: wire.WorkflowType})
 		for _, f := range recorded(t) {
 			require.Error(t, replayer.ReplayWorkflowHistory(log.NewStructuredLogger(slog.New(slog.DiscardHandler)), f.history), f.path)
 		}

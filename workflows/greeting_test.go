@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // greetedLater is a person who was enrolled in quiet hours: the greeting is set
@@ -26,7 +27,7 @@ func TestGreetingWaitsForItsTime(t *testing.T) {
 	w := newWorld(t, greetedLater)
 	w.at(time.Hour, func() {
 		require.Empty(t, w.carrier.sent)
-		require.Equal(t, []models.Due{{Kind: models.DueGreeting, At: monday.Add(2 * time.Hour)}}, w.status().Due, "operators see when")
+		require.Equal(t, []wire.Due{{Kind: wire.DueGreeting, At: monday.Add(2 * time.Hour)}}, w.status().Due, "operators see when")
 	})
 	w.run(5 * time.Hour)
 	require.Equal(t, []models.EntryKind{models.KindGreeting}, w.carrier.kinds())
@@ -86,14 +87,14 @@ func TestNobodyIsGreetedWhoOptsOutBefore(t *testing.T) {
 func TestPausedBeforeTheGreeting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, greetedLater)
-	w.update(time.Hour, models.UpdatePause)
+	w.update(time.Hour, wire.UpdatePause)
 	w.at(3*time.Hour, func() { require.Empty(t, w.carrier.sent) })
 	w.at(4*time.Hour, func() {
-		active := models.StatusActive
+		active := wire.StatusActive
 		_, err := w.store.People.UpdateParticipant(context.Background(), models.ParticipantUpdate{
 			ID: "conv_1", Patch: models.ParticipantPatch{Status: &active}, Now: w.env.Now().UTC()})
 		require.NoError(t, err)
-		w.env.UpdateWorkflow(models.UpdateResume, "n9", &updated{}, models.ResumeRequest{})
+		w.env.UpdateWorkflow(wire.UpdateResume, "n9", &updated{}, wire.ResumeRequest{})
 	})
 	w.run(6 * time.Hour)
 	require.Equal(t, []models.EntryKind{models.KindGreeting}, w.carrier.kinds())

@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Bounds of one run of the workflow, beside the server's own suggestion.
@@ -19,19 +20,19 @@ const (
 // It runs in the one coroutine that also continues as new: a second receiver
 // would lose the signal it holds at that moment.
 func (p *participant) receiveSignals(ctx workflow.Context) {
-	var item models.MessageReceived
+	var item wire.InboxItem
 	for p.texts.ReceiveAsync(&item) {
 		if p.state.Inbox.Hear(item) {
 			p.arrived = append(p.arrived, item)
 		} else {
 			p.repeats = append(p.repeats, item)
 		}
-		item = models.MessageReceived{}
+		item = wire.InboxItem{}
 	}
-	var done models.Subagent
+	var done wire.Subagent
 	for p.reports.ReceiveAsync(&done) {
-		p.state.Commands = append(p.state.Commands, models.Command{ID: done.TurnID, Kind: models.CommandSubagent, Subagent: done})
-		done = models.Subagent{}
+		p.state.Commands = append(p.state.Commands, wire.Command{ID: done.TurnID, Kind: wire.CommandSubagent, Subagent: done})
+		done = wire.Subagent{}
 	}
 	p.takeCancellation()
 	p.takeArrived(ctx)
@@ -42,11 +43,11 @@ func (p *participant) receiveSignals(ctx workflow.Context) {
 // text after START as one of a person who has opted out.
 func (p *participant) takeArrived(ctx workflow.Context) {
 	first := p.firstHolding()
-	isHeld := func(item models.MessageReceived) bool { return first > 0 && item.Notice > first }
+	isHeld := func(item wire.InboxItem) bool { return first > 0 && item.Notice > first }
 	if slices.ContainsFunc(p.arrived, isHeld) && !keepsOrder(ctx) {
 		first = 0
 	}
-	p.arrived = slices.DeleteFunc(p.arrived, func(item models.MessageReceived) bool {
+	p.arrived = slices.DeleteFunc(p.arrived, func(item wire.InboxItem) bool {
 		if isHeld(item) {
 			return false
 		}
@@ -59,7 +60,7 @@ func (p *participant) takeArrived(ctx workflow.Context) {
 // checkNumbers asks the tables about texts that came under a number which was seen
 // before. Most were delivered again; after a fail-over that lost commits they are new.
 func (p *participant) checkNumbers(ctx workflow.Context) {
-	in := models.NumberCheck{
+	in := wire.NumberCheck{
 		ParticipantID: p.state.ParticipantID, LastSeq: p.state.Inbox.LastSeq, LastNotice: p.state.Notices.Last,
 		Repeated: p.repeats, Now: workflow.Now(ctx),
 	}
@@ -70,7 +71,7 @@ func (p *participant) checkNumbers(ctx workflow.Context) {
 	for _, item := range slices.Concat(p.state.Inbox.Items, p.arrived) {
 		in.Held = append(in.Held, item.MessageID)
 	}
-	var fresh []models.InboxItem
+	var fresh []wire.InboxItem
 	if err := workflow.ExecuteLocalActivity(withLocalOptions(ctx), turns.CheckNumbers, in).Get(ctx, &fresh); err != nil {
 		workflow.GetLogger(ctx).Error("checking numbers failed", "error", err)
 		return
@@ -115,23 +116,23 @@ func (p *participant) hasTexts() bool { return len(p.state.Inbox.Items)+len(p.ar
 // isLeaving reports whether the person is gone or going; then no coaching text
 // may be started.
 func (p *participant) isLeaving() bool {
-	return p.state.Ended || p.cancellation.isWaiting() || slices.ContainsFunc(p.state.Commands, func(c models.Command) bool {
-		return c.Kind == models.CommandUnenroll || c.Kind == models.CommandCancel
+	return p.state.Ended || p.cancellation.isWaiting() || slices.ContainsFunc(p.state.Commands, func(c wire.Command) bool {
+		return c.Kind == wire.CommandUnenroll || c.Kind == wire.CommandCancel
 	})
 }
 
 // mustStop reports whether the turn that runs may not coach any more: the
 // person is leaving, has opted out, or has done so in a command that waits.
 func (p *participant) mustStop() bool {
-	return p.isLeaving() || p.state.Status == models.StatusOptedOut ||
-		slices.ContainsFunc(p.state.Commands, func(c models.Command) bool { return c.Status == models.StatusOptedOut })
+	return p.isLeaving() || p.state.Status == wire.StatusOptedOut ||
+		slices.ContainsFunc(p.state.Commands, func(c wire.Command) bool { return c.Status == wire.StatusOptedOut })
 }
 
 // isTakenOver reports whether an operator writes in the place of the coach, or
 // has done so in a command that waits.
 func (p *participant) isTakenOver() bool {
 	return !p.state.TakenOverUntil.IsZero() ||
-		slices.ContainsFunc(p.state.Commands, func(c models.Command) bool { return c.Kind == models.CommandTakeOver })
+		slices.ContainsFunc(p.state.Commands, func(c wire.Command) bool { return c.Kind == wire.CommandTakeOver })
 }
 
 // runIsLong reports whether it is time to continue as new. The bounds keep a

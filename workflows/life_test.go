@@ -11,20 +11,21 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestUnenrollWithEverythingPending(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven), func(w *world, _ *coach.Rules) {
 		w.state.Due = append(w.state.Due,
-			models.Due{Kind: models.DueDelayedTransition, At: monday.Add(2 * time.Hour), Ref: string(models.ModeFeedback)},
-			models.Due{Kind: models.DueReminder, At: monday.Add(3 * time.Hour), Ref: "conv_1-sch-1-2026-03-01"},
-			models.Due{Kind: models.DueFeedbackTimeout, At: monday.Add(4 * time.Hour)})
+			wire.Due{Kind: wire.DueDelayedTransition, At: monday.Add(2 * time.Hour), Ref: string(wire.ModeFeedback)},
+			wire.Due{Kind: wire.DueReminder, At: monday.Add(3 * time.Hour), Ref: "conv_1-sch-1-2026-03-01"},
+			wire.Due{Kind: wire.DueFeedbackTimeout, At: monday.Add(4 * time.Hour)})
 	})
 	w.at(10*time.Minute, func() {
 		require.NoError(t, w.store.People.RemoveParticipant(context.Background(), "conv_1", "test", w.env.Now()))
 	})
-	u := w.update(10*time.Minute, models.UpdateUnenroll)
+	u := w.update(10*time.Minute, wire.UpdateUnenroll)
 	w.run(48 * time.Hour)
 	require.NoError(t, w.env.GetWorkflowError(), "the workflow ends by itself")
 	require.True(t, u.done)
@@ -38,7 +39,7 @@ func TestUnenrollDuringATurnSendsNoReplyAfterTheNotice(t *testing.T) {
 	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
 	w.text(0, "hello")
 	w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
-		w.env.UpdateWorkflow(models.UpdateUnenroll, "bye", &updated{})
+		w.env.UpdateWorkflow(wire.UpdateUnenroll, "bye", &updated{})
 		return say("too late"), nil
 	}
 	w.run(time.Hour)
@@ -48,8 +49,8 @@ func TestUnenrollDuringATurnSendsNoReplyAfterTheNotice(t *testing.T) {
 func TestCommandsAfterLeavingAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	bye := w.update(time.Minute, models.UpdateUnenroll)
-	second := w.update(time.Minute, models.UpdatePause)
+	bye := w.update(time.Minute, wire.UpdateUnenroll)
+	second := w.update(time.Minute, wire.UpdatePause)
 	w.run(time.Hour)
 	require.True(t, bye.done)
 	require.ErrorContains(t, second.rejected, "left the programme")
@@ -58,9 +59,9 @@ func TestCommandsAfterLeavingAreRefused(t *testing.T) {
 func TestPauseHoldsAndResumeTakesTheNextSlotOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven))
-	w.update(10*time.Minute, models.UpdatePause)
+	w.update(10*time.Minute, wire.UpdatePause)
 	w.text(20*time.Minute, "are you there?")
-	w.update(30*time.Hour, models.UpdateResume)
+	w.update(30*time.Hour, wire.UpdateResume)
 	w.run(52 * time.Hour)
 	require.Empty(t, w.carrier.of(models.KindReply), "stored, not answered")
 	prompts := w.carrier.of(models.KindPrompt)
@@ -74,15 +75,15 @@ func TestPauseHoldsAndResumeTakesTheNextSlotOnly(t *testing.T) {
 func TestPauseTwiceChangesOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	first := w.update(time.Minute, models.UpdatePause)
-	second := w.update(2*time.Minute, models.UpdatePause)
+	first := w.update(time.Minute, wire.UpdatePause)
+	second := w.update(2*time.Minute, wire.UpdatePause)
 	w.run(time.Hour)
 	require.True(t, first.done)
 	require.True(t, second.done)
-	require.Equal(t, models.StatusPaused, w.status().Status)
+	require.Equal(t, wire.StatusPaused, w.status().Status)
 	p, err := w.store.People.Participant(context.Background(), "conv_1")
 	require.NoError(t, err)
-	require.Equal(t, models.StatusPaused, p.Status, "the row follows")
+	require.Equal(t, wire.StatusPaused, p.Status, "the row follows")
 }
 
 func TestOperatorCommands(t *testing.T) {
@@ -90,12 +91,12 @@ func TestOperatorCommands(t *testing.T) {
 	t.Run("mode", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
-		bad := w.update(time.Minute, models.UpdateSetMode, models.SetModeRequest{Mode: "LUNCH"})
-		good := w.update(2*time.Minute, models.UpdateSetMode, models.SetModeRequest{Mode: models.ModeFeedback})
+		bad := w.update(time.Minute, wire.UpdateSetMode, wire.SetModeRequest{Mode: "LUNCH"})
+		good := w.update(2*time.Minute, wire.UpdateSetMode, wire.SetModeRequest{Mode: wire.ModeFeedback})
 		w.run(10 * time.Minute)
 		require.ErrorContains(t, bad.rejected, "mode")
 		require.True(t, good.done)
-		require.Equal(t, models.ModeFeedback, w.status().Mode)
+		require.Equal(t, wire.ModeFeedback, w.status().Mode)
 	})
 	t.Run("message", func(t *testing.T) {
 		t.Parallel()
@@ -105,8 +106,8 @@ func TestOperatorCommands(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.True(t, created)
-		w.update(time.Minute, models.UpdateSendMessage, models.SendMessageRequest{OutboxID: row.ID})
-		w.update(2*time.Minute, models.UpdateSendMessage, models.SendMessageRequest{OutboxID: row.ID})
+		w.update(time.Minute, wire.UpdateSendMessage, wire.SendMessageRequest{OutboxID: row.ID})
+		w.update(2*time.Minute, wire.UpdateSendMessage, wire.SendMessageRequest{OutboxID: row.ID})
 		w.text(3*time.Minute, "ok")
 		w.run(10 * time.Minute)
 		require.Equal(t, []models.EntryKind{models.KindOperator, models.KindReply}, w.carrier.kinds(), "once, although asked twice")
@@ -118,10 +119,10 @@ func TestUnknownModeIsIntakeAndStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(w *world, _ *coach.Rules) { w.state.Mode = "COORDINATOR" })
 	w.run(time.Minute)
-	require.Equal(t, models.ModeIntake, w.status().Mode)
+	require.Equal(t, wire.ModeIntake, w.status().Mode)
 	p, err := w.store.People.Participant(context.Background(), "conv_1")
 	require.NoError(t, err)
-	require.Equal(t, models.ModeIntake, p.Mode)
+	require.Equal(t, wire.ModeIntake, p.Mode)
 }
 
 func TestContinueAsNewCarriesEverything(t *testing.T) {
@@ -133,7 +134,7 @@ func TestContinueAsNewCarriesEverything(t *testing.T) {
 	w.at(time.Second, func() {
 		w.env.SetContinueAsNewSuggested(true)
 		for i := range 50 {
-			w.env.SignalWorkflow(models.SignalMessageReceived, w.accept(fmt.Sprint("text ", i)))
+			w.env.SignalWorkflow(wire.SignalMessageReceived, w.accept(fmt.Sprint("text ", i)))
 		}
 	})
 	w.run(time.Hour)
@@ -160,7 +161,7 @@ func TestRepeatAfterContinueAsNewIsDropped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(w *world, _ *coach.Rules) { w.state.Inbox.LastSeq = 7 })
 	w.at(0, func() {
-		w.env.SignalWorkflow(models.SignalMessageReceived, models.MessageReceived{MessageID: 3, Seq: 5, ReceivedAt: monday})
+		w.env.SignalWorkflow(wire.SignalMessageReceived, wire.InboxItem{MessageID: 3, Seq: 5, ReceivedAt: monday})
 	})
 	w.run(time.Minute)
 	require.Empty(t, w.carrier.sent)
@@ -169,17 +170,17 @@ func TestRepeatAfterContinueAsNewIsDropped(t *testing.T) {
 
 func TestCarriedStateStaysSmall(t *testing.T) {
 	t.Parallel()
-	state := models.ParticipantState{ParticipantID: "conv_0123456789abcdef01234567", Zone: "America/Argentina/ComodRivadavia",
-		Status: models.StatusActive, Mode: models.ModeFeedback, Turn: 1 << 20,
-		Pending: &models.PendingPrompt{PromptID: "conv_0123456789abcdef01234567-sch-t100000-s8c4-2026-03-02", SentAt: monday}}
+	state := wire.ParticipantState{ParticipantID: "conv_0123456789abcdef01234567", Zone: "America/Argentina/ComodRivadavia",
+		Status: wire.StatusActive, Mode: wire.ModeFeedback, Turn: 1 << 20,
+		Pending: &wire.PendingPrompt{PromptID: "conv_0123456789abcdef01234567-sch-t100000-s8c4-2026-03-02", SentAt: monday}}
 	for i := range 200 {
-		require.True(t, state.Inbox.Take(models.InboxItem{MessageID: 1 << 40, Seq: int64(2*i + 2), ReceivedAt: monday}))
+		require.True(t, state.Inbox.Take(wire.InboxItem{MessageID: 1 << 40, Seq: int64(2*i + 2), ReceivedAt: monday}))
 	}
 	for i := range 5 {
 		id := fmt.Sprintf("sch-t100000-s8c%d", i)
-		state.Schedules = append(state.Schedules, models.Schedule{ID: id, Type: models.ScheduleRandom, From: "09:00", To: "17:00",
-			Zone: state.Zone, LastDate: "2026-03-02", Next: models.Slot{Date: "2026-03-03", TargetAt: monday, SendAt: monday}})
-		state.Due = append(state.Due, models.Due{Kind: models.DueDailyPrompt, At: monday, Ref: id})
+		state.Schedules = append(state.Schedules, wire.Schedule{ID: id, Type: wire.ScheduleRandom, From: "09:00", To: "17:00",
+			Zone: state.Zone, LastDate: "2026-03-02", Next: wire.Slot{Date: "2026-03-03", TargetAt: monday, SendAt: monday}})
+		state.Due = append(state.Due, wire.Due{Kind: wire.DueDailyPrompt, At: monday, Ref: id})
 	}
 	text, err := json.Marshal(state)
 	require.NoError(t, err)
@@ -192,19 +193,19 @@ func TestRestoredLife(t *testing.T) {
 	w := newWorld(t)
 	ctx := context.Background()
 	open := w.accept("are you there?")
-	_, err := w.store.Turns.BeginTurn(ctx, models.PrepareTurnInput{ParticipantID: "conv_1", TurnID: "conv_1-t7", Number: 7,
-		Mode: models.ModeFeedback, Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{open.MessageID}, Now: monday})
+	_, err := w.store.Turns.BeginTurn(ctx, wire.PrepareTurnInput{ParticipantID: "conv_1", TurnID: "conv_1-t7", Number: 7,
+		Mode: wire.ModeFeedback, Plan: wire.TurnPlan{Kind: wire.TurnReply}, InboundIDs: []int64{open.MessageID}, Now: monday})
 	require.NoError(t, err)
-	require.NoError(t, w.store.Turns.SaveState(ctx, models.SaveStateInput{ParticipantID: "conv_1", Mode: models.ModeFeedback, Now: monday,
-		Schedules: []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: "12:00"}}}))
+	require.NoError(t, w.store.Turns.SaveState(ctx, wire.SaveStateInput{ParticipantID: "conv_1", Mode: wire.ModeFeedback, Now: monday,
+		Schedules: []wire.Schedule{{ID: "sch-1", Type: wire.ScheduleFixed, At: "12:00"}}}))
 	_, notices, err := w.store.Notices.Untold(ctx, "conv_1")
 	require.NoError(t, err)
 	for _, n := range notices {
 		require.NoError(t, w.store.Notices.NoticesDelivered(ctx, []int64{n.ID}, monday))
 	}
-	w.state.Restore, w.state.Mode = true, models.ModeFeedback
+	w.state.Restore, w.state.Mode = true, wire.ModeFeedback
 	w.text(time.Hour, "and now?")
-	w.at(time.Hour+time.Minute, func() { w.env.SignalWorkflow(models.SignalMessageReceived, open) })
+	w.at(time.Hour+time.Minute, func() { w.env.SignalWorkflow(wire.SignalMessageReceived, open) })
 	w.run(4 * time.Hour)
 	require.Equal(t, []models.EntryKind{models.KindReply, models.KindReply, models.KindPrompt}, w.carrier.kinds()[:3])
 	require.Equal(t, echo("are you there?"), w.carrier.sent[0].Body)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // The database has failed over to a replica without the last commits: the workflow has
@@ -16,7 +17,7 @@ import (
 func TestFailOverLosesNothingNew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.state.Inbox = models.Inbox{LastSeq: 3, Items: []models.InboxItem{{MessageID: 999, Seq: 3, ReceivedAt: monday}}}
+	w.state.Inbox = wire.Inbox{LastSeq: 3, Items: []wire.InboxItem{{MessageID: 999, Seq: 3, ReceivedAt: monday}}}
 	w.state.Unheard = true
 	w.hears(time.Minute, "first")
 	w.hears(2*time.Minute, "second")
@@ -28,7 +29,7 @@ func TestFailOverLosesNothingNew(t *testing.T) {
 	open, err := w.store.Attention.OpenAttention(context.Background(), models.AttentionQuery{})
 	require.NoError(t, err)
 	require.Len(t, open, 1)
-	require.Equal(t, models.AttentionLostRows, open[0].Kind)
+	require.Equal(t, wire.AttentionLostRows, open[0].Kind)
 }
 
 // A text that is delivered again is no new one.
@@ -37,11 +38,11 @@ func TestRepeatedTextIsNotTakenTwice(t *testing.T) {
 	w := newWorld(t)
 	w.at(time.Minute, func() {
 		item := w.accept("hello")
-		w.env.SignalWorkflow(models.SignalMessageReceived, item)
-		w.env.SignalWorkflow(models.SignalMessageReceived, item)
+		w.env.SignalWorkflow(wire.SignalMessageReceived, item)
+		w.env.SignalWorkflow(wire.SignalMessageReceived, item)
 	})
 	w.at(10*time.Minute, func() {
-		w.env.SignalWorkflow(models.SignalMessageReceived, models.MessageReceived{MessageID: 1, Seq: 1, ReceivedAt: monday})
+		w.env.SignalWorkflow(wire.SignalMessageReceived, wire.InboxItem{MessageID: 1, Seq: 1, ReceivedAt: monday})
 	})
 	w.run(time.Hour)
 	require.Equal(t, []string{"ok: hello"}, w.replies())

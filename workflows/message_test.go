@@ -15,6 +15,7 @@ import (
 	"coachline/internal/tools"
 	"coachline/internal/tools/message"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // events counts security events.
@@ -170,11 +171,11 @@ func TestMessageToolOnAWorkerThatDies(t *testing.T) {
 			w.model.answer = rounds(asks(texted(aSecond)), say("Monday is free."))
 			left := tt.lost
 			runner := w.runner()
-			w.env.OnActivity("RunTool", mock.Anything, mock.Anything).Return(func(ctx context.Context, in models.ToolInput) (models.ToolEffect, error) {
+			w.env.OnActivity("RunTool", mock.Anything, mock.Anything).Return(func(ctx context.Context, in wire.ToolInput) (wire.ToolEffect, error) {
 				out, err := runner.RunTool(ctx, in)
 				require.NoError(t, err)
 				if left--; left >= 0 {
-					return models.ToolEffect{}, errors.New("the worker is gone")
+					return wire.ToolEffect{}, errors.New("the worker is gone")
 				}
 				return out, nil
 			})
@@ -193,7 +194,7 @@ func TestMessageToolAndStop(t *testing.T) {
 		w := newWorld(t, withMessages)
 		w.model.answer = rounds(asks(texted(aSecond)), say("Monday is free."))
 		runner := w.runner()
-		w.env.OnActivity("RunTool", mock.Anything, mock.Anything).Return(func(ctx context.Context, in models.ToolInput) (models.ToolEffect, error) {
+		w.env.OnActivity("RunTool", mock.Anything, mock.Anything).Return(func(ctx context.Context, in wire.ToolInput) (wire.ToolEffect, error) {
 			out, err := runner.RunTool(ctx, in)
 			w.deliver("STOP", "")
 			return out, err
@@ -251,7 +252,7 @@ func TestMessageToolAndALateText(t *testing.T) {
 			return asks(texted(aSecond)), nil
 		case !came:
 			came = true
-			w.env.SignalWorkflow(models.SignalMessageReceived, w.accept("thanks"))
+			w.env.SignalWorkflow(wire.SignalMessageReceived, w.accept("thanks"))
 			return say(""), nil
 		}
 		return say("You're welcome!"), nil

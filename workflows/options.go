@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Time limits. The patience of a reply is the longest time that workers try
@@ -50,14 +51,14 @@ func withLocalOptions(ctx workflow.Context) workflow.Context {
 			InitialInterval:        100 * time.Millisecond,
 			BackoffCoefficient:     2,
 			MaximumInterval:        10 * time.Second,
-			NonRetryableErrorTypes: []string{models.ErrTypeInvalid, models.ErrTypeMissing},
+			NonRetryableErrorTypes: []string{wire.ErrTypeInvalid, wire.ErrTypeMissing},
 		},
 	})
 }
 
 // roundTimeLimit returns the time limit of one round.
 func (t *turn) roundTimeLimit() time.Duration {
-	if t.plan.Kind == models.TurnGreeting {
+	if t.plan.Kind == wire.TurnGreeting {
 		return greetingPatience
 	}
 	return replyPatience
@@ -155,7 +156,7 @@ func decideOptions(ctx workflow.Context, priority temporal.Priority, summary str
 			InitialInterval:        100 * time.Millisecond,
 			BackoffCoefficient:     2,
 			MaximumInterval:        10 * time.Second,
-			NonRetryableErrorTypes: []string{models.ErrTypeInvalid, models.ErrTypeMissing},
+			NonRetryableErrorTypes: []string{wire.ErrTypeInvalid, wire.ErrTypeMissing},
 		},
 	})
 }
@@ -176,7 +177,7 @@ func (t *turn) sendOptions(ctx workflow.Context, summary string) workflow.Contex
 			BackoffCoefficient:     2,
 			MaximumInterval:        10 * time.Second,
 			MaximumAttempts:        sendAttempts,
-			NonRetryableErrorTypes: []string{models.ErrTypeInvalid, models.ErrTypeMissing},
+			NonRetryableErrorTypes: []string{wire.ErrTypeInvalid, wire.ErrTypeMissing},
 		},
 	})
 }
@@ -184,7 +185,7 @@ func (t *turn) sendOptions(ctx workflow.Context, summary string) workflow.Contex
 // turnPriority puts answers before prompts and reminders.
 func (t *turn) turnPriority() temporal.Priority {
 	key := priorityStart
-	if t.plan.Kind.Spec().Urgent {
+	if models.TurnSpecOf(t.plan.Kind).Urgent {
 		key = priorityReply
 	}
 	return temporal.Priority{PriorityKey: key, FairnessKey: fairnessKey(t.participant.state.Study)}

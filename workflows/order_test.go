@@ -12,6 +12,7 @@ import (
 
 	"coachline/internal/metrics"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/starter/relay"
 )
 
@@ -81,7 +82,7 @@ func (w *world) whileSending(kind models.EntryKind, do func()) {
 	}
 }
 
-func (w *world) setStatus(status models.Status, waiting models.WaitingAction) {
+func (w *world) setStatus(status wire.Status, waiting models.WaitingAction) {
 	_, err := w.store.People.UpdateParticipant(context.Background(), models.ParticipantUpdate{
 		ID: "conv_1", Patch: models.ParticipantPatch{Status: &status}, Waiting: waiting, Now: w.env.Now().UTC()})
 	require.NoError(w.t, err)
@@ -109,18 +110,18 @@ func TestTextRightAfterStart(t *testing.T) {
 	})
 	w.run(time.Hour)
 	require.Equal(t, []string{echo("I am back")}, w.replies())
-	require.Equal(t, models.StatusActive, w.status().Status)
+	require.Equal(t, wire.StatusActive, w.status().Status)
 }
 
 // A coordinator resumes, and a text comes, while the workflow is busy.
 func TestTextRightAfterResume(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.at(time.Minute, func() { w.setStatus(models.StatusPaused, ""); w.relayAll() })
+	w.at(time.Minute, func() { w.setStatus(wire.StatusPaused, ""); w.relayAll() })
 	w.hears(2*time.Minute, "are you there?")
 	w.at(3*time.Minute, func() { w.operatorSays("hold on") })
 	w.whileSending(models.KindOperator, func() {
-		w.setStatus(models.StatusActive, models.WaitingRead)
+		w.setStatus(wire.StatusActive, models.WaitingRead)
 		w.relayAll()
 		w.commit("I am back")
 		w.relayAll()

@@ -9,7 +9,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Participant runs the workflow of one person, from enrolment until they leave.
@@ -17,7 +17,7 @@ import (
 // nil when the person has left, and a continue-as-new error otherwise. A
 // cancellation request unenrolls: it becomes a command of the loop, which runs
 // on a context that the request does not end.
-func Participant(ctx workflow.Context, state models.ParticipantState) error {
+func Participant(ctx workflow.Context, state wire.ParticipantState) error {
 	request := ctx
 	// Never canceled: at the end of a run that would add commands that cancel
 	// its timers and activities.
@@ -26,15 +26,15 @@ func Participant(ctx workflow.Context, state models.ParticipantState) error {
 		cancellation: cancellation{isRequested: func() bool { return request.Err() != nil }},
 		state:        state.Clone(),
 		channels: channels{
-			texts:   workflow.GetSignalChannel(ctx, models.SignalMessageReceived),
-			reports: workflow.GetSignalChannel(ctx, models.SignalSubagentDone),
+			texts:   workflow.GetSignalChannel(ctx, wire.SignalMessageReceived),
+			reports: workflow.GetSignalChannel(ctx, wire.SignalSubagentDone),
 		},
 		startedAt: workflow.Now(ctx),
 		refusals:  map[string]string{},
 	}
 	p.plans, p.state.Plans = p.state.Plans, nil
 	if !p.state.Mode.Known() {
-		p.state.Mode = models.ModeIntake
+		p.state.Mode = wire.ModeIntake
 		p.unsaved.mode = true
 	}
 	if p.state.AttributesShown {
@@ -58,16 +58,16 @@ type channels struct{ texts, reports workflow.ReceiveChannel }
 // participant is the running workflow: the state plus what is rebuilt in every
 // run.
 type participant struct {
-	state models.ParticipantState
+	state wire.ParticipantState
 	channels
 	// arrived are texts that a command which waits was committed before.
-	arrived []models.MessageReceived
+	arrived []wire.InboxItem
 	// repeats are texts that came under a number which was seen before.
-	repeats []models.MessageReceived
+	repeats []wire.InboxItem
 	// news: texts arrived that the rules have not seen.
 	news bool
 	// plans are turns decided and not yet run.
-	plans  []models.TurnPlan
+	plans  []wire.TurnPlan
 	inTurn bool
 	// turned: this run has done a turn.
 	turned bool
@@ -85,7 +85,7 @@ type participant struct {
 	// prompted: a prompt went out, and what follows from it came with its send.
 	prompted  bool
 	timer     timer
-	limits    models.Limits
+	limits    wire.Limits
 	startedAt time.Time
 }
 
@@ -102,7 +102,7 @@ func (p *participant) runLoop(ctx workflow.Context) error {
 			p.checkNumbers(ctx)
 		case p.news:
 			p.news = false
-			p.handleEvent(ctx, models.Event{Kind: models.EventTexts, At: p.state.Inbox.NewestAt()})
+			p.handleEvent(ctx, wire.Event{Kind: wire.EventTexts, At: p.state.Inbox.NewestAt()})
 		case len(p.state.Commands) > 0:
 			p.applyCommand(ctx, p.state.Commands[0])
 		case len(p.settled) > 0:
@@ -135,7 +135,7 @@ func (p *participant) runLoop(ctx workflow.Context) error {
 func (p *participant) startRun(ctx workflow.Context) {
 	if !p.state.Greeted {
 		p.state.Greeted = true
-		p.handleEvent(ctx, models.Event{Kind: models.EventEnrolled})
+		p.handleEvent(ctx, wire.Event{Kind: wire.EventEnrolled})
 	}
 	p.news, p.state.Unheard = p.state.Unheard, false
 	if p.state.Restore {
@@ -146,7 +146,7 @@ func (p *participant) startRun(ctx workflow.Context) {
 // restoreState continues a participant whose workflow was terminated. Its turns
 // keep their numbers, because rows are keyed by them.
 func (p *participant) restoreState(ctx workflow.Context) {
-	var past models.Past
+	var past wire.Past
 	if err := workflow.ExecuteLocalActivity(withLocalOptions(ctx), turns.ReadPast, p.state.ParticipantID).Get(ctx, &past); err != nil {
 		workflow.GetLogger(ctx).Error("reading what to restore failed, starting without it", "error", err)
 	}
@@ -155,13 +155,13 @@ func (p *participant) restoreState(ctx workflow.Context) {
 	p.state.GreetingAt = past.GreetingAt
 	p.state.Inbox.LastSeq = max(p.state.Inbox.LastSeq, past.LastSeq)
 	p.state.Inbox.Items, p.news = past.Waiting, len(past.Waiting) > 0
-	p.handleEvent(ctx, models.Event{Kind: models.EventRestored})
+	p.handleEvent(ctx, wire.Event{Kind: wire.EventRestored})
 }
 
 // isStillNeeded reports whether a planned turn still has work: a turn that
 // answers texts needs some; an earlier turn may have taken them along.
-func (p *participant) isStillNeeded(plan models.TurnPlan) bool {
-	answers := plan.Kind == models.TurnReply || plan.Kind == models.TurnMessage
+func (p *participant) isStillNeeded(plan wire.TurnPlan) bool {
+	answers := plan.Kind == wire.TurnReply || plan.Kind == wire.TurnMessage
 	return !answers || len(p.state.Inbox.Items) > 0
 }
 

@@ -11,6 +11,7 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/segments"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // long is an answer with markdown that takes three parts.
@@ -63,7 +64,7 @@ func TestLongReplyArrivesInParts(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, history, 2, "a text and one reply")
 	require.Equal(t, plain, history[1].Text)
-	require.Equal(t, models.OutboxQueued, history[1].Delivery)
+	require.Equal(t, wire.OutboxQueued, history[1].Delivery)
 }
 
 func TestPartThatFailsStopsTheRest(t *testing.T) {
@@ -79,9 +80,9 @@ func TestPartThatFailsStopsTheRest(t *testing.T) {
 	w.run(time.Hour)
 	require.Len(t, w.carrier.sent, 1)
 	for id, want := range map[string]models.Outbox{
-		"conv_1-t1-p1": {Status: models.OutboxQueued},
-		"conv_1-t1-p2": {Status: models.OutboxFailed, ErrorCode: "30007"},
-		"conv_1-t1-p3": {Status: models.OutboxCanceled, ErrorCode: "earlier_part"},
+		"conv_1-t1-p1": {Status: wire.OutboxQueued},
+		"conv_1-t1-p2": {Status: wire.OutboxFailed, ErrorCode: "30007"},
+		"conv_1-t1-p3": {Status: wire.OutboxCanceled, ErrorCode: "earlier_part"},
 	} {
 		row, err := w.store.Outbox.Row(context.Background(), id)
 		require.NoError(t, err)

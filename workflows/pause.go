@@ -5,21 +5,21 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // handleDue acts on a due time that has come: the tables end take-overs and
 // pauses, and the rules say what follows from everything else.
-func (p *participant) handleDue(ctx workflow.Context, due models.Due) {
+func (p *participant) handleDue(ctx workflow.Context, due wire.Due) {
 	switch {
-	case due.Kind == models.DueTakeOverEnd:
+	case due.Kind == wire.DueTakeOverEnd:
 		p.endTakeOver(ctx)
-	case due.Kind == models.DuePauseEnd && endsPauses(ctx):
+	case due.Kind == wire.DuePauseEnd && endsPauses(ctx):
 		p.endPause(ctx)
 	case p.startsPrompt(ctx, due) && decidesWithRound(ctx):
 		p.runDuePrompt(ctx, due)
 	default:
-		p.handleEvent(ctx, models.Event{Kind: models.EventDue, Due: due})
+		p.handleEvent(ctx, wire.Event{Kind: wire.EventDue, Due: due})
 	}
 }
 
@@ -27,13 +27,13 @@ func (p *participant) handleDue(ctx workflow.Context, due models.Due) {
 // resumes, with the texts to answer. Where an operator has put the end off
 // meanwhile, it is due again then.
 func (p *participant) endPause(ctx workflow.Context) {
-	in := models.PauseEnd{ParticipantID: p.state.ParticipantID, Now: workflow.Now(ctx)}
+	in := wire.PauseEnd{ParticipantID: p.state.ParticipantID, Now: workflow.Now(ctx)}
 	var until time.Time
 	if err := workflow.ExecuteLocalActivity(withLocalOptions(ctx), standing.EndPause, in).Get(ctx, &until); err != nil {
 		workflow.GetLogger(ctx).Error("ending the pause failed", "error", err)
 		return
 	}
 	if !until.IsZero() {
-		p.setDue(models.Due{Kind: models.DuePauseEnd, At: until})
+		p.setDue(wire.Due{Kind: wire.DuePauseEnd, At: until})
 	}
 }

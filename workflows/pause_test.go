@@ -11,12 +11,13 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/study"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // setPause pauses the participant in the tables for a time; 0 is until resumed.
 func (w *world) setPause(span time.Duration) {
 	w.t.Helper()
-	now, paused := w.env.Now().UTC(), models.StatusPaused
+	now, paused := w.env.Now().UTC(), wire.StatusPaused
 	patch := models.ParticipantPatch{Status: &paused}
 	if span > 0 {
 		until := now.Add(span)
@@ -44,10 +45,10 @@ func TestPauseEndsByItself(t *testing.T) {
 	w.at(91*time.Minute, func() { w.relayNotice() })
 	after := w.statusAt(2 * time.Hour)
 	w.run(3 * time.Hour)
-	require.Equal(t, []models.Due{{Kind: models.DuePauseEnd, At: monday.Add(70 * time.Minute)}}, during.Due)
-	require.Equal(t, models.StatusPaused, moved.Status)
-	require.Equal(t, []models.Due{{Kind: models.DuePauseEnd, At: monday.Add(90 * time.Minute)}}, moved.Due)
-	require.Equal(t, models.StatusActive, after.Status)
+	require.Equal(t, []wire.Due{{Kind: wire.DuePauseEnd, At: monday.Add(70 * time.Minute)}}, during.Due)
+	require.Equal(t, wire.StatusPaused, moved.Status)
+	require.Equal(t, []wire.Due{{Kind: wire.DuePauseEnd, At: monday.Add(90 * time.Minute)}}, moved.Due)
+	require.Equal(t, wire.StatusActive, after.Status)
 	require.Empty(t, after.Due)
 	replies := w.carrier.of(models.KindReply)
 	require.Len(t, replies, 1)
@@ -65,9 +66,9 @@ func TestPauseEndIsTakenAway(t *testing.T) {
 	w.text(50*time.Minute, "are you there?")
 	after := w.statusAt(3 * time.Hour)
 	w.run(4 * time.Hour)
-	require.Equal(t, models.StatusActive, resumed.Status)
+	require.Equal(t, wire.StatusActive, resumed.Status)
 	require.Empty(t, resumed.Due)
-	require.Equal(t, models.StatusPaused, after.Status)
+	require.Equal(t, wire.StatusPaused, after.Status)
 	require.Empty(t, after.Due)
 	require.Empty(t, w.carrier.of(models.KindReply))
 }
@@ -103,6 +104,6 @@ func TestSlotsGoOnWithoutPrompts(t *testing.T) {
 		"2026-03-02": "paused", "2026-03-03": "paused", "2026-03-04": "", "2026-03-05": "opted_out", "2026-03-06": "opted_out", "2026-03-07": "opted_out",
 	}, reasons)
 	require.Len(t, w.carrier.of(models.KindPrompt), 1)
-	require.Equal(t, models.StatusOptedOut, after.Status)
-	require.Equal(t, []models.Due{{Kind: models.DueDailyPrompt, Ref: "sch-1", At: eleven.Add(4*day - 10*time.Minute)}}, after.Due)
+	require.Equal(t, wire.StatusOptedOut, after.Status)
+	require.Equal(t, []wire.Due{{Kind: wire.DueDailyPrompt, Ref: "sch-1", At: eleven.Add(4*day - 10*time.Minute)}}, after.Due)
 }

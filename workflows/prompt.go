@@ -5,7 +5,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // promptLateness is how late a prompt may be for its first round to decide it. The
@@ -15,8 +15,8 @@ const promptLateness = time.Minute
 // startsPrompt reports whether a prompt most likely follows from a due time, so
 // that the rules are asked with its first round. For everything else a local
 // activity is cheaper, and for people who are sent none: the last slot tells.
-func (p *participant) startsPrompt(ctx workflow.Context, due models.Due) bool {
-	if due.Kind != models.DueDailyPrompt || p.state.Status != models.StatusActive || !p.state.TakenOverUntil.IsZero() ||
+func (p *participant) startsPrompt(ctx workflow.Context, due wire.Due) bool {
+	if due.Kind != wire.DueDailyPrompt || p.state.Status != wire.StatusActive || !p.state.TakenOverUntil.IsZero() ||
 		workflow.Now(ctx).Sub(due.At) > promptLateness {
 		return false
 	}
@@ -32,9 +32,9 @@ func (p *participant) startsPrompt(ctx workflow.Context, due models.Due) bool {
 // local activity of its own would cost an event of every prompt. A turn that they
 // do not want is over with that, and its number is not used again, because an
 // attempt of the round may have stored it.
-func (p *participant) runDuePrompt(ctx workflow.Context, due models.Due) {
-	asked := models.DecideInput{State: p.state.Clone(), Event: models.Event{Kind: models.EventDue, Due: due}, Now: workflow.Now(ctx)}
-	t := p.newTurn(models.TurnPlan{Kind: models.TurnPrompt})
+func (p *participant) runDuePrompt(ctx workflow.Context, due wire.Due) {
+	asked := wire.DecideInput{State: p.state.Clone(), Event: wire.Event{Kind: wire.EventDue, Due: due}, Now: workflow.Now(ctx)}
+	t := p.newTurn(wire.TurnPlan{Kind: wire.TurnPrompt})
 	t.due = &asked
 	t.runToEnd(ctx)
 }
@@ -42,7 +42,7 @@ func (p *participant) runDuePrompt(ctx workflow.Context, due models.Due) {
 // takePlan applies what the rules decided with the first round, and takes the plan
 // of the turn. A round that failed, or that the turn did not wait for, has not told
 // it; then they are asked the same again.
-func (t *turn) takePlan(ctx workflow.Context, decided *models.Decision) {
+func (t *turn) takePlan(ctx workflow.Context, decided *wire.Decision) {
 	if t.due == nil {
 		return
 	}

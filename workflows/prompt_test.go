@@ -13,6 +13,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // noteActivities notes the activities that run, local ones with a leading "local ".
@@ -68,10 +69,10 @@ func TestPromptThatIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*world){
 		"opted out": func(w *world) {
-			w.env.UpdateWorkflow(models.UpdateParticipant, "u", &updated{}, models.ParticipantChanged{Status: models.StatusOptedOut, Confirm: true})
+			w.env.UpdateWorkflow(wire.UpdateParticipant, "u", &updated{}, wire.ParticipantChanged{Status: wire.StatusOptedOut, Confirm: true})
 		},
 		"taken over": func(w *world) {
-			w.env.UpdateWorkflow(models.UpdateTakeOver, "u", &updated{}, models.TakeOverRequest{Until: w.env.Now().Add(30 * time.Hour)})
+			w.env.UpdateWorkflow(wire.UpdateTakeOver, "u", &updated{}, wire.TakeOverRequest{Until: w.env.Now().Add(30 * time.Hour)})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +102,7 @@ func TestDuePromptThatRulesPutOff(t *testing.T) {
 		rules.Quiet, err = coach.ParseQuietHours("10:30-12:00")
 		require.NoError(t, err)
 		schedule := &w.state.Schedules[0]
-		schedule.Type, schedule.At, schedule.From, schedule.To = models.ScheduleRandom, "", "09:00", "20:00"
+		schedule.Type, schedule.At, schedule.From, schedule.To = wire.ScheduleRandom, "", "09:00", "20:00"
 	})
 	ran := w.noteActivities()
 	w.run(6 * time.Hour)

@@ -12,6 +12,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // whileDialing does something while the connection for the first text of a kind is made.
@@ -31,8 +32,8 @@ func TestPauseDuringASend(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.hears(time.Minute, "what shall I do?")
-	w.whileDialing(models.KindReply, func() { w.setStatus(models.StatusPaused, ""); w.relayAll() })
-	w.at(30*time.Minute, func() { w.setStatus(models.StatusActive, ""); w.relayAll() })
+	w.whileDialing(models.KindReply, func() { w.setStatus(wire.StatusPaused, ""); w.relayAll() })
+	w.at(30*time.Minute, func() { w.setStatus(wire.StatusActive, ""); w.relayAll() })
 	w.run(time.Hour)
 	require.Equal(t, []string{echo("what shall I do?")}, w.replies())
 	require.WithinDuration(t, monday.Add(30*time.Minute), w.carrier.sent[0].At, 5*time.Second)
@@ -72,22 +73,22 @@ func TestOvertakenReplyIsWrittenAnew(t *testing.T) {
 func TestLateWriteKeepsThePause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.at(time.Minute, func() { w.setStatus(models.StatusPaused, ""); w.relayAll() })
+	w.at(time.Minute, func() { w.setStatus(wire.StatusPaused, ""); w.relayAll() })
 	w.at(2*time.Minute, func() { w.operatorSays("hold on") })
 	w.whileSending(models.KindOperator, func() {
-		w.setStatus(models.StatusActive, "")
+		w.setStatus(wire.StatusActive, "")
 		w.relayAll()
-		w.setStatus(models.StatusPaused, "")
+		w.setStatus(wire.StatusPaused, "")
 	})
 	w.at(3*time.Minute, func() {
 		p, err := w.store.People.Participant(context.Background(), "conv_1")
 		require.NoError(t, err)
-		require.Equal(t, models.StatusPaused, p.Status)
+		require.Equal(t, wire.StatusPaused, p.Status)
 	})
 	w.hears(4*time.Minute, "are you there?")
 	w.run(time.Hour)
 	require.Empty(t, w.replies())
-	require.Equal(t, models.StatusPaused, w.status().Status)
+	require.Equal(t, wire.StatusPaused, w.status().Status)
 }
 
 // waiting lists the texts that wait, and history what the transcript shows.
@@ -125,7 +126,7 @@ func (w *world) countHistory(text string) int {
 // order, before what comes later.
 func TestTextsThatWaitedOverAStop(t *testing.T) {
 	for name, begin := range map[string]func(w *world){
-		"pause":     func(w *world) { w.setStatus(models.StatusPaused, "") },
+		"pause":     func(w *world) { w.setStatus(wire.StatusPaused, "") },
 		"take-over": func(w *world) { w.takeOverUntil(time.Hour) },
 		"handed back while opted out": func(w *world) {
 			w.takeOverUntil(time.Hour)
@@ -174,7 +175,7 @@ func (w *world) takeOverUntil(span time.Duration) {
 func TestStartMarksOldTextsAsRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.at(time.Minute, func() { w.setStatus(models.StatusPaused, ""); w.relayAll() })
+	w.at(time.Minute, func() { w.setStatus(wire.StatusPaused, ""); w.relayAll() })
 	w.hears(2*time.Minute, "are you there?")
 	w.hears(3*time.Minute, "STOP")
 	w.hears(24*time.Hour, "START")
@@ -222,7 +223,7 @@ func TestTextBeforeAStop(t *testing.T) {
 func TestTextIsShownWhateverCutsItsTurn(t *testing.T) {
 	for name, cut := range map[string]func(w *world){
 		"STOP":     func(w *world) { w.commit("STOP") },
-		"operator": func(w *world) { w.setStatus(models.StatusOptedOut, "") },
+		"operator": func(w *world) { w.setStatus(wire.StatusOptedOut, "") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

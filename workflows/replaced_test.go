@@ -16,6 +16,7 @@ import (
 
 	"coachline/internal/seal"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // TestSameTextInANewRun: the carrier's repetition of a text is no text,
@@ -108,7 +109,7 @@ func TestOperatorsCommands(t *testing.T) {
 	n := newServerFixture(t, nil)
 	n.work(n.client, worker.Options{})
 	n.enrol("conv_ann", annNumber)
-	ask := func(name, id string, args ...any) (models.StatusView, error) {
+	ask := func(name, id string, args ...any) (wire.StatusView, error) {
 		ctx, cancel := context.WithTimeout(n.ctx, patience)
 		defer cancel()
 		return n.ask(ctx, client.UpdateWorkflowOptions{WorkflowID: models.WorkflowID("conv_ann"), UpdateID: id,
@@ -124,30 +125,30 @@ func TestOperatorsCommands(t *testing.T) {
 		return events
 	}
 
-	paused, err := ask(models.UpdatePause, "pause-1")
+	paused, err := ask(wire.UpdatePause, "pause-1")
 	require.NoError(t, err)
-	require.Equal(t, models.StatusPaused, paused.Status)
-	resumed, err := ask(models.UpdateResume, "resume-1")
+	require.Equal(t, wire.StatusPaused, paused.Status)
+	resumed, err := ask(wire.UpdateResume, "resume-1")
 	require.NoError(t, err)
-	require.Equal(t, models.StatusActive, resumed.Status)
-	again, err := ask(models.UpdatePause, "pause-1")
+	require.Equal(t, wire.StatusActive, resumed.Status)
+	again, err := ask(wire.UpdatePause, "pause-1")
 	require.NoError(t, err)
 	require.Equal(t, paused, again, "the first answer")
-	require.Equal(t, models.StatusActive, n.status("conv_ann").Status, "and no second pause")
+	require.Equal(t, wire.StatusActive, n.status("conv_ann").Status, "and no second pause")
 	require.Equal(t, 2, count(enums.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED))
 
 	before := len(n.runs("conv_ann")[0])
 	for _, bad := range []func() error{
 		func() error {
-			_, err := ask(models.UpdateSetMode, "bad-1", models.SetModeRequest{Mode: "LUNCH"})
+			_, err := ask(wire.UpdateSetMode, "bad-1", wire.SetModeRequest{Mode: "LUNCH"})
 			return err
 		},
 		func() error {
-			_, err := ask(models.UpdateSendMessage, "bad-2", models.SendMessageRequest{})
+			_, err := ask(wire.UpdateSendMessage, "bad-2", wire.SendMessageRequest{})
 			return err
 		},
 		func() error {
-			_, err := ask(models.UpdateParticipant, "bad-3", models.ParticipantChanged{Status: "gone"})
+			_, err := ask(wire.UpdateParticipant, "bad-3", wire.ParticipantChanged{Status: "gone"})
 			return err
 		},
 	} {

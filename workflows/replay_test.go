@@ -22,7 +22,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/internal/seal"
-	"coachline/models"
+	"coachline/models/wire"
 	"coachline/workflows"
 )
 
@@ -148,7 +148,7 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 				DataConverter: converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), ring.Codec()),
 			})
 			require.NoError(t, err)
-			replayer.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
+			replayer.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: wire.WorkflowType})
 			quiet := log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 			require.NoError(t, replayer.ReplayWorkflowHistory(quiet, f.history))
 		})

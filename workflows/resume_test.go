@@ -9,6 +9,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // resume has an operator resume the participant at an offset, as the starter and
@@ -16,7 +17,7 @@ import (
 func (w *world) resume(offset time.Duration) *updated {
 	u := &updated{}
 	w.at(offset, func() {
-		ctx, active := context.Background(), models.StatusActive
+		ctx, active := context.Background(), wire.StatusActive
 		_, err := w.store.People.UpdateParticipant(ctx, models.ParticipantUpdate{
 			ID: "conv_1", Patch: models.ParticipantPatch{Status: &active}, Waiting: models.WaitingAnswer, Now: w.env.Now().UTC()})
 		require.NoError(w.t, err)
@@ -24,7 +25,7 @@ func (w *world) resume(offset time.Duration) *updated {
 		require.NoError(w.t, err)
 		items, err := w.store.Notices.ResumedMessages(ctx, notices[len(notices)-1].ID)
 		require.NoError(w.t, err)
-		w.env.UpdateWorkflow(models.UpdateResume, "n9", u, models.ResumeRequest{Items: items})
+		w.env.UpdateWorkflow(wire.UpdateResume, "n9", u, wire.ResumeRequest{Items: items})
 	})
 	return u
 }
@@ -33,7 +34,7 @@ func (w *world) resume(offset time.Duration) *updated {
 func TestResumeAnswersTheTextsOfThePause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.update(10*time.Minute, models.UpdatePause)
+	w.update(10*time.Minute, wire.UpdatePause)
 	w.text(20*time.Minute, "are you there?")
 	w.text(21*time.Minute, "hello?")
 	resumed := w.resume(time.Hour)
@@ -59,7 +60,7 @@ func TestResumeInQuietHours(t *testing.T) {
 		require.NoError(t, err)
 		rules.Quiet = quiet
 	})
-	w.update(10*time.Minute, models.UpdatePause)
+	w.update(10*time.Minute, wire.UpdatePause)
 	w.text(20*time.Minute, "are you there?")
 	w.resume(12 * time.Hour) // 22:00
 	w.run(30 * time.Hour)

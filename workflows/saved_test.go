@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // saves counts how often the state went to the tables by itself.
@@ -83,9 +84,9 @@ func TestStateIsSavedWithTheTurn(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withRules(quiet), withSchedule("11:00", "2026-03-02", eleven))
 		w.at(time.Minute, func() {
-			require.NoError(t, w.store.Turns.SaveState(context.Background(), models.SaveStateInput{
+			require.NoError(t, w.store.Turns.SaveState(context.Background(), wire.SaveStateInput{
 				ParticipantID: "conv_1", Now: w.env.Now(),
-				Missed: []models.MissedPrompt{{ScheduleID: "sch-1", Slot: models.Slot{Date: "2026-03-02", TargetAt: eleven}, Reason: coach.MissedOutage}},
+				Missed: []wire.MissedPrompt{{ScheduleID: "sch-1", Slot: wire.Slot{Date: "2026-03-02", TargetAt: eleven}, Reason: coach.MissedOutage}},
 			}))
 		})
 		w.text(time.Hour, "hello")

@@ -28,6 +28,7 @@ import (
 	"coachline/internal/store"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 	"coachline/starter/relay"
 	"coachline/workflows"
@@ -51,7 +52,7 @@ type serverFixture struct {
 	model        *fixedModel
 	post         *countingCarrier
 	rules        coach.Rules
-	limits       models.Limits
+	limits       wire.Limits
 	quiet        *slog.Logger
 
 	// letters are the outbox rows of operators' messages.
@@ -66,7 +67,7 @@ type serverFixture struct {
 func newServerFixture(t *testing.T, change func(*serverFixture)) *serverFixture {
 	t.Helper()
 	n := &serverFixture{t: t, ctx: t.Context(), model: &fixedModel{}, quiet: slog.New(slog.DiscardHandler),
-		limits: models.Limits{Rounds: 8, ToolCalls: 5}, rules: coach.Rules{}}
+		limits: wire.Limits{Rounds: 8, ToolCalls: 5}, rules: coach.Rules{}}
 	if change != nil {
 		change(n)
 	}
@@ -118,8 +119,8 @@ func (n *serverFixture) work(c client.Client, options worker.Options) (stop func
 	turns := &activities.TurnLoader{Store: n.store.Turns, Outbox: n.store.Outbox, Recent: activities.NewRecent(), Prompts: library, Programme: "Test", Limits: n.limits}
 	posts := &activities.SendActivities{Store: n.store.Outbox, Carrier: n.post, Now: time.Now}
 	options.DisableRegistrationAliasing = true
-	coachWorker := worker.New(c, models.QueueCoach, options)
-	coachWorker.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
+	coachWorker := worker.New(c, wire.QueueCoach, options)
+	coachWorker.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: wire.WorkflowType})
 	decisions := &activities.DecisionActivities{Rules: n.rules, Zones: time.LoadLocation, Tools: registry, Calls: n.store.Turns}
 	coachWorker.RegisterActivity(decisions)
 	coachWorker.RegisterActivity(turns)
@@ -139,11 +140,11 @@ func (n *serverFixture) work(c client.Client, options worker.Options) (stop func
 func (n *serverFixture) enrol(id, number string) {
 	n.t.Helper()
 	now := time.Now().UTC()
-	p, err := n.store.People.Enroll(n.ctx, models.Participant{ID: id, Phone: number, Timezone: "UTC", Channel: models.ChannelSMS,
-		Status: models.StatusActive, Mode: models.ModeIntake, EnrolledAt: now, CreatedAt: now, UpdatedAt: now}, "test")
+	p, err := n.store.People.Enroll(n.ctx, models.Participant{ID: id, Phone: number, Timezone: "UTC", Channel: wire.ChannelSMS,
+		Status: wire.StatusActive, Mode: wire.ModeIntake, EnrolledAt: now, CreatedAt: now, UpdatedAt: now}, "test")
 	require.NoError(n.t, err)
-	_, err = n.client.ExecuteWorkflow(n.ctx, client.StartWorkflowOptions{ID: models.WorkflowID(id), TaskQueue: models.QueueCoach},
-		models.WorkflowType, models.ParticipantState{ParticipantID: id, Zone: p.Timezone, Status: p.Status, Mode: p.Mode, Greeted: true})
+	_, err = n.client.ExecuteWorkflow(n.ctx, client.StartWorkflowOptions{ID: models.WorkflowID(id), TaskQueue: wire.QueueCoach},
+		wire.WorkflowType, wire.ParticipantState{ParticipantID: id, Zone: p.Timezone, Status: p.Status, Mode: p.Mode, Greeted: true})
 	require.NoError(n.t, err)
 	_, notices, err := n.store.Notices.Untold(n.ctx, id)
 	require.NoError(n.t, err)
@@ -168,8 +169,8 @@ func (n *serverFixture) repeat(sid, number, body string) models.AcceptedInbound 
 	return got
 }
 
-func signalOf(in models.AcceptedInbound) models.MessageReceived {
-	return models.MessageReceived{MessageID: in.Inbound.ID, Seq: in.Inbound.Seq, ReceivedAt: in.Inbound.ReceivedAt}
+func signalOf(in models.AcceptedInbound) wire.InboxItem {
+	return wire.InboxItem{MessageID: in.Inbound.ID, Seq: in.Inbound.Seq, ReceivedAt: in.Inbound.ReceivedAt}
 }
 
 // text stores a text and has the relay tell the workflow.
@@ -182,23 +183,23 @@ func (n *serverFixture) text(id, number, body string) models.AcceptedInbound {
 
 // signal tells a workflow of a stored text, past the relay.
 func (n *serverFixture) signal(id string, in models.AcceptedInbound) error {
-	return n.client.SignalWorkflow(n.ctx, models.WorkflowID(id), "", models.SignalMessageReceived, signalOf(in))
+	return n.client.SignalWorkflow(n.ctx, models.WorkflowID(id), "", wire.SignalMessageReceived, signalOf(in))
 }
 
-func (n *serverFixture) status(id string) models.StatusView {
-	value, err := n.client.QueryWorkflow(n.ctx, models.WorkflowID(id), "", models.QueryStatus)
+func (n *serverFixture) status(id string) wire.StatusView {
+	value, err := n.client.QueryWorkflow(n.ctx, models.WorkflowID(id), "", wire.QueryStatus)
 	if err != nil {
-		return models.StatusView{Waiting: -1}
+		return wire.StatusView{Waiting: -1}
 	}
-	var view models.StatusView
+	var view wire.StatusView
 	require.NoError(n.t, value.Get(&view))
 	return view
 }
 
 // settled waits until a person's texts up to seq are answered and nothing runs.
-func (n *serverFixture) settled(id string, seq int64) models.StatusView {
+func (n *serverFixture) settled(id string, seq int64) wire.StatusView {
 	n.t.Helper()
-	var view models.StatusView
+	var view wire.StatusView
 	require.Eventually(n.t, func() bool {
 		view = n.status(id)
 		return view.LastSeq >= seq && view.Waiting == 0 && !view.InTurn && view.Commands == 0
@@ -243,7 +244,7 @@ func (n *serverFixture) said(id string, most int) map[string]int {
 // noMemory keeps nothing of a turn.
 type noMemory struct{}
 
-func (noMemory) Remember(context.Context, models.RememberInput) error { return nil }
+func (noMemory) Remember(context.Context, wire.RememberInput) error { return nil }
 
 // fixedModel is a model that any number of people talk to at once.
 type fixedModel struct{}
@@ -275,7 +276,7 @@ func (p *countingCarrier) Send(ctx context.Context, sms models.SMS) (models.Rece
 	}
 	p.sent[sms.To] = append(p.sent[sms.To], time.Now())
 	p.rows[sms.OutboxID]++
-	return models.Receipt{ProviderSID: "SM-" + sms.OutboxID, Status: models.OutboxQueued}, nil
+	return models.Receipt{ProviderSID: "SM-" + sms.OutboxID, Status: wire.OutboxQueued}, nil
 }
 
 func (p *countingCarrier) Find(context.Context, models.SMS, time.Duration) (models.Lookup, error) {

@@ -10,6 +10,7 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/study"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Rules decide as the arm says that the workflow began with, or has learned of
@@ -43,7 +44,7 @@ func TestArmDecidesAboutReminders(t *testing.T) {
 			_, err = w.store.Studies.ChangeStudy(t.Context(), models.StudyUpdate{ID: "walk", Patch: models.StudyPatch{State: &running}, Actor: "eve", Now: monday})
 			require.NoError(t, err)
 			w.rules.Studies = study.New(study.Config{Studies: w.store.Studies})
-			w.update(time.Minute, models.UpdateParticipant, models.ParticipantChanged{Zone: "America/New_York", Arm: tt.learns})
+			w.update(time.Minute, wire.UpdateParticipant, wire.ParticipantChanged{Zone: "America/New_York", Arm: tt.learns})
 			w.run(20 * time.Hour)
 			require.Len(t, w.carrier.of(models.KindPrompt), 1)
 			require.Len(t, w.carrier.of(models.KindReminder), tt.want)

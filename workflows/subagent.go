@@ -10,6 +10,7 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Bounds of a subagent. One that a turn waits for ends itself in time, so that
@@ -28,16 +29,16 @@ var subagents *activities.SubagentActivities
 // result are in the rows of the call and of the subagent's turn. It never fails
 // for what a model or a tool does: the result says how it ended. Where no turn
 // waited for it, the participant's workflow is told; one that is gone is not.
-func Subagent(ctx workflow.Context, in models.SubagentInput) (models.SubagentResult, error) {
+func Subagent(ctx workflow.Context, in wire.SubagentInput) (wire.SubagentResult, error) {
 	e := &subagentRun{SubagentInput: in, until: workflow.Now(ctx).Add(subagentPatience), priority: priorityStart}
 	if in.Subagent.Wait {
 		e.until, e.priority = workflow.Now(ctx).Add(subagentWait), priorityReply
 	}
 	source := e.runRounds(ctx)
 	if ctx.Err() != nil {
-		source = models.SourceSilent
+		source = wire.SourceSilent
 	}
-	out := models.SubagentResult{Source: source, Rounds: e.rounds}
+	out := wire.SubagentResult{Source: source, Rounds: e.rounds}
 	// A subagent that is cancelled still writes how it ended.
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
@@ -52,7 +53,7 @@ func Subagent(ctx workflow.Context, in models.SubagentInput) (models.SubagentRes
 
 // subagentRun is a subagent at work.
 type subagentRun struct {
-	models.SubagentInput
+	wire.SubagentInput
 	until    time.Time
 	priority int
 	rounds   int
@@ -60,30 +61,30 @@ type subagentRun struct {
 
 // runRounds runs rounds until there is a text. The last round is without tools,
 // and so is the one after an empty answer, which is asked for again once.
-func (s *subagentRun) runRounds(ctx workflow.Context) models.TextSource {
+func (s *subagentRun) runRounds(ctx workflow.Context) wire.TextSource {
 	plain := false
 	for s.rounds < subagentRounds && s.timeLeft(ctx) > 0 {
 		s.rounds++
 		plain = plain || s.rounds == subagentRounds
-		var out models.CallModelResult
-		err := workflow.ExecuteActivity(s.activityOptions(ctx, models.QueueModel, "model call"), talk.CallModel, s.roundInput(ctx, plain)).Get(ctx, &out)
+		var out wire.CallModelResult
+		err := workflow.ExecuteActivity(s.activityOptions(ctx, wire.QueueModel, "model call"), talk.CallModel, s.roundInput(ctx, plain)).Get(ctx, &out)
 		switch {
 		case err != nil:
 			workflow.GetLogger(ctx).Warn("model gave no answer", "turn", s.Subagent.TurnID, "step", s.rounds, "error", err)
-			return models.SourceFailed
+			return wire.SourceFailed
 		case out.Begun != nil && out.Begun.Skip:
-			return models.SourceSilent
+			return wire.SourceSilent
 		case len(out.Calls) > 0 && !plain:
 			s.runTools(ctx, out.Calls)
 		case out.HasText:
-			return models.SourceStep
+			return wire.SourceStep
 		case plain:
-			return models.SourceFailed
+			return wire.SourceFailed
 		default:
 			plain = true
 		}
 	}
-	return models.SourceFailed
+	return wire.SourceFailed
 }
 
 // timeLeft returns how long the subagent may still run.
@@ -92,13 +93,13 @@ func (s *subagentRun) timeLeft(ctx workflow.Context) time.Duration {
 }
 
 // roundInput returns the input of the next round.
-func (s *subagentRun) roundInput(ctx workflow.Context, plain bool) models.CallModelInput {
-	in := models.CallModelInput{
+func (s *subagentRun) roundInput(ctx workflow.Context, plain bool) wire.CallModelInput {
+	in := wire.CallModelInput{
 		ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Step: s.rounds, Mode: s.Mode,
-		Kind: models.TurnSubagent, NoTools: plain,
+		Kind: wire.TurnSubagent, NoTools: plain,
 	}
 	if s.rounds == 1 {
-		in.Begin = &models.PrepareTurnInput{
+		in.Begin = &wire.PrepareTurnInput{
 			ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Number: s.turnNumber(), Mode: s.Mode,
 			Plan: s.turnPlan(), Now: workflow.Now(ctx), Study: s.Study,
 		}
@@ -107,8 +108,8 @@ func (s *subagentRun) roundInput(ctx workflow.Context, plain bool) models.CallMo
 }
 
 // turnPlan returns the plan of the subagent's turn.
-func (s *subagentRun) turnPlan() models.TurnPlan {
-	return models.TurnPlan{Kind: models.TurnSubagent, Subagent: s.Subagent}
+func (s *subagentRun) turnPlan() wire.TurnPlan {
+	return wire.TurnPlan{Kind: wire.TurnSubagent, Subagent: s.Subagent}
 }
 
 // turnNumber returns the number of the turn which started the subagent.
@@ -121,9 +122,9 @@ func (s *subagentRun) turnNumber() int {
 // runTools carries out the calls of the newest round. What a subagent may not
 // call was refused when its answer was read, and is refused again where calls
 // are run.
-func (s *subagentRun) runTools(ctx workflow.Context, calls []models.CallRef) {
+func (s *subagentRun) runTools(ctx workflow.Context, calls []wire.CallRef) {
 	for i, call := range calls {
-		in := models.ToolInput{
+		in := wire.ToolInput{
 			ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Step: s.rounds, Call: i, Mode: s.Mode,
 		}
 		if call.Refused || call.InWorkflow {
@@ -133,7 +134,7 @@ func (s *subagentRun) runTools(ctx workflow.Context, calls []models.CallRef) {
 		if s.timeLeft(ctx) <= 0 {
 			return
 		}
-		if err := workflow.ExecuteActivity(s.activityOptions(ctx, models.QueueCoach, "tool "+call.Name), tools.RunTool, in).Get(ctx, nil); err != nil {
+		if err := workflow.ExecuteActivity(s.activityOptions(ctx, wire.QueueCoach, "tool "+call.Name), tools.RunTool, in).Get(ctx, nil); err != nil {
 			workflow.GetLogger(ctx).Warn("tool failed", "turn", in.TurnID, "tool", call.Name, "error", err)
 			in.Refuse = activities.RefuseFailed
 			s.refuseCall(ctx, in, call)
@@ -143,32 +144,32 @@ func (s *subagentRun) runTools(ctx workflow.Context, calls []models.CallRef) {
 
 // refuseCall writes why a call was not carried out; its own reason, where it
 // has one, stands in its row.
-func (s *subagentRun) refuseCall(ctx workflow.Context, in models.ToolInput, call models.CallRef) {
+func (s *subagentRun) refuseCall(ctx workflow.Context, in wire.ToolInput, call wire.CallRef) {
 	if !call.Refused && in.Refuse == "" {
 		in.Refuse = activities.RefuseFailed
 	}
-	ask := models.DecideToolInput{Tool: in, Now: workflow.Now(ctx)}
+	ask := wire.DecideToolInput{Tool: in, Now: workflow.Now(ctx)}
 	if err := s.executeDecideTool(ctx, ask); err != nil {
 		workflow.GetLogger(ctx).Error("refusing tool call failed", "turn", in.TurnID, "step", in.Step, "call", in.Call, "error", err)
 	}
 }
 
 // executeDecideTool runs the activity, which stores the result of the call.
-func (s *subagentRun) executeDecideTool(ctx workflow.Context, in models.DecideToolInput) error {
+func (s *subagentRun) executeDecideTool(ctx workflow.Context, in wire.DecideToolInput) error {
 	if !decidesInActivity(ctx) {
 		return workflow.ExecuteLocalActivity(withLocalOptions(ctx), rules.DecideTool, in).Get(ctx, nil)
 	}
-	options := decideOptions(ctx, workflow.GetActivityOptions(s.activityOptions(ctx, models.QueueCoach, "")).Priority, "refuse tool call")
+	options := decideOptions(ctx, workflow.GetActivityOptions(s.activityOptions(ctx, wire.QueueCoach, "")).Priority, "refuse tool call")
 	return workflow.ExecuteActivity(options, rules.DecideTool, in).Get(ctx, nil)
 }
 
 // endRun writes how the subagent ended. It sets no bound on the whole: a caller
 // that waits is released by the server's bound on the workflow.
-func (s *subagentRun) endRun(ctx workflow.Context, source models.TextSource) error {
-	options := workflow.GetActivityOptions(s.activityOptions(ctx, models.QueueCoach, "end of subagent"))
+func (s *subagentRun) endRun(ctx workflow.Context, source wire.TextSource) error {
+	options := workflow.GetActivityOptions(s.activityOptions(ctx, wire.QueueCoach, "end of subagent"))
 	options.ScheduleToCloseTimeout, options.StartToCloseTimeout = 0, sendLimit
-	options.RetryPolicy.NonRetryableErrorTypes = []string{models.ErrTypeInvalid, models.ErrTypeMissing}
-	in := models.PersistTurnInput{
+	options.RetryPolicy.NonRetryableErrorTypes = []string{wire.ErrTypeInvalid, wire.ErrTypeMissing}
+	in := wire.PersistTurnInput{
 		ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Mode: s.Mode, Plan: s.turnPlan(),
 		Source: source, Step: s.rounds, Now: workflow.Now(ctx),
 	}
@@ -177,10 +178,10 @@ func (s *subagentRun) endRun(ctx workflow.Context, source models.TextSource) err
 
 // reportResult sends the result to the participant's workflow, to the run that
 // is there; it returns false when there is none.
-func (s *subagentRun) reportResult(ctx workflow.Context, source models.TextSource) bool {
+func (s *subagentRun) reportResult(ctx workflow.Context, source wire.TextSource) bool {
 	done := s.Subagent
-	done.Failed = source != models.SourceStep
-	err := workflow.SignalExternalWorkflow(ctx, models.WorkflowID(s.ParticipantID), "", models.SignalSubagentDone, done).Get(ctx, nil)
+	done.Failed = source != wire.SourceStep
+	err := workflow.SignalExternalWorkflow(ctx, models.WorkflowID(s.ParticipantID), "", wire.SignalSubagentDone, done).Get(ctx, nil)
 	if err != nil {
 		workflow.GetLogger(ctx).Warn("signalling the result of a subagent failed", "turn", s.Subagent.TurnID, "error", err)
 	}
@@ -202,7 +203,7 @@ func (s *subagentRun) activityOptions(ctx workflow.Context, queue, what string) 
 			MaximumInterval:    30 * time.Second,
 		},
 	}
-	if queue == models.QueueModel {
+	if queue == wire.QueueModel {
 		options.HeartbeatTimeout = heartbeat
 	}
 	return workflow.WithActivityOptions(ctx, options)
@@ -211,9 +212,9 @@ func (s *subagentRun) activityOptions(ctx workflow.Context, queue, what string) 
 // startSubagents starts what the rules have given away because of a call. One
 // that the turn waits for goes with the turn; the others outlive it, and this
 // run of the workflow too, which is why their start is waited for.
-func (t *turn) startSubagents(ctx workflow.Context, in models.ToolInput, effects []models.Effect) {
+func (t *turn) startSubagents(ctx workflow.Context, in wire.ToolInput, effects []wire.Effect) {
 	for _, effect := range effects {
-		if effect.Kind != models.EffectStartSubagent {
+		if effect.Kind != wire.EffectStartSubagent {
 			continue
 		}
 		sub, start := effect.Turn.Subagent, t.startDetached
@@ -229,27 +230,27 @@ func (t *turn) startSubagents(ctx workflow.Context, in models.ToolInput, effects
 }
 
 // startDetached starts a subagent that no turn waits for.
-func (t *turn) startDetached(ctx workflow.Context, sub models.Subagent) error {
+func (t *turn) startDetached(ctx workflow.Context, sub wire.Subagent) error {
 	ctx = t.childOptions(ctx, sub, enums.PARENT_CLOSE_POLICY_ABANDON)
 	return workflow.ExecuteChildWorkflow(ctx, Subagent, t.subagentInput(sub)).GetChildWorkflowExecution().Get(ctx, nil)
 }
 
 // waitFor runs a subagent within the turn, no longer than the turn has
 // something to say. It writes the result of the call itself.
-func (t *turn) waitFor(ctx workflow.Context, sub models.Subagent) error {
+func (t *turn) waitFor(ctx workflow.Context, sub wire.Subagent) error {
 	childCtx, cancel := workflow.WithCancel(t.childOptions(ctx, sub, enums.PARENT_CLOSE_POLICY_REQUEST_CANCEL))
 	defer cancel()
 	return t.awaitActivity(ctx, workflow.ExecuteChildWorkflow(childCtx, Subagent, t.subagentInput(sub)), nil)
 }
 
-func (t *turn) subagentInput(sub models.Subagent) models.SubagentInput {
-	return models.SubagentInput{ParticipantID: t.participant.state.ParticipantID, Mode: t.mode, Subagent: sub, Study: t.participant.state.Study}
+func (t *turn) subagentInput(sub wire.Subagent) wire.SubagentInput {
+	return wire.SubagentInput{ParticipantID: t.participant.state.ParticipantID, Mode: t.mode, Subagent: sub, Study: t.participant.state.Study}
 }
 
-func (t *turn) childOptions(ctx workflow.Context, sub models.Subagent, whenClosed enums.ParentClosePolicy) workflow.Context {
+func (t *turn) childOptions(ctx workflow.Context, sub wire.Subagent, whenClosed enums.ParentClosePolicy) workflow.Context {
 	options := workflow.ChildWorkflowOptions{
 		WorkflowID:            models.SubagentWorkflowID(sub.TurnID),
-		TaskQueue:             models.QueueCoach,
+		TaskQueue:             wire.QueueCoach,
 		ParentClosePolicy:     whenClosed,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		Priority:              t.turnPriority(),

@@ -16,6 +16,7 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/workflows"
 )
 
@@ -23,7 +24,7 @@ import (
 // participant, as the server does.
 func withSubagents(w *world, _ *coach.Rules) {
 	w.features = append(w.features, tools.Subagents()...)
-	w.env.OnSignalExternalWorkflow(mock.Anything, models.WorkflowID("conv_1"), "", models.SignalSubagentDone, mock.Anything).
+	w.env.OnSignalExternalWorkflow(mock.Anything, models.WorkflowID("conv_1"), "", wire.SignalSubagentDone, mock.Anything).
 		Return(func(_, _, _, name string, arg any) error {
 			if w.env.IsWorkflowCompleted() {
 				return errors.New("no such workflow")
@@ -81,7 +82,7 @@ func TestSpawn(t *testing.T) {
 		require.Equal(t, []models.EntryKind{models.KindReply}, w.carrier.kinds())
 		require.Equal(t, 3, w.model.count(), "two rounds of the reply, one of the helper, none after it ended")
 		turn := w.child(firstChild)
-		require.Equal(t, models.TurnSubagent, turn.Turn.Kind)
+		require.Equal(t, wire.TurnSubagent, turn.Turn.Kind)
 		require.Equal(t, "step", turn.Turn.Outcome)
 		require.Equal(t, 1, turn.Turn.Number, "of the turn that it comes from")
 		require.Equal(t, "Walks at seven.", turn.Steps[0].Text)
@@ -91,7 +92,7 @@ func TestSpawn(t *testing.T) {
 		past := w.store.Records
 		record, err := past.Turn(context.Background(), "conv_1", 1)
 		require.NoError(t, err)
-		require.Equal(t, models.TurnReply, record.Totals.Turn.Kind)
+		require.Equal(t, wire.TurnReply, record.Totals.Turn.Kind)
 		require.Len(t, record.Subagents, 1)
 		list, err := past.Turns(context.Background(), models.TurnQuery{ParticipantID: "conv_1", Limit: 10})
 		require.NoError(t, err)
@@ -209,7 +210,7 @@ func TestSpawnForTheUser(t *testing.T) {
 		}))
 		w.model.answer = helped(task, found)
 		w.text(0, "find out")
-		w.at(time.Hour, func() { require.Equal(t, models.DueResult, w.status().Due[0].Kind) })
+		w.at(time.Hour, func() { require.Equal(t, wire.DueResult, w.status().Due[0].Kind) })
 		w.run(5 * time.Hour)
 		require.Equal(t, []models.EntryKind{models.KindReply, models.KindResult}, w.carrier.kinds(), "the answer at once, the result later")
 		require.WithinDuration(t, monday.Add(2*time.Hour), w.carrier.sent[1].At, time.Minute, "at noon in New York")
@@ -219,7 +220,7 @@ func TestSpawnForTheUser(t *testing.T) {
 		do   func(w *world)
 	}{
 		{"opted out meanwhile", func(w *world) { w.deliver("STOP", "") }},
-		{"paused meanwhile", func(w *world) { w.env.UpdateWorkflow(models.UpdatePause, "p", &updated{}) }},
+		{"paused meanwhile", func(w *world) { w.env.UpdateWorkflow(wire.UpdatePause, "p", &updated{}) }},
 	} {
 		t.Run("C18 "+tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -258,7 +259,7 @@ func TestResultReachesTheNextRun(t *testing.T) {
 		a.store, a.state, a.carrier.sent = w.store, next, w.carrier.sent
 	})
 	again.at(time.Minute, func() {
-		again.env.SignalWorkflow(models.SignalSubagentDone, models.Subagent{TurnID: firstChild, Tell: true})
+		again.env.SignalWorkflow(wire.SignalSubagentDone, wire.Subagent{TurnID: firstChild, Tell: true})
 	})
 	again.run(time.Hour)
 	require.Equal(t, []models.EntryKind{models.KindReply, models.KindResult}, again.carrier.kinds())
@@ -325,15 +326,15 @@ func TestSubagentIsWaitedFor(t *testing.T) {
 func TestSubagentOfSomebodyWhoIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.env.OnSignalExternalWorkflow(mock.Anything, models.WorkflowID("conv_1"), "", models.SignalSubagentDone, mock.Anything).
+	w.env.OnSignalExternalWorkflow(mock.Anything, models.WorkflowID("conv_1"), "", wire.SignalSubagentDone, mock.Anything).
 		Return(errors.New("no such workflow"))
 	require.NoError(t, w.store.People.RemoveParticipant(context.Background(), "conv_1", "test", monday))
-	w.env.ExecuteWorkflow(workflows.Subagent, models.SubagentInput{
-		ParticipantID: "conv_1", Mode: models.ModeIntake, Subagent: models.Subagent{TurnID: firstChild, Tell: true},
+	w.env.ExecuteWorkflow(workflows.Subagent, wire.SubagentInput{
+		ParticipantID: "conv_1", Mode: wire.ModeIntake, Subagent: wire.Subagent{TurnID: firstChild, Tell: true},
 	})
 	require.NoError(t, w.env.GetWorkflowError())
-	var out models.SubagentResult
+	var out wire.SubagentResult
 	require.NoError(t, w.env.GetWorkflowResult(&out))
-	require.Equal(t, models.SubagentResult{Source: models.SourceSilent, Rounds: 1, Unheard: true}, out)
+	require.Equal(t, wire.SubagentResult{Source: wire.SourceSilent, Rounds: 1, Unheard: true}, out)
 	require.Zero(t, w.model.count(), "nothing is asked about them any more")
 }

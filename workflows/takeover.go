@@ -6,7 +6,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/activities"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // standing ends take-overs in the tables.
@@ -16,13 +16,13 @@ var standing *activities.StandingActivities
 // that gives back to the coach, with the texts to answer. Where an operator has
 // put the end off meanwhile, it is due again then.
 func (p *participant) endTakeOver(ctx workflow.Context) {
-	in := models.TakeOverEnd{ParticipantID: p.state.ParticipantID, Now: workflow.Now(ctx)}
+	in := wire.TakeOverEnd{ParticipantID: p.state.ParticipantID, Now: workflow.Now(ctx)}
 	var until time.Time
 	if err := workflow.ExecuteLocalActivity(withLocalOptions(ctx), standing.EndTakeOver, in).Get(ctx, &until); err != nil {
 		workflow.GetLogger(ctx).Error("ending the take-over failed", "error", err)
 		return
 	}
 	if !until.IsZero() {
-		p.setDue(models.Due{Kind: models.DueTakeOverEnd, At: until})
+		p.setDue(wire.Due{Kind: wire.DueTakeOverEnd, At: until})
 	}
 }

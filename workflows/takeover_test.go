@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/interceptor"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // relayNotice tells the workflow of the participant's newest notice about a
@@ -21,26 +22,26 @@ func (w *world) relayNotice() *updated {
 	require.NoError(w.t, err)
 	notices = slices.DeleteFunc(notices, func(n models.Notice) bool { return n.Kind == models.NoticeMessage })
 	last := notices[len(notices)-1]
-	switch id := models.NoticeUpdateID(last.ID); last.Kind {
+	switch id := wire.NoticeUpdateID(last.ID); last.Kind {
 	case models.NoticeTakeOver:
 		until, err := time.Parse(time.RFC3339, last.Ref)
 		require.NoError(w.t, err)
-		w.env.UpdateWorkflow(models.UpdateTakeOver, id, u, models.TakeOverRequest{Until: until})
+		w.env.UpdateWorkflow(wire.UpdateTakeOver, id, u, wire.TakeOverRequest{Until: until})
 	case models.NoticeHandBack:
 		items, err := w.store.Notices.ResumedMessages(context.Background(), last.ID)
 		require.NoError(w.t, err)
-		w.env.UpdateWorkflow(models.UpdateHandBack, id, u, models.HandBackRequest{Answer: last.Ref == string(models.WaitingAnswer), Items: items})
+		w.env.UpdateWorkflow(wire.UpdateHandBack, id, u, wire.HandBackRequest{Answer: last.Ref == string(models.WaitingAnswer), Items: items})
 	case models.NoticePause:
-		var request models.PauseRequest
+		var request wire.PauseRequest
 		if last.Ref != "" {
 			request.Until, err = time.Parse(time.RFC3339, last.Ref)
 			require.NoError(w.t, err)
 		}
-		w.env.UpdateWorkflow(models.UpdatePause, id, u, request)
+		w.env.UpdateWorkflow(wire.UpdatePause, id, u, request)
 	case models.NoticeResume:
 		items, err := w.store.Notices.ResumedMessages(context.Background(), last.ID)
 		require.NoError(w.t, err)
-		w.env.UpdateWorkflow(models.UpdateResume, id, u, models.ResumeRequest{Items: items})
+		w.env.UpdateWorkflow(wire.UpdateResume, id, u, wire.ResumeRequest{Items: items})
 	default:
 		w.t.Errorf("notice of kind %s", last.Kind)
 	}
@@ -69,10 +70,10 @@ func (w *world) handBack(offset time.Duration, choice models.WaitingAction) {
 }
 
 // statusAt asks for the status at an offset.
-func (w *world) statusAt(offset time.Duration) *models.StatusView {
-	view := &models.StatusView{}
+func (w *world) statusAt(offset time.Duration) *wire.StatusView {
+	view := &wire.StatusView{}
 	w.at(offset, func() {
-		value, err := w.env.QueryWorkflow(models.QueryStatus)
+		value, err := w.env.QueryWorkflow(wire.QueryStatus)
 		require.NoError(w.t, err)
 		require.NoError(w.t, value.Get(view))
 	})
@@ -91,7 +92,7 @@ func TestTakeOverHoldsRepliesUntilHandedBack(t *testing.T) {
 	after := w.statusAt(2 * time.Hour)
 	w.run(3 * time.Hour)
 	require.Equal(t, monday.Add(4*time.Hour+10*time.Minute), during.TakenOverUntil)
-	require.Contains(t, during.Due, models.Due{Kind: models.DueTakeOverEnd, At: during.TakenOverUntil})
+	require.Contains(t, during.Due, wire.Due{Kind: wire.DueTakeOverEnd, At: during.TakenOverUntil})
 	require.Zero(t, after.TakenOverUntil)
 	require.Empty(t, after.Due)
 	replies := w.carrier.of(models.KindReply)
@@ -200,7 +201,7 @@ func TestPromptBeginsBeforeTheWorkflowHearsOfATakeOver(t *testing.T) {
 	require.NoError(t, w.store.Database().Reader(context.Background()).Find(&missed).Error)
 	require.Len(t, missed, 1)
 	require.Equal(t, []any{models.PromptMissed, models.MissedTakenOver}, []any{missed[0].State, missed[0].Reason})
-	require.Equal(t, []models.Due{{Kind: models.DueDailyPrompt, Ref: "sch-1", At: eleven.Add(24*time.Hour - 10*time.Minute)}}, after.Due)
+	require.Equal(t, []wire.Due{{Kind: wire.DueDailyPrompt, Ref: "sch-1", At: eleven.Add(24*time.Hour - 10*time.Minute)}}, after.Due)
 }
 
 // The end of a take-over is due by itself; an operator who puts it off moves it.
@@ -227,18 +228,18 @@ func TestTakeOverExpiresByItself(t *testing.T) {
 func TestTakeOverMissesPrompts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.state.Schedules = []models.Schedule{{ID: "s1", Type: models.ScheduleFixed, At: "12:00",
-		Next: models.Slot{Date: "2026-03-02", TargetAt: monday.Add(2 * time.Hour), SendAt: monday.Add(110 * time.Minute)}}}
-	w.state.Due = []models.Due{{Kind: models.DueDailyPrompt, Ref: "s1", At: monday.Add(110 * time.Minute)}}
+	w.state.Schedules = []wire.Schedule{{ID: "s1", Type: wire.ScheduleFixed, At: "12:00",
+		Next: wire.Slot{Date: "2026-03-02", TargetAt: monday.Add(2 * time.Hour), SendAt: monday.Add(110 * time.Minute)}}}
+	w.state.Due = []wire.Due{{Kind: wire.DueDailyPrompt, Ref: "s1", At: monday.Add(110 * time.Minute)}}
 	w.takeOver(time.Hour, 4*time.Hour)
 	after := w.statusAt(3 * time.Hour)
 	w.run(4 * time.Hour)
 	require.Empty(t, w.carrier.of(models.KindPrompt))
-	kinds := map[models.DueKind]int{}
+	kinds := map[wire.DueKind]int{}
 	for _, due := range after.Due {
 		kinds[due.Kind]++
 	}
-	require.Equal(t, map[models.DueKind]int{models.DueTakeOverEnd: 1, models.DueDailyPrompt: 1}, kinds)
+	require.Equal(t, map[wire.DueKind]int{wire.DueTakeOverEnd: 1, wire.DueDailyPrompt: 1}, kinds)
 }
 
 // Continue-as-new carries a take-over and its due time along.
@@ -251,7 +252,7 @@ func TestTakeOverSurvivesContinueAsNew(t *testing.T) {
 	w.run(3 * time.Hour)
 	state := w.continued()
 	require.Equal(t, monday.Add(4*time.Hour+10*time.Minute), state.TakenOverUntil)
-	require.Contains(t, state.Due, models.Due{Kind: models.DueTakeOverEnd, At: state.TakenOverUntil})
+	require.Contains(t, state.Due, wire.Due{Kind: wire.DueTakeOverEnd, At: state.TakenOverUntil})
 	require.Empty(t, w.carrier.of(models.KindReply))
 }
 
@@ -266,7 +267,7 @@ func TestTakeOverSurvivesTermination(t *testing.T) {
 	during := w.statusAt(30 * time.Minute)
 	w.at(61*time.Minute, func() { w.relayNotice() })
 	w.run(2 * time.Hour)
-	require.Contains(t, during.Due, models.Due{Kind: models.DueTakeOverEnd, At: monday.Add(time.Hour)})
+	require.Contains(t, during.Due, wire.Due{Kind: wire.DueTakeOverEnd, At: monday.Add(time.Hour)})
 	require.Len(t, w.carrier.of(models.KindReply), 1)
 }
 
@@ -275,11 +276,11 @@ func TestTakeOverWithPauseAndRemoval(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.takeOver(10*time.Minute, 4*time.Hour)
-	w.update(20*time.Minute, models.UpdatePause)
+	w.update(20*time.Minute, wire.UpdatePause)
 	paused := w.statusAt(25 * time.Minute)
-	w.update(30*time.Minute, models.UpdateResume, models.ResumeRequest{})
+	w.update(30*time.Minute, wire.UpdateResume, wire.ResumeRequest{})
 	w.text(40*time.Minute, "hello")
-	w.update(time.Hour, models.UpdateUnenroll)
+	w.update(time.Hour, wire.UpdateUnenroll)
 	w.run(2 * time.Hour)
 	require.NoError(t, w.env.GetWorkflowError())
 	require.NotZero(t, paused.TakenOverUntil)
@@ -290,7 +291,7 @@ func TestTakeOverWithPauseAndRemoval(t *testing.T) {
 func TestTakeOverNeedsAnEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	refused := w.update(10*time.Minute, models.UpdateTakeOver, models.TakeOverRequest{})
+	refused := w.update(10*time.Minute, wire.UpdateTakeOver, wire.TakeOverRequest{})
 	w.run(time.Hour)
 	require.ErrorContains(t, refused.rejected, "until: is required")
 }

@@ -8,6 +8,7 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const maxReruns = 2
@@ -18,16 +19,16 @@ const maxReruns = 2
 // dies between the two and the workflow decides otherwise the second time.
 type turn struct {
 	participant   *participant
-	plan          models.TurnPlan
+	plan          wire.TurnPlan
 	id            string
 	number        int
-	mode          models.Mode
-	limits        models.Limits
-	begun         bool               // the turn's row is stored
-	newMessageIDs []int64            // texts of the turn that are not stored with it yet
-	newTexts      []models.InboxItem // the same
+	mode          wire.Mode
+	limits        wire.Limits
+	begun         bool             // the turn's row is stored
+	newMessageIDs []int64          // texts of the turn that are not stored with it yet
+	newTexts      []wire.InboxItem // the same
 	// channel is that of the texts; empty is SMS.
-	channel        models.Channel
+	channel        wire.Channel
 	skip           bool // nothing may be said any more
 	calls          int  // tool calls so far
 	reruns         int  // times that a late text made the model answer again
@@ -35,19 +36,19 @@ type turn struct {
 	// decided is what the rules said of the turn's text with its send.
 	decided *decidedSend
 	// due is what the first round asks the rules; nil once their plan is known.
-	due *models.DecideInput
+	due *wire.DecideInput
 	// unplanned: the rules want no turn; it is over before it began.
 	unplanned bool
 }
 
 // runTurn runs a planned turn to its end. Nothing else of this participant
 // happens meanwhile except that arrivals are recorded.
-func (p *participant) runTurn(ctx workflow.Context, plan models.TurnPlan) {
+func (p *participant) runTurn(ctx workflow.Context, plan wire.TurnPlan) {
 	p.newTurn(plan).runToEnd(ctx)
 }
 
 // newTurn gives the next number to a turn.
-func (p *participant) newTurn(plan models.TurnPlan) *turn {
+func (p *participant) newTurn(plan wire.TurnPlan) *turn {
 	p.state.Turn++
 	return &turn{
 		participant: p, plan: plan, mode: p.state.Mode, limits: p.limits,
@@ -68,7 +69,7 @@ func (t *turn) runToEnd(ctx workflow.Context) {
 // are answered.
 func (t *turn) runKind(ctx workflow.Context) {
 	t.takeTexts()
-	if t.plan.Kind == models.TurnMessage {
+	if t.plan.Kind == wire.TurnMessage {
 		t.storeTexts(ctx)
 		return
 	}
@@ -81,7 +82,7 @@ func (t *turn) runKind(ctx workflow.Context) {
 	}
 	switch {
 	case t.skip:
-		t.applySendResult(ctx, models.SendSMSResult{Status: models.OutboxCanceled})
+		t.applySendResult(ctx, wire.SendSMSResult{Status: wire.OutboxCanceled})
 	case ok:
 		t.applySendResult(ctx, t.sendTurn(ctx, words))
 	}
@@ -102,15 +103,15 @@ func (t *turn) giveUp(ctx workflow.Context) {
 
 // addMissed has the prompt that a turn was to send recorded as missed; for turns
 // of other kinds it does nothing. A prompt that the tables know stays as it is.
-func (p *participant) addMissed(plan models.TurnPlan, reason string) {
-	if plan.Kind == models.TurnPrompt {
-		p.unsaved.missed = append(p.unsaved.missed, models.MissedPrompt{ScheduleID: plan.ScheduleID, Slot: plan.Slot, Reason: reason})
+func (p *participant) addMissed(plan wire.TurnPlan, reason string) {
+	if plan.Kind == wire.TurnPrompt {
+		p.unsaved.missed = append(p.unsaved.missed, wire.MissedPrompt{ScheduleID: plan.ScheduleID, Slot: plan.Slot, Reason: reason})
 	}
 }
 
 // storeTexts stores texts that get no answer.
 func (t *turn) storeTexts(ctx workflow.Context) {
-	var out models.PrepareTurnResult
+	var out wire.PrepareTurnResult
 	keepCtx := t.toolOptions(ctx, fmt.Sprintf("texts without an answer, turn %d", t.number))
 	if err := workflow.ExecuteActivity(keepCtx, turns.PrepareTurn, *t.beginInput(ctx)).Get(ctx, &out); err != nil {
 		workflow.GetLogger(ctx).Error("storing texts failed", "turn", t.id, "error", err)
@@ -121,18 +122,18 @@ func (t *turn) storeTexts(ctx workflow.Context) {
 
 // turnText is where the text of the turn comes from.
 type turnText struct {
-	source models.TextSource
+	source wire.TextSource
 	step   int
 }
 
 // chooseText finds the text to send; ok is false when there is nothing to send:
 // the person left or opted out meanwhile, or the prompt is out already.
 func (t *turn) chooseText(ctx workflow.Context) (turnText, bool) {
-	source := t.plan.Kind.Spec().Source
+	source := models.TurnSpecOf(t.plan.Kind).Source
 	switch {
-	case t.plan.Kind == models.TurnCheckIn:
+	case t.plan.Kind == wire.TurnCheckIn:
 		return t.checkIn(ctx)
-	case source == models.SourceStep:
+	case source == wire.SourceStep:
 		return t.runRounds(ctx)
 	}
 	return turnText{source: source}, true
@@ -140,11 +141,11 @@ func (t *turn) chooseText(ctx workflow.Context) (turnText, bool) {
 
 // beginInput returns what the next activity has to store first; nil when it is
 // stored.
-func (t *turn) beginInput(ctx workflow.Context) *models.PrepareTurnInput {
+func (t *turn) beginInput(ctx workflow.Context) *wire.PrepareTurnInput {
 	if t.begun && len(t.newMessageIDs) == 0 {
 		return nil
 	}
-	return &models.PrepareTurnInput{
+	return &wire.PrepareTurnInput{
 		ParticipantID: t.participant.state.ParticipantID,
 		TurnID:        t.id,
 		Number:        t.number,
@@ -159,7 +160,7 @@ func (t *turn) beginInput(ctx workflow.Context) *models.PrepareTurnInput {
 
 // applyPrepared takes over what the store said to begin; nil when it was not
 // asked.
-func (t *turn) applyPrepared(out *models.PrepareTurnResult) {
+func (t *turn) applyPrepared(out *wire.PrepareTurnResult) {
 	if out == nil {
 		return
 	}
@@ -171,8 +172,8 @@ func (t *turn) applyPrepared(out *models.PrepareTurnResult) {
 // takeTexts empties the inbox into the turn, for the turns that read it. The
 // confirmation of an opt-out takes along what will get no answer.
 func (t *turn) takeTexts() {
-	parting := t.plan.Kind == models.TurnConsent && t.participant.state.Status == models.StatusOptedOut
-	if t.plan.Kind != models.TurnReply && t.plan.Kind != models.TurnMessage && !parting {
+	parting := t.plan.Kind == wire.TurnConsent && t.participant.state.Status == wire.StatusOptedOut
+	if t.plan.Kind != wire.TurnReply && t.plan.Kind != wire.TurnMessage && !parting {
 		return
 	}
 	items := t.participant.state.Inbox.Items
@@ -186,7 +187,7 @@ func (t *turn) takeTexts() {
 	t.participant.state.Inbox.Items = slices.Delete(t.participant.state.Inbox.Items, 0, len(items))
 	// Texts of another channel wait for a turn of their own.
 	t.participant.news = len(t.participant.state.Inbox.Items) > 0
-	t.participant.clearDue(models.DueDebounce, "")
+	t.participant.clearDue(wire.DueDebounce, "")
 }
 
 // countTakeable counts the waiting texts that the turn may take: a reply takes
@@ -194,14 +195,14 @@ func (t *turn) takeTexts() {
 // where the texts were written.
 func (t *turn) countTakeable() int {
 	items := t.participant.state.Inbox.Items
-	if t.plan.Kind != models.TurnReply || len(items) == 0 {
+	if t.plan.Kind != wire.TurnReply || len(items) == 0 {
 		return len(items)
 	}
 	channel := items[0].Channel
 	if t.begun || len(t.newMessageIDs) > 0 {
 		channel = t.channel
 	}
-	other := slices.IndexFunc(items, func(item models.InboxItem) bool { return item.Channel != channel })
+	other := slices.IndexFunc(items, func(item wire.InboxItem) bool { return item.Channel != channel })
 	if other < 0 {
 		return len(items)
 	}
@@ -219,7 +220,7 @@ func (t *turn) runRounds(ctx workflow.Context) (turnText, bool) {
 		}
 		if err != nil {
 			workflow.GetLogger(ctx).Warn("model gave no answer", "turn", t.id, "step", step, "error", err)
-			return turnText{source: models.SourceFallback}, true
+			return turnText{source: wire.SourceFallback}, true
 		}
 		if said, ok := t.readRound(ctx, step, out, &next); ok {
 			return said, true
@@ -237,28 +238,28 @@ type asking struct{ plain, retried bool }
 
 // readRound decides what a round means for the turn; ok is true when it ends
 // the turn.
-func (t *turn) readRound(ctx workflow.Context, step int, out models.CallModelResult, next *asking) (said turnText, ok bool) {
+func (t *turn) readRound(ctx workflow.Context, step int, out wire.CallModelResult, next *asking) (said turnText, ok bool) {
 	switch {
 	case out.Begun != nil && out.Begun.Prepared:
-		return turnText{source: models.SourcePrepared}, true
+		return turnText{source: wire.SourcePrepared}, true
 	case len(out.Calls) > 0 && !next.plain:
 		t.runTools(ctx, step, out)
 		next.plain = t.calls >= t.limits.ToolCalls
-		return turnText{source: models.SourceSilent}, slices.ContainsFunc(out.Calls, endsTurn)
+		return turnText{source: wire.SourceSilent}, slices.ContainsFunc(out.Calls, endsTurn)
 	case !out.HasText && next.retried && !t.sentDuringTurn:
-		return turnText{source: models.SourceFallback}, true
+		return turnText{source: wire.SourceFallback}, true
 	case !out.HasText && !t.sentDuringTurn:
 		next.plain, next.retried = true, true
 	case t.takeLateMessages(ctx):
 		next.plain = t.calls >= t.limits.ToolCalls
 	default:
-		return turnText{source: models.SourceStep, step: step}, true
+		return turnText{source: wire.SourceStep, step: step}, true
 	}
 	return turnText{}, false
 }
 
 // endsTurn reports whether the model closes the exchange without a reply.
-func endsTurn(call models.CallRef) bool { return call.Ends && !call.Refused }
+func endsTurn(call wire.CallRef) bool { return call.Ends && !call.Refused }
 
 // askForSummary asks for the text of a turn whose rounds are used up.
 func (t *turn) askForSummary(ctx workflow.Context) turnText {
@@ -266,9 +267,9 @@ func (t *turn) askForSummary(ctx workflow.Context) turnText {
 	in.Last = true
 	out, err := t.callModel(ctx, in)
 	if err != nil || !out.HasText && !t.sentDuringTurn {
-		return turnText{source: models.SourceFallback}
+		return turnText{source: wire.SourceFallback}
 	}
-	return turnText{source: models.SourceStep, step: in.Step}
+	return turnText{source: wire.SourceStep, step: in.Step}
 }
 
 // hasRoundLeft reports whether the turn may make another round: the first round
@@ -277,17 +278,17 @@ func (t *turn) hasRoundLeft(step int) bool { return step == 1 || step <= t.limit
 
 // mustStop reports whether the turn has nothing more to say.
 func (t *turn) mustStop() bool {
-	return t.skip || t.unplanned || t.participant.mustStop() || t.plan.Kind.Spec().Coaching && t.participant.isTakenOver()
+	return t.skip || t.unplanned || t.participant.mustStop() || models.TurnSpecOf(t.plan.Kind).Coaching && t.participant.isTakenOver()
 }
 
 // roundInput returns the input of one model round; plain is without tools.
-func (t *turn) roundInput(ctx workflow.Context, step int, plain bool) models.CallModelInput {
-	in := models.CallModelInput{
+func (t *turn) roundInput(ctx workflow.Context, step int, plain bool) wire.CallModelInput {
+	in := wire.CallModelInput{
 		ParticipantID: t.participant.state.ParticipantID,
 		TurnID:        t.id, Step: step, Mode: t.mode, Kind: t.plan.Kind, Introduce: t.plan.Introduce, NoTools: plain,
 		Begin: t.beginInput(ctx), TimeLimit: t.roundTimeLimit(), Due: t.due,
 	}
-	if t.plan.Kind == models.TurnReply && !plain {
+	if t.plan.Kind == wire.TurnReply && !plain {
 		state := t.participant.state.Clone()
 		in.State = &state
 	}
@@ -296,11 +297,11 @@ func (t *turn) roundInput(ctx workflow.Context, step int, plain bool) models.Cal
 
 // callModel runs one round. It stops waiting as soon as the person leaves or
 // opts out.
-func (t *turn) callModel(ctx workflow.Context, in models.CallModelInput) (models.CallModelResult, error) {
+func (t *turn) callModel(ctx workflow.Context, in wire.CallModelInput) (wire.CallModelResult, error) {
 	callCtx, cancel := workflow.WithCancel(ctx)
 	defer cancel()
 	summary := fmt.Sprintf("model call, turn %d, round %d", t.number, in.Step)
-	var out models.CallModelResult
+	var out wire.CallModelResult
 	err := t.awaitActivity(ctx, workflow.ExecuteActivity(t.modelOptions(callCtx, summary), talk.CallModel, in), &out)
 	t.takePlan(ctx, out.Planned)
 	t.applyPrepared(out.Begun)
@@ -330,7 +331,7 @@ func (t *turn) awaitActivity(ctx workflow.Context, future workflow.Future, out a
 // times, so that a participant who never stops typing is answered too.
 func (t *turn) takeLateMessages(ctx workflow.Context) bool {
 	t.participant.receiveSignals(ctx)
-	if t.plan.Kind != models.TurnReply || t.reruns >= maxReruns || t.countTakeable() == 0 {
+	if t.plan.Kind != wire.TurnReply || t.reruns >= maxReruns || t.countTakeable() == 0 {
 		return false
 	}
 	t.reruns++
@@ -343,12 +344,12 @@ func (t *turn) takeLateMessages(ctx workflow.Context) bool {
 // are answered with a refusal, so that the model is never told a falsehood. The
 // first call may have been decided with the round: nothing changes the state while
 // a turn waits for its model.
-func (t *turn) runTools(ctx workflow.Context, step int, out models.CallModelResult) {
+func (t *turn) runTools(ctx workflow.Context, step int, out wire.CallModelResult) {
 	for i, call := range out.Calls {
 		if t.mustStop() {
 			return
 		}
-		in := models.ToolInput{
+		in := wire.ToolInput{
 			ParticipantID: t.participant.state.ParticipantID,
 			TurnID:        t.id, Step: step, Call: i, Mode: t.mode,
 		}
@@ -373,9 +374,9 @@ func (t *turn) runTools(ctx workflow.Context, step int, out models.CallModelResu
 	}
 }
 
-func (t *turn) decideTool(ctx workflow.Context, in models.ToolInput) {
-	ask := models.DecideToolInput{Tool: in, State: t.participant.state.Clone(), Now: workflow.Now(ctx)}
-	var decision models.Decision
+func (t *turn) decideTool(ctx workflow.Context, in wire.ToolInput) {
+	ask := wire.DecideToolInput{Tool: in, State: t.participant.state.Clone(), Now: workflow.Now(ctx)}
+	var decision wire.Decision
 	if err := t.executeDecideTool(ctx, ask, &decision); err != nil {
 		workflow.GetLogger(ctx).Error("deciding tool call failed", "turn", t.id, "step", in.Step, "call", in.Call, "error", err)
 		return
@@ -384,7 +385,7 @@ func (t *turn) decideTool(ctx workflow.Context, in models.ToolInput) {
 }
 
 // applyDecision carries out what was decided of a tool call.
-func (t *turn) applyDecision(ctx workflow.Context, in models.ToolInput, decision models.Decision) {
+func (t *turn) applyDecision(ctx workflow.Context, in wire.ToolInput, decision wire.Decision) {
 	t.participant.applyEffects(decision.Effects)
 	t.startSubagents(ctx, in, decision.Effects)
 }
@@ -392,7 +393,7 @@ func (t *turn) applyDecision(ctx workflow.Context, in models.ToolInput, decision
 // executeDecideTool runs the activity, which stores the result of the call. It is
 // retried for as long as the database is away. It stops waiting when the turn has
 // nothing more to say; the decision is empty then and changes nothing.
-func (t *turn) executeDecideTool(ctx workflow.Context, in models.DecideToolInput, out *models.Decision) error {
+func (t *turn) executeDecideTool(ctx workflow.Context, in wire.DecideToolInput, out *wire.Decision) error {
 	if !decidesInActivity(ctx) {
 		return workflow.ExecuteLocalActivity(withLocalOptions(ctx), rules.DecideTool, in).Get(ctx, out)
 	}
@@ -401,11 +402,11 @@ func (t *turn) executeDecideTool(ctx workflow.Context, in models.DecideToolInput
 	return t.awaitActivity(ctx, workflow.ExecuteActivity(toolCtx, rules.DecideTool, in), out)
 }
 
-func (t *turn) runTool(ctx workflow.Context, in models.ToolInput, name string) {
+func (t *turn) runTool(ctx workflow.Context, in wire.ToolInput, name string) {
 	toolCtx, cancel := workflow.WithCancel(t.toolOptions(ctx, fmt.Sprintf("tool %s, turn %d", name, t.number)))
 	defer cancel()
 	in.TimeLimit = toolPatience
-	var out models.ToolEffect
+	var out wire.ToolEffect
 	if err := t.awaitActivity(ctx, workflow.ExecuteActivity(toolCtx, tools.RunTool, in), &out); err != nil {
 		workflow.GetLogger(ctx).Warn("tool failed", "turn", t.id, "tool", name, "error", err)
 		in.Refuse = activities.RefuseFailed

@@ -14,6 +14,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestBurstIsOneTurn(t *testing.T) {
@@ -42,13 +43,13 @@ func TestDebounceEndsAtItsLimit(t *testing.T) {
 func TestRepeatedSignalIsOneTurn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	var signal models.MessageReceived
+	var signal wire.InboxItem
 	w.at(0, func() {
 		signal = w.accept("hello")
-		w.env.SignalWorkflow(models.SignalMessageReceived, signal)
-		w.env.SignalWorkflow(models.SignalMessageReceived, signal)
+		w.env.SignalWorkflow(wire.SignalMessageReceived, signal)
+		w.env.SignalWorkflow(wire.SignalMessageReceived, signal)
 	})
-	w.at(time.Minute, func() { w.env.SignalWorkflow(models.SignalMessageReceived, signal) })
+	w.at(time.Minute, func() { w.env.SignalWorkflow(wire.SignalMessageReceived, signal) })
 	w.run(time.Hour)
 	require.Len(t, w.carrier.sent, 1)
 }
@@ -60,7 +61,7 @@ func TestLateTextJoinsTheTurn(t *testing.T) {
 	w.model.answer = func(req models.ChatRequest) (models.ChatResponse, error) {
 		if lastUser(req) == "first" {
 			// The second text arrives while the model writes.
-			w.env.SignalWorkflow(models.SignalMessageReceived, w.accept("second"))
+			w.env.SignalWorkflow(wire.SignalMessageReceived, w.accept("second"))
 		}
 		return say("answer to " + lastUser(req)), nil
 	}
@@ -80,7 +81,7 @@ func TestReplyNeverWaitsForSomebodyWhoNeverStops(t *testing.T) {
 	w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
 		if n < 5 {
 			n++
-			w.env.SignalWorkflow(models.SignalMessageReceived, w.accept(fmt.Sprint("text ", n)))
+			w.env.SignalWorkflow(wire.SignalMessageReceived, w.accept(fmt.Sprint("text ", n)))
 		}
 		return say(fmt.Sprint("after ", n)), nil
 	}
@@ -106,7 +107,7 @@ func TestEveryCallOfAMessageRunsInOrderBeforeTheReply(t *testing.T) {
 	profile, err := w.store.People.Profile(context.Background(), "conv_1")
 	require.NoError(t, err)
 	require.Equal(t, "walking", profile.HabitDomain)
-	require.Equal(t, models.DueDailyPrompt, w.status().Due[0].Kind)
+	require.Equal(t, wire.DueDailyPrompt, w.status().Due[0].Kind)
 }
 
 func TestInvalidArgumentsAreAnErrorAndChangeNothing(t *testing.T) {
@@ -175,7 +176,7 @@ func TestLimitsEndInOneAnswer(t *testing.T) {
 	})
 	t.Run("rounds used up, one fallback", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, func(w *world, _ *coach.Rules) { w.limits = models.Limits{Rounds: 2, ToolCalls: 5} })
+		w := newWorld(t, func(w *world, _ *coach.Rules) { w.limits = wire.Limits{Rounds: 2, ToolCalls: 5} })
 		w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
 			return models.ChatResponse{Calls: []models.ToolCall{call("scheduler", map[string]any{"action": "list"})}}, nil
 		}
@@ -187,7 +188,7 @@ func TestLimitsEndInOneAnswer(t *testing.T) {
 	})
 	t.Run("rounds used up, summed up", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, func(w *world, _ *coach.Rules) { w.limits = models.Limits{Rounds: 2, ToolCalls: 5} })
+		w := newWorld(t, func(w *world, _ *coach.Rules) { w.limits = wire.Limits{Rounds: 2, ToolCalls: 5} })
 		w.model.answer = func(req models.ChatRequest) (models.ChatResponse, error) {
 			if req.Model == "small" {
 				return say("This may be incomplete: no schedule is set."), nil
@@ -347,9 +348,9 @@ func TestLocalActivitiesKeepNothingOfATurn(t *testing.T) {
 		"six": {call("scheduler", map[string]any{"action": "create", "type": "fixed", "fixed_time": "18:00"})},
 	})
 	w.text(time.Second, "at six please")
-	w.update(2*time.Minute, models.UpdatePause)
+	w.update(2*time.Minute, wire.UpdatePause)
 	w.text(3*time.Minute, "anybody there?")
-	w.update(4*time.Minute, models.UpdateResume)
+	w.update(4*time.Minute, wire.UpdateResume)
 	w.run(8 * time.Hour)
 	require.Equal(t, map[string]bool{"Decide": true, "SaveState": true}, seen)
 	require.Contains(t, w.carrier.kinds(), models.KindReply)
@@ -360,8 +361,8 @@ func TestLocalActivitiesKeepNothingOfATurn(t *testing.T) {
 func TestHelpDuringAModelCall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
-	w.env.OnActivity("CallModel", mock.Anything, mock.Anything).After(2*time.Minute).Return(models.CallModelResult{},
-		temporal.NewNonRetryableApplicationError("out of order", models.ErrTypeTimeLimit, nil))
+	w.env.OnActivity("CallModel", mock.Anything, mock.Anything).After(2*time.Minute).Return(wire.CallModelResult{},
+		temporal.NewNonRetryableApplicationError("out of order", wire.ErrTypeTimeLimit, nil))
 	w.text(0, "hello")
 	w.says(10*time.Second, "HELP", "")
 	w.run(10 * time.Minute)
@@ -388,8 +389,8 @@ func TestOptOutDuringASendInBackOff(t *testing.T) {
 	require.Less(t, w.carrier.sent[0].At.Sub(monday), 15*time.Second)
 	row, err := w.store.Outbox.Row(context.Background(), models.OutboxID("conv_1-t1", 1))
 	require.NoError(t, err)
-	require.Equal(t, models.OutboxCanceled, row.Status)
-	require.Equal(t, string(models.StatusOptedOut), row.ErrorCode)
+	require.Equal(t, wire.OutboxCanceled, row.Status)
+	require.Equal(t, string(wire.StatusOptedOut), row.ErrorCode)
 }
 
 // Who leaves while a reply waits for the carrier gets the notice at once, and
@@ -407,12 +408,12 @@ func TestLeavingDuringASendInBackOff(t *testing.T) {
 	w.at(2*time.Second, func() {
 		require.NoError(t, w.store.People.RemoveParticipant(context.Background(), "conv_1", "test", w.env.Now()))
 	})
-	w.update(3*time.Second, models.UpdateUnenroll)
+	w.update(3*time.Second, wire.UpdateUnenroll)
 	w.run(time.Hour)
 	require.NoError(t, w.env.GetWorkflowError(), "it ended by itself")
 	require.Equal(t, []models.EntryKind{models.KindNotice}, w.carrier.kinds())
 	require.Less(t, w.carrier.sent[0].At.Sub(monday), 8*time.Second)
 	row, err := w.store.Outbox.Row(context.Background(), models.OutboxID("conv_1-t1", 1))
 	require.NoError(t, err)
-	require.Equal(t, models.OutboxUnknown, row.Status)
+	require.Equal(t, wire.OutboxUnknown, row.Status)
 }

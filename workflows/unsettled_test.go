@@ -12,6 +12,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // lose has the carrier answer every post of a row with nothing, and take none.
@@ -46,7 +47,7 @@ func TestUnsettledReplyDoesNotHoldUpTheNext(t *testing.T) {
 	}
 	row, err := w.store.Outbox.Row(context.Background(), "conv_1-t1-p1")
 	require.NoError(t, err)
-	require.Equal(t, []any{models.OutboxCanceled, "newer_reply"}, []any{row.Status, row.ErrorCode})
+	require.Equal(t, []any{wire.OutboxCanceled, "newer_reply"}, []any{row.Status, row.ErrorCode})
 
 	require.Equal(t, 4, w.model.count())
 	w.requireReads("second", "ok: second", "first", "ok: first", "third")
@@ -132,14 +133,14 @@ func TestUnsettledPromptIsTakenUpLater(t *testing.T) {
 		posts = append(posts, w.env.Now().UTC())
 		return &models.CarrierError{Class: models.CarrierAmbiguous, Message: "no answer"}
 	}
-	var pending []*models.PendingPrompt
+	var pending []*wire.PendingPrompt
 	look := func() { pending = append(pending, w.status().Pending) }
 	const prompted = 50 * time.Minute // the prompt is prepared ten minutes early
 	w.text(prompted+5*time.Second, "hello")
 	w.at(prompted+90*time.Second, look)
 	w.at(prompted+95*time.Second, func() {
 		found, err := w.store.Outbox.AcceptStatus(context.Background(), models.StatusCallback{
-			OutboxID: "conv_1-t1-p1", ProviderSID: "SM-late", Status: models.OutboxDelivered, At: w.env.Now().UTC()})
+			OutboxID: "conv_1-t1-p1", ProviderSID: "SM-late", Status: wire.OutboxDelivered, At: w.env.Now().UTC()})
 		require.NoError(t, err)
 		require.True(t, found)
 	})
@@ -166,5 +167,5 @@ func TestStopDuringAnUnsettledSend(t *testing.T) {
 	require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds())
 	row, err := w.store.Outbox.Row(context.Background(), "conv_1-t1-p1")
 	require.NoError(t, err)
-	require.Equal(t, []any{models.OutboxUnknown, "opted_out"}, []any{row.Status, row.ErrorCode})
+	require.Equal(t, []any{wire.OutboxUnknown, "opted_out"}, []any{row.Status, row.ErrorCode})
 }

@@ -9,24 +9,24 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Search attributes of a participant; see models for their meaning.
 var (
-	attrStatus  = temporal.NewSearchAttributeKeyKeyword(models.AttrStatus)
-	attrMode    = temporal.NewSearchAttributeKeyKeyword(models.AttrMode)
-	attrNextDue = temporal.NewSearchAttributeKeyTime(models.AttrNextDue)
+	attrStatus  = temporal.NewSearchAttributeKeyKeyword(wire.AttrStatus)
+	attrMode    = temporal.NewSearchAttributeKeyKeyword(wire.AttrMode)
+	attrNextDue = temporal.NewSearchAttributeKeyTime(wire.AttrNextDue)
 
-	attrAttention   = temporal.NewSearchAttributeKeyKeywordList(models.AttrAttention)
-	attrUnreachable = temporal.NewSearchAttributeKeyBool(models.AttrUnreachable)
+	attrAttention   = temporal.NewSearchAttributeKeyKeywordList(wire.AttrAttention)
+	attrUnreachable = temporal.NewSearchAttributeKeyBool(wire.AttrUnreachable)
 )
 
 // unsaved is what the tables do not show yet.
 type unsaved struct {
 	mode, status, schedules bool
-	missed                  []models.MissedPrompt
-	leftOut                 []models.LeftOut
+	missed                  []wire.MissedPrompt
+	leftOut                 []wire.LeftOut
 }
 
 // isAny reports whether the tables lack anything.
@@ -45,8 +45,8 @@ func (d unsaved) mergeLater(later unsaved) unsaved {
 // shownAttributes is what the search attributes say, as far as this run knows: a run takes
 // them over from the one before it, which says whether they show its state.
 type shownAttributes struct {
-	status  models.Status
-	mode    models.Mode
+	status  wire.Status
+	mode    wire.Mode
 	nextDue time.Time
 	flags   shownFlags
 }
@@ -62,7 +62,7 @@ func (p *participant) flagsToShow() shownFlags {
 	return shownFlags{strings.Join(attentionNames(p.state.Flags), ","), p.state.Flags.Unreachable}
 }
 
-func attentionNames(flags models.ParticipantFlags) []string {
+func attentionNames(flags wire.ParticipantFlags) []string {
 	names := make([]string, 0, len(flags.Attention))
 	for _, kind := range flags.Attention {
 		names = append(names, string(kind))
@@ -71,10 +71,10 @@ func attentionNames(flags models.ParticipantFlags) []string {
 }
 
 // statusView returns the state as queries and updates answer it.
-func (p *participant) statusView() models.StatusView {
+func (p *participant) statusView() wire.StatusView {
 	due := slices.Clone(p.state.Due)
-	slices.SortStableFunc(due, func(a, b models.Due) int { return a.At.Compare(b.At) })
-	return models.StatusView{
+	slices.SortStableFunc(due, func(a, b wire.Due) int { return a.At.Compare(b.At) })
+	return wire.StatusView{
 		Status: p.state.Status, Mode: p.state.Mode, Zone: p.state.Zone,
 		Due: due, Pending: p.state.Pending,
 		Turns: p.state.Turn, Waiting: len(p.state.Inbox.Items) + len(p.arrived), LastSeq: p.state.Inbox.LastSeq,
@@ -104,11 +104,11 @@ func (p *participant) saveState(ctx workflow.Context) {
 }
 
 // unsavedState returns the state for the tables; nil when they show it.
-func (p *participant) unsavedState(ctx workflow.Context) *models.SaveStateInput {
+func (p *participant) unsavedState(ctx workflow.Context) *wire.SaveStateInput {
 	if !p.unsaved.isAny() {
 		return nil
 	}
-	in := &models.SaveStateInput{
+	in := &wire.SaveStateInput{
 		ParticipantID: p.state.ParticipantID,
 		Mode:          p.state.Mode,
 		Schedules:     slices.Clone(p.state.Schedules),
@@ -127,7 +127,7 @@ func (p *participant) unsavedState(ctx workflow.Context) *models.SaveStateInput 
 func (p *participant) appliedNotice() int64 {
 	applied := p.state.Notices.Last
 	for _, c := range p.state.Commands {
-		if notice, ok := models.ParseNoticeUpdateID(c.ID); ok {
+		if notice, ok := wire.ParseNoticeUpdateID(c.ID); ok {
 			applied = min(applied, notice-1)
 		}
 	}
@@ -206,7 +206,7 @@ func (p *participant) flagChanges(now shownFlags) []temporal.SearchAttributeUpda
 func (p *participant) nextDue() time.Time {
 	var next time.Time
 	for _, d := range p.state.Due {
-		if d.Kind != models.DueDebounce && (next.IsZero() || d.At.Before(next)) {
+		if d.Kind != wire.DueDebounce && (next.IsZero() || d.At.Before(next)) {
 			next = d.At
 		}
 	}
@@ -245,8 +245,8 @@ func (p *participant) statusPage() string {
 }
 
 // formatWindow returns the window of a random schedule; empty for others.
-func formatWindow(s models.Schedule) string {
-	if s.Type == models.ScheduleRandom {
+func formatWindow(s wire.Schedule) string {
+	if s.Type == wire.ScheduleRandom {
 		return s.From + "-" + s.To
 	}
 	return ""

@@ -25,6 +25,7 @@ import (
 	"coachline/internal/store"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 	"coachline/workflows"
 )
@@ -43,8 +44,8 @@ type world struct {
 	model   *model
 	carrier *carrier
 	rules   *activities.DecisionActivities
-	state   models.ParticipantState
-	limits  models.Limits
+	state   wire.ParticipantState
+	limits  wire.Limits
 	texts   int
 	// remembered are the turns after which something was to be remembered.
 	remembered []string
@@ -60,7 +61,7 @@ type option func(*world, *coach.Rules)
 func newWorld(t *testing.T, opts ...option) *world {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	w := &world{t: t, env: suite.NewTestWorkflowEnvironment(), limits: models.Limits{Rounds: 8, ToolCalls: 5}}
+	w := &world{t: t, env: suite.NewTestWorkflowEnvironment(), limits: wire.Limits{Rounds: 8, ToolCalls: 5}}
 	w.env.SetStartTime(monday)
 	w.env.SetTestTimeout(time.Minute)
 	w.env.SetWorkerOptions(workerOptions)
@@ -92,12 +93,12 @@ func (w *world) openStore() {
 
 func (w *world) enroll() {
 	p, err := w.store.People.Enroll(context.Background(), models.Participant{
-		ID: "conv_1", Phone: phone, PersonTexts: models.PersonTexts[string]{Name: "Ada"}, Timezone: "America/New_York", Channel: models.ChannelSMS,
-		Status: models.StatusActive, Mode: models.ModeIntake, EnrolledAt: monday, CreatedAt: monday, UpdatedAt: monday,
+		ID: "conv_1", Phone: phone, PersonTexts: models.PersonTexts[string]{Name: "Ada"}, Timezone: "America/New_York", Channel: wire.ChannelSMS,
+		Status: wire.StatusActive, Mode: wire.ModeIntake, EnrolledAt: monday, CreatedAt: monday, UpdatedAt: monday,
 	}, "test")
 	require.NoError(w.t, err)
-	w.state = models.ParticipantState{
-		ParticipantID: p.ID, Zone: p.Timezone, Status: models.StatusActive, Mode: models.ModeIntake, Greeted: true,
+	w.state = wire.ParticipantState{
+		ParticipantID: p.ID, Zone: p.Timezone, Status: wire.StatusActive, Mode: wire.ModeIntake, Greeted: true,
 	}
 }
 
@@ -132,7 +133,7 @@ func (w *world) register(rules coach.Rules) {
 }
 
 // Remember notes the turns that leave something behind.
-func (w *world) Remember(_ context.Context, in models.RememberInput) error {
+func (w *world) Remember(_ context.Context, in wire.RememberInput) error {
 	w.remembered = append(w.remembered, in.TurnID)
 	return nil
 }
@@ -152,18 +153,18 @@ func (w *world) at(offset time.Duration, do func()) {
 
 // text delivers an inbound text at an offset, as the starter would.
 func (w *world) text(offset time.Duration, body string) {
-	w.at(offset, func() { w.env.SignalWorkflow(models.SignalMessageReceived, w.accept(body)) })
+	w.at(offset, func() { w.env.SignalWorkflow(wire.SignalMessageReceived, w.accept(body)) })
 }
 
 // accept stores an inbound text now and returns its signal.
-func (w *world) accept(body string) models.MessageReceived {
+func (w *world) accept(body string) wire.InboxItem {
 	w.texts++
 	got, err := w.store.Inbound.AcceptInbound(context.Background(), models.Inbound{
 		ProviderSID: fmt.Sprintf("SM%032d", w.texts), From: phone, To: "+15017122661", Body: body, ReceivedAt: w.env.Now().UTC(),
 	})
 	require.NoError(w.t, err)
 	require.False(w.t, got.Duplicate)
-	return models.MessageReceived{MessageID: got.Inbound.ID, Seq: got.Inbound.Seq, ReceivedAt: got.Inbound.ReceivedAt}
+	return wire.InboxItem{MessageID: got.Inbound.ID, Seq: got.Inbound.Seq, ReceivedAt: got.Inbound.ReceivedAt}
 }
 
 // update sends an operator's update at an offset and expects it to be applied.
@@ -188,20 +189,20 @@ func (u *updated) Complete(_ any, err error) {
 
 // continued returns the state passed to the next run; it fails when the
 // workflow did not continue as new.
-func (w *world) continued() models.ParticipantState {
+func (w *world) continued() wire.ParticipantState {
 	w.t.Helper()
 	var next *workflow.ContinueAsNewError
 	require.ErrorAs(w.t, w.env.GetWorkflowError(), &next)
-	var state models.ParticipantState
+	var state wire.ParticipantState
 	require.NoError(w.t, converter.GetDefaultDataConverter().FromPayloads(next.Input, &state))
 	return state
 }
 
-func (w *world) status() models.StatusView {
+func (w *world) status() wire.StatusView {
 	w.t.Helper()
-	value, err := w.env.QueryWorkflow(models.QueryStatus)
+	value, err := w.env.QueryWorkflow(wire.QueryStatus)
 	require.NoError(w.t, err)
-	var view models.StatusView
+	var view wire.StatusView
 	require.NoError(w.t, value.Get(&view))
 	return view
 }
@@ -210,9 +211,9 @@ func (w *world) status() models.StatusView {
 // with its first slot on a local date at an instant.
 func withSchedule(at, date string, target time.Time) option {
 	return func(w *world, rules *coach.Rules) {
-		slot := models.Slot{Date: date, TargetAt: target, SendAt: target.Add(-rules.PrepTime)}
-		w.state.Schedules = []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: at, Next: slot}}
-		w.state.Due = append(w.state.Due, models.Due{Kind: models.DueDailyPrompt, At: slot.SendAt, Ref: "sch-1"})
+		slot := wire.Slot{Date: date, TargetAt: target, SendAt: target.Add(-rules.PrepTime)}
+		w.state.Schedules = []wire.Schedule{{ID: "sch-1", Type: wire.ScheduleFixed, At: at, Next: slot}}
+		w.state.Due = append(w.state.Due, wire.Due{Kind: wire.DueDailyPrompt, At: slot.SendAt, Ref: "sch-1"})
 	}
 }
 
@@ -253,7 +254,7 @@ func (c *carrier) Send(ctx context.Context, sms models.SMS) (models.Receipt, err
 		}
 	}
 	c.sent = append(c.sent, sent{At: c.world.env.Now().UTC(), Kind: row.Kind, Body: sms.Body})
-	return models.Receipt{ProviderSID: fmt.Sprintf("SM%032x", len(c.sent)), Status: models.OutboxQueued}, nil
+	return models.Receipt{ProviderSID: fmt.Sprintf("SM%032x", len(c.sent)), Status: wire.OutboxQueued}, nil
 }
 
 func (c *carrier) Find(context.Context, models.SMS, time.Duration) (models.Lookup, error) {

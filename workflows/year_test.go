@@ -17,6 +17,7 @@ import (
 	"coachline/activities"
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/workflows"
 )
 
@@ -145,14 +146,14 @@ func (r yearParticipant) weeks(t *testing.T) []*stretch {
 
 // setUp are the calls of the scheduler tool in the first turn; a person without a
 // window has the fixed prompt alone.
-func (s *stretch) setUp() []models.Event {
-	calls := []models.Event{{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
-		Action: models.ScheduleCreate, NewID: fixedID, Type: models.ScheduleFixed, At: s.fixed}}}
+func (s *stretch) setUp() []wire.Event {
+	calls := []wire.Event{{Kind: wire.EventScheduleTool, Schedule: &wire.ScheduleAsk{
+		Action: wire.ScheduleCreate, NewID: fixedID, Type: wire.ScheduleFixed, At: s.fixed}}}
 	if s.opens == "" {
 		return calls
 	}
-	return append(calls, models.Event{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
-		Action: models.ScheduleCreate, NewID: randomID, Type: models.ScheduleRandom, From: s.opens, To: s.closes}})
+	return append(calls, wire.Event{Kind: wire.EventScheduleTool, Schedule: &wire.ScheduleAsk{
+		Action: wire.ScheduleCreate, NewID: randomID, Type: wire.ScheduleRandom, From: s.opens, To: s.closes}})
 }
 
 // rulesOfTheYear are the programme's defaults without a limit on what we start, so that
@@ -256,7 +257,7 @@ func (s *stretch) play() {
 			return fmt.Errorf("reading what is sent: %w", err)
 		}
 		if delay, answered := s.hears(told{At: w.env.Now().UTC(), Kind: row.Kind, Due: row.PromptID}); answered {
-			w.at(delay, func() { w.env.SignalWorkflow(models.SignalMessageReceived, w.accept("done")) })
+			w.at(delay, func() { w.env.SignalWorkflow(wire.SignalMessageReceived, w.accept("done")) })
 		}
 		return nil
 	}
@@ -294,8 +295,8 @@ func (b *stubActivities) run() {
 	b.s.answers++
 	b.texted(0)
 	b.env.SetWorkflowRunTimeout(b.s.until.Sub(b.s.from))
-	b.env.ExecuteWorkflow(workflows.Participant, models.ParticipantState{
-		ParticipantID: "conv_1", Zone: b.s.zone, Status: models.StatusActive, Mode: models.ModeIntake, Greeted: true,
+	b.env.ExecuteWorkflow(workflows.Participant, wire.ParticipantState{
+		ParticipantID: "conv_1", Zone: b.s.zone, Status: wire.StatusActive, Mode: wire.ModeIntake, Greeted: true,
 	})
 	require.True(b.s.t, b.env.IsWorkflowCompleted())
 }
@@ -304,32 +305,32 @@ func (b *stubActivities) run() {
 func (b *stubActivities) texted(delay time.Duration) {
 	b.env.RegisterDelayedCallback(func() {
 		b.texts++
-		b.env.SignalWorkflow(models.SignalMessageReceived,
-			models.MessageReceived{MessageID: b.texts, Seq: b.texts, ReceivedAt: b.env.Now().UTC()})
+		b.env.SignalWorkflow(wire.SignalMessageReceived,
+			wire.InboxItem{MessageID: b.texts, Seq: b.texts, ReceivedAt: b.env.Now().UTC()})
 	}, delay)
 }
 
 // CallModel is an activity: a reply calls its tools first.
-func (b *stubActivities) CallModel(_ context.Context, in models.CallModelInput) (models.CallModelResult, error) {
-	var out models.CallModelResult
+func (b *stubActivities) CallModel(_ context.Context, in wire.CallModelInput) (wire.CallModelResult, error) {
+	var out wire.CallModelResult
 	if in.Begin != nil {
-		out.Begun = &models.PrepareTurnResult{Limits: models.Limits{Rounds: 8, ToolCalls: 5}}
+		out.Begun = &wire.PrepareTurnResult{Limits: wire.Limits{Rounds: 8, ToolCalls: 5}}
 	}
-	own := models.CallRef{Name: "own", InWorkflow: true}
+	own := wire.CallRef{Name: "own", InWorkflow: true}
 	switch {
-	case in.Kind != models.TurnReply || in.Step > 1:
+	case in.Kind != wire.TurnReply || in.Step > 1:
 		out.HasText = true
 	case in.TurnID == models.TurnID("conv_1", 1):
-		out.Calls = slices.Repeat([]models.CallRef{own}, len(b.s.setUp()))
+		out.Calls = slices.Repeat([]wire.CallRef{own}, len(b.s.setUp()))
 	default:
-		out.Calls = []models.CallRef{own}
+		out.Calls = []wire.CallRef{own}
 	}
 	return out, nil
 }
 
 // DecideTool is an activity.
-func (b *stubActivities) DecideTool(_ context.Context, in models.DecideToolInput) (models.Decision, error) {
-	ev := models.Event{Kind: models.EventTransitionAsk, Mode: models.ModeIntake}
+func (b *stubActivities) DecideTool(_ context.Context, in wire.DecideToolInput) (wire.Decision, error) {
+	ev := wire.Event{Kind: wire.EventTransitionAsk, Mode: wire.ModeIntake}
 	if in.Tool.TurnID == models.TurnID("conv_1", 1) {
 		ev = b.s.setUp()[in.Tool.Call]
 	}
@@ -337,20 +338,20 @@ func (b *stubActivities) DecideTool(_ context.Context, in models.DecideToolInput
 }
 
 // SendTurn is an activity.
-func (b *stubActivities) SendTurn(_ context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
+func (b *stubActivities) SendTurn(_ context.Context, in wire.SendTurnInput) (wire.SendTurnResult, error) {
 	if b.ended[in.End.TurnID] {
-		return models.SendTurnResult{}, fmt.Errorf("turn %s ended twice", in.End.TurnID)
+		return wire.SendTurnResult{}, fmt.Errorf("turn %s ended twice", in.End.TurnID)
 	}
 	b.ended[in.End.TurnID] = true
 	now, plan := b.env.Now().UTC(), in.End.Plan
-	if delay, answered := b.s.hears(told{At: now, Kind: plan.Kind.Entry(), Due: plan.PromptID}); answered {
+	if delay, answered := b.s.hears(told{At: now, Kind: models.EntryOf(plan.Kind), Due: plan.PromptID}); answered {
 		b.texted(delay)
 	}
-	return models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxQueued, AcceptedAt: now}}, nil
+	return wire.SendTurnResult{First: wire.SendSMSResult{Status: wire.OutboxQueued, AcceptedAt: now}}, nil
 }
 
 // SaveState is an activity.
-func (b *stubActivities) SaveState(context.Context, models.SaveStateInput) error { return nil }
+func (b *stubActivities) SaveState(context.Context, wire.SaveStateInput) error { return nil }
 
 // walk is a stretch by the rules alone: what is decided holds at once, and a text is
 // sent when its turn is decided.
@@ -358,16 +359,16 @@ type walk struct {
 	s        *stretch
 	rules    coach.Rules
 	now      time.Time
-	state    models.ParticipantState
+	state    wire.ParticipantState
 	arrivals []time.Time // of the person's next texts
 	texts    int64
-	plans    []models.TurnPlan
+	plans    []wire.TurnPlan
 	left     map[string]int // reasons of what was left out
 }
 
 func newWalk(s *stretch) *walk {
-	return &walk{s: s, left: map[string]int{}, rules: s.rules, now: s.from, state: models.ParticipantState{
-		ParticipantID: "conv_1", Zone: s.zone, Status: models.StatusActive, Mode: models.ModeIntake, Greeted: true,
+	return &walk{s: s, left: map[string]int{}, rules: s.rules, now: s.from, state: wire.ParticipantState{
+		ParticipantID: "conv_1", Zone: s.zone, Status: wire.StatusActive, Mode: wire.ModeIntake, Greeted: true,
 	}}
 }
 
@@ -382,8 +383,8 @@ func (w *walk) run() {
 		case len(w.arrivals) > 0 && !w.arrivals[0].After(w.now):
 			w.arrivals = w.arrivals[1:]
 			w.texts++
-			w.state.Inbox.Take(models.MessageReceived{MessageID: w.texts, Seq: w.texts, ReceivedAt: w.now})
-			w.decide(models.Event{Kind: models.EventTexts, At: w.now})
+			w.state.Inbox.Take(wire.InboxItem{MessageID: w.texts, Seq: w.texts, ReceivedAt: w.now})
+			w.decide(wire.Event{Kind: wire.EventTexts, At: w.now})
 		case len(w.plans) > 0:
 			plan := w.plans[0]
 			w.plans = w.plans[1:]
@@ -391,7 +392,7 @@ func (w *walk) run() {
 		case due != nil && !due.At.After(w.now):
 			fired := *due
 			w.clearDue(fired)
-			w.decide(models.Event{Kind: models.EventDue, Due: fired})
+			w.decide(wire.Event{Kind: wire.EventDue, Due: fired})
 		default:
 			next := w.s.until
 			if due != nil && due.At.Before(next) {
@@ -406,46 +407,46 @@ func (w *walk) run() {
 }
 
 // runTurn calls the tools of a reply and sends the text of any turn.
-func (w *walk) runTurn(plan models.TurnPlan) {
-	if plan.Kind == models.TurnReply {
+func (w *walk) runTurn(plan wire.TurnPlan) {
+	if plan.Kind == wire.TurnReply {
 		if len(w.state.Inbox.Items) == 0 {
 			return
 		}
 		w.state.Inbox.Items = nil
-		w.clearDue(models.Due{Kind: models.DueDebounce})
+		w.clearDue(wire.Due{Kind: wire.DueDebounce})
 	}
 	w.state.Turn++
 	switch {
-	case plan.Kind == models.TurnReply && w.state.Turn == 1:
+	case plan.Kind == wire.TurnReply && w.state.Turn == 1:
 		for _, ev := range w.s.setUp() {
 			w.decide(ev)
 		}
-	case plan.Kind == models.TurnReply:
-		w.decide(models.Event{Kind: models.EventTransitionAsk, Mode: models.ModeIntake})
+	case plan.Kind == wire.TurnReply:
+		w.decide(wire.Event{Kind: wire.EventTransitionAsk, Mode: wire.ModeIntake})
 	}
-	if delay, answered := w.s.hears(told{At: w.now, Kind: plan.Kind.Entry(), Due: plan.PromptID}); answered {
+	if delay, answered := w.s.hears(told{At: w.now, Kind: models.EntryOf(plan.Kind), Due: plan.PromptID}); answered {
 		w.arrivals = append(w.arrivals, w.now.Add(delay))
 		slices.SortFunc(w.arrivals, time.Time.Compare)
 	}
-	if kind := plan.Kind.Spec().Sent; kind != "" {
-		w.decide(models.Event{Kind: kind, Plan: plan, At: w.now})
+	if kind := models.TurnSpecOf(plan.Kind).Sent; kind != "" {
+		w.decide(wire.Event{Kind: kind, Plan: plan, At: w.now})
 	}
 }
 
-func (w *walk) earliestDue() *models.Due {
+func (w *walk) earliestDue() *wire.Due {
 	if len(w.state.Due) == 0 {
 		return nil
 	}
-	first := slices.MinFunc(w.state.Due, func(x, y models.Due) int { return x.At.Compare(y.At) })
+	first := slices.MinFunc(w.state.Due, func(x, y wire.Due) int { return x.At.Compare(y.At) })
 	return &first
 }
 
 // clearDue removes the due time of a kind and reference, or all of the kind.
-func (w *walk) clearDue(due models.Due) {
-	w.state.Due = slices.DeleteFunc(w.state.Due, func(d models.Due) bool { return d.Kind == due.Kind && (due.Ref == "" || d.Ref == due.Ref) })
+func (w *walk) clearDue(due wire.Due) {
+	w.state.Due = slices.DeleteFunc(w.state.Due, func(d wire.Due) bool { return d.Kind == due.Kind && (due.Ref == "" || d.Ref == due.Ref) })
 }
 
-func (w *walk) decide(ev models.Event) {
+func (w *walk) decide(ev wire.Event) {
 	w.s.t.Helper()
 	input := coach.Input{State: w.state.Clone(), Now: w.now, Rules: w.rules, Zones: func(string) (*time.Location, error) { return w.s.place, nil }}
 	decision, err := coach.Decide(input, ev)
@@ -456,26 +457,26 @@ func (w *walk) decide(ev models.Event) {
 	}
 }
 
-func (w *walk) apply(e models.Effect) {
+func (w *walk) apply(e wire.Effect) {
 	switch e.Kind {
-	case models.EffectSetDue, models.EffectClearDue:
+	case wire.EffectSetDue, wire.EffectClearDue:
 		w.clearDue(e.Due)
-		if e.Kind == models.EffectSetDue {
+		if e.Kind == wire.EffectSetDue {
 			w.state.Due = append(w.state.Due, e.Due)
 		}
-	case models.EffectSetMode:
+	case wire.EffectSetMode:
 		w.state.Mode = e.Mode
-	case models.EffectPutSchedule:
-		w.state.Schedules = append(slices.DeleteFunc(w.state.Schedules, func(x models.Schedule) bool { return x.ID == e.Schedule.ID }), *e.Schedule)
-	case models.EffectSetPending, models.EffectClearPending:
+	case wire.EffectPutSchedule:
+		w.state.Schedules = append(slices.DeleteFunc(w.state.Schedules, func(x wire.Schedule) bool { return x.ID == e.Schedule.ID }), *e.Schedule)
+	case wire.EffectSetPending, wire.EffectClearPending:
 		w.state.Pending = e.Pending
-	case models.EffectStartTurn:
+	case wire.EffectStartTurn:
 		w.plans = append(w.plans, *e.Turn)
-	case models.EffectCountInitiated:
+	case wire.EffectCountInitiated:
 		w.state.Initiated = e.Initiated
-	case models.EffectMissPrompt:
+	case wire.EffectMissPrompt:
 		w.left[e.Missed.Reason]++
-	case models.EffectLeaveOut:
+	case wire.EffectLeaveOut:
 		w.left[e.LeftOut.Reason]++
 	default:
 		require.FailNow(w.s.t, "no such effect in this story", e.Kind)

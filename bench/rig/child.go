@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 	"coachline/worker"
 )
 
@@ -52,7 +52,7 @@ func (p *Product) StartChild(ctx context.Context) (*Child, error) {
 	}
 	err = json.NewEncoder(c.in).Encode(p.environ)
 	if err == nil {
-		err = pollUntil(ctx, func(ctx context.Context) bool { return isPolled(ctx, p.temporal, models.QueueCoach, began) })
+		err = pollUntil(ctx, func(ctx context.Context) bool { return isPolled(ctx, p.temporal, wire.QueueCoach, began) })
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("waiting for the child: %w", err), c.Stop())

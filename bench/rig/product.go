@@ -16,7 +16,7 @@ import (
 
 	"coachline/internal/config"
 	"coachline/internal/metrics"
-	"coachline/models"
+	"coachline/models/wire"
 	"coachline/starter"
 	"coachline/worker"
 )
@@ -107,7 +107,7 @@ func (p *Product) Start(ctx context.Context) error {
 	p.worker = run(ctx, func(ctx context.Context) error { return worker.RunWith(ctx, p.settings, m) })
 	p.starter = run(ctx, func(ctx context.Context) error { return starter.RunRoleWith(ctx, p.settings, m) })
 	if err := pollUntil(ctx, func(ctx context.Context) bool {
-		return p.isReady(ctx) && isPolled(ctx, p.temporal, models.QueueCoach, began)
+		return p.isReady(ctx) && isPolled(ctx, p.temporal, wire.QueueCoach, began)
 	}); err != nil {
 		return errors.Join(fmt.Errorf("waiting for the product: %w", err), p.Stop())
 	}

@@ -24,7 +24,7 @@ import (
 	"coachline/internal/database"
 	"coachline/internal/metrics"
 	"coachline/internal/sim/twilio"
-	"coachline/models"
+	"coachline/models/wire"
 	"coachline/starter"
 	"coachline/worker"
 )
@@ -239,7 +239,7 @@ func (l *installation) ready(ctx context.Context) error {
 	if res.StatusCode != http.StatusOK {
 		return fmt.Errorf("the starter says %s", res.Status)
 	}
-	queue, err := l.temporal.DescribeTaskQueue(ctx, models.QueueCoach, enums.TASK_QUEUE_TYPE_WORKFLOW)
+	queue, err := l.temporal.DescribeTaskQueue(ctx, wire.QueueCoach, enums.TASK_QUEUE_TYPE_WORKFLOW)
 	if err == nil && len(queue.GetPollers()) == 0 {
 		err = errors.New("no worker asks for tasks")
 	}

@@ -10,13 +10,13 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // attributes are the search attributes of the Participant workflow.
 var attributes = func() map[string]enumspb.IndexedValueType {
 	types := map[string]enumspb.IndexedValueType{}
-	for name, typeName := range models.SearchAttributes() {
+	for name, typeName := range wire.SearchAttributes() {
 		// An unknown name has the value 0, which the server refuses.
 		types[name], _ = enumspb.IndexedValueTypeFromString(typeName)
 	}

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Files are the cases that the programme is judged by.
@@ -47,11 +48,11 @@ type Case struct {
 
 // Person is who texts, and what the coach knows of them.
 type Person struct {
-	Name       string      `yaml:"name"`
-	Zone       string      `yaml:"zone"`
-	Locale     string      `yaml:"locale"`
-	Background string      `yaml:"background"`
-	Mode       models.Mode `yaml:"mode"`
+	Name       string    `yaml:"name"`
+	Zone       string    `yaml:"zone"`
+	Locale     string    `yaml:"locale"`
+	Background string    `yaml:"background"`
+	Mode       wire.Mode `yaml:"mode"`
 	// New: enrolled just now; the greeting is the first step's.
 	New     bool    `yaml:"new"`
 	Profile Profile `yaml:"profile"`

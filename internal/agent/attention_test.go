@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // One section while attention is open, before the clock; no other request
@@ -17,7 +17,7 @@ func TestOpenAttentionIsOneSection(t *testing.T) {
 	require.NoError(t, err)
 	in := baseInput(t)
 	since := time.Date(2026, 11, 24, 13, 0, 0, 0, time.UTC)
-	in.Context.Participant.Attention, in.Context.Participant.AttentionAt = models.AttentionCrisis, &since
+	in.Context.Participant.Attention, in.Context.Participant.AttentionAt = wire.AttentionCrisis, &since
 	open, err := Compose(loadLibrary(t), in)
 	require.NoError(t, err)
 	before, after := plain.Messages[0].Content, open.Messages[0].Content

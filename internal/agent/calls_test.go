@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // A day of a person who answers, in what they write.
@@ -32,7 +33,7 @@ func TestCallsAReply(t *testing.T) {
 		return w
 	}
 	say := func(w *world, i int) {
-		w.kind = models.TurnReply
+		w.kind = wire.TurnReply
 		w.runExchange(dayTexts()[i%len(dayTexts())])
 		w.now = w.now.Add(2 * time.Minute)
 	}
@@ -55,7 +56,7 @@ func TestCallsAReply(t *testing.T) {
 		prompts := 0
 		for day := range days {
 			before := w.model.total()
-			w.kind = models.TurnPrompt
+			w.kind = wire.TurnPrompt
 			w.addEntry(models.Message{TurnID: w.beginTurn(ann), Role: models.RoleAssistant, Kind: models.KindPrompt, Text: "After breakfast, walk for ten minutes."})
 			w.steps = nil
 			w.runRound()

@@ -8,6 +8,7 @@ import (
 	"coachline/internal/agent/plan"
 	"coachline/internal/agent/recall"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 // up: a person's text that is more than a greeting, thanks or assent, on a channel of
 // which something is remembered.
 func (a *Agent) Worth(c models.TurnContext) bool {
-	return c.Turn.Channel.Spec().MemoryStep && c.Turn.Kind == models.TurnReply && plan.Needed(personTexts(c))
+	return models.ChannelSpecOf(c.Turn.Channel).MemoryStep && c.Turn.Kind == wire.TurnReply && plan.Needed(personTexts(c))
 }
 
 // Remember closes a conversation that rests, up to its newest turn: one call of

@@ -12,6 +12,7 @@ import (
 
 	"coachline/internal/agent/recall"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // closedWith is an answer with some facts, a note and a summary.
@@ -179,7 +180,7 @@ func TestWorth(t *testing.T) {
 	w := newWorld(t)
 	require.True(t, w.pipe.Worth(w.addText("I like to swim a lot").turnContext()))
 	require.False(t, w.pipe.Worth(w.addText("thanks!").turnContext()), "C10")
-	w.kind = models.TurnPrompt
+	w.kind = wire.TurnPrompt
 	require.False(t, w.pipe.Worth(w.addText("I like to swim a lot").turnContext()))
 }
 

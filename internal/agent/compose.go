@@ -6,6 +6,7 @@ import (
 
 	"coachline/internal/agent/marks"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -23,8 +24,8 @@ const (
 // that the model is asked for a text only.
 type Input struct {
 	Context models.TurnContext
-	Mode    models.Mode
-	Kind    models.TurnKind
+	Mode    wire.Mode
+	Kind    wire.TurnKind
 	// Introduce says that the reply is the first message that the person gets
 	// from the programme.
 	Introduce    bool
@@ -54,7 +55,7 @@ type Input struct {
 // and pointless.
 func Compose(lib *prompts.Library, in Input) (models.ChatRequest, error) {
 	if !in.Mode.Known() {
-		in.Mode = models.ModeIntake
+		in.Mode = wire.ModeIntake
 	}
 	if in.Zone == nil {
 		in.Zone = time.UTC
@@ -80,10 +81,10 @@ func Compose(lib *prompts.Library, in Input) (models.ChatRequest, error) {
 // is empty for replies.
 func cueFor(lib *prompts.Library, in Input) (string, error) {
 	switch in.Kind { //nolint:exhaustive // the others have none
-	case models.TurnGreeting:
+	case wire.TurnGreeting:
 		text, err := lib.Render(prompts.GreetingHint, prompts.PersonaData{Programme: in.Programme})
 		return marks.Hint + text, err
-	case models.TurnPrompt:
+	case wire.TurnPrompt:
 		text, err := lib.Render(prompts.HabitPromptRequest, prompts.RequestData{Notes: toOneLine(in.Context.Instruction)})
 		return marks.Task + text, err
 	}

@@ -15,6 +15,7 @@ import (
 	"coachline/internal/goldens"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -35,7 +36,7 @@ func loadLibrary(t testing.TB) *prompts.Library {
 	return lib
 }
 
-func specsFor(t testing.TB, mode models.Mode) []models.ToolSpec {
+func specsFor(t testing.TB, mode wire.Mode) []models.ToolSpec {
 	t.Helper()
 	registry, err := tools.New()
 	require.NoError(t, err)
@@ -119,7 +120,7 @@ func requireGolden(t *testing.T, name string, req models.ChatRequest) {
 func baseInput(t testing.TB) Input {
 	return Input{
 		Context: models.TurnContext{Turn: models.Turn{ID: "conv_1-t2"}, Participant: newParticipant()},
-		Mode:    models.ModeIntake, Kind: models.TurnReply, Tools: specsFor(t, models.ModeIntake),
+		Mode:    wire.ModeIntake, Kind: wire.TurnReply, Tools: specsFor(t, wire.ModeIntake),
 		Now: tuesday, Zone: newYork(t), HistoryLimit: 30, Model: "coach-large",
 	}
 }
@@ -132,7 +133,7 @@ func TestComposeGolden(t *testing.T) {
 		edit func(in *Input)
 	}{
 		{"greeting", func(in *Input) {
-			in.Kind, in.Tools = models.TurnGreeting, nil
+			in.Kind, in.Tools = wire.TurnGreeting, nil
 			in.Context.Participant.Locale = "de-AT"
 			in.Context.Participant.ZoneAssumed = true
 		}},
@@ -153,11 +154,11 @@ func TestComposeGolden(t *testing.T) {
 			}
 		}},
 		{"feedback_outstanding", func(in *Input) {
-			in.Mode = models.ModeFeedback
+			in.Mode = wire.ModeFeedback
 			in.Context.Profile = fullProfile()
 			in.Context.Schedules = []models.ScheduleRow{
-				{ID: "s1", Type: models.ScheduleFixed, At: "08:00"},
-				{ID: "s2", Type: models.ScheduleRandom, FromTime: "12:00", ToTime: "13:30", Zone: "Europe/Paris"},
+				{ID: "s1", Type: wire.ScheduleFixed, At: "08:00"},
+				{ID: "s2", Type: wire.ScheduleRandom, FromTime: "12:00", ToTime: "13:30", Zone: "Europe/Paris"},
 			}
 			in.Context.Outstanding = &models.Prompt{ID: "p", State: models.PromptPending, SentAt: &prompted}
 			in.Context.Window = []models.Message{
@@ -253,11 +254,11 @@ func TestInitiatedMessagesNameTheirLanguage(t *testing.T) {
 		person.Locale = tt.locale
 		in := baseInput(t)
 		in.Tools, in.Context.Participant = nil, person
-		in.Kind = models.TurnGreeting
+		in.Kind = wire.TurnGreeting
 		greeting, err := Compose(lib, in)
 		require.NoError(t, err)
 		require.Regexp(t, "\n# Language\nWrite this message in "+tt.language+"[ ,]", greeting.Messages[0].Content, tt.locale)
-		in.Kind = models.TurnCheckIn
+		in.Kind = wire.TurnCheckIn
 		checkIn, err := ComposeCheckIn(lib, in)
 		require.NoError(t, err)
 		habit, err := ComposeHabitPrompt(lib, HabitInput{Profile: fullProfile(), Name: "Ada", Locale: tt.locale, Now: tuesday})
@@ -281,8 +282,8 @@ func TestInitiatedMessagesNameTheirLanguage(t *testing.T) {
 func TestNowHoldsTheClockOnly(t *testing.T) {
 	in := baseInput(t)
 	since := tuesday
-	in.Context.Participant.Attention, in.Context.Participant.AttentionAt = models.AttentionCrisis, &since
-	in.Context.Turn.Channel, in.Tools = models.ChannelChat, nil
+	in.Context.Participant.Attention, in.Context.Participant.AttentionAt = wire.AttentionCrisis, &since
+	in.Context.Turn.Channel, in.Tools = wire.ChannelChat, nil
 	in.Context.Participant.Locale = "de-DE"
 	footer, err := loadLibrary(t).Fixed(prompts.GreetingFooter, "de-DE", prompts.FixedData{})
 	require.NoError(t, err)
@@ -303,7 +304,7 @@ func TestNowHoldsTheClockOnly(t *testing.T) {
 func TestGreetingEndsWithTheHint(t *testing.T) {
 	for _, limit := range []int{30, 0, -1} {
 		in := baseInput(t)
-		in.Kind, in.HistoryLimit = models.TurnGreeting, limit
+		in.Kind, in.HistoryLimit = wire.TurnGreeting, limit
 		req, err := Compose(loadLibrary(t), in)
 		require.NoError(t, err)
 		last := req.Messages[len(req.Messages)-1]
@@ -315,7 +316,7 @@ func TestGreetingEndsWithTheHint(t *testing.T) {
 
 func TestGreetingHintStandsBeforeItsRounds(t *testing.T) {
 	in := baseInput(t)
-	in.Kind = models.TurnGreeting
+	in.Kind = wire.TurnGreeting
 	in.Context.Window = []models.Message{userEntry(3, "hello?")}
 	in.Context.Steps = []models.Step{{Number: 1, AfterMessage: 2, Calls: asJSON(t, []models.ToolCall{newCall("a", "scheduler", `{"action":"list"}`)})}}
 	req, err := Compose(loadLibrary(t), in)
@@ -331,7 +332,7 @@ func TestGreetingHintStandsBeforeItsRounds(t *testing.T) {
 
 func TestPromptTurnHasItsTask(t *testing.T) {
 	in := baseInput(t)
-	in.Kind, in.Tools = models.TurnPrompt, nil
+	in.Kind, in.Tools = wire.TurnPrompt, nil
 	in.Zone, in.Programme = nil, "Steps"
 	req, err := Compose(loadLibrary(t), in)
 	require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // debugMark begins every debug text; testers' phones filter on it.
@@ -13,7 +14,7 @@ const debugMark = "🐛 DEBUG:"
 
 // DebugInput is what a debug text reports of a turn.
 type DebugInput struct {
-	Mode    models.Mode
+	Mode    wire.Mode
 	Profile models.Profile
 	Runs    []models.ToolRun
 }

@@ -15,6 +15,7 @@ import (
 	"coachline/internal/agent/plan"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -162,9 +163,9 @@ func TestFocusCacheKey(t *testing.T) {
 	}{
 		{"nothing", busyDays, func(*world) {}, 0},
 		{"text", "my nights are so short", func(*world) {}, 1},
-		{"mode", busyDays, func(w *world) { w.mode = models.ModeFeedback }, 1},
+		{"mode", busyDays, func(w *world) { w.mode = wire.ModeFeedback }, 1},
 		{"channel", busyDays, func(w *world) {
-			w.alter = func(c *models.TurnContext) { c.Participant.Channel = models.ChannelChat }
+			w.alter = func(c *models.TurnContext) { c.Participant.Channel = wire.ChannelChat }
 		}, 1},
 		{"locale", busyDays, func(w *world) {
 			w.alter = func(c *models.TurnContext) { c.Participant.Locale = "pt-BR" }
@@ -218,7 +219,7 @@ func TestFocusStays(t *testing.T) {
 		w := newWorld(t).loadFocuses(stress, sleep)
 		w.model.on(chooser, textAnswers("sleep", "stress")...)
 		w.model.on(chat, busyAnswer(), said{text: "Fine."})
-		_, err := w.addText("I lie awake at night").callRound(models.CallModelInput{})
+		_, err := w.addText("I lie awake at night").callRound(wire.CallModelInput{})
 		require.Error(t, err)
 		w.openAgent()
 		require.Equal(t, "focus sleep model", focusDecision(t, w.runRound()))
@@ -234,7 +235,7 @@ func TestFocusStays(t *testing.T) {
 	})
 	t.Run("C1 no text, no call", func(t *testing.T) {
 		w := newWorld(t).loadFocuses(stress, sleep)
-		w.kind = models.TurnGreeting
+		w.kind = wire.TurnGreeting
 		w.beginTurn(ann)
 		require.Equal(t, "focus stress first: no text", focusDecision(t, w.runRound()))
 		require.Zero(t, w.model.count(chooser))

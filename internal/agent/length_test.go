@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 func cutOff(text string) said { return said{text: text, finish: "length"} }
@@ -64,7 +64,7 @@ func TestAnswerThatWasCutOff(t *testing.T) {
 	})
 	t.Run("a habit prompt", func(t *testing.T) {
 		w := newWorld(t)
-		w.kind = models.TurnPrompt
+		w.kind = wire.TurnPrompt
 		w.beginTurn(ann)
 		w.model.on(chat, cutOff("After coffee, walk five minutes and it gives you"), said{text: "After coffee, walk."})
 		require.Equal(t, "After coffee, walk.", w.runRound().Text)

@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/agent/toolcall"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func newResult(name, content string) models.ToolResult {
@@ -82,7 +83,7 @@ func searches(from, n int) said {
 // TestCallsOfAnAnswerAreCut: what one answer may ask for costs the workflow a bounded
 // number of events.
 func TestCallsOfAnAnswerAreCut(t *testing.T) {
-	run := func(kind models.TurnKind, answers ...said) *world {
+	run := func(kind wire.TurnKind, answers ...said) *world {
 		w := newWorld(t)
 		w.model.on(chat, answers...)
 		w.addText("look everything up")
@@ -90,7 +91,7 @@ func TestCallsOfAnAnswerAreCut(t *testing.T) {
 		return w
 	}
 	t.Run("a reply", func(t *testing.T) {
-		got := calls(t, run(models.TurnReply, searches(0, 9_500)).runRound())
+		got := calls(t, run(wire.TurnReply, searches(0, 9_500)).runRound())
 		require.Len(t, got, 17)
 		for _, call := range got[:16] {
 			require.Empty(t, call.Refused)
@@ -98,14 +99,14 @@ func TestCallsOfAnAnswerAreCut(t *testing.T) {
 		require.Contains(t, got[16].Refused, "At most 16 tool calls of one answer are carried out; this one and 9483 after it were not.")
 	})
 	t.Run("sixteen are no more than that", func(t *testing.T) {
-		require.Len(t, calls(t, run(models.TurnReply, searches(0, 16)).runRound()), 16)
+		require.Len(t, calls(t, run(wire.TurnReply, searches(0, 16)).runRound()), 16)
 	})
 	t.Run("a subagent", func(t *testing.T) {
 		var answers []said
 		for i := range 9 {
 			answers = append(answers, searches(1000*i, 200))
 		}
-		w := run(models.TurnSubagent, answers...)
+		w := run(wire.TurnSubagent, answers...)
 		carriedOut := 0
 		for range 9 {
 			got := calls(t, w.runRound())
@@ -203,7 +204,7 @@ func TestRoundsUsedUp(t *testing.T) {
 		w.addResults(newResult("search_memory", "[2026-02-01] Bad knee. (f1)"))
 		return w
 	}
-	last := models.CallModelInput{NoTools: true, Last: true}
+	last := wire.CallModelInput{NoTools: true, Last: true}
 	t.Run("A27", func(t *testing.T) {
 		w := worked(t)
 		w.model.on(limiter, textAnswers("This may be incomplete: your knee is bad.")...)
@@ -277,7 +278,7 @@ func TestToolsRefusedByTheEndpoint(t *testing.T) {
 	})
 	t.Run("W1 refused twice is an error", func(t *testing.T) {
 		w.model.on(chat, said{err: &models.ModelError{Class: models.ModelNoTools, Message: "tools"}})
-		_, err := w.addText("and now what should I do?").callRound(models.CallModelInput{})
+		_, err := w.addText("and now what should I do?").callRound(wire.CallModelInput{})
 		require.Error(t, err)
 	})
 }
@@ -297,7 +298,7 @@ func TestGuard(t *testing.T) {
 			if tt.want != "" {
 				return
 			}
-			again, err := w.callRound(models.CallModelInput{NoTools: true})
+			again, err := w.callRound(wire.CallModelInput{NoTools: true})
 			require.NoError(t, err)
 			require.Empty(t, w.lastRequest(chat).Tools, "one plain retry")
 			require.Empty(t, again.Text, "then the workflow's fixed words")
@@ -403,7 +404,7 @@ func TestOverflow(t *testing.T) {
 	t.Run("with nothing left to leave out it is an error", func(t *testing.T) {
 		w := talked(t)
 		w.model.on(chat, overflow)
-		_, err := w.addText("and the newest one").callRound(models.CallModelInput{})
+		_, err := w.addText("and the newest one").callRound(wire.CallModelInput{})
 		var failed *models.ModelError
 		require.ErrorAs(t, err, &failed)
 		require.Equal(t, models.ModelOverflow, failed.Class)
@@ -517,7 +518,7 @@ func TestNoDirectExecution(t *testing.T) {
 		require.Equal(t, 1, w.model.count(chat))
 		require.Zero(t, w.model.count(resolver))
 	})
-	for name, in := range map[string]models.CallModelInput{"J86 the last round": {Last: true}, "A31 no tools": {NoTools: true}} {
+	for name, in := range map[string]wire.CallModelInput{"J86 the last round": {Last: true}, "A31 no tools": {NoTools: true}} {
 		t.Run(name, func(t *testing.T) {
 			w := planned(t, newWorld(t).useSmallModel())
 			step, err := w.callRound(in)
@@ -530,13 +531,13 @@ func TestNoDirectExecution(t *testing.T) {
 
 func TestHabitPrompt(t *testing.T) {
 	w := newWorld(t)
-	w.kind = models.TurnPrompt
+	w.kind = wire.TurnPrompt
 	w.beginTurn(ann)
 	w.model.on(chat, textAnswers("After coffee, walk five minutes.")...)
 	require.Equal(t, "After coffee, walk five minutes.", w.runRound().Text)
 	require.Equal(t, 1, w.model.total())
 	w.model.on(chat, busyAnswer())
-	_, err := w.callRound(models.CallModelInput{})
+	_, err := w.callRound(wire.CallModelInput{})
 	var failed *models.ModelError
 	require.ErrorAs(t, err, &failed)
 }

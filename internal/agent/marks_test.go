@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // fillPersonal sets every sealed text of a row that a model may be told of.
@@ -23,7 +24,7 @@ func fillPersonal(row any, text string) {
 
 // TestNumbersAreMaskedInEveryField puts a number into every text about a person.
 func TestNumbersAreMaskedInEveryField(t *testing.T) {
-	for _, kind := range []models.TurnKind{models.TurnReply, models.TurnPrompt, models.TurnGreeting, models.TurnCheckIn} {
+	for _, kind := range []wire.TurnKind{wire.TurnReply, wire.TurnPrompt, wire.TurnGreeting, wire.TurnCheckIn} {
 		t.Run(string(kind), func(t *testing.T) {
 			w := newWorld(t)
 			w.kind = kind

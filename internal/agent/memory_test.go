@@ -10,6 +10,7 @@ import (
 	"coachline/internal/agent"
 	"coachline/internal/agent/recall"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // storeEvents stores events whose lines, all found for "knee", come to n
@@ -279,12 +280,12 @@ func TestMemoryStep(t *testing.T) {
 func TestMemoryStepBefore(t *testing.T) {
 	for _, tt := range []struct {
 		name, answer, told string
-		channel            models.Channel
+		channel            wire.Channel
 		step               agent.MemoryStep
 	}{
-		{"D2 before", swims, "Remembered: Likes to swim. (f1)", models.ChannelSMS, agent.MemoryBefore},
-		{"D2 at a terminal", swims, "Remembered: Likes to swim. (f1)", models.ChannelTerminal, agent.MemoryAfter},
-		{"A56", unknown, "Error: nothing was remembered", models.ChannelSMS, agent.MemoryBefore},
+		{"D2 before", swims, "Remembered: Likes to swim. (f1)", wire.ChannelSMS, agent.MemoryBefore},
+		{"D2 at a terminal", swims, "Remembered: Likes to swim. (f1)", wire.ChannelTerminal, agent.MemoryAfter},
+		{"A56", unknown, "Error: nothing was remembered", wire.ChannelSMS, agent.MemoryBefore},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -321,7 +322,7 @@ func TestMemoryStepBefore(t *testing.T) {
 		w := newWorld(t)
 		w.settings.MemoryStep = agent.MemoryOff
 		w.openAgent()
-		w.alter = func(c *models.TurnContext) { c.Participant.Channel = models.ChannelTerminal }
+		w.alter = func(c *models.TurnContext) { c.Participant.Channel = wire.ChannelTerminal }
 		w.addText("I like to swim a lot").runRound()
 		require.NoError(t, w.finishTurn())
 		require.Zero(t, w.model.count(stepper))

@@ -15,6 +15,7 @@ import (
 	"coachline/internal/tools"
 	"coachline/internal/web/browse"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -38,7 +39,7 @@ func installs() []install {
 }
 
 // equip gives the world the tools of an installation, in a mode, on a channel.
-func (w *world) equip(i install, mode models.Mode, channel models.Channel) *tools.Registry {
+func (w *world) equip(i install, mode wire.Mode, channel wire.Channel) *tools.Registry {
 	w.t.Helper()
 	dir := w.t.TempDir()
 	if i.focus != "" {
@@ -63,7 +64,7 @@ func (w *world) equip(i install, mode models.Mode, channel models.Channel) *tool
 	require.NoError(w.t, err)
 	w.mode = mode
 	specs, core := registry.For(mode), registry.Core()
-	if channel.Spec().ReadOnly {
+	if models.ChannelSpecOf(channel).ReadOnly {
 		specs, core = registry.ReadOnly(specs), nil
 	}
 	outside, compact := registry.Outside()
@@ -138,8 +139,8 @@ func TestPromptsNameOnlyToolsOnOffer(t *testing.T) {
 	}
 	for _, i := range installs() {
 		w := newWorld(t)
-		for _, mode := range []models.Mode{models.ModeIntake, models.ModeFeedback} {
-			for _, channel := range []models.Channel{models.ChannelSMS, models.ChannelChat} {
+		for _, mode := range []wire.Mode{wire.ModeIntake, wire.ModeFeedback} {
+			for _, channel := range []wire.Channel{wire.ChannelSMS, wire.ChannelChat} {
 				for protocol, size := range protocols {
 					t.Run(fmt.Sprintf("%s %s %s %s", i.name, mode, channel, protocol), func(t *testing.T) {
 						w.t, w.window, w.model = t, nil, newScriptedModel()
@@ -174,13 +175,13 @@ func (w *world) walk(steps string) {
 	w.openAgent()
 	w.model.on(router, textAnswers("search_memory", "none")...)
 	w.model.on(planner, textAnswers(steps, "", steps, "")...)
-	for _, kind := range []models.TurnKind{models.TurnGreeting, models.TurnPrompt, models.TurnCheckIn} {
+	for _, kind := range []wire.TurnKind{wire.TurnGreeting, wire.TurnPrompt, wire.TurnCheckIn} {
 		w.kind, w.steps, w.runs = kind, nil, nil
 		w.beginTurn(ann)
 		w.runRound()
 	}
-	w.kind = models.TurnReply
-	for _, last := range []models.CallModelInput{{}, {}, {NoTools: true}, {NoTools: true, Last: true}} {
+	w.kind = wire.TurnReply
+	for _, last := range []wire.CallModelInput{{}, {}, {NoTools: true}, {NoTools: true, Last: true}} {
 		w.model.on(chat, callAnswer("search_memory", `{"query":"knee"}`), said{text: `{"tool": "list_memories"}`}, said{text: "Fine."})
 		w.addText("What do you know about my sore knee, and can you text me at eight?").runRound()
 		w.addResults(newResult("search_memory", "their knee is sore"))
@@ -196,7 +197,7 @@ func TestToolListOfAConversation(t *testing.T) {
 	said := []string{"what did I tell you about my knee?", "text me at eight every day", "please look up the weather", "and forget my knee"}
 	list := func(i install, routed ...string) (lists [][]string) {
 		w := newWorld(t)
-		w.equip(i, models.ModeIntake, models.ChannelSMS)
+		w.equip(i, wire.ModeIntake, wire.ChannelSMS)
 		w.settings.Router = "auto"
 		w.openAgent()
 		w.model.on(router, textAnswers(routed...)...)
@@ -225,7 +226,7 @@ func TestToolListOfAConversation(t *testing.T) {
 	})
 	t.Run("a new conversation begins anew", func(t *testing.T) {
 		w := newWorld(t)
-		w.equip(install{playbooks: true, web: true}, models.ModeIntake, models.ChannelSMS)
+		w.equip(install{playbooks: true, web: true}, wire.ModeIntake, wire.ChannelSMS)
 		w.settings.Router = "model"
 		w.openAgent()
 		w.model.on(router, textAnswers("search_memory", "none")...)
@@ -240,7 +241,7 @@ func TestToolListOfAConversation(t *testing.T) {
 // instructions of a mode.
 func TestGreetingCarriesNoTools(t *testing.T) {
 	w := newWorld(t)
-	w.kind = models.TurnGreeting
+	w.kind = wire.TurnGreeting
 	w.beginTurn(ann)
 	w.runRound()
 	req := w.lastRequest(chat)

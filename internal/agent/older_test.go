@@ -12,6 +12,7 @@ import (
 
 	"coachline/internal/agent/marks"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const messagesDigester = "messages digest"
@@ -116,7 +117,7 @@ func TestOlderMessagesAreDigestedOnce(t *testing.T) {
 	w := newWorld(t)
 	w.model.on(messagesDigester, textAnswers("They walked a lot.")...)
 	w.sendTexts(200, " I walked to the pond again")
-	_, err := w.callRound(models.CallModelInput{})
+	_, err := w.callRound(wire.CallModelInput{})
 	require.NoError(t, err)
 	paid := w.model.count(messagesDigester)
 	require.Positive(t, paid)

@@ -13,6 +13,7 @@ import (
 
 	"coachline/internal/agent"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 var errDown = errors.New("down: key sk-live-0123456789abcdef")
@@ -71,7 +72,7 @@ func TestEveryStageFailsOpen(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newHelpedWorld(t)
 			tt.fail(w)
-			step, err := w.addText(kneeQuestion).callRound(models.CallModelInput{})
+			step, err := w.addText(kneeQuestion).callRound(wire.CallModelInput{})
 			require.NoError(t, err)
 			require.Equal(t, "Fine.", step.Text)
 			require.NotContains(t, step.Trace, "sk-live", "H15")
@@ -101,13 +102,13 @@ func TestRedactionFailsClosed(t *testing.T) {
 		}
 		return text
 	}()
-	for _, kind := range []models.TurnKind{models.TurnReply, models.TurnPrompt, models.TurnCheckIn} {
+	for _, kind := range []wire.TurnKind{wire.TurnReply, wire.TurnPrompt, wire.TurnCheckIn} {
 		t.Run(string(kind), func(t *testing.T) {
 			w := newWorld(t)
 			w.kind = kind
 			w.addText("hello, it is me again")
 			w.addEntry(models.Message{Role: models.RoleTool, Kind: models.KindToolResult, Text: nested})
-			_, err := w.callRound(models.CallModelInput{})
+			_, err := w.callRound(wire.CallModelInput{})
 			var failed *models.ModelError
 			require.ErrorAs(t, err, &failed)
 			require.Equal(t, models.ModelRefused, failed.Class)
@@ -121,7 +122,7 @@ func TestRedactionFailsClosed(t *testing.T) {
 func TestRetryPaysNoSmallModelTwice(t *testing.T) {
 	w := newHelpedWorld(t)
 	w.model.on(chat, busyAnswer())
-	_, err := w.addText(kneeQuestion).callRound(models.CallModelInput{})
+	_, err := w.addText(kneeQuestion).callRound(wire.CallModelInput{})
 	require.Error(t, err)
 	stages := []string{planner, router, extractor, digester, stepper}
 	paid := map[string]int{}
@@ -172,7 +173,7 @@ func TestRedacted(t *testing.T) {
 			c.Profile.AdditionalInfo = "or at ann2@example.com"
 		}
 		w.addText("what do you know about me?").runRound()
-		w.kind = models.TurnPrompt
+		w.kind = wire.TurnPrompt
 		w.addText("").runRound()
 		require.NotContains(t, w.model.everything(), "@example.com")
 	})

@@ -12,6 +12,7 @@ import (
 	"coachline/internal/agent/toolcall"
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -91,15 +92,15 @@ func (r *round) checkReply(words string) outgoing.Kind {
 	in := outgoing.Reply{
 		Text: r.withoutPrivate(words).Text, Programme: r.agent.Settings.Programme, Known: known, Done: r.doneInTurn(),
 	}
-	if r.input.Kind == models.TurnReply {
+	if r.input.Kind == wire.TurnReply {
 		in.Written = tail(participantTexts(c.Window), writtenBefore)
 	}
-	if r.input.Kind != models.TurnGreeting && !r.input.Introduce {
+	if r.input.Kind != wire.TurnGreeting && !r.input.Introduce {
 		in.Fixed = r.agent.fixed
 	}
 	for _, entry := range c.Window {
 		isReply := entry.Role == models.RoleAssistant && (entry.Kind == models.KindReply || entry.Kind == models.KindGreeting)
-		if r.input.Kind == models.TurnReply && isReply && entry.TurnID != c.Turn.ID && r.turn.now.Sub(entry.At) < saidWithin {
+		if r.input.Kind == wire.TurnReply && isReply && entry.TurnID != c.Turn.ID && r.turn.now.Sub(entry.At) < saidWithin {
 			in.Said = append(in.Said, entry.Text)
 		}
 	}
@@ -135,7 +136,7 @@ func (r *round) doneInTurn() outgoing.Done {
 // before, with what was done for a claim. A second answer that says nothing new is a
 // fixed question; any other that may not go is no words.
 func (r *round) guardReply(ctx context.Context, compose composer, answer models.ChatResponse, verdict toolcall.Verdict) (models.ChatResponse, toolcall.Verdict) {
-	if verdict.Judgment != toolcall.Words || r.input.Kind == models.TurnSubagent {
+	if verdict.Judgment != toolcall.Words || r.input.Kind == wire.TurnSubagent {
 		return answer, verdict
 	}
 	verdict.Text = r.mendCut(answer, verdict.Text)
@@ -170,7 +171,7 @@ func (r *round) guardReply(ctx context.Context, compose composer, answer models.
 // for all others no words.
 func (r *round) standIn(why outgoing.Kind) toolcall.Verdict {
 	isSame := why == outgoing.Again || why == outgoing.Echo
-	if question := r.freshQuestion(); isSame && question != "" && r.input.Kind == models.TurnReply {
+	if question := r.freshQuestion(); isSame && question != "" && r.input.Kind == wire.TurnReply {
 		r.trace.note(models.StageGuard, "guard fixed question")
 		return toolcall.Verdict{Judgment: toolcall.Words, Text: question}
 	}

@@ -13,6 +13,7 @@ import (
 	"coachline/internal/tools"
 	"coachline/internal/web/browse"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // toolDigester is the stage that digests what a tool returned.
@@ -150,7 +151,7 @@ func TestDigestOfAResult(t *testing.T) {
 		w.model.on(chat, callAnswer("web_fetch", `{"url":"https://leeds.example/"}`))
 		w.addText("what does https://leeds.example say about rain?").runRound()
 		w.addResults(newResult("web_fetch", page))
-		_, err := w.callRound(models.CallModelInput{NoTools: true, Last: true})
+		_, err := w.callRound(wire.CallModelInput{NoTools: true, Last: true})
 		require.NoError(t, err)
 		require.Zero(t, w.model.count(toolDigester))
 	})

@@ -8,6 +8,7 @@ import (
 	"coachline/internal/agent/recall"
 	"coachline/internal/agent/toolcall"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // planDirectCall returns the next step of the plan as a call, where it can be
@@ -72,7 +73,7 @@ func (r *round) twoPhase(ctx context.Context, request models.ChatRequest) (model
 // requestWords returns a request for a text alone, whose instructions name no
 // tool. A subagent's instructions name none as they are.
 func (r *round) requestWords(request models.ChatRequest) (models.ChatRequest, error) {
-	if r.input.Kind == models.TurnSubagent {
+	if r.input.Kind == wire.TurnSubagent {
 		return request, nil
 	}
 	return r.composeRequest(nil)

@@ -12,14 +12,15 @@ import (
 	"coachline/internal/agent/recall"
 	"coachline/internal/calls"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts/pages"
 )
 
 // turn is what the stages read. Its texts are redacted.
 type turn struct {
 	context models.TurnContext
-	mode    models.Mode
-	kind    models.TurnKind
+	mode    wire.Mode
+	kind    wire.TurnKind
 	offer   Offer
 	zone    *time.Location
 	now     time.Time
@@ -55,7 +56,7 @@ type Prepared struct {
 // queryText returns the text that is being answered. It is empty for a turn
 // that answers none.
 func (t turn) queryText() string {
-	if t.kind == models.TurnPrompt || t.kind == models.TurnCheckIn {
+	if t.kind == wire.TurnPrompt || t.kind == wire.TurnCheckIn {
 		return ""
 	}
 	var texts []string
@@ -107,7 +108,7 @@ func (t turn) offeredNames() []string { return specNames(t.offer.allSpecs()) }
 // no text has nothing to route, plan or search for.
 func (a *Agent) prepareRound(ctx context.Context, tr *trace, t turn) Prepared {
 	query := t.queryText()
-	if t.kind == models.TurnGreeting {
+	if t.kind == wire.TurnGreeting {
 		// The first message must carry the legal footer and calls no tool.
 		t.offer = Offer{}
 	}
@@ -130,7 +131,7 @@ func (a *Agent) prepareRound(ctx context.Context, tr *trace, t turn) Prepared {
 		out.Parts = plan.Split(query, t.context.Participant.Locale)
 	}
 	out.Memory = a.composeMemory(ctx, tr, t, out.Plan)
-	if t.kind == models.TurnReply && a.memoryStepFor(t) == MemoryBefore {
+	if t.kind == wire.TurnReply && a.memoryStepFor(t) == MemoryBefore {
 		out.Memory = a.rememberFirst(ctx, tr, t, out.Memory)
 	}
 	return out

@@ -16,10 +16,10 @@ import (
 // no delivery by a carrier has to be awaited, it comes first; a channel may
 // have none.
 func (a *Agent) memoryStepFor(t turn) MemoryStep {
-	if !t.context.Turn.Channel.Spec().MemoryStep {
+	if !models.ChannelSpecOf(t.context.Turn.Channel).MemoryStep {
 		return MemoryOff
 	}
-	if a.Settings.MemoryStep == MemoryAfter && t.context.Participant.Channel.Spec().RemembersFirst {
+	if a.Settings.MemoryStep == MemoryAfter && models.ChannelSpecOf(t.context.Participant.Channel).RemembersFirst {
 		return MemoryBefore
 	}
 	return a.Settings.MemoryStep

@@ -6,22 +6,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestWhatLeavesIsScreened(t *testing.T) {
 	leaks := []string{"call Tom on +1 212 555 0188", "mail tom@example.org", "card 4242 4242 4242 4242", "SSN 078-05-1120", "key sk-proj-abcdefghijklmnop1234", "you are [REDACTED_PHONE]"}
-	for _, kind := range []models.TurnKind{models.TurnReply, models.TurnGreeting, models.TurnPrompt, models.TurnCheckIn, models.TurnSubagent} {
+	for _, kind := range []wire.TurnKind{wire.TurnReply, wire.TurnGreeting, wire.TurnPrompt, wire.TurnCheckIn, wire.TurnSubagent} {
 		for _, leak := range leaks {
 			t.Run(string(kind)+"/"+leak, func(t *testing.T) {
 				w := newWorld(t)
 				w.kind = kind
 				answer := "Well done with the walk today. By the way, " + leak + "."
-				if kind == models.TurnCheckIn {
+				if kind == wire.TurnCheckIn {
 					answer = `{"send":true,"text":"` + answer + `"}`
 				}
 				w.model.on(chat, textAnswers(answer)...)
-				if kind == models.TurnReply {
+				if kind == wire.TurnReply {
 					w.addText("how do I go on?")
 				} else {
 					w.beginTurn(ann)

@@ -13,12 +13,13 @@ import (
 	"coachline/internal/agent/toolcall"
 	"coachline/internal/text"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Round is one round of a turn: what is asked, what is known, what may be
 // called.
 type Round struct {
-	Input   models.CallModelInput
+	Input   wire.CallModelInput
 	Context models.TurnContext
 	Offer   Offer
 	// Task is what a subagent was given to do; empty for other rounds.
@@ -46,11 +47,11 @@ const (
 // Errors are those of the model, and of redaction, which fails closed.
 func (a *Agent) Respond(ctx context.Context, in Round) (models.Step, error) {
 	switch in.Input.Kind { //nolint:exhaustive // the others are conversation
-	case models.TurnPrompt:
+	case wire.TurnPrompt:
 		return a.runHabitPrompt(ctx, in)
-	case models.TurnCheckIn:
+	case wire.TurnCheckIn:
 		return a.runCheckIn(ctx, in)
-	case models.TurnSubagent:
+	case wire.TurnSubagent:
 		return a.runSubagent(ctx, in)
 	}
 	clean, err := a.clean.Turn(in.Context)
@@ -151,7 +152,7 @@ type round struct {
 	trace    *trace
 	turn     turn
 	prepared Prepared
-	input    models.CallModelInput
+	input    wire.CallModelInput
 	past     []plan.Past
 	// ending is what an answer before makes of the next request.
 	ending toolcall.Ending
@@ -382,7 +383,7 @@ func (r *round) buildStep(answer models.ChatResponse, verdict toolcall.Verdict) 
 // stands for all of them, refused, so that none costs the workflow anything.
 func (r *round) cutCalls(calls []models.ToolCall) []models.ToolCall {
 	most := answerCalls
-	if r.input.Kind == models.TurnSubagent {
+	if r.input.Kind == wire.TurnSubagent {
 		most = subagentCalls
 	}
 	if len(calls) <= most {
@@ -401,7 +402,7 @@ func (r *round) screenCalls(calls []models.ToolCall) []models.ToolCall {
 	past := append([]plan.Past(nil), r.past...)
 	quotes := r.readQuotes()
 	limits := plan.Limits{Calls: manyCalls, Searches: manySearches}
-	if r.input.Kind == models.TurnSubagent {
+	if r.input.Kind == wire.TurnSubagent {
 		limits.Calls = runCalls
 	}
 	for i, call := range calls {

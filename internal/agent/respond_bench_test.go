@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/agent"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // plainReply answers everything with the same text.
@@ -39,7 +40,7 @@ func BenchmarkRespond(b *testing.B) {
 	})
 	known := w.turnContext()
 	require.Len(b, known.Window, 50)
-	in := models.CallModelInput{ParticipantID: ann, TurnID: w.turnID(), Step: 1, Mode: w.mode, Kind: w.kind}
+	in := wire.CallModelInput{ParticipantID: ann, TurnID: w.turnID(), Step: 1, Mode: w.mode, Kind: w.kind}
 	turn := 0
 	b.ReportAllocs()
 	for b.Loop() {

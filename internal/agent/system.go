@@ -8,6 +8,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -49,20 +50,20 @@ func systemMessage(lib *prompts.Library, in Input) (string, error) {
 // the person is answered, else the one message that is wanted.
 func (w *sectionWriter) addTask(in Input) {
 	switch in.Kind { //nolint:exhaustive // the others answer the person
-	case models.TurnGreeting:
+	case wire.TurnGreeting:
 		w.addPrompt("Task: greeting", prompts.Greeting)
 		w.addLanguage(in.Context.Participant.Locale, true)
 		return
-	case models.TurnPrompt:
+	case wire.TurnPrompt:
 		w.addPrompt("Task: habit prompt", prompts.HabitPrompt)
 		w.addLanguage(in.Context.Participant.Locale, false)
 		return
 	}
 	w.addPlaybooks(in.Playbooks)
 	switch in.Mode {
-	case models.ModeIntake:
+	case wire.ModeIntake:
 		w.addPrompt("Mode: INTAKE", prompts.Intake)
-	case models.ModeFeedback:
+	case wire.ModeFeedback:
 		w.addPrompt("Mode: FEEDBACK", prompts.Feedback)
 	}
 	if in.Focus != "" {
@@ -148,7 +149,7 @@ func (w *sectionWriter) addPlaybooks(readable bool) {
 }
 
 // addStatus says which fields of the profile are missing.
-func (w *sectionWriter) addStatus(mode models.Mode, p models.Profile) {
+func (w *sectionWriter) addStatus(mode wire.Mode, p models.Profile) {
 	missing := coach.MissingFields(p)
 	first, name := "Missing: "+strings.Join(missing, ", "), prompts.ProfileMissing
 	if len(missing) == 0 {
@@ -212,9 +213,9 @@ func scheduleLines(rows []models.ScheduleRow, zone *time.Location) []string {
 			name = zone.String()
 		}
 		switch row.Type {
-		case models.ScheduleFixed:
+		case wire.ScheduleFixed:
 			lines = append(lines, fmt.Sprintf("- %s: fixed at %s (%s)", row.ID, row.At, name))
-		case models.ScheduleRandom:
+		case wire.ScheduleRandom:
 			lines = append(lines, fmt.Sprintf("- %s: random between %s and %s (%s)", row.ID, row.FromTime, row.ToTime, name))
 		}
 	}
@@ -272,14 +273,14 @@ func (w *sectionWriter) addNotes(in Input) {
 		text := clipText(entryLabel(*lead, in.Zone)+toOneLine(w.withoutFooter(*lead, in.Context.Participant.Locale)), leadLength)
 		w.addSection("Before the first message below", []string{"You wrote: " + text})
 	}
-	if in.Context.Turn.Channel.Spec().ReadOnly {
+	if models.ChannelSpecOf(in.Context.Turn.Channel).ReadOnly {
 		w.addPrompt("Channel", prompts.ReadOnly)
 	}
 	if in.Introduce {
 		w.addSection("Introduction", []string{"The person has had no message from you yet. Begin the reply by saying that this is " + w.programme + " and that you are an automated coach, then answer. " +
 			"A line about costs and about the words STOP and HELP is added below your message, in the language of the programme's fixed texts. Do not write it yourself."})
 	}
-	if len(in.Tools) == 0 && in.Kind != models.TurnGreeting {
+	if len(in.Tools) == 0 && in.Kind != wire.TurnGreeting {
 		w.addPrompt("This round", prompts.NoTools)
 	}
 }
@@ -305,7 +306,7 @@ func (w *sectionWriter) withoutFooter(entry models.Message, locale string) strin
 // attentionNote returns the lines about an open crisis, nil for none; no other
 // request has them.
 func attentionNote(p models.Participant, zone *time.Location, alertsTeam bool) []string {
-	if p.Attention != models.AttentionCrisis || p.AttentionAt == nil {
+	if p.Attention != wire.AttentionCrisis || p.AttentionAt == nil {
 		return nil
 	}
 	team := "Nobody of the team has been told: never say or suggest that a person is told, reads this or will call. "

@@ -6,12 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // What we start ourselves is written from what is known of the person, as
 // replies are: from the same cache, without any further call.
 func TestUnaskedTextsKnowThePerson(t *testing.T) {
-	for _, kind := range []models.TurnKind{models.TurnGreeting, models.TurnPrompt, models.TurnCheckIn} {
+	for _, kind := range []wire.TurnKind{wire.TurnGreeting, wire.TurnPrompt, wire.TurnCheckIn} {
 		t.Run("J53 "+string(kind), func(t *testing.T) {
 			w := newWorld(t)
 			w.storeFacts(ann, models.FactGoal, "Wants to walk each day.")
@@ -36,7 +37,7 @@ func TestUnaskedTextsKnowThePerson(t *testing.T) {
 			w := newWorld(t)
 			w.storeFacts(ann, models.FactEvent, "Ran the city race.")
 			w.addText("did I run a race in the city?")
-			if kind == models.TurnGreeting {
+			if kind == wire.TurnGreeting {
 				w.window = nil
 			}
 			w.kind = kind
@@ -63,7 +64,7 @@ func TestCheckInAsksForADecision(t *testing.T) {
 	w.runRound()
 	w.endTurn()
 	w.addEntry(models.Message{Role: models.RoleAssistant, Kind: models.KindCheckIn, Text: "How is the walk?"})
-	w.kind, w.steps = models.TurnCheckIn, nil
+	w.kind, w.steps = wire.TurnCheckIn, nil
 	w.beginTurn(ann)
 	w.model.on(chat, textAnswers(`{"send": true, "text": "Did you **walk** today?"}`)...)
 	step := w.runRound()
@@ -81,7 +82,7 @@ func TestCheckInAsksForADecision(t *testing.T) {
 
 	w.model.on(chat, busyAnswer())
 	w.beginTurn(ann)
-	_, err := w.callRound(models.CallModelInput{})
+	_, err := w.callRound(wire.CallModelInput{})
 	var failed *models.ModelError
 	require.ErrorAs(t, err, &failed)
 }
@@ -89,10 +90,10 @@ func TestCheckInAsksForADecision(t *testing.T) {
 // Messages that answer no text are written in the language of the person's
 // locale, which the request names; the greeting's in that of its footer.
 func TestInitiatedMessagesNameTheirLanguage(t *testing.T) {
-	for kind, want := range map[models.TurnKind]string{
-		models.TurnGreeting: "Write this message in German (the person's locale is de-DE)",
-		models.TurnPrompt:   "write in German (their locale is de-DE)",
-		models.TurnCheckIn:  "write in German (their locale is de-DE)",
+	for kind, want := range map[wire.TurnKind]string{
+		wire.TurnGreeting: "Write this message in German (the person's locale is de-DE)",
+		wire.TurnPrompt:   "write in German (their locale is de-DE)",
+		wire.TurnCheckIn:  "write in German (their locale is de-DE)",
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			w := newWorld(t)

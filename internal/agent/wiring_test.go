@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // The tests here hold what the stages are given and what becomes of their
@@ -57,8 +58,8 @@ func TestRouterCacheKey(t *testing.T) {
 		again  int
 	}{
 		{"nothing", func(*world) {}, 0},
-		{"mode", func(w *world) { w.mode = models.ModeFeedback }, 1},
-		{"channel", alter(func(c *models.TurnContext) { c.Participant.Channel = models.ChannelChat }), 1},
+		{"mode", func(w *world) { w.mode = wire.ModeFeedback }, 1},
+		{"channel", alter(func(c *models.TurnContext) { c.Participant.Channel = wire.ChannelChat }), 1},
 		{"locale", alter(func(c *models.TurnContext) { c.Participant.Locale = "pt-BR" }), 1},
 		{"tools", func(w *world) { w.offer.Specs = w.offer.Specs[1:] }, 1},
 		{"focus", func(*world) {}, 1},
@@ -350,7 +351,7 @@ func TestNoPlanWithoutTools(t *testing.T) {
 	w.model.on(planner, textAnswers("search_memory query='knee'\nsearch_memory query='hip'\nTell them")...)
 	w.addText("what did I say about my knee and my hip?").runRound()
 	w.addResults(newResult("search_memory", "It hurts."))
-	_, err := w.callRound(models.CallModelInput{NoTools: true})
+	_, err := w.callRound(wire.CallModelInput{NoTools: true})
 	require.NoError(t, err)
 	require.NotContains(t, fmt.Sprint(w.lastRequest(chat).Messages), "[plan]")
 	require.NotContains(t, w.systemMessage(), "# Plan")
@@ -375,7 +376,7 @@ func TestClausesOfAText(t *testing.T) {
 		w, step := ask(t, models.ProtocolText)
 		require.Equal(t, []string{"what is my goal for walks", "when is my next reminder"}, readTrace(t, step).Prepared.Parts)
 		require.Contains(t, fmt.Sprint(w.lastRequest(chat).Messages), "[check] 1 of 2 answered, still open: when is my next reminder")
-		_, err := w.callRound(models.CallModelInput{NoTools: true})
+		_, err := w.callRound(wire.CallModelInput{NoTools: true})
 		require.NoError(t, err)
 		require.NotContains(t, fmt.Sprint(w.lastRequest(chat).Messages), "[check]", "no call is asked for where no tool is on offer")
 	})
@@ -410,7 +411,7 @@ func TestStagesAskTheSmallModel(t *testing.T) {
 			w.addText(kneeText).runRound()
 			w.addResults(newResult("search_memory", "It hurts."))
 			w.runRound()
-			_, err := w.callRound(models.CallModelInput{Last: true})
+			_, err := w.callRound(wire.CallModelInput{Last: true})
 			require.NoError(t, err)
 			w.endTurn()
 			require.NoError(t, w.pipe.Remember(t.Context(), w.turnContext()))
@@ -438,7 +439,7 @@ func TestStagesAskTheSmallModel(t *testing.T) {
 			}
 		})
 	}
-	for _, kind := range []models.TurnKind{models.TurnReply, models.TurnGreeting, models.TurnPrompt, models.TurnCheckIn, models.TurnSubagent} {
+	for _, kind := range []wire.TurnKind{wire.TurnReply, wire.TurnGreeting, wire.TurnPrompt, wire.TurnCheckIn, wire.TurnSubagent} {
 		t.Run("J40 the chat model writes: "+string(kind), func(t *testing.T) {
 			w := newWorld(t)
 			w.settings.ChatModel = "gpt-another"

@@ -21,6 +21,7 @@ import (
 	"coachline/internal/store"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -278,8 +279,8 @@ type world struct {
 	vectors  *vectors
 	settings agent.Settings
 	offer    agent.Offer
-	mode     models.Mode
-	kind     models.TurnKind
+	mode     wire.Mode
+	kind     wire.TurnKind
 	zones    func(string) (*time.Location, error)
 	now      time.Time
 	library  *prompts.Library
@@ -302,7 +303,7 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(func() { require.NoError(t, people.Close()) })
 	facts := people.Memory
 	w := &world{
-		t: t, people: people, now: start, mode: models.ModeIntake, kind: models.TurnReply, zones: time.LoadLocation,
+		t: t, people: people, now: start, mode: wire.ModeIntake, kind: wire.TurnReply, zones: time.LoadLocation,
 		rows:  &rows{Store: facts, calls: map[string]int{}, fails: map[string]error{}},
 		model: newScriptedModel(), vectors: &vectors{},
 		settings: agent.Settings{
@@ -345,7 +346,7 @@ func (w *world) openAgent() {
 
 func (w *world) enrol(id, phone string) {
 	_, err := w.people.People.Enroll(w.t.Context(), models.Participant{
-		ID: id, Phone: phone, Timezone: "Europe/Berlin", Locale: "en", Channel: models.ChannelSMS, EnrolledAt: start,
+		ID: id, Phone: phone, Timezone: "Europe/Berlin", Locale: "en", Channel: wire.ChannelSMS, EnrolledAt: start,
 	}, "operator")
 	require.NoError(w.t, err)
 }
@@ -354,8 +355,8 @@ func (w *world) enrol(id, phone string) {
 func (w *world) beginTurn(id string) string {
 	w.number++
 	turn := models.TurnID(id, w.number)
-	_, err := w.people.Turns.BeginTurn(w.t.Context(), models.PrepareTurnInput{
-		ParticipantID: id, TurnID: turn, Number: w.number, Mode: w.mode, Plan: models.TurnPlan{Kind: w.kind}, Now: w.now,
+	_, err := w.people.Turns.BeginTurn(w.t.Context(), wire.PrepareTurnInput{
+		ParticipantID: id, TurnID: turn, Number: w.number, Mode: w.mode, Plan: wire.TurnPlan{Kind: w.kind}, Now: w.now,
 	})
 	require.NoError(w.t, err)
 	return turn
@@ -405,12 +406,12 @@ func (w *world) turnContext() models.TurnContext {
 // runRound runs the next round and keeps it, as the activity does.
 func (w *world) runRound() models.Step {
 	w.t.Helper()
-	step, err := w.callRound(models.CallModelInput{})
+	step, err := w.callRound(wire.CallModelInput{})
 	require.NoError(w.t, err)
 	return step
 }
 
-func (w *world) callRound(in models.CallModelInput) (models.Step, error) {
+func (w *world) callRound(in wire.CallModelInput) (models.Step, error) {
 	w.t.Helper()
 	in.ParticipantID, in.TurnID, in.Step, in.Mode, in.Kind = ann, w.turnID(), len(w.steps)+1, w.mode, w.kind
 	step, err := w.pipe.Respond(w.t.Context(), agent.Round{Input: in, Context: w.turnContext(), Offer: w.offer})

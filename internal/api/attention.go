@@ -3,18 +3,18 @@ package api
 import (
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Attention is one thing that an operator should look at. Name is personal data.
 type Attention struct {
-	ParticipantID string           `json:"participant_id"`
-	Name          string           `json:"name"`
-	Kind          models.Attention `json:"kind" enum:"crisis,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" doc:"crisis: a message may be a crisis. unreachable: the carrier cannot reach the number. send: an answer was given up undelivered. refusal: the model refused to answer. lost_rows: the database has lost what it had stored of them. flood: more messages came than are answered. wrong_number: a message said that the number is not theirs, and coaching is paused."`
-	Since         time.Time        `json:"since"`
-	Ref           string           `json:"ref,omitempty" doc:"What raised it first: an inbound message, an outbound message or a turn."`
-	Code          string           `json:"code,omitempty" doc:"Error code of the carrier or the model, or why messages are held."`
-	TakenOver     *TakeOver        `json:"taken_over,omitempty" doc:"Set while an operator writes to the person in the place of the coach."`
+	ParticipantID string         `json:"participant_id"`
+	Name          string         `json:"name"`
+	Kind          wire.Attention `json:"kind" enum:"crisis,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" doc:"crisis: a message may be a crisis. unreachable: the carrier cannot reach the number. send: an answer was given up undelivered. refusal: the model refused to answer. lost_rows: the database has lost what it had stored of them. flood: more messages came than are answered. wrong_number: a message said that the number is not theirs, and coaching is paused."`
+	Since         time.Time      `json:"since"`
+	Ref           string         `json:"ref,omitempty" doc:"What raised it first: an inbound message, an outbound message or a turn."`
+	Code          string         `json:"code,omitempty" doc:"Error code of the carrier or the model, or why messages are held."`
+	TakenOver     *TakeOver      `json:"taken_over,omitempty" doc:"Set while an operator writes to the person in the place of the coach."`
 	// Alerts are those of the participant, not of one entry.
 	AcknowledgedBy string     `json:"acknowledged_by,omitempty" doc:"Of a crisis: the operator who acknowledged the last of the person's alerts; absent while one is not acknowledged."`
 	AcknowledgedAt *time.Time `json:"acknowledged_at,omitempty"`
@@ -35,7 +35,7 @@ type AttentionClearing struct {
 
 // AttentionCleared is where the attention of a participant stands: none.
 type AttentionCleared struct {
-	ID        string           `json:"id"`
-	Attention models.Attention `json:"attention" doc:"Empty: the participant needs no attention."`
-	Version   int64            `json:"version"`
+	ID        string         `json:"id"`
+	Attention wire.Attention `json:"attention" doc:"Empty: the participant needs no attention."`
+	Version   int64          `json:"version"`
 }

@@ -4,16 +4,17 @@ import (
 	"time"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // HistoryEntry is an entry of the conversation. Text is personal data.
 type HistoryEntry struct {
-	Role     models.Role         `json:"role"`
-	Kind     models.EntryKind    `json:"kind"`
-	Text     string              `json:"text"`
-	At       time.Time           `json:"at"`
-	Channel  models.Channel      `json:"channel"`
-	Delivery models.OutboxStatus `json:"delivery,omitempty"`
+	Role     models.Role       `json:"role"`
+	Kind     models.EntryKind  `json:"kind"`
+	Text     string            `json:"text"`
+	At       time.Time         `json:"at"`
+	Channel  wire.Channel      `json:"channel"`
+	Delivery wire.OutboxStatus `json:"delivery,omitempty"`
 	// By is the operator who wrote a message or a note; empty for others.
 	By string `json:"by,omitempty"`
 	// ErrorCode, Meaning and NextStep are of a message that was not delivered.
@@ -33,10 +34,10 @@ type HistoryEntry struct {
 // WaitingMessage is a text that came while the participant was paused and waits
 // for an operator. Text is personal data.
 type WaitingMessage struct {
-	ID      int64          `json:"id"`
-	Text    string         `json:"text"`
-	At      time.Time      `json:"at"`
-	Channel models.Channel `json:"channel"`
+	ID      int64        `json:"id"`
+	Text    string       `json:"text"`
+	At      time.Time    `json:"at"`
+	Channel wire.Channel `json:"channel"`
 	// Danger is set for a text that may be a crisis.
 	Danger models.Danger `json:"danger,omitempty"`
 }
@@ -50,8 +51,8 @@ type NewMessage struct {
 
 // QueuedMessage is where an operator's message stands.
 type QueuedMessage struct {
-	ID     string              `json:"id"`
-	Status models.OutboxStatus `json:"status"`
+	ID     string            `json:"id"`
+	Status wire.OutboxStatus `json:"status"`
 }
 
 // ChatMessage is a text of the participant on channel chat.
@@ -61,9 +62,9 @@ type ChatMessage struct {
 
 // ChatAccepted is what became of a text on channel chat.
 type ChatAccepted struct {
-	ID         int64          `json:"id"`
-	Channel    models.Channel `json:"channel"`
-	ReceivedAt time.Time      `json:"received_at" doc:"The answer is in the history after this instant."`
+	ID         int64        `json:"id"`
+	Channel    wire.Channel `json:"channel"`
+	ReceivedAt time.Time    `json:"received_at" doc:"The answer is in the history after this instant."`
 	// Gate is set for a text that is kept from the coach, Intent for one that the
 	// programme itself answers.
 	Gate   models.Gate   `json:"gate,omitempty" doc:"Why the text is stored and not answered."`

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // NewJoin asks for the consent of a person who filled in a form, by text.
@@ -23,12 +24,12 @@ type Join struct {
 	Locale  string               `json:"locale"`
 	Version int                  `json:"consent_version"`
 	// Delivery is where the newest text to the person stands.
-	Delivery      models.OutboxStatus `json:"delivery,omitempty" doc:"Where the newest text to the person stands."`
-	ErrorCode     string              `json:"error_code,omitempty"`
-	ParticipantID string              `json:"participant_id,omitempty"`
-	CreatedAt     time.Time           `json:"created_at"`
-	ExpiresAt     time.Time           `json:"expires_at"`
-	EndedAt       *time.Time          `json:"ended_at,omitempty"`
+	Delivery      wire.OutboxStatus `json:"delivery,omitempty" doc:"Where the newest text to the person stands."`
+	ErrorCode     string            `json:"error_code,omitempty"`
+	ParticipantID string            `json:"participant_id,omitempty"`
+	CreatedAt     time.Time         `json:"created_at"`
+	ExpiresAt     time.Time         `json:"expires_at"`
+	EndedAt       *time.Time        `json:"ended_at,omitempty"`
 }
 
 // JoinList holds the newest joins of a study, and how many there are in each state.

@@ -3,25 +3,25 @@ package api
 import (
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Person is a participant in a list of people. Name and Phone are personal data.
 type Person struct {
-	ID            string           `json:"id"`
-	Name          string           `json:"name"`
-	Phone         string           `json:"phone_number"`
-	Timezone      string           `json:"timezone"`
-	Status        models.Status    `json:"status"`
-	Mode          models.Mode      `json:"mode"`
-	Attention     models.Attention `json:"attention,omitempty" enum:"crisis,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" doc:"The most urgent reason why an operator should look at the person."`
-	UnreachableAt *time.Time       `json:"unreachable_at,omitempty" doc:"Since then the carrier cannot reach the number."`
-	TakenOver     *TakeOver        `json:"taken_over,omitempty" doc:"Set while an operator writes in the place of the coach."`
-	EnrolledAt    time.Time        `json:"enrolled_at"`
-	LastInboundAt *time.Time       `json:"last_inbound_at,omitempty" doc:"When the newest text of the person came."`
-	NextPromptAt  *time.Time       `json:"next_prompt_at,omitempty" doc:"When the next prompt is planned to go out."`
-	Prompts       int              `json:"prompts_7_days" doc:"Prompts that went out in the last seven days."`
-	Answered      int              `json:"answered_7_days" doc:"Those of them that were answered."`
+	ID            string         `json:"id"`
+	Name          string         `json:"name"`
+	Phone         string         `json:"phone_number"`
+	Timezone      string         `json:"timezone"`
+	Status        wire.Status    `json:"status"`
+	Mode          wire.Mode      `json:"mode"`
+	Attention     wire.Attention `json:"attention,omitempty" enum:"crisis,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" doc:"The most urgent reason why an operator should look at the person."`
+	UnreachableAt *time.Time     `json:"unreachable_at,omitempty" doc:"Since then the carrier cannot reach the number."`
+	TakenOver     *TakeOver      `json:"taken_over,omitempty" doc:"Set while an operator writes in the place of the coach."`
+	EnrolledAt    time.Time      `json:"enrolled_at"`
+	LastInboundAt *time.Time     `json:"last_inbound_at,omitempty" doc:"When the newest text of the person came."`
+	NextPromptAt  *time.Time     `json:"next_prompt_at,omitempty" doc:"When the next prompt is planned to go out."`
+	Prompts       int            `json:"prompts_7_days" doc:"Prompts that went out in the last seven days."`
+	Answered      int            `json:"answered_7_days" doc:"Those of them that were answered."`
 }
 
 // PeoplePage is one page; NextCursor is null on the last.
@@ -32,8 +32,8 @@ type PeoplePage struct {
 
 // AttentionCount counts the people who call for an operator for one reason.
 type AttentionCount struct {
-	Kind   models.Attention `json:"kind" enum:"crisis,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure"`
-	People int              `json:"people"`
+	Kind   wire.Attention `json:"kind" enum:"crisis,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure"`
+	People int            `json:"people"`
 }
 
 // HourCount counts the people who have a prompt within an hour.

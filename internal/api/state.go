@@ -4,15 +4,16 @@ import (
 	"time"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // State is where a participant's conversation stands.
 type State struct {
-	Mode    models.Mode   `json:"mode"`
-	Status  models.Status `json:"status"`
-	Profile Profile       `json:"profile"`
+	Mode    wire.Mode   `json:"mode"`
+	Status  wire.Status `json:"status"`
+	Profile Profile     `json:"profile"`
 	// LastChannel is where the person wrote last.
-	LastChannel models.Channel `json:"last_channel" doc:"The external channel that the person wrote on last."`
+	LastChannel wire.Channel   `json:"last_channel" doc:"The external channel that the person wrote on last."`
 	Counters    Counters       `json:"counters"`
 	Schedules   []Schedule     `json:"schedules" nullable:"false"`
 	Due         []Due          `json:"due" nullable:"false"`
@@ -46,15 +47,15 @@ type Counters struct {
 
 // Schedule is a daily prompt with its true next run.
 type Schedule struct {
-	ID       string              `json:"id"`
-	Type     models.ScheduleType `json:"type"`
-	At       string              `json:"at,omitempty" doc:"Local HH:MM of a fixed schedule."`
-	From     string              `json:"from,omitempty"`
-	To       string              `json:"to,omitempty"`
-	Timezone string              `json:"timezone"`
-	NextAt   *time.Time          `json:"next_at" doc:"When the next prompt goes out; null while none does, because the participant is not active."`
-	TargetAt *time.Time          `json:"target_at" doc:"The instant that the prompt prepares for; null with next_at."`
-	Held     bool                `json:"held,omitempty" doc:"A hold covers next_at: this prompt will be recorded as missed."`
+	ID       string            `json:"id"`
+	Type     wire.ScheduleType `json:"type"`
+	At       string            `json:"at,omitempty" doc:"Local HH:MM of a fixed schedule."`
+	From     string            `json:"from,omitempty"`
+	To       string            `json:"to,omitempty"`
+	Timezone string            `json:"timezone"`
+	NextAt   *time.Time        `json:"next_at" doc:"When the next prompt goes out; null while none does, because the participant is not active."`
+	TargetAt *time.Time        `json:"target_at" doc:"The instant that the prompt prepares for; null with next_at."`
+	Held     bool              `json:"held,omitempty" doc:"A hold covers next_at: this prompt will be recorded as missed."`
 }
 
 // Settings is s without what changes from prompt to prompt.
@@ -66,9 +67,9 @@ func (s Schedule) Settings() Schedule {
 // Due is a due time of the participant's workflow. Ref is the schedule of a daily
 // prompt, the prompt of a reminder, or the target mode of a delayed transition.
 type Due struct {
-	Kind models.DueKind `json:"kind"`
-	At   time.Time      `json:"at"`
-	Ref  string         `json:"ref,omitempty"`
+	Kind wire.DueKind `json:"kind"`
+	At   time.Time    `json:"at"`
+	Ref  string       `json:"ref,omitempty"`
 }
 
 // PendingPrompt is the outstanding daily prompt.
@@ -86,13 +87,13 @@ type ActiveHold struct {
 
 // ModeChange forces a mode.
 type ModeChange struct {
-	Reason string      `json:"reason,omitempty" maxLength:"500"`
-	Target models.Mode `json:"target_state" enum:"INTAKE,FEEDBACK"`
+	Reason string    `json:"reason,omitempty" maxLength:"500"`
+	Target wire.Mode `json:"target_state" enum:"INTAKE,FEEDBACK"`
 }
 
 // ModeChanged is the result of a forced mode. Mode is still the old one while a
 // turn runs; the change is applied when it ends.
 type ModeChanged struct {
-	Target models.Mode `json:"target_state"`
-	Mode   models.Mode `json:"mode"`
+	Target wire.Mode `json:"target_state"`
+	Mode   wire.Mode `json:"mode"`
 }

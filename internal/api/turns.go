@@ -4,23 +4,24 @@ import (
 	"time"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // TurnSummary is a turn as the API lists it; no personal data.
 type TurnSummary struct {
-	ID            string          `json:"id"`
-	Number        int             `json:"number"`
-	Kind          models.TurnKind `json:"kind"`
-	Mode          models.Mode     `json:"mode"`
-	Outcome       string          `json:"outcome" doc:"Where the words came from (step, fixed, fallback, prepared, outbox, subagent, silent), canceled, or safety where the safety text answers; failed for a subagent without a result; empty while the turn runs."`
-	StartedAt     time.Time       `json:"started_at"`
-	FinishedAt    *time.Time      `json:"finished_at"`
-	PromptVersion string          `json:"prompt_version"`
-	Arm           string          `json:"arm,omitempty" doc:"Arm of the participant when the turn began; left out where there was none."`
-	StudyVersion  int64           `json:"study_version,omitempty" doc:"Version of the study whose settings were in force; left out for turns from before there were studies."`
-	Rounds        int             `json:"rounds"`
-	Tools         []string        `json:"tools" nullable:"false" doc:"Names of the tools that were called, in order."`
-	Tokens        models.Usage    `json:"tokens" doc:"Of all model calls of the turn; cached is a part of prompt."`
+	ID            string        `json:"id"`
+	Number        int           `json:"number"`
+	Kind          wire.TurnKind `json:"kind"`
+	Mode          wire.Mode     `json:"mode"`
+	Outcome       string        `json:"outcome" doc:"Where the words came from (step, fixed, fallback, prepared, outbox, subagent, silent), canceled, or safety where the safety text answers; failed for a subagent without a result; empty while the turn runs."`
+	StartedAt     time.Time     `json:"started_at"`
+	FinishedAt    *time.Time    `json:"finished_at"`
+	PromptVersion string        `json:"prompt_version"`
+	Arm           string        `json:"arm,omitempty" doc:"Arm of the participant when the turn began; left out where there was none."`
+	StudyVersion  int64         `json:"study_version,omitempty" doc:"Version of the study whose settings were in force; left out for turns from before there were studies."`
+	Rounds        int           `json:"rounds"`
+	Tools         []string      `json:"tools" nullable:"false" doc:"Names of the tools that were called, in order."`
+	Tokens        models.Usage  `json:"tokens" doc:"Of all model calls of the turn; cached is a part of prompt."`
 }
 
 // TurnPage is one page of turns; NextBefore is null on the last.
@@ -56,12 +57,12 @@ type Subagent struct {
 
 // Origin is the call that a subagent was started by.
 type Origin struct {
-	Workflow string         `json:"workflow"`
-	Channel  models.Channel `json:"channel"`
-	Turn     string         `json:"turn"`
-	Round    int            `json:"round"`
-	Call     int            `json:"call" doc:"From 0."`
-	Tool     string         `json:"tool"`
+	Workflow string       `json:"workflow"`
+	Channel  wire.Channel `json:"channel"`
+	Turn     string       `json:"turn"`
+	Round    int          `json:"round"`
+	Call     int          `json:"call" doc:"From 0."`
+	Tool     string       `json:"tool"`
 }
 
 // Text is an entry of the conversation.
@@ -134,16 +135,16 @@ const (
 
 // Delivery is an outbox row of a turn.
 type Delivery struct {
-	ID        string              `json:"id"`
-	Part      int                 `json:"part"`
-	Kind      models.EntryKind    `json:"kind"`
-	Text      string              `json:"text"`
-	Status    models.OutboxStatus `json:"status"`
-	ErrorCode string              `json:"error_code,omitempty"`
-	Meaning   string              `json:"error_meaning,omitempty"`
-	NextStep  string              `json:"error_next_step,omitempty" doc:"What an operator can do about it."`
-	Attempts  int                 `json:"attempts"`
-	At        time.Time           `json:"at"`
-	TakenAt   *time.Time          `json:"accepted_at"`
-	ChangedAt time.Time           `json:"updated_at"`
+	ID        string            `json:"id"`
+	Part      int               `json:"part"`
+	Kind      models.EntryKind  `json:"kind"`
+	Text      string            `json:"text"`
+	Status    wire.OutboxStatus `json:"status"`
+	ErrorCode string            `json:"error_code,omitempty"`
+	Meaning   string            `json:"error_meaning,omitempty"`
+	NextStep  string            `json:"error_next_step,omitempty" doc:"What an operator can do about it."`
+	Attempts  int               `json:"attempts"`
+	At        time.Time         `json:"at"`
+	TakenAt   *time.Time        `json:"accepted_at"`
+	ChangedAt time.Time         `json:"updated_at"`
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coachline/internal/api"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 func attentionCommand(p *program) *cobra.Command {
@@ -32,12 +32,12 @@ func attentionCommand(p *program) *cobra.Command {
 	}
 	c.Flags().StringVar(&kind, "kind", "", "only "+attentionKinds())
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if kind != "" && !slices.Contains(models.Attentions(), models.Attention(kind)) {
+		if kind != "" && !slices.Contains(wire.Attentions(), wire.Attention(kind)) {
 			return usageError{fmt.Errorf("--kind: %q is none of %s", kind, attentionKinds())}
 		}
 		query := url.Values{}
-		if models.Attention(kind) != "" {
-			query.Set("kind", string(models.Attention(kind)))
+		if wire.Attention(kind) != "" {
+			query.Set("kind", string(wire.Attention(kind)))
 		}
 		return listAndShow(c.Context(), p, listing{"/attention", "attention"}, query, renderAttention)
 	}
@@ -46,7 +46,7 @@ func attentionCommand(p *program) *cobra.Command {
 
 func attentionKinds() string {
 	var names []string
-	for _, kind := range models.Attentions() {
+	for _, kind := range wire.Attentions() {
 		names = append(names, string(kind))
 	}
 	return strings.Join(names, ", ")

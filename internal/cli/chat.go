@@ -15,6 +15,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // chatConfig says who talks to the coach and through which simulated phone
@@ -26,7 +27,7 @@ type chatConfig struct {
 	Name  string
 	// Channel is how lines reach the coach: ChannelSMS through the simulated
 	// phone network, ChannelChat through the API.
-	Channel models.Channel
+	Channel wire.Channel
 	// Poll is how often new entries are looked for; Wait how long an answer to
 	// the last text is waited for once the input has ended.
 	Poll time.Duration

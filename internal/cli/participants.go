@@ -17,6 +17,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func participantCommand(p *program) *cobra.Command {
@@ -88,7 +89,7 @@ func participantAdd(p *program) *cobra.Command {
 		if who.Strata, err = parseStrata(strata); err != nil {
 			return err
 		}
-		who.Channel = models.Channel(channel)
+		who.Channel = wire.Channel(channel)
 		if consent.Version > 0 || consent.Locale != "" {
 			consent.Method, who.Consent = models.ConsentMethod(method), &consent
 		}
@@ -115,7 +116,7 @@ func participantPause(p *program) *cobra.Command {
 			}
 			end = &instant
 		}
-		paused := models.StatusPaused
+		paused := wire.StatusPaused
 		return changeParticipant(c.Context(), p, args[0], api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: &paused, PausedUntil: end}}, 0)
 	}
 	return c
@@ -133,7 +134,7 @@ func participantResume(p *program) *cobra.Command {
 		if waiting != "" && action != models.WaitingAnswer && action != models.WaitingRead {
 			return usageError{errors.New("--waiting must be answer or read")}
 		}
-		active := models.StatusActive
+		active := wire.StatusActive
 		return changeParticipant(c.Context(), p, args[0], api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: &active}, Waiting: action}, 0)
 	}
 	return c
@@ -147,7 +148,7 @@ func participantList(p *program) *cobra.Command {
 	c.Flags().BoolVar(&waiting, "waiting", false, "only those with messages that came while they were paused")
 	c.Flags().StringVar(&attention, "attention", "", "only those at whom an operator should look for this: "+attentionKinds())
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return listAndShow(c.Context(), p, participantListing, Filter{Status: models.Status(status), Attention: models.Attention(attention), Waiting: waiting}.toQuery(), renderParticipants)
+		return listAndShow(c.Context(), p, participantListing, Filter{Status: wire.Status(status), Attention: wire.Attention(attention), Waiting: waiting}.toQuery(), renderParticipants)
 	}
 	return c
 }
@@ -196,7 +197,7 @@ func changeOf(c *cobra.Command) api.ParticipantChange {
 		return &value
 	}
 	change := api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{
-		Phone: text("phone"), Timezone: text("timezone"), Locale: text("locale"), Status: (*models.Status)(text("status")),
+		Phone: text("phone"), Timezone: text("timezone"), Locale: text("locale"), Status: (*wire.Status)(text("status")),
 		Tester: flag("tester"), Debug: flag("debug"),
 	}}
 	for field, value := range change.All() {
@@ -210,7 +211,7 @@ func participantMode(p *program) *cobra.Command {
 	c := &cobra.Command{Use: "mode ID INTAKE|FEEDBACK", Short: "Force a mode, applied between turns", Args: exactArgs(2)}
 	c.Flags().StringVar(&reason, "reason", "", "why, for the audit")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		body := api.ModeChange{Target: models.Mode(args[1]), Reason: reason}
+		body := api.ModeChange{Target: wire.Mode(args[1]), Reason: reason}
 		return callAndShow(c.Context(), p, request{method: http.MethodPost, participant: args[0], path: "/mode", body: body}, renderMode)
 	}
 	return c
@@ -229,8 +230,8 @@ func printParticipant(ctx context.Context, p *program, id string) error {
 
 // Filter selects participants; empty fields select all.
 type Filter struct {
-	Status    models.Status
-	Attention models.Attention
+	Status    wire.Status
+	Attention wire.Attention
 	Waiting   bool
 	TakenOver bool
 }

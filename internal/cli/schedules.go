@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coachline/internal/api"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 func scheduleCommand(p *program) *cobra.Command {
@@ -37,12 +37,12 @@ func scheduleTimes(p *program, use, short, method string) *cobra.Command {
 	c.Flags().StringVar(&body.Timezone, "timezone", "", "IANA time zone (default the person's own, which it moves with)")
 	c.Flags().BoolVar(&body.DryRun, "dry-run", false, "say what would come of it and change nothing")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		body.Type = models.ScheduleFixed
+		body.Type = wire.ScheduleFixed
 		switch isWindow := body.From != "" || body.To != ""; {
 		case isWindow == (body.At != ""):
 			return usageError{errors.New("give --at, or --from and --to")}
 		case isWindow:
-			body.Type = models.ScheduleRandom
+			body.Type = wire.ScheduleRandom
 		}
 		path := schedulesPath
 		if len(args) > 1 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"coachline/internal/api"
+	"coachline/models"
 )
 
 // slashCommands are the commands of a chat: operators' verbs on the participant
@@ -42,7 +43,7 @@ var errQuit = errors.New("quit")
 func (c *chat) handleLine(ctx context.Context, line string) error {
 	name, slash := strings.CutPrefix(line, "/")
 	switch {
-	case !slash && !c.cfg.Channel.Spec().ViaCarrier:
+	case !slash && !models.ChannelSpecOf(c.cfg.Channel).ViaCarrier:
 		return c.sendChat(ctx, line)
 	case !slash:
 		return c.sendSMS(ctx, line)

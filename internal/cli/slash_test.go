@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // chatAPI takes texts on the chat and knows a state.
@@ -36,7 +37,7 @@ func (c *chatAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestChatOnTheAPI(t *testing.T) {
-	onChat := func(_ *program, cfg *chatConfig) { cfg.Channel = models.ChannelChat }
+	onChat := func(_ *program, cfg *chatConfig) { cfg.Channel = wire.ChannelChat }
 	t.Run("J104 a text", func(t *testing.T) {
 		c := &chatAPI{}
 		out, err := chatWith(t, c, "hello\n", onChat)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"coachline/internal/api"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // printTimers prints what is due and every schedule with its next run.
@@ -75,7 +75,7 @@ func renderSchedules(w io.Writer, list []api.Schedule) error {
 	rows := [][]string{{"SCHEDULE", "TYPE", "LOCAL TIME", "TIMEZONE", "NEXT PROMPT"}}
 	for _, s := range list {
 		local := s.At
-		if s.Type == models.ScheduleRandom {
+		if s.Type == wire.ScheduleRandom {
 			local = s.From + "-" + s.To
 		}
 		next := "none"

@@ -12,6 +12,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // TestStudyProgressVerb prints each figure, and leaves out what is not for the caller.
@@ -26,7 +27,7 @@ func TestStudyProgressVerb(t *testing.T) {
 		Texts:       api.TextCounts{Delivered: 20, Unknown: 1}, Balance: []api.ArmBalance{{Stratum: `{"site":"north"}`, Arm: "calm", People: 4}},
 		Decisions: api.DecisionCounts{Points: 9, Available: 8, Unavailable: []api.Unavailable{{Reason: "paused", Points: 1}}},
 		Costs:     &api.StudyCosts{Sums: []api.StudyCost{{Kind: models.CostModel, Currency: "USD", Micros: 1_500_000, Unpriced: 2}}, PerPerson: []api.StudyCost{{Currency: "USD", Micros: 150_000}}},
-		Attention: []api.AttentionCount{{Kind: models.AttentionCrisis, People: 1}}, Alerts: 3,
+		Attention: []api.AttentionCount{{Kind: wire.AttentionCrisis, People: 1}}, Alerts: 3,
 	}
 	few := all
 	few.ArmResponse, few.Balance, few.Costs, few.Decisions = nil, nil, nil, api.DecisionCounts{}

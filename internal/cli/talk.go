@@ -15,6 +15,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func sendCommand(p *program) *cobra.Command {
@@ -63,10 +64,10 @@ func chatCommand(p *program) *cobra.Command {
 	flags.StringVar(&chat.Phone, "phone", "+15550001234", "the test participant's phone")
 	flags.StringVar(&chat.Name, "name", "Tester", "name to enrol with")
 	flags.StringVar(&chat.Sim, "sim", "http://127.0.0.1:8090", "address of the simulated phone network")
-	flags.StringVar((*string)(&chat.Channel), "channel", string(models.ChannelSMS), "sms, or chat")
+	flags.StringVar((*string)(&chat.Channel), "channel", string(wire.ChannelSMS), "sms, or chat")
 	flags.DurationVar(&chat.Wait, "wait", 30*time.Second, "how long to wait for the last answer")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if !chat.Channel.HasInbound() {
+		if !models.HasInbound(chat.Channel) {
 			return usageError{errors.New("--channel must be sms or chat")}
 		}
 		return runChat(c.Context(), p, chat)
@@ -129,7 +130,7 @@ func renderTranscript(w io.Writer, list []api.HistoryEntry, zone *time.Location)
 	}
 	for _, e := range list {
 		head := formatInstantIn(e.At, zone) + "  " + string(e.Role) + "  " + string(e.Kind)
-		if e.Channel.Name() != models.ChannelSMS {
+		if e.Channel.Name() != wire.ChannelSMS {
 			head += "  " + string(e.Channel)
 		}
 		if e.Delivery != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 func unitedStates(t require.TestingT) []*time.Location {
@@ -64,10 +64,10 @@ func TestBandOfAssumedZone(t *testing.T) {
 			if c.quiet != "" {
 				s.Rules.Quiet = quietHours(t, c.quiet)
 			}
-			s.State.Mode, s.State.Pending = models.ModeFeedback, &models.PendingPrompt{PromptID: "p1", SentAt: s.Now}
+			s.State.Mode, s.State.Pending = wire.ModeFeedback, &wire.PendingPrompt{PromptID: "p1", SentAt: s.Now}
 			until, err := s.Opens()
 			require.NoError(t, err)
-			events := []models.DueKind{models.DueReminder, models.DueFeedbackTimeout, models.DueFeedbackFollowup}
+			events := []wire.DueKind{wire.DueReminder, wire.DueFeedbackTimeout, wire.DueFeedbackFollowup}
 			if c.want == "" {
 				require.Equal(t, s.Now, until)
 				for _, kind := range events {
@@ -78,15 +78,15 @@ func TestBandOfAssumedZone(t *testing.T) {
 			end := instant(t, c.want)
 			require.Equal(t, end, until)
 			for _, kind := range events {
-				require.Equal(t, []models.Effect{setDue(kind, "p1", end)}, decide(t, s, dueEvent(kind, "p1")).Effects)
+				require.Equal(t, []wire.Effect{setDue(kind, "p1", end)}, decide(t, s, dueEvent(kind, "p1")).Effects)
 			}
 		})
 	}
 }
 
-func findStarted(d models.Decision) *models.TurnPlan {
+func findStarted(d wire.Decision) *wire.TurnPlan {
 	for _, e := range d.Effects {
-		if e.Kind == models.EffectStartTurn {
+		if e.Kind == wire.EffectStartTurn {
 			return e.Turn
 		}
 	}
@@ -97,17 +97,17 @@ func findStarted(d models.Decision) *models.TurnPlan {
 // outside it is refused with the reason, a chosen time is kept.
 func TestBandOfRandomPrompts(t *testing.T) {
 	s := nowhere(t, "2026-01-15T08:30:00-05:00")
-	ask := models.ScheduleAsk{Action: models.ScheduleCreate, NewID: "s1", Type: models.ScheduleRandom, From: "09:00", To: "12:00"}
-	refused := decide(t, s, models.Event{Kind: models.EventScheduleTool, Schedule: &ask})
+	ask := wire.ScheduleAsk{Action: wire.ScheduleCreate, NewID: "s1", Type: wire.ScheduleRandom, From: "09:00", To: "12:00"}
+	refused := decide(t, s, wire.Event{Kind: wire.EventScheduleTool, Schedule: &ask})
 	require.Contains(t, refused.Refused, "not known")
 	require.Empty(t, refused.Effects)
 
 	ask.From, ask.To = "09:00", "13:01"
-	got := decide(t, s, models.Event{Kind: models.EventScheduleTool, Schedule: &ask})
+	got := decide(t, s, wire.Event{Kind: wire.EventScheduleTool, Schedule: &ask})
 	require.Equal(t, instant(t, "2026-01-15T13:00:00-05:00"), got.Effects[0].Schedule.Next.TargetAt)
 
-	ask = models.ScheduleAsk{Action: models.ScheduleCreate, NewID: "s1", Type: models.ScheduleFixed, At: "09:00"}
-	got = decide(t, s, models.Event{Kind: models.EventScheduleTool, Schedule: &ask})
+	ask = wire.ScheduleAsk{Action: wire.ScheduleCreate, NewID: "s1", Type: wire.ScheduleFixed, At: "09:00"}
+	got = decide(t, s, wire.Event{Kind: wire.EventScheduleTool, Schedule: &ask})
 	require.Equal(t, instant(t, "2026-01-15T09:00:00-05:00"), got.Effects[0].Schedule.Next.TargetAt)
 }
 
@@ -115,16 +115,16 @@ func TestBandOfRandomPrompts(t *testing.T) {
 // change of slots where it was guessed right.
 func TestBandEndsWithTheStatement(t *testing.T) {
 	s := nowhere(t, "2026-01-15T08:30:00-05:00")
-	right := decide(t, s, models.Event{Kind: models.EventZone, Zone: home})
-	require.Equal(t, []models.Effect{{Kind: models.EffectSetZone, Zone: home}}, right.Effects)
-	require.Empty(t, decide(t, s, models.Event{Kind: models.EventZone, Zone: home, ZoneAssumed: true}).Effects)
+	right := decide(t, s, wire.Event{Kind: wire.EventZone, Zone: home})
+	require.Equal(t, []wire.Effect{{Kind: wire.EffectSetZone, Zone: home}}, right.Effects)
+	require.Empty(t, decide(t, s, wire.Event{Kind: wire.EventZone, Zone: home, ZoneAssumed: true}).Effects)
 
-	moved := decide(t, s, models.Event{Kind: models.EventZone, Zone: "America/Denver"})
-	require.Equal(t, models.Effect{Kind: models.EffectSetZone, Zone: "America/Denver"}, moved.Effects[0])
+	moved := decide(t, s, wire.Event{Kind: wire.EventZone, Zone: "America/Denver"})
+	require.Equal(t, wire.Effect{Kind: wire.EffectSetZone, Zone: "America/Denver"}, moved.Effects[0])
 
 	s.State.ZoneAssumed = false
-	unknown := decide(t, s, models.Event{Kind: models.EventZone, Zone: home, ZoneAssumed: true})
-	require.Equal(t, []models.Effect{{Kind: models.EffectSetZone, Zone: home, ZoneAssumed: true}}, unknown.Effects)
+	unknown := decide(t, s, wire.Event{Kind: wire.EventZone, Zone: home, ZoneAssumed: true})
+	require.Equal(t, []wire.Effect{{Kind: wire.EffectSetZone, Zone: home, ZoneAssumed: true}}, unknown.Effects)
 }
 
 // TestBandProperty: the end of the band is quiet nowhere, and no minute before
@@ -169,6 +169,6 @@ func TestBandThatIsEmpty(t *testing.T) {
 	until, err := s.Opens()
 	require.NoError(t, err)
 	require.True(t, until.After(s.Now.Add(24*time.Hour)))
-	ask := models.ScheduleAsk{Action: models.ScheduleCreate, NewID: "s1", Type: models.ScheduleRandom, From: "00:00", To: "23:59"}
-	require.NotEmpty(t, decide(t, s, models.Event{Kind: models.EventScheduleTool, Schedule: &ask}).Refused)
+	ask := wire.ScheduleAsk{Action: wire.ScheduleCreate, NewID: "s1", Type: wire.ScheduleRandom, From: "00:00", To: "23:59"}
+	require.NotEmpty(t, decide(t, s, wire.Event{Kind: wire.EventScheduleTool, Schedule: &ask}).Refused)
 }

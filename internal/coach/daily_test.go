@@ -5,25 +5,25 @@ import (
 	"testing"
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
 // midnightWindows reach over midnight, by a little, by much and to it.
-func midnightWindows() []models.Schedule {
-	return []models.Schedule{
+func midnightWindows() []wire.Schedule {
+	return []wire.Schedule{
 		randomIn("23:30", "00:30"), randomIn("22:00", "02:00"), randomIn("20:00", "08:00"), randomIn("23:59", "00:01"),
 		randomIn("22:00", "00:00"), randomIn("01:00", "00:30"), randomIn("23:10", "03:00"),
 	}
 }
 
 // fiveYears walks a schedule over five years from 2026 as the rules do.
-func fiveYears(t require.TestingT, schedule models.Schedule, p SlotParams) []models.Slot {
+func fiveYears(t require.TestingT, schedule wire.Schedule, p SlotParams) []wire.Slot {
 	p.After = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	end := p.After.AddDate(5, 0, 0)
-	var slots []models.Slot
+	var slots []wire.Slot
 	for p.After.Before(end) {
 		slot, err := NextSlot(schedule, p)
 		require.NoError(t, err)
@@ -109,7 +109,7 @@ func TestQuietSideOfMidnight(t *testing.T) {
 func TestGapAtMidnightKeepsItsDate(t *testing.T) {
 	zone := zoneNamed(t, "America/Nuuk")
 	after := instant(t, "2026-03-28T12:00:00-02:00")
-	for _, schedule := range []models.Schedule{randomIn("23:10", "23:40"), fixedAt("23:30")} {
+	for _, schedule := range []wire.Schedule{randomIn("23:10", "23:40"), fixedAt("23:30")} {
 		schedule.LastDate = "2026-03-27"
 		slot, err := NextSlot(schedule, SlotParams{ParticipantID: "conv_1", After: after, Zone: zone})
 		require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestLatePromptKeepsItsDate(t *testing.T) {
 	const day = "2026-01-15T12:00:00-05:00"
 	for _, c := range []struct {
 		name, now string
-		schedule  models.Schedule
+		schedule  wire.Schedule
 		want      []string
 		until     string
 	}{
@@ -140,10 +140,10 @@ func TestLatePromptKeepsItsDate(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := withSlot(t, c.now, c.schedule, day)
 			s.Rules.Quiet = QuietHours{}
-			got := decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))
+			got := decide(t, s, dueEvent(wire.DueDailyPrompt, "s1"))
 			require.Equal(t, c.want, outcome(t, got))
 			for _, effect := range got.Effects {
-				if effect.Kind == models.EffectStartTurn {
+				if effect.Kind == wire.EffectStartTurn {
 					until := effect.Turn.Until.In(zoneNamed(t, home)).Format("2006-01-02 15:04")
 					require.Equal(t, c.until, until, "a send that is tried again ends with the date")
 				}
@@ -157,12 +157,12 @@ func TestLatePromptKeepsItsDate(t *testing.T) {
 func TestZoneChangeGivesNoSecondPrompt(t *testing.T) {
 	s := at(t, "2026-01-14T08:00:00-10:00")
 	s.State.Zone = "Pacific/Honolulu"
-	s.State.Schedules = []models.Schedule{{
-		ID: "s1", Type: models.ScheduleFixed, At: "08:00", LastDate: "2026-01-14", LastAt: instant(t, "2026-01-14T07:50:00-10:00"),
-		Next: models.Slot{Date: "2026-01-15", TargetAt: instant(t, "2026-01-15T08:00:00-10:00"), SendAt: instant(t, "2026-01-15T07:50:00-10:00")},
+	s.State.Schedules = []wire.Schedule{{
+		ID: "s1", Type: wire.ScheduleFixed, At: "08:00", LastDate: "2026-01-14", LastAt: instant(t, "2026-01-14T07:50:00-10:00"),
+		Next: wire.Slot{Date: "2026-01-15", TargetAt: instant(t, "2026-01-15T08:00:00-10:00"), SendAt: instant(t, "2026-01-15T07:50:00-10:00")},
 	}}
 	// It is 03:00 on the 15th in Tokyo, and the prompt came there at 02:50.
-	got := decide(t, s, models.Event{Kind: models.EventZone, Zone: "Asia/Tokyo"})
+	got := decide(t, s, wire.Event{Kind: wire.EventZone, Zone: "Asia/Tokyo"})
 	require.Equal(t, []string{"s1 2026-01-15 moved"}, missedOf(got))
 	require.Equal(t, "2026-01-16", got.Effects[2].Schedule.Next.Date)
 }
@@ -177,19 +177,19 @@ func TestOnePromptPerLocalDateProperty(t *testing.T) {
 		l.s.Rules.PrepTime = time.Duration(rapid.IntRange(0, 30).Draw(t, "prep")) * time.Minute
 		l.s.Rules.PromptSpread = time.Duration(rapid.IntRange(0, 30).Draw(t, "spread")) * time.Minute
 		l.s.Rules.PromptGrace = time.Duration(rapid.IntRange(0, 30).Draw(t, "grace")) * time.Hour
-		l.decide(models.Event{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
-			Action: models.ScheduleCreate, NewID: "s1", Type: models.ScheduleFixed, At: Clock(clock.Draw(t, "fixed")).String(),
+		l.decide(wire.Event{Kind: wire.EventScheduleTool, Schedule: &wire.ScheduleAsk{
+			Action: wire.ScheduleCreate, NewID: "s1", Type: wire.ScheduleFixed, At: Clock(clock.Draw(t, "fixed")).String(),
 		}})
 		from := clock.Draw(t, "from")
-		l.decide(models.Event{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
-			Action: models.ScheduleCreate, NewID: "s2", Type: models.ScheduleRandom, From: Clock(from).String(),
+		l.decide(wire.Event{Kind: wire.EventScheduleTool, Schedule: &wire.ScheduleAsk{
+			Action: wire.ScheduleCreate, NewID: "s2", Type: wire.ScheduleRandom, From: Clock(from).String(),
 			To: Clock((from + rapid.IntRange(1, minutesPerDay-1).Draw(t, "length")) % minutesPerDay).String(),
 		}})
 		for range rapid.IntRange(5, 60).Draw(t, "steps") {
 			wait := time.Duration(rapid.IntRange(1, 40*60).Draw(t, "minutes")) * time.Minute
 			l.until(l.s.Now.Add(wait), rapid.IntRange(0, 2).Draw(t, "outage") == 0)
 			if rapid.IntRange(0, 5).Draw(t, "move") == 0 {
-				l.decide(models.Event{Kind: models.EventZone, Zone: rapid.SampledFrom(testZones()).Draw(t, "zone")})
+				l.decide(wire.Event{Kind: wire.EventZone, Zone: rapid.SampledFrom(testZones()).Draw(t, "zone")})
 			}
 		}
 	})

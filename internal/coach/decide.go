@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Decide says what follows from an event. The effects are to be applied in
@@ -18,7 +18,7 @@ import (
 // is safe. An error means that state or event break their own rules (an unknown
 // kind, a zone that is gone) and no retry will help; what a model or an
 // operator asked wrongly is Decision.Refused instead.
-func Decide(s Input, ev models.Event) (models.Decision, error) {
+func Decide(s Input, ev wire.Event) (wire.Decision, error) {
 	if s.State.Ended {
 		return decideAfterEnd(ev.Kind), nil
 	}
@@ -33,118 +33,118 @@ func Decide(s Input, ev models.Event) (models.Decision, error) {
 // dispatchEvent returns the decision without what every contact brings along.
 //
 //nolint:cyclop,funlen // one line per kind of event, dispatch and nothing else
-func dispatchEvent(s Input, ev models.Event) (models.Decision, error) {
+func dispatchEvent(s Input, ev wire.Event) (wire.Decision, error) {
 	switch ev.Kind {
-	case models.EventEnrolled:
+	case wire.EventEnrolled:
 		return handleEnrolment(s)
-	case models.EventTexts:
+	case wire.EventTexts:
 		return handleTexts(s), nil
-	case models.EventDue:
+	case wire.EventDue:
 		return handleDue(s, ev.Due)
-	case models.EventPromptSent:
+	case wire.EventPromptSent:
 		return handlePromptSent(s, ev), nil
-	case models.EventPromptFailed:
+	case wire.EventPromptFailed:
 		// Tomorrow's slot was set when the turn began, and nothing waits for
 		// an answer to a prompt that was not delivered.
-		return models.Decision{}, nil
-	case models.EventStatus:
+		return wire.Decision{}, nil
+	case wire.EventStatus:
 		return changeStatus(s, ev)
-	case models.EventPaused:
+	case wire.EventPaused:
 		return pauseParticipant(s, ev.At)
-	case models.EventMode:
+	case wire.EventMode:
 		return setOperatorMode(s, ev.Mode), nil
-	case models.EventZone:
+	case wire.EventZone:
 		return moveZone(s, ev.Zone, ev.ZoneAssumed)
-	case models.EventSend:
+	case wire.EventSend:
 		p := s.newPlan()
-		p.startTurn(models.TurnPlan{Kind: models.TurnOperator, OutboxID: ev.OutboxID})
+		p.startTurn(wire.TurnPlan{Kind: wire.TurnOperator, OutboxID: ev.OutboxID})
 		return p.toDecision(), nil
-	case models.EventUnenrolled:
+	case wire.EventUnenrolled:
 		return endParticipation(s), nil
-	case models.EventScheduleTool:
+	case wire.EventScheduleTool:
 		return changeSchedules(s, ev.Schedule)
-	case models.EventTransitionAsk:
+	case wire.EventTransitionAsk:
 		return planTransition(s, ev.Mode, ev.Delay)
-	case models.EventHelp:
-		return startTurn(s, models.TurnPlan{Kind: models.TurnHelp}), nil
-	case models.EventRestored:
+	case wire.EventHelp:
+		return startTurn(s, wire.TurnPlan{Kind: wire.TurnHelp}), nil
+	case wire.EventRestored:
 		return handleRestored(s)
-	case models.EventTakenOver:
+	case wire.EventTakenOver:
 		return takeOver(s, ev.At), nil
-	case models.EventHandedBack:
+	case wire.EventHandedBack:
 		return handBack(s, ev.Answer)
-	case models.EventCheckInSent:
+	case wire.EventCheckInSent:
 		return handleCheckInSent(s, ev.At)
-	case models.EventAskLessSent:
-		return models.Decision{}, nil // it is counted
-	case models.EventSubagentAsk:
+	case wire.EventAskLessSent:
+		return wire.Decision{}, nil // it is counted
+	case wire.EventSubagentAsk:
 		return startSubagent(s, ev.Plan.Subagent)
-	case models.EventSubagentDone:
+	case wire.EventSubagentDone:
 		return handleSubagentDone(s, ev.Plan.Subagent)
 	}
-	return models.Decision{}, fmt.Errorf("deciding: unknown event %q", ev.Kind)
+	return wire.Decision{}, fmt.Errorf("deciding: unknown event %q", ev.Kind)
 }
 
 // startTurn starts a turn, unless the person opted out.
-func startTurn(s Input, turn models.TurnPlan) models.Decision {
+func startTurn(s Input, turn wire.TurnPlan) wire.Decision {
 	p := s.newPlan()
-	if s.State.Status != models.StatusOptedOut {
+	if s.State.Status != wire.StatusOptedOut {
 		p.startTurn(turn)
 	}
 	return p.toDecision()
 }
 
 // handleDue dispatches a due time that passed.
-func handleDue(s Input, due models.Due) (models.Decision, error) {
+func handleDue(s Input, due wire.Due) (wire.Decision, error) {
 	if s.isHeldUp(due) && isSpread(due.Kind) {
 		p := s.newPlan()
 		p.setDueAfter(due.Kind, due.Ref, s.Now, s.spreadOffset())
 		return p.toDecision(), nil
 	}
 	switch due.Kind {
-	case models.DueGreeting:
+	case wire.DueGreeting:
 		return handleDueGreeting(s)
-	case models.DueDailyPrompt:
+	case wire.DueDailyPrompt:
 		return handleDuePrompt(s, due)
-	case models.DueReminder:
+	case wire.DueReminder:
 		return handleDueReminder(s, due.Ref)
-	case models.DueAutoFeedback:
+	case wire.DueAutoFeedback:
 		return handleDueAutoFeedback(s, due.Ref), nil
-	case models.DueFeedbackTimeout:
-		return handleDueFeedback(s, due, models.TurnFeedbackQuestion)
-	case models.DueFeedbackFollowup:
-		return handleDueFeedback(s, due, models.TurnFeedbackFollowup)
-	case models.DueDelayedTransition:
+	case wire.DueFeedbackTimeout:
+		return handleDueFeedback(s, due, wire.TurnFeedbackQuestion)
+	case wire.DueFeedbackFollowup:
+		return handleDueFeedback(s, due, wire.TurnFeedbackFollowup)
+	case wire.DueDelayedTransition:
 		p := s.newPlan()
-		s.enterMode(p, models.Mode(due.Ref))
+		s.enterMode(p, wire.Mode(due.Ref))
 		return p.toDecision(), nil
-	case models.DueDebounce:
+	case wire.DueDebounce:
 		return handleDueDebounce(s), nil
-	case models.DueCheckIn:
+	case wire.DueCheckIn:
 		return handleDueCheckIn(s)
-	case models.DueResult:
+	case wire.DueResult:
 		return sendResult(s, due.Ref)
-	case models.DueTakeOverEnd, models.DuePauseEnd:
+	case wire.DueTakeOverEnd, wire.DuePauseEnd:
 		// The tables end it, and a notice tells of that.
-		return models.Decision{}, nil
+		return wire.Decision{}, nil
 	}
-	return models.Decision{}, fmt.Errorf("deciding: unknown due time %q", due.Kind)
+	return wire.Decision{}, fmt.Errorf("deciding: unknown due time %q", due.Kind)
 }
 
 // isHeldUp reports whether the time came while no worker ran, so that what
 // follows may be spread. An outage ends for all participants at one instant.
-func (s Input) isHeldUp(due models.Due) bool {
+func (s Input) isHeldUp(due wire.Due) bool {
 	return !due.At.IsZero() && s.Now.After(due.At.Add(lateness)) && s.spreadOffset() > 0
 }
 
 // isSpread reports whether what follows a due time comes at the person's own
 // offset from now where it was held up. Daily prompts have a rule of their own
 // (promptSendAt), since they can come too late.
-func isSpread(kind models.DueKind) bool {
+func isSpread(kind wire.DueKind) bool {
 	switch kind {
-	case models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueCheckIn, models.DueGreeting:
+	case wire.DueReminder, wire.DueAutoFeedback, wire.DueFeedbackTimeout, wire.DueFeedbackFollowup, wire.DueCheckIn, wire.DueGreeting:
 		return true
-	case models.DueDailyPrompt, models.DueDelayedTransition, models.DueDebounce, models.DueResult, models.DueTakeOverEnd, models.DuePauseEnd:
+	case wire.DueDailyPrompt, wire.DueDelayedTransition, wire.DueDebounce, wire.DueResult, wire.DueTakeOverEnd, wire.DuePauseEnd:
 	}
 	return false
 }
@@ -153,23 +153,23 @@ func isSpread(kind models.DueKind) bool {
 // regardless of who began it: a text that came, a turn that says something, a
 // prompt or check-in that the carrier took. Coming into coaching counts as one.
 // The due time stands before the effects, because a turn comes last.
-func (s Input) rescheduleCheckIn(ev models.Event, effects []models.Effect) []models.Effect {
+func (s Input) rescheduleCheckIn(ev wire.Event, effects []wire.Effect) []wire.Effect {
 	status, at := s.State.Status, s.Now
-	contact := ev.Kind == models.EventTexts || ev.Kind == models.EventRestored || ev.Kind == models.EventHandedBack
-	if ev.Kind == models.EventPromptSent || ev.Kind == models.EventCheckInSent {
+	contact := ev.Kind == wire.EventTexts || ev.Kind == wire.EventRestored || ev.Kind == wire.EventHandedBack
+	if ev.Kind == wire.EventPromptSent || ev.Kind == wire.EventCheckInSent {
 		contact, at = true, ev.At
 	}
 	for _, effect := range effects {
-		if effect.Kind == models.EffectSetStatus {
+		if effect.Kind == wire.EffectSetStatus {
 			status = effect.Status
 		}
-		contact = contact || effect.Kind == models.EffectSetStatus || effect.Kind == models.EffectStartTurn
+		contact = contact || effect.Kind == wire.EffectSetStatus || effect.Kind == wire.EffectStartTurn
 	}
-	if s.Rules.CheckIn <= 0 || !contact || status != models.StatusActive {
+	if s.Rules.CheckIn <= 0 || !contact || status != wire.StatusActive {
 		return effects
 	}
 	p := s.newPlan()
-	p.setDueAfter(models.DueCheckIn, "", at, s.Rules.CheckIn)
+	p.setDueAfter(wire.DueCheckIn, "", at, s.Rules.CheckIn)
 	return append(p.effects, effects...)
 }
 
@@ -177,21 +177,21 @@ func (s Input) rescheduleCheckIn(ev models.Event, effects []models.Effect) []mod
 // While a prompt waits for an answer nothing is done; the contact that ends the
 // wait sets the next check. Quiet hours, and a day that has had its check-ins,
 // put it off to the first instant at which it may go out.
-func handleDueCheckIn(s Input) (models.Decision, error) {
+func handleDueCheckIn(s Input) (wire.Decision, error) {
 	if s.Rules.CheckIn <= 0 || !s.canSpeakFirst() || s.State.Pending != nil {
-		return models.Decision{}, nil
+		return wire.Decision{}, nil
 	}
 	zones, err := s.quietZones()
 	if err != nil {
-		return models.Decision{}, fmt.Errorf("finding the participant's quiet hours: %w", err)
+		return wire.Decision{}, fmt.Errorf("finding the participant's quiet hours: %w", err)
 	}
 	home, err := s.loadZone("")
 	if err != nil {
-		return models.Decision{}, fmt.Errorf("finding the participant's day: %w", err)
+		return wire.Decision{}, fmt.Errorf("finding the participant's day: %w", err)
 	}
 	start, err := s.judgeStart()
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	at, today := s.Now, dateOf(s.Now, home)
 	done := s.State.CheckIns
@@ -203,51 +203,51 @@ func handleDueCheckIn(s Input) (models.Decision, error) {
 	}
 	p := s.newPlan()
 	if at = s.Rules.Quiet.endIn(at, zones); at.After(s.Now) {
-		p.setDue(models.DueCheckIn, "", at)
+		p.setDue(wire.DueCheckIn, "", at)
 		return p.toDecision(), nil
 	}
 	if start.asksLess {
 		p.addEffect(askLess())
 		return p.toDecision(), nil
 	}
-	p.startTurn(models.TurnPlan{Kind: models.TurnCheckIn, Until: s.Rules.Quiet.startIn(s.Now, zones)})
+	p.startTurn(wire.TurnPlan{Kind: wire.TurnCheckIn, Until: s.Rules.Quiet.startIn(s.Now, zones)})
 	return p.toDecision(), nil
 }
 
 // handleCheckInSent counts a check-in that the carrier took. Those that were
 // not written leave no trace here.
-func handleCheckInSent(s Input, at time.Time) (models.Decision, error) {
+func handleCheckInSent(s Input, at time.Time) (wire.Decision, error) {
 	home, err := s.loadZone("")
 	if err != nil {
-		return models.Decision{}, fmt.Errorf("finding the participant's day: %w", err)
+		return wire.Decision{}, fmt.Errorf("finding the participant's day: %w", err)
 	}
-	count := models.CheckIns{Date: dateOf(at, home).String(), Sent: 1}
+	count := wire.CheckIns{Date: dateOf(at, home).String(), Sent: 1}
 	if before := s.State.CheckIns; before.Date == count.Date {
 		count.Sent += before.Sent
 	}
-	return models.Decision{Effects: []models.Effect{{Kind: models.EffectCountCheckIn, CheckIns: count}}}, nil
+	return wire.Decision{Effects: []wire.Effect{{Kind: wire.EffectCountCheckIn, CheckIns: count}}}, nil
 }
 
 // decideAfterEnd returns the decision after the end: silence, and for a tool
 // call of a turn in flight the truth.
-func decideAfterEnd(kind models.EventKind) models.Decision {
-	if kind == models.EventScheduleTool || kind == models.EventTransitionAsk || kind == models.EventSubagentAsk {
+func decideAfterEnd(kind wire.EventKind) wire.Decision {
+	if kind == wire.EventScheduleTool || kind == wire.EventTransitionAsk || kind == wire.EventSubagentAsk {
 		return refuseAsk("the participant has left the programme; nothing can be changed")
 	}
-	return models.Decision{}
+	return wire.Decision{}
 }
 
 // startSubagent starts a subagent. A call that waits for the result is answered
 // by the subagent itself; the model is told of the others that nothing is known
 // yet, so that it claims nothing.
-func startSubagent(s Input, sub models.Subagent) (models.Decision, error) {
+func startSubagent(s Input, sub wire.Subagent) (wire.Decision, error) {
 	started, refusal := s.admitSubagent(sub)
 	if refusal != "" {
 		return refuseAsk("%s", refusal), nil
 	}
 	p := s.newPlan()
-	p.addEffect(models.Effect{Kind: models.EffectSetSubagents, Subagents: started})
-	p.addEffect(models.Effect{Kind: models.EffectStartSubagent, Turn: &models.TurnPlan{Kind: models.TurnSubagent, Subagent: sub}})
+	p.addEffect(wire.Effect{Kind: wire.EffectSetSubagents, Subagents: started})
+	p.addEffect(wire.Effect{Kind: wire.EffectStartSubagent, Turn: &wire.TurnPlan{Kind: wire.TurnSubagent, Subagent: sub}})
 	out := p.toDecision()
 	if sub.Wait {
 		return out, nil
@@ -274,7 +274,7 @@ const (
 
 // admitSubagent returns the list of started subagents with one more, or why it is not
 // started. A turn waits for its own, so that one is over when another is asked for.
-func (s Input) admitSubagent(sub models.Subagent) (started []models.SubagentStart, refusal string) {
+func (s Input) admitSubagent(sub wire.Subagent) (started []wire.SubagentStart, refusal string) {
 	running := 0
 	for _, one := range s.State.Subagents {
 		age := s.Now.Sub(one.At)
@@ -292,13 +292,13 @@ func (s Input) admitSubagent(sub models.Subagent) (started []models.SubagentStar
 	case len(started) >= subagentsPerDay:
 		return nil, fmt.Sprintf("this person has had %d helpers within a day, which is all there are; answer without", len(started))
 	}
-	return append(started, models.SubagentStart{TurnID: sub.TurnID, At: s.Now, Over: sub.Wait}), ""
+	return append(started, wire.SubagentStart{TurnID: sub.TurnID, At: s.Now, Over: sub.Wait}), ""
 }
 
 // handleSubagentDone notes that a subagent is over, and sends its result where it was
 // to be sent; otherwise it is kept in its rows.
-func handleSubagentDone(s Input, sub models.Subagent) (models.Decision, error) {
-	var out models.Decision
+func handleSubagentDone(s Input, sub wire.Subagent) (wire.Decision, error) {
+	var out wire.Decision
 	if sub.Tell && !sub.Failed {
 		var err error
 		if out, err = sendResult(s, sub.TurnID); err != nil {
@@ -306,38 +306,38 @@ func handleSubagentDone(s Input, sub models.Subagent) (models.Decision, error) {
 		}
 	}
 	started := slices.Clone(s.State.Subagents)
-	i := slices.IndexFunc(started, func(one models.SubagentStart) bool { return one.TurnID == sub.TurnID })
+	i := slices.IndexFunc(started, func(one wire.SubagentStart) bool { return one.TurnID == sub.TurnID })
 	if i >= 0 {
 		started[i].Over = true
-		out.Effects = append(out.Effects, models.Effect{Kind: models.EffectSetSubagents, Subagents: started})
+		out.Effects = append(out.Effects, wire.Effect{Kind: wire.EffectSetSubagents, Subagents: started})
 	}
 	return out, nil
 }
 
 // sendResult sends a subagent's result to people in coaching. It is something
 // that we start, so in quiet hours it waits for their end.
-func sendResult(s Input, turnID string) (models.Decision, error) {
+func sendResult(s Input, turnID string) (wire.Decision, error) {
 	if !s.isActive() {
-		return models.Decision{}, nil
+		return wire.Decision{}, nil
 	}
 	quiet, err := s.Opens()
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	p := s.newPlan()
 	if s.isTakenOver() {
 		quiet = laterOf(quiet, s.State.TakenOverUntil)
 	}
 	if quiet.After(s.Now) {
-		p.setDue(models.DueResult, turnID, quiet)
+		p.setDue(wire.DueResult, turnID, quiet)
 		return p.toDecision(), nil
 	}
-	p.startTurn(models.TurnPlan{Kind: models.TurnResult, Subagent: models.Subagent{TurnID: turnID}})
+	p.startTurn(wire.TurnPlan{Kind: wire.TurnResult, Subagent: wire.Subagent{TurnID: turnID}})
 	return p.toDecision(), nil
 }
 
 // refuseAsk returns the decision that refuses a call with a reason and no
 // effect.
-func refuseAsk(format string, args ...any) models.Decision {
-	return models.Decision{Refused: fmt.Sprintf(format, args...)}
+func refuseAsk(format string, args ...any) wire.Decision {
+	return wire.Decision{Refused: fmt.Sprintf(format, args...)}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coachline/models"
+	"coachline/models/wire"
 
 	"github.com/stretchr/testify/require"
 )
@@ -28,8 +29,8 @@ func instant(t require.TestingT, text string) time.Time {
 // settings.
 func at(t require.TestingT, now string) Input {
 	return Input{
-		State: models.ParticipantState{
-			ParticipantID: person, Zone: home, Status: models.StatusActive, Mode: models.ModeIntake, Greeted: true,
+		State: wire.ParticipantState{
+			ParticipantID: person, Zone: home, Status: wire.StatusActive, Mode: wire.ModeIntake, Greeted: true,
 		},
 		Now: instant(t, now),
 		Rules: Rules{
@@ -43,7 +44,7 @@ func at(t require.TestingT, now string) Input {
 
 // decide runs a decision and holds that it neither changes its situation nor
 // depends on anything else.
-func decide(t require.TestingT, s Input, ev models.Event) models.Decision {
+func decide(t require.TestingT, s Input, ev wire.Event) wire.Decision {
 	before := s.State.Clone()
 	got, err := Decide(s, ev)
 	require.NoError(t, err)
@@ -53,9 +54,9 @@ func decide(t require.TestingT, s Input, ev models.Event) models.Decision {
 	require.Equal(t, got, again)
 	turns := 0
 	for i, effect := range got.Effects {
-		if effect.Kind == models.EffectStartTurn {
+		if effect.Kind == wire.EffectStartTurn {
 			turns++
-			last := i == len(got.Effects)-1 || got.Effects[i+1].Kind == models.EffectEnd
+			last := i == len(got.Effects)-1 || got.Effects[i+1].Kind == wire.EffectEnd
 			require.True(t, last, "a turn comes after what must hold without it")
 		}
 	}
@@ -63,51 +64,51 @@ func decide(t require.TestingT, s Input, ev models.Event) models.Decision {
 	return got
 }
 
-func dueEvent(kind models.DueKind, ref string) models.Event {
-	return models.Event{Kind: models.EventDue, Due: models.Due{Kind: kind, Ref: ref}}
+func dueEvent(kind wire.DueKind, ref string) wire.Event {
+	return wire.Event{Kind: wire.EventDue, Due: wire.Due{Kind: kind, Ref: ref}}
 }
 
-func setDue(kind models.DueKind, ref string, at time.Time) models.Effect {
-	return models.Effect{Kind: models.EffectSetDue, Due: models.Due{Kind: kind, Ref: ref, At: at}}
+func setDue(kind wire.DueKind, ref string, at time.Time) wire.Effect {
+	return wire.Effect{Kind: wire.EffectSetDue, Due: wire.Due{Kind: kind, Ref: ref, At: at}}
 }
 
-func clearDue(kind models.DueKind) models.Effect {
-	return models.Effect{Kind: models.EffectClearDue, Due: models.Due{Kind: kind}}
+func clearDue(kind wire.DueKind) wire.Effect {
+	return wire.Effect{Kind: wire.EffectClearDue, Due: wire.Due{Kind: kind}}
 }
 
-func turn(plan models.TurnPlan) models.Effect {
-	return models.Effect{Kind: models.EffectStartTurn, Turn: &plan}
+func turn(plan wire.TurnPlan) wire.Effect {
+	return wire.Effect{Kind: wire.EffectStartTurn, Turn: &plan}
 }
 
-func setMode(mode models.Mode) models.Effect {
-	return models.Effect{Kind: models.EffectSetMode, Mode: mode}
+func setMode(mode wire.Mode) wire.Effect {
+	return wire.Effect{Kind: wire.EffectSetMode, Mode: mode}
 }
 
-func setStatus(status models.Status) models.Effect {
-	return models.Effect{Kind: models.EffectSetStatus, Status: status}
+func setStatus(status wire.Status) wire.Effect {
+	return wire.Effect{Kind: wire.EffectSetStatus, Status: status}
 }
 
-var clearPending = models.Effect{Kind: models.EffectClearPending}
+var clearPending = wire.Effect{Kind: wire.EffectClearPending}
 
 // everything gives a state with one due time of every kind and a pending
 // prompt.
 func everything(s Input) Input {
 	for _, kind := range everyDue() {
-		s.State.Due = append(s.State.Due, models.Due{Kind: kind, Ref: "r", At: s.Now.Add(time.Hour)})
+		s.State.Due = append(s.State.Due, wire.Due{Kind: kind, Ref: "r", At: s.Now.Add(time.Hour)})
 	}
-	s.State.Pending = &models.PendingPrompt{PromptID: "p1", SentAt: s.Now.Add(-time.Minute)}
+	s.State.Pending = &wire.PendingPrompt{PromptID: "p1", SentAt: s.Now.Add(-time.Minute)}
 	return s
 }
 
 func waiting(s Input, ages ...time.Duration) Input {
 	for i, age := range ages {
-		s.State.Inbox.Items = append(s.State.Inbox.Items, models.InboxItem{MessageID: int64(i + 1), Seq: int64(i + 1), ReceivedAt: s.Now.Add(-age)})
+		s.State.Inbox.Items = append(s.State.Inbox.Items, wire.InboxItem{MessageID: int64(i + 1), Seq: int64(i + 1), ReceivedAt: s.Now.Add(-age)})
 	}
 	return s
 }
 
 // noteOf reads a tool result.
-func noteOf(t require.TestingT, d models.Decision) map[string]any {
+func noteOf(t require.TestingT, d wire.Decision) map[string]any {
 	require.Empty(t, d.Refused)
 	var note map[string]any
 	require.NoError(t, json.Unmarshal([]byte(d.Note), &note))
@@ -116,15 +117,15 @@ func noteOf(t require.TestingT, d models.Decision) map[string]any {
 
 func TestDecideSimpleEvents(t *testing.T) {
 	s := at(t, noon)
-	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.TurnGreeting})},
-		decide(t, s, models.Event{Kind: models.EventEnrolled}).Effects)
-	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.TurnOperator, OutboxID: "o1"})},
-		decide(t, s, models.Event{Kind: models.EventSend, OutboxID: "o1"}).Effects)
-	require.Empty(t, decide(t, everything(s), models.Event{Kind: models.EventPromptFailed}).Effects)
+	require.Equal(t, []wire.Effect{turn(wire.TurnPlan{Kind: wire.TurnGreeting})},
+		decide(t, s, wire.Event{Kind: wire.EventEnrolled}).Effects)
+	require.Equal(t, []wire.Effect{turn(wire.TurnPlan{Kind: wire.TurnOperator, OutboxID: "o1"})},
+		decide(t, s, wire.Event{Kind: wire.EventSend, OutboxID: "o1"}).Effects)
+	require.Empty(t, decide(t, everything(s), wire.Event{Kind: wire.EventPromptFailed}).Effects)
 }
 
 func TestDecideRefusesUnknownKinds(t *testing.T) {
-	_, err := Decide(at(t, noon), models.Event{Kind: "tea"})
+	_, err := Decide(at(t, noon), wire.Event{Kind: "tea"})
 	require.ErrorContains(t, err, `unknown event "tea"`)
 	_, err = Decide(at(t, noon), dueEvent("tea", ""))
 	require.ErrorContains(t, err, `unknown due time "tea"`)
@@ -133,22 +134,22 @@ func TestDecideRefusesUnknownKinds(t *testing.T) {
 func TestDecideReportsABrokenState(t *testing.T) {
 	s := at(t, noon)
 	s.State.Zone = "Mars/Olympus"
-	s.State.Mode = models.ModeFeedback
-	s.State.Pending = &models.PendingPrompt{PromptID: "p1"}
-	s.State.Schedules = []models.Schedule{fixedAt("08:00")}
-	for _, ev := range []models.Event{
-		dueEvent(models.DueDailyPrompt, "s1"),
-		dueEvent(models.DueReminder, "p1"),
-		dueEvent(models.DueFeedbackTimeout, "p1"),
-		{Kind: models.EventTransitionAsk, Mode: models.ModeIntake, Delay: time.Minute},
-		{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{Action: models.ScheduleList}},
+	s.State.Mode = wire.ModeFeedback
+	s.State.Pending = &wire.PendingPrompt{PromptID: "p1"}
+	s.State.Schedules = []wire.Schedule{fixedAt("08:00")}
+	for _, ev := range []wire.Event{
+		dueEvent(wire.DueDailyPrompt, "s1"),
+		dueEvent(wire.DueReminder, "p1"),
+		dueEvent(wire.DueFeedbackTimeout, "p1"),
+		{Kind: wire.EventTransitionAsk, Mode: wire.ModeIntake, Delay: time.Minute},
+		{Kind: wire.EventScheduleTool, Schedule: &wire.ScheduleAsk{Action: wire.ScheduleList}},
 	} {
 		_, err := Decide(s, ev)
 		require.ErrorContains(t, err, "Mars/Olympus")
 	}
-	for _, ev := range []models.Event{
-		{Kind: models.EventScheduleTool},
-		{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{Action: models.ScheduleCreate}},
+	for _, ev := range []wire.Event{
+		{Kind: wire.EventScheduleTool},
+		{Kind: wire.EventScheduleTool, Schedule: &wire.ScheduleAsk{Action: wire.ScheduleCreate}},
 	} {
 		_, err := Decide(at(t, noon), ev)
 		require.Error(t, err)
@@ -156,30 +157,30 @@ func TestDecideReportsABrokenState(t *testing.T) {
 }
 
 func TestDecideUnenrolled(t *testing.T) {
-	got := decide(t, everything(at(t, noon)), models.Event{Kind: models.EventUnenrolled})
-	var want []models.Effect
+	got := decide(t, everything(at(t, noon)), wire.Event{Kind: wire.EventUnenrolled})
+	var want []wire.Effect
 	for _, kind := range everyDue() {
 		want = append(want, clearDue(kind))
 	}
-	want = append(want, clearPending, setStatus(models.StatusWithdrawn),
-		turn(models.TurnPlan{Kind: models.TurnNotice}), models.Effect{Kind: models.EffectEnd})
+	want = append(want, clearPending, setStatus(wire.StatusWithdrawn),
+		turn(wire.TurnPlan{Kind: wire.TurnNotice}), wire.Effect{Kind: wire.EffectEnd})
 	require.Equal(t, want, got.Effects)
 }
 
 func TestDecideNothingAfterTheEnd(t *testing.T) {
 	s := waiting(everything(at(t, noon)), time.Second)
 	s.State.Ended = true
-	s.State.Schedules = []models.Schedule{fixedAt("08:00")}
-	for _, ev := range []models.Event{
-		{Kind: models.EventEnrolled}, {Kind: models.EventTexts}, {Kind: models.EventUnenrolled}, {Kind: models.EventSend},
-		{Kind: models.EventStatus, Status: models.StatusPaused}, {Kind: models.EventMode, Mode: models.ModeFeedback},
-		dueEvent(models.DueDailyPrompt, "s1"), dueEvent(models.DueDelayedTransition, string(models.ModeFeedback)),
+	s.State.Schedules = []wire.Schedule{fixedAt("08:00")}
+	for _, ev := range []wire.Event{
+		{Kind: wire.EventEnrolled}, {Kind: wire.EventTexts}, {Kind: wire.EventUnenrolled}, {Kind: wire.EventSend},
+		{Kind: wire.EventStatus, Status: wire.StatusPaused}, {Kind: wire.EventMode, Mode: wire.ModeFeedback},
+		dueEvent(wire.DueDailyPrompt, "s1"), dueEvent(wire.DueDelayedTransition, string(wire.ModeFeedback)),
 	} {
-		require.Equal(t, models.Decision{}, decide(t, s, ev), ev.Kind)
+		require.Equal(t, wire.Decision{}, decide(t, s, ev), ev.Kind)
 	}
-	for _, ev := range []models.Event{
-		{Kind: models.EventTransitionAsk, Mode: models.ModeFeedback},
-		{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{Action: models.ScheduleList}},
+	for _, ev := range []wire.Event{
+		{Kind: wire.EventTransitionAsk, Mode: wire.ModeFeedback},
+		{Kind: wire.EventScheduleTool, Schedule: &wire.ScheduleAsk{Action: wire.ScheduleList}},
 	} {
 		got := decide(t, s, ev)
 		require.Contains(t, got.Refused, "left the programme")
@@ -188,47 +189,47 @@ func TestDecideNothingAfterTheEnd(t *testing.T) {
 }
 
 func TestDecideTexts(t *testing.T) {
-	off := []models.Effect{
-		clearDue(models.DueReminder), clearDue(models.DueAutoFeedback),
-		clearDue(models.DueFeedbackTimeout), clearDue(models.DueFeedbackFollowup), clearPending,
+	off := []wire.Effect{
+		clearDue(wire.DueReminder), clearDue(wire.DueAutoFeedback),
+		clearDue(wire.DueFeedbackTimeout), clearDue(wire.DueFeedbackFollowup), clearPending,
 	}
-	reply := turn(models.TurnPlan{Kind: models.TurnReply})
-	store := turn(models.TurnPlan{Kind: models.TurnMessage})
+	reply := turn(wire.TurnPlan{Kind: wire.TurnReply})
+	store := turn(wire.TurnPlan{Kind: wire.TurnMessage})
 	now := instant(t, noon)
 	for _, c := range []struct {
 		name   string
 		s      Input
 		change func(*Input)
-		want   []models.Effect
+		want   []wire.Effect
 	}{
-		{"one text waits for more", waiting(at(t, noon), 0), nil, []models.Effect{setDue(models.DueDebounce, "", now.Add(2*time.Second))}},
-		{"silence is over", waiting(everything(at(t, noon)), 0), nil, append(off[:5:5], setDue(models.DueDebounce, "", now.Add(2*time.Second)))},
-		{"a long burst is cut", waiting(at(t, noon), 14*time.Second, 0), nil, []models.Effect{setDue(models.DueDebounce, "", now.Add(time.Second))}},
-		{"a burst at its limit", waiting(at(t, noon), 15*time.Second, 0), nil, []models.Effect{reply}},
-		{"texts of an outage", waiting(everything(at(t, noon)), time.Hour), nil, append(off[:5:5], clearDue(models.DueDebounce), clearDue(models.DueGreeting), reply)},
+		{"one text waits for more", waiting(at(t, noon), 0), nil, []wire.Effect{setDue(wire.DueDebounce, "", now.Add(2*time.Second))}},
+		{"silence is over", waiting(everything(at(t, noon)), 0), nil, append(off[:5:5], setDue(wire.DueDebounce, "", now.Add(2*time.Second)))},
+		{"a long burst is cut", waiting(at(t, noon), 14*time.Second, 0), nil, []wire.Effect{setDue(wire.DueDebounce, "", now.Add(time.Second))}},
+		{"a burst at its limit", waiting(at(t, noon), 15*time.Second, 0), nil, []wire.Effect{reply}},
+		{"texts of an outage", waiting(everything(at(t, noon)), time.Hour), nil, append(off[:5:5], clearDue(wire.DueDebounce), clearDue(wire.DueGreeting), reply)},
 		{"no limit", waiting(at(t, noon), time.Hour), func(s *Input) { s.Rules.DebounceMax = 0 },
-			[]models.Effect{setDue(models.DueDebounce, "", now.Add(2*time.Second))}},
-		{"debounce off", waiting(at(t, noon), 0), func(s *Input) { s.Rules.Debounce = 0 }, []models.Effect{reply}},
-		{"paused", waiting(at(t, noon), 0), func(s *Input) { s.State.Status = models.StatusPaused }, []models.Effect{store}},
-		{"opted out", waiting(at(t, noon), 0), func(s *Input) { s.State.Status = models.StatusOptedOut }, []models.Effect{store}},
+			[]wire.Effect{setDue(wire.DueDebounce, "", now.Add(2*time.Second))}},
+		{"debounce off", waiting(at(t, noon), 0), func(s *Input) { s.Rules.Debounce = 0 }, []wire.Effect{reply}},
+		{"paused", waiting(at(t, noon), 0), func(s *Input) { s.State.Status = wire.StatusPaused }, []wire.Effect{store}},
+		{"opted out", waiting(at(t, noon), 0), func(s *Input) { s.State.Status = wire.StatusOptedOut }, []wire.Effect{store}},
 		{"nothing waits", at(t, noon), nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.change != nil {
 				c.change(&c.s)
 			}
-			require.Equal(t, c.want, decide(t, c.s, models.Event{Kind: models.EventTexts, At: now}).Effects)
+			require.Equal(t, c.want, decide(t, c.s, wire.Event{Kind: wire.EventTexts, At: now}).Effects)
 		})
 	}
 }
 
 func TestDecideDebounce(t *testing.T) {
-	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.TurnReply})},
-		decide(t, waiting(at(t, noon), time.Second), dueEvent(models.DueDebounce, "")).Effects)
-	require.Empty(t, decide(t, at(t, noon), dueEvent(models.DueDebounce, "")).Effects)
+	require.Equal(t, []wire.Effect{turn(wire.TurnPlan{Kind: wire.TurnReply})},
+		decide(t, waiting(at(t, noon), time.Second), dueEvent(wire.DueDebounce, "")).Effects)
+	require.Empty(t, decide(t, at(t, noon), dueEvent(wire.DueDebounce, "")).Effects)
 	paused := waiting(at(t, noon), time.Second)
-	paused.State.Status = models.StatusPaused
-	require.Empty(t, decide(t, paused, dueEvent(models.DueDebounce, "")).Effects)
+	paused.State.Status = wire.StatusPaused
+	require.Empty(t, decide(t, paused, dueEvent(wire.DueDebounce, "")).Effects)
 }
 
 // TestSubagentsHaveLimits: two at a time and five a day.
@@ -237,11 +238,11 @@ func TestSubagentsHaveLimits(t *testing.T) {
 	n := 0
 	ask := func(wait bool) string {
 		n++
-		got := decide(t, s, models.Event{Kind: models.EventSubagentAsk, Plan: models.TurnPlan{Subagent: models.Subagent{TurnID: models.SubagentTurnID(models.TurnID(person, n), 1, 0), Wait: wait}}})
+		got := decide(t, s, wire.Event{Kind: wire.EventSubagentAsk, Plan: wire.TurnPlan{Subagent: wire.Subagent{TurnID: models.SubagentTurnID(models.TurnID(person, n), 1, 0), Wait: wait}}})
 		started := false
 		for _, effect := range got.Effects {
-			started = started || effect.Kind == models.EffectStartSubagent
-			if effect.Kind == models.EffectSetSubagents {
+			started = started || effect.Kind == wire.EffectStartSubagent
+			if effect.Kind == wire.EffectSetSubagents {
 				s.State.Subagents = effect.Subagents
 			}
 		}
@@ -249,7 +250,7 @@ func TestSubagentsHaveLimits(t *testing.T) {
 		return got.Refused
 	}
 	done := func(n int) {
-		got := decide(t, s, models.Event{Kind: models.EventSubagentDone, Plan: models.TurnPlan{Subagent: models.Subagent{TurnID: models.SubagentTurnID(models.TurnID(person, n), 1, 0)}}})
+		got := decide(t, s, wire.Event{Kind: wire.EventSubagentDone, Plan: wire.TurnPlan{Subagent: wire.Subagent{TurnID: models.SubagentTurnID(models.TurnID(person, n), 1, 0)}}})
 		require.Len(t, got.Effects, 1)
 		s.State.Subagents = got.Effects[0].Subagents
 	}

@@ -3,7 +3,7 @@ package coach
 import (
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // FirstGreeting returns when the greeting of a person who is enrolled alone and now goes
@@ -23,16 +23,16 @@ func (s Input) FirstGreeting() (time.Time, error) {
 
 // handleEnrolment greets a new participant, or sets the time at which that is done. A
 // person who signed up waits for the greeting as for a reply.
-func handleEnrolment(s Input) (models.Decision, error) {
+func handleEnrolment(s Input) (wire.Decision, error) {
 	at := s.State.GreetingAt
 	switch {
 	case s.Rules.Silent:
-		return models.Decision{}, nil
+		return wire.Decision{}, nil
 	case at.IsZero(), s.State.SignedUp && s.Now.Sub(at) <= promptReply:
-		return startTurn(s, models.TurnPlan{Kind: models.TurnGreeting}), nil
+		return startTurn(s, wire.TurnPlan{Kind: wire.TurnGreeting}), nil
 	case at.After(s.Now) && s.isActive():
 		p := s.newPlan()
-		p.setDue(models.DueGreeting, "", at)
+		p.setDue(wire.DueGreeting, "", at)
 		return p.toDecision(), nil
 	}
 	return handleDueGreeting(s)
@@ -43,27 +43,27 @@ func (s Input) greetingWaits() bool { return !s.State.GreetingAt.IsZero() }
 
 // handleDueGreeting begins the conversation, outside quiet hours. A reply that
 // is about to be written does so too.
-func handleDueGreeting(s Input) (models.Decision, error) {
+func handleDueGreeting(s Input) (wire.Decision, error) {
 	if !s.canSpeakFirst() || !s.greetingWaits() {
-		return models.Decision{}, nil
+		return wire.Decision{}, nil
 	}
 	quiet, err := s.Opens()
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	p := s.newPlan()
 	if quiet.After(s.Now) {
 		at, err := s.spreadFrom(quiet)
-		p.setDue(models.DueGreeting, "", at)
+		p.setDue(wire.DueGreeting, "", at)
 		return p.toDecision(), err
 	}
-	p.startTurn(models.TurnPlan{Kind: models.TurnGreeting})
+	p.startTurn(wire.TurnPlan{Kind: wire.TurnGreeting})
 	return p.toDecision(), nil
 }
 
 // setGreeting sets the time of a greeting that is still to be sent.
 func (s Input) setGreeting(p *plan) {
 	if s.greetingWaits() {
-		p.setDue(models.DueGreeting, "", laterOf(s.State.GreetingAt, s.Now))
+		p.setDue(wire.DueGreeting, "", laterOf(s.State.GreetingAt, s.Now))
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 
 	"github.com/stretchr/testify/require"
 )
@@ -72,14 +72,14 @@ func TestGreetingsAreSpread(t *testing.T) {
 }
 
 func TestEnrolled(t *testing.T) {
-	greeting := []models.Effect{turn(models.TurnPlan{Kind: models.TurnGreeting})}
+	greeting := []wire.Effect{turn(wire.TurnPlan{Kind: wire.TurnGreeting})}
 	const night, morning = "2026-01-15T22:30:00-05:00", "2026-01-16T08:03:00-05:00"
-	due := []models.Effect{setDue(models.DueGreeting, "", instant(t, morning))}
-	opens := []models.Effect{setDue(models.DueGreeting, "", instant(t, "2026-01-16T08:00:00-05:00"))}
+	due := []wire.Effect{setDue(wire.DueGreeting, "", instant(t, morning))}
+	opens := []wire.Effect{setDue(wire.DueGreeting, "", instant(t, "2026-01-16T08:00:00-05:00"))}
 	for _, c := range []struct {
 		name string
 		s    Input
-		want []models.Effect
+		want []wire.Effect
 	}{
 		{"a row from before", newEnrolled(t, night, "", false), greeting},
 		{"signed up", newEnrolled(t, night, night, true), greeting},
@@ -90,31 +90,31 @@ func TestEnrolled(t *testing.T) {
 		{"quiet hours have begun since", newEnrolled(t, night, "2026-01-15T20:59:00-05:00", false), opens},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want, decide(t, c.s, models.Event{Kind: models.EventEnrolled}).Effects)
+			require.Equal(t, c.want, decide(t, c.s, wire.Event{Kind: wire.EventEnrolled}).Effects)
 		})
 	}
 	t.Run("opted out before", func(t *testing.T) {
 		s := newEnrolled(t, night, morning, false)
-		s.State.Status = models.StatusOptedOut
-		require.Empty(t, decide(t, s, models.Event{Kind: models.EventEnrolled}).Effects)
+		s.State.Status = wire.StatusOptedOut
+		require.Empty(t, decide(t, s, wire.Event{Kind: wire.EventEnrolled}).Effects)
 	})
 }
 
 func TestDueGreeting(t *testing.T) {
 	const when = "2026-01-16T08:03:00-05:00"
-	due := models.Event{Kind: models.EventDue, Due: models.Due{Kind: models.DueGreeting, At: instant(t, when)}}
+	due := wire.Event{Kind: wire.EventDue, Due: wire.Due{Kind: wire.DueGreeting, At: instant(t, when)}}
 	t.Run("at its time", func(t *testing.T) {
-		require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.TurnGreeting})}, decide(t, newEnrolled(t, when, when, false), due).Effects)
+		require.Equal(t, []wire.Effect{turn(wire.TurnPlan{Kind: wire.TurnGreeting})}, decide(t, newEnrolled(t, when, when, false), due).Effects)
 	})
 	t.Run("the zone has changed, and it is quiet", func(t *testing.T) {
 		s := newEnrolled(t, when, when, false)
 		s.State.Zone = "America/Los_Angeles"
-		require.Equal(t, []models.Effect{setDue(models.DueGreeting, "", instant(t, "2026-01-16T08:00:00-08:00"))}, decide(t, s, due).Effects)
+		require.Equal(t, []wire.Effect{setDue(wire.DueGreeting, "", instant(t, "2026-01-16T08:00:00-08:00"))}, decide(t, s, due).Effects)
 	})
 	t.Run("texts wait for their answer", func(t *testing.T) {
 		require.Empty(t, decide(t, waiting(newEnrolled(t, when, when, false), time.Second), due).Effects)
 	})
-	for _, status := range []models.Status{models.StatusPaused, models.StatusOptedOut, models.StatusCompleted} {
+	for _, status := range []wire.Status{wire.StatusPaused, wire.StatusOptedOut, wire.StatusCompleted} {
 		t.Run(string(status), func(t *testing.T) {
 			s := newEnrolled(t, when, when, false)
 			s.State.Status = status
@@ -128,37 +128,37 @@ func TestDueGreeting(t *testing.T) {
 func TestTextBeforeTheGreeting(t *testing.T) {
 	const night, morning = "2026-01-15T22:30:00-05:00", "2026-01-16T08:03:00-05:00"
 	s := waiting(newEnrolled(t, night, morning, false), time.Second)
-	s.State.Due = []models.Due{{Kind: models.DueGreeting, At: instant(t, morning)}}
+	s.State.Due = []wire.Due{{Kind: wire.DueGreeting, At: instant(t, morning)}}
 	s.Rules.Debounce = 0
-	want := []models.Effect{clearDue(models.DueGreeting), turn(models.TurnPlan{Kind: models.TurnReply, Introduce: true})}
-	require.Equal(t, want, decide(t, s, models.Event{Kind: models.EventTexts}).Effects)
-	require.Equal(t, want, decide(t, s, dueEvent(models.DueDebounce, "")).Effects)
+	want := []wire.Effect{clearDue(wire.DueGreeting), turn(wire.TurnPlan{Kind: wire.TurnReply, Introduce: true})}
+	require.Equal(t, want, decide(t, s, wire.Event{Kind: wire.EventTexts}).Effects)
+	require.Equal(t, want, decide(t, s, dueEvent(wire.DueDebounce, "")).Effects)
 	s.State.GreetingAt = time.Time{}
 	s.State.Due = nil
-	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.TurnReply})}, decide(t, s, dueEvent(models.DueDebounce, "")).Effects)
+	require.Equal(t, []wire.Effect{turn(wire.TurnPlan{Kind: wire.TurnReply})}, decide(t, s, dueEvent(wire.DueDebounce, "")).Effects)
 }
 
 // TestGreetingAndPause: a pause holds the greeting, and resuming sets it again.
 func TestGreetingAndPause(t *testing.T) {
 	const night, morning = "2026-01-15T22:30:00-05:00", "2026-01-16T08:03:00-05:00"
 	s := newEnrolled(t, night, morning, false)
-	s.State.Due = []models.Due{{Kind: models.DueGreeting, At: instant(t, morning)}}
-	require.Equal(t, []models.Effect{setStatus(models.StatusPaused), clearDue(models.DueGreeting)},
-		decide(t, s, models.Event{Kind: models.EventStatus, Status: models.StatusPaused}).Effects)
+	s.State.Due = []wire.Due{{Kind: wire.DueGreeting, At: instant(t, morning)}}
+	require.Equal(t, []wire.Effect{setStatus(wire.StatusPaused), clearDue(wire.DueGreeting)},
+		decide(t, s, wire.Event{Kind: wire.EventStatus, Status: wire.StatusPaused}).Effects)
 
-	s.State.Status, s.State.Due = models.StatusPaused, nil
-	require.Equal(t, []models.Effect{setStatus(models.StatusActive), setDue(models.DueGreeting, "", instant(t, morning))},
-		decide(t, s, models.Event{Kind: models.EventStatus, Status: models.StatusActive}).Effects)
+	s.State.Status, s.State.Due = wire.StatusPaused, nil
+	require.Equal(t, []wire.Effect{setStatus(wire.StatusActive), setDue(wire.DueGreeting, "", instant(t, morning))},
+		decide(t, s, wire.Event{Kind: wire.EventStatus, Status: wire.StatusActive}).Effects)
 	s.Now = instant(t, "2026-01-17T12:00:00-05:00")
-	require.Equal(t, []models.Effect{setStatus(models.StatusActive), setDue(models.DueGreeting, "", s.Now)},
-		decide(t, s, models.Event{Kind: models.EventStatus, Status: models.StatusActive}).Effects)
+	require.Equal(t, []wire.Effect{setStatus(wire.StatusActive), setDue(wire.DueGreeting, "", s.Now)},
+		decide(t, s, wire.Event{Kind: wire.EventStatus, Status: wire.StatusActive}).Effects)
 }
 
 // TestGreetingIsRestored: a terminated workflow owed the greeting.
 func TestGreetingIsRestored(t *testing.T) {
 	const night, morning = "2026-01-15T22:30:00-05:00", "2026-01-16T08:03:00-05:00"
 	s := newEnrolled(t, night, morning, false)
-	require.Equal(t, []models.Effect{setDue(models.DueGreeting, "", instant(t, morning))}, decide(t, s, models.Event{Kind: models.EventRestored}).Effects)
+	require.Equal(t, []wire.Effect{setDue(wire.DueGreeting, "", instant(t, morning))}, decide(t, s, wire.Event{Kind: wire.EventRestored}).Effects)
 	s.State.GreetingAt = time.Time{}
-	require.Empty(t, decide(t, s, models.Event{Kind: models.EventRestored}).Effects)
+	require.Empty(t, decide(t, s, wire.Event{Kind: wire.EventRestored}).Effects)
 }

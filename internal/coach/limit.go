@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // The back-off counts local dates on which we wrote and heard nothing. After slowAfter
@@ -163,8 +164,8 @@ func (s Input) whyNoFollowUp(promptID string, at time.Time) (string, error) {
 }
 
 // leaveOutOthers leaves out what was still to follow a prompt that has its follow-up.
-func (s Input) leaveOutOthers(p *plan, promptID string, kinds ...models.DueKind) {
-	isOther := func(due models.Due) bool { return due.Ref == promptID && slices.Contains(kinds, due.Kind) }
+func (s Input) leaveOutOthers(p *plan, promptID string, kinds ...wire.DueKind) {
+	isOther := func(due wire.Due) bool { return due.Ref == promptID && slices.Contains(kinds, due.Kind) }
 	if s.hasOneFollowUp(promptID) && slices.ContainsFunc(s.State.Due, isOther) {
 		p.clearDue(kinds...)
 		p.addLeftOut(promptID, LeftOutOneFollowUp)
@@ -175,20 +176,20 @@ func (s Input) leaveOutOthers(p *plan, promptID string, kinds ...models.DueKind)
 // record nothing.
 func (p *plan) addLeftOut(promptID, reason string) {
 	if promptID != "" && reason != "" {
-		p.addEffect(models.Effect{Kind: models.EffectLeaveOut, LeftOut: &models.LeftOut{PromptID: promptID, Reason: reason}})
+		p.addEffect(wire.Effect{Kind: wire.EffectLeaveOut, LeftOut: &wire.LeftOut{PromptID: promptID, Reason: reason}})
 	}
 }
 
 // askLess is the turn that asks whether to write less.
-func askLess() models.Effect {
-	return models.Effect{Kind: models.EffectStartTurn, Turn: &models.TurnPlan{Kind: models.TurnAskLess}}
+func askLess() wire.Effect {
+	return wire.Effect{Kind: wire.EffectStartTurn, Turn: &wire.TurnPlan{Kind: wire.TurnAskLess}}
 }
 
 // countInitiated counts what the effects start, and what is heard or not heard of it.
 // Prompts and their follow-ups count when they are started, so that no second one
 // starts beside a send that takes long; a prompt that failed and a check-in that was
 // not written do not count.
-func (s Input) countInitiated(ev models.Event, effects []models.Effect) ([]models.Effect, error) {
+func (s Input) countInitiated(ev wire.Event, effects []wire.Effect) ([]wire.Effect, error) {
 	if !s.isLimited() {
 		return effects, nil
 	}
@@ -199,28 +200,28 @@ func (s Input) countInitiated(ev models.Event, effects []models.Effect) ([]model
 	before := s.State.Initiated
 	s.State.Initiated = s.countEvent(ev, home)
 	for _, effect := range effects {
-		if effect.Kind == models.EffectStartTurn && effect.Turn.Kind.IsRationed() && effect.Turn.Kind != models.TurnCheckIn {
+		if effect.Kind == wire.EffectStartTurn && models.IsRationed(effect.Turn.Kind) && effect.Turn.Kind != wire.TurnCheckIn {
 			s.State.Initiated = s.addSent(dateOf(s.Now, home))
 		}
 	}
 	if s.State.Initiated == before {
 		return effects, nil
 	}
-	return append([]models.Effect{{Kind: models.EffectCountInitiated, Initiated: s.State.Initiated}}, effects...), nil
+	return append([]wire.Effect{{Kind: wire.EffectCountInitiated, Initiated: s.State.Initiated}}, effects...), nil
 }
 
 // countEvent returns the count as an event leaves it.
-func (s Input) countEvent(ev models.Event, home *time.Location) models.Initiated {
+func (s Input) countEvent(ev wire.Event, home *time.Location) wire.Initiated {
 	count := s.State.Initiated
 	switch {
-	case ev.Kind == models.EventTexts, ev.Kind == models.EventHelp, ev.Kind == models.EventStatus && ev.Confirm:
-		return models.Initiated{Date: count.Date, Sent: count.Sent}
-	case ev.Kind == models.EventPromptFailed && s.sentOn(dateOf(s.Now, home)) > 0:
+	case ev.Kind == wire.EventTexts, ev.Kind == wire.EventHelp, ev.Kind == wire.EventStatus && ev.Confirm:
+		return wire.Initiated{Date: count.Date, Sent: count.Sent}
+	case ev.Kind == wire.EventPromptFailed && s.sentOn(dateOf(s.Now, home)) > 0:
 		count.Sent--
 		return count
-	case ev.Kind == models.EventCheckInSent:
+	case ev.Kind == wire.EventCheckInSent:
 		count = s.addSent(dateOf(ev.At, home))
-	case ev.Kind != models.EventPromptSent && ev.Kind != models.EventAskLessSent:
+	case ev.Kind != wire.EventPromptSent && ev.Kind != wire.EventAskLessSent:
 		return count
 	}
 	if s.hasTextAfter(ev.At) {
@@ -229,12 +230,12 @@ func (s Input) countEvent(ev models.Event, home *time.Location) models.Initiated
 	if date := dateOf(ev.At, home).String(); date > count.LastDate {
 		count.Unanswered, count.LastDate = count.Unanswered+1, date
 	}
-	count.Asked = count.Asked || ev.Kind == models.EventAskLessSent
+	count.Asked = count.Asked || ev.Kind == wire.EventAskLessSent
 	return count
 }
 
 // addSent returns the count with one more text on a date.
-func (s Input) addSent(date localDate) models.Initiated {
+func (s Input) addSent(date localDate) wire.Initiated {
 	count := s.State.Initiated
 	count.Date, count.Sent = date.String(), s.sentOn(date)+1
 	return count

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 
 	"github.com/stretchr/testify/require"
 )
@@ -16,20 +16,20 @@ func rationed(t require.TestingT, now string) Input {
 	return s
 }
 
-func counted(count models.Initiated) models.Effect {
-	return models.Effect{Kind: models.EffectCountInitiated, Initiated: count}
+func counted(count wire.Initiated) wire.Effect {
+	return wire.Effect{Kind: wire.EffectCountInitiated, Initiated: count}
 }
 
-func leftOut(promptID, reason string) models.Effect {
-	return models.Effect{Kind: models.EffectLeaveOut, LeftOut: &models.LeftOut{PromptID: promptID, Reason: reason}}
+func leftOut(promptID, reason string) wire.Effect {
+	return wire.Effect{Kind: wire.EffectLeaveOut, LeftOut: &wire.LeftOut{PromptID: promptID, Reason: reason}}
 }
 
 // TestPromptIsLeftOut: what becomes of the slot at noon of Thursday, January 15.
 func TestPromptIsLeftOut(t *testing.T) {
-	unanswered := func(days int, last string) models.Initiated {
-		return models.Initiated{Date: last, Sent: 1, Unanswered: days, LastDate: last}
+	unanswered := func(days int, last string) wire.Initiated {
+		return wire.Initiated{Date: last, Sent: 1, Unanswered: days, LastDate: last}
 	}
-	asked := func(last string) models.Initiated {
+	asked := func(last string) wire.Initiated {
 		count := unanswered(9, last)
 		count.Asked = true
 		return count
@@ -37,15 +37,15 @@ func TestPromptIsLeftOut(t *testing.T) {
 	const send, ask = "send", "ask"
 	for _, c := range []struct {
 		name  string
-		count models.Initiated
+		count wire.Initiated
 		rules func(*Rules)
 		want  string // send, ask, or why it is missed
 	}{
-		{"nothing sent", models.Initiated{}, nil, send},
-		{"one sent today", models.Initiated{Date: "2026-01-15", Sent: 1}, nil, send},
-		{"two sent today", models.Initiated{Date: "2026-01-15", Sent: 2}, nil, MissedDailyLimit},
-		{"two sent yesterday", models.Initiated{Date: "2026-01-14", Sent: 2}, nil, send},
-		{"two sent today, no limit", models.Initiated{Date: "2026-01-15", Sent: 2}, func(r *Rules) { r.MaxInitiated = 0 }, send},
+		{"nothing sent", wire.Initiated{}, nil, send},
+		{"one sent today", wire.Initiated{Date: "2026-01-15", Sent: 1}, nil, send},
+		{"two sent today", wire.Initiated{Date: "2026-01-15", Sent: 2}, nil, MissedDailyLimit},
+		{"two sent yesterday", wire.Initiated{Date: "2026-01-14", Sent: 2}, nil, send},
+		{"two sent today, no limit", wire.Initiated{Date: "2026-01-15", Sent: 2}, func(r *Rules) { r.MaxInitiated = 0 }, send},
 		{"two days unanswered", unanswered(2, "2026-01-14"), nil, send},
 		{"three days unanswered", unanswered(3, "2026-01-14"), nil, MissedBackedOff},
 		{"three days, the day before yesterday", unanswered(3, "2026-01-13"), nil, send},
@@ -68,16 +68,16 @@ func TestPromptIsLeftOut(t *testing.T) {
 				c.rules(&s.Rules)
 			}
 			got, missed := "", ""
-			for _, effect := range decide(t, s, dueEvent(models.DueDailyPrompt, "s1")).Effects {
+			for _, effect := range decide(t, s, dueEvent(wire.DueDailyPrompt, "s1")).Effects {
 				switch {
-				case effect.Kind == models.EffectMissPrompt:
+				case effect.Kind == wire.EffectMissPrompt:
 					require.Equal(t, "2026-01-15", effect.Missed.Slot.Date)
 					missed = effect.Missed.Reason
-				case effect.Kind == models.EffectPutSchedule:
+				case effect.Kind == wire.EffectPutSchedule:
 					require.Equal(t, "2026-01-16", effect.Schedule.Next.Date)
-				case effect.Kind == models.EffectStartTurn && effect.Turn.Kind == models.TurnPrompt:
+				case effect.Kind == wire.EffectStartTurn && effect.Turn.Kind == wire.TurnPrompt:
 					got = send
-				case effect.Kind == models.EffectStartTurn && effect.Turn.Kind == models.TurnAskLess:
+				case effect.Kind == wire.EffectStartTurn && effect.Turn.Kind == wire.TurnAskLess:
 					require.Equal(t, MissedBackedOff, missed)
 					got = ask
 				}
@@ -94,44 +94,44 @@ func TestPromptIsLeftOut(t *testing.T) {
 // due goes out, on the day of the prompt and where the day has a text left.
 func TestOneFollowUp(t *testing.T) {
 	morning := "2026-01-15T08:00:00-05:00"
-	ofPrompt := models.Initiated{Date: "2026-01-15", Sent: 1, Unanswered: 1, LastDate: "2026-01-15"}
+	ofPrompt := wire.Initiated{Date: "2026-01-15", Sent: 1, Unanswered: 1, LastDate: "2026-01-15"}
 	both := ofPrompt
 	both.Sent = 2
-	question := turn(models.TurnPlan{Kind: models.TurnFeedbackQuestion, PromptID: "p1"})
-	reminder := turn(models.TurnPlan{Kind: models.TurnReminder, PromptID: "p1"})
-	later := models.Due{Kind: models.DueReminder, Ref: "p1", At: instant(t, noon).Add(time.Hour)}
-	timeout := models.Due{Kind: models.DueFeedbackTimeout, Ref: "p1", At: instant(t, noon).Add(time.Hour)}
+	question := turn(wire.TurnPlan{Kind: wire.TurnFeedbackQuestion, PromptID: "p1"})
+	reminder := turn(wire.TurnPlan{Kind: wire.TurnReminder, PromptID: "p1"})
+	later := wire.Due{Kind: wire.DueReminder, Ref: "p1", At: instant(t, noon).Add(time.Hour)}
+	timeout := wire.Due{Kind: wire.DueFeedbackTimeout, Ref: "p1", At: instant(t, noon).Add(time.Hour)}
 	for _, c := range []struct {
 		name, now string
-		due       models.DueKind
+		due       wire.DueKind
 		change    func(*Input)
-		want      []models.Effect
+		want      []wire.Effect
 	}{
-		{"question first", noon, models.DueFeedbackTimeout, func(s *Input) { s.State.Due = []models.Due{later} },
-			[]models.Effect{counted(both), clearPending, clearDue(models.DueReminder), leftOut("p1", LeftOutOneFollowUp), question}},
-		{"reminder first", noon, models.DueReminder, func(s *Input) { s.State.Due = []models.Due{timeout} },
-			[]models.Effect{counted(both), clearPending, clearDue(models.DueFeedbackTimeout), leftOut("p1", LeftOutOneFollowUp), reminder}},
-		{"question alone", noon, models.DueFeedbackTimeout, nil, []models.Effect{counted(both), clearPending, question}},
-		{"question after the reminder", noon, models.DueFeedbackTimeout, func(s *Input) { s.State.Pending = nil },
-			[]models.Effect{leftOut("p1", LeftOutOneFollowUp)}},
-		{"follow-up after the question", noon, models.DueFeedbackFollowup, func(s *Input) { s.State.Pending = nil },
-			[]models.Effect{leftOut("p1", LeftOutOneFollowUp)}},
-		{"question in quiet hours", "2026-01-15T22:00:00-05:00", models.DueFeedbackTimeout, nil, []models.Effect{leftOut("p1", LeftOutNextDay)}},
-		{"reminder in quiet hours", "2026-01-15T22:00:00-05:00", models.DueReminder, nil, []models.Effect{leftOut("p1", LeftOutNextDay)}},
-		{"reminder of yesterday's prompt", morning, models.DueReminder,
-			func(s *Input) { s.State.Pending.SentAt = instant(t, "2026-01-14T20:50:00-05:00") }, []models.Effect{leftOut("p1", LeftOutNextDay)}},
-		{"the day is used up", noon, models.DueReminder, func(s *Input) { s.State.Initiated.Sent = 2 }, []models.Effect{leftOut("p1", MissedDailyLimit)}},
-		{"the day's other prompt is to come", noon, models.DueFeedbackTimeout, func(s *Input) { s.State.Schedules = []models.Schedule{slotAt(t, "2026-01-15T18:00:00-05:00")} },
-			[]models.Effect{leftOut("p1", MissedDailyLimit)}},
-		{"tomorrow's prompt is to come", noon, models.DueFeedbackTimeout, func(s *Input) { s.State.Schedules = []models.Schedule{slotAt(t, "2026-01-16T18:00:00-05:00")} },
-			[]models.Effect{counted(both), clearPending, question}},
-		{"one text a week", noon, models.DueReminder, func(s *Input) { s.State.Initiated.Unanswered, s.State.Initiated.Asked = 9, true },
-			[]models.Effect{leftOut("p1", MissedBackedOff)}},
+		{"question first", noon, wire.DueFeedbackTimeout, func(s *Input) { s.State.Due = []wire.Due{later} },
+			[]wire.Effect{counted(both), clearPending, clearDue(wire.DueReminder), leftOut("p1", LeftOutOneFollowUp), question}},
+		{"reminder first", noon, wire.DueReminder, func(s *Input) { s.State.Due = []wire.Due{timeout} },
+			[]wire.Effect{counted(both), clearPending, clearDue(wire.DueFeedbackTimeout), leftOut("p1", LeftOutOneFollowUp), reminder}},
+		{"question alone", noon, wire.DueFeedbackTimeout, nil, []wire.Effect{counted(both), clearPending, question}},
+		{"question after the reminder", noon, wire.DueFeedbackTimeout, func(s *Input) { s.State.Pending = nil },
+			[]wire.Effect{leftOut("p1", LeftOutOneFollowUp)}},
+		{"follow-up after the question", noon, wire.DueFeedbackFollowup, func(s *Input) { s.State.Pending = nil },
+			[]wire.Effect{leftOut("p1", LeftOutOneFollowUp)}},
+		{"question in quiet hours", "2026-01-15T22:00:00-05:00", wire.DueFeedbackTimeout, nil, []wire.Effect{leftOut("p1", LeftOutNextDay)}},
+		{"reminder in quiet hours", "2026-01-15T22:00:00-05:00", wire.DueReminder, nil, []wire.Effect{leftOut("p1", LeftOutNextDay)}},
+		{"reminder of yesterday's prompt", morning, wire.DueReminder,
+			func(s *Input) { s.State.Pending.SentAt = instant(t, "2026-01-14T20:50:00-05:00") }, []wire.Effect{leftOut("p1", LeftOutNextDay)}},
+		{"the day is used up", noon, wire.DueReminder, func(s *Input) { s.State.Initiated.Sent = 2 }, []wire.Effect{leftOut("p1", MissedDailyLimit)}},
+		{"the day's other prompt is to come", noon, wire.DueFeedbackTimeout, func(s *Input) { s.State.Schedules = []wire.Schedule{slotAt(t, "2026-01-15T18:00:00-05:00")} },
+			[]wire.Effect{leftOut("p1", MissedDailyLimit)}},
+		{"tomorrow's prompt is to come", noon, wire.DueFeedbackTimeout, func(s *Input) { s.State.Schedules = []wire.Schedule{slotAt(t, "2026-01-16T18:00:00-05:00")} },
+			[]wire.Effect{counted(both), clearPending, question}},
+		{"one text a week", noon, wire.DueReminder, func(s *Input) { s.State.Initiated.Unanswered, s.State.Initiated.Asked = 9, true },
+			[]wire.Effect{leftOut("p1", MissedBackedOff)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := rationed(t, c.now)
-			s.State.Mode, s.State.Initiated = models.ModeFeedback, ofPrompt
-			s.State.Pending = &models.PendingPrompt{PromptID: "p1", SentAt: instant(t, "2026-01-15T08:00:00-05:00")}
+			s.State.Mode, s.State.Initiated = wire.ModeFeedback, ofPrompt
+			s.State.Pending = &wire.PendingPrompt{PromptID: "p1", SentAt: instant(t, "2026-01-15T08:00:00-05:00")}
 			if c.change != nil {
 				c.change(&s)
 			}
@@ -141,9 +141,9 @@ func TestOneFollowUp(t *testing.T) {
 }
 
 // slotAt is a schedule whose next prompt goes out at an instant.
-func slotAt(t require.TestingT, at string) models.Schedule {
+func slotAt(t require.TestingT, at string) wire.Schedule {
 	schedule := fixedAt("18:00")
-	schedule.Next = models.Slot{Date: at[:len(time.DateOnly)], TargetAt: instant(t, at), SendAt: instant(t, at)}
+	schedule.Next = wire.Slot{Date: at[:len(time.DateOnly)], TargetAt: instant(t, at), SendAt: instant(t, at)}
 	return schedule
 }
 
@@ -151,43 +151,43 @@ func slotAt(t require.TestingT, at string) models.Schedule {
 // its follow-up, within the day's texts.
 func TestQuestionWithoutPrompt(t *testing.T) {
 	s := rationed(t, noon)
-	s.State.Mode = models.ModeFeedback
-	require.Equal(t, []models.Effect{
-		counted(models.Initiated{Date: "2026-01-15", Sent: 1}), setDue(models.DueFeedbackFollowup, "", s.Now.Add(3*time.Hour)),
-		turn(models.TurnPlan{Kind: models.TurnFeedbackQuestion}),
-	}, decide(t, s, dueEvent(models.DueFeedbackTimeout, "")).Effects)
-	s.State.Initiated = models.Initiated{Date: "2026-01-15", Sent: 2}
-	require.Empty(t, decide(t, s, dueEvent(models.DueFeedbackTimeout, "")).Effects)
+	s.State.Mode = wire.ModeFeedback
+	require.Equal(t, []wire.Effect{
+		counted(wire.Initiated{Date: "2026-01-15", Sent: 1}), setDue(wire.DueFeedbackFollowup, "", s.Now.Add(3*time.Hour)),
+		turn(wire.TurnPlan{Kind: wire.TurnFeedbackQuestion}),
+	}, decide(t, s, dueEvent(wire.DueFeedbackTimeout, "")).Effects)
+	s.State.Initiated = wire.Initiated{Date: "2026-01-15", Sent: 2}
+	require.Empty(t, decide(t, s, dueEvent(wire.DueFeedbackTimeout, "")).Effects)
 }
 
 // TestInitiatedIsCounted: what an event does to the count.
 func TestInitiatedIsCounted(t *testing.T) {
-	before := models.Initiated{Date: "2026-01-15", Sent: 1, Unanswered: 7, LastDate: "2026-01-14", Asked: true}
-	heard := models.Initiated{Date: "2026-01-15", Sent: 1}
-	sent := models.Initiated{Date: "2026-01-15", Sent: 1, Unanswered: 8, LastDate: "2026-01-15", Asked: true}
-	prompt := models.TurnPlan{Kind: models.TurnPrompt, PromptID: "p1"}
+	before := wire.Initiated{Date: "2026-01-15", Sent: 1, Unanswered: 7, LastDate: "2026-01-14", Asked: true}
+	heard := wire.Initiated{Date: "2026-01-15", Sent: 1}
+	sent := wire.Initiated{Date: "2026-01-15", Sent: 1, Unanswered: 8, LastDate: "2026-01-15", Asked: true}
+	prompt := wire.TurnPlan{Kind: wire.TurnPrompt, PromptID: "p1"}
 	for _, c := range []struct {
 		name   string
-		ev     models.Event
+		ev     wire.Event
 		change func(*Input)
-		want   models.Initiated
+		want   wire.Initiated
 	}{
-		{"a text", models.Event{Kind: models.EventTexts}, func(s *Input) { *s = waiting(*s, 0) }, heard},
-		{"HELP", models.Event{Kind: models.EventHelp}, nil, heard},
-		{"START", models.Event{Kind: models.EventStatus, Status: models.StatusActive, Confirm: true}, nil, heard},
-		{"an operator's resume", models.Event{Kind: models.EventStatus, Status: models.StatusActive}, nil, before},
-		{"a prompt", models.Event{Kind: models.EventPromptSent, Plan: prompt, At: instant(t, noon)}, nil, sent},
-		{"a prompt of a day that counted", models.Event{Kind: models.EventPromptSent, Plan: prompt, At: instant(t, noon)},
-			func(s *Input) { s.State.Initiated.LastDate = "2026-01-15" }, models.Initiated{Date: "2026-01-15", Sent: 1, Unanswered: 7, LastDate: "2026-01-15", Asked: true}},
-		{"a prompt that a text overtook", models.Event{Kind: models.EventPromptSent, Plan: prompt, At: instant(t, noon).Add(-time.Minute)},
+		{"a text", wire.Event{Kind: wire.EventTexts}, func(s *Input) { *s = waiting(*s, 0) }, heard},
+		{"HELP", wire.Event{Kind: wire.EventHelp}, nil, heard},
+		{"START", wire.Event{Kind: wire.EventStatus, Status: wire.StatusActive, Confirm: true}, nil, heard},
+		{"an operator's resume", wire.Event{Kind: wire.EventStatus, Status: wire.StatusActive}, nil, before},
+		{"a prompt", wire.Event{Kind: wire.EventPromptSent, Plan: prompt, At: instant(t, noon)}, nil, sent},
+		{"a prompt of a day that counted", wire.Event{Kind: wire.EventPromptSent, Plan: prompt, At: instant(t, noon)},
+			func(s *Input) { s.State.Initiated.LastDate = "2026-01-15" }, wire.Initiated{Date: "2026-01-15", Sent: 1, Unanswered: 7, LastDate: "2026-01-15", Asked: true}},
+		{"a prompt that a text overtook", wire.Event{Kind: wire.EventPromptSent, Plan: prompt, At: instant(t, noon).Add(-time.Minute)},
 			func(s *Input) { *s = waiting(*s, 0) }, before},
-		{"a prompt that failed", models.Event{Kind: models.EventPromptFailed, Plan: prompt}, nil,
-			models.Initiated{Date: "2026-01-15", Unanswered: 7, LastDate: "2026-01-14", Asked: true}},
-		{"a check-in", models.Event{Kind: models.EventCheckInSent, At: instant(t, noon)}, nil,
-			models.Initiated{Date: "2026-01-15", Sent: 2, Unanswered: 8, LastDate: "2026-01-15", Asked: true}},
-		{"the question whether to write less", models.Event{Kind: models.EventAskLessSent, At: instant(t, noon)},
+		{"a prompt that failed", wire.Event{Kind: wire.EventPromptFailed, Plan: prompt}, nil,
+			wire.Initiated{Date: "2026-01-15", Unanswered: 7, LastDate: "2026-01-14", Asked: true}},
+		{"a check-in", wire.Event{Kind: wire.EventCheckInSent, At: instant(t, noon)}, nil,
+			wire.Initiated{Date: "2026-01-15", Sent: 2, Unanswered: 8, LastDate: "2026-01-15", Asked: true}},
+		{"the question whether to write less", wire.Event{Kind: wire.EventAskLessSent, At: instant(t, noon)},
 			func(s *Input) { s.State.Initiated.Asked = false }, sent},
-		{"an operator's message", models.Event{Kind: models.EventSend, OutboxID: "o1"}, nil, before},
+		{"an operator's message", wire.Event{Kind: wire.EventSend, OutboxID: "o1"}, nil, before},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := rationed(t, noon)
@@ -197,19 +197,19 @@ func TestInitiatedIsCounted(t *testing.T) {
 			}
 			got := s.State.Initiated
 			for _, effect := range decide(t, s, c.ev).Effects {
-				if effect.Kind == models.EffectCountInitiated {
+				if effect.Kind == wire.EffectCountInitiated {
 					got = effect.Initiated
 				}
 			}
 			require.Equal(t, c.want, got)
 			s.Rules.MaxInitiated, s.Rules.BackOff = 0, false
-			require.NotContains(t, kindsOf(decide(t, s, c.ev)), models.EffectCountInitiated, "nothing is counted without a limit")
+			require.NotContains(t, kindsOf(decide(t, s, c.ev)), wire.EffectCountInitiated, "nothing is counted without a limit")
 		})
 	}
 }
 
-func kindsOf(d models.Decision) []models.EffectKind {
-	var kinds []models.EffectKind
+func kindsOf(d wire.Decision) []wire.EffectKind {
+	var kinds []wire.EffectKind
 	for _, effect := range d.Effects {
 		kinds = append(kinds, effect.Kind)
 	}
@@ -225,15 +225,15 @@ func TestCheckInIsPutOff(t *testing.T) {
 		want   string // when it is due; empty: it is written now; ask: the question goes out
 	}{
 		{"nothing sent", nil, ""},
-		{"used up", func(s *Input) { s.State.Initiated = models.Initiated{Date: "2026-01-15", Sent: 2} }, "2026-01-16T08:00:00-05:00"},
+		{"used up", func(s *Input) { s.State.Initiated = wire.Initiated{Date: "2026-01-15", Sent: 2} }, "2026-01-16T08:00:00-05:00"},
 		{"kept for a prompt", func(s *Input) {
-			s.Rules.MaxInitiated, s.State.Schedules = 1, []models.Schedule{slotAt(t, "2026-01-15T18:00:00-05:00")}
+			s.Rules.MaxInitiated, s.State.Schedules = 1, []wire.Schedule{slotAt(t, "2026-01-15T18:00:00-05:00")}
 		}, "2026-01-16T08:00:00-05:00"},
-		{"every second day", func(s *Input) { s.State.Initiated = models.Initiated{Unanswered: 3, LastDate: "2026-01-14"} }, "2026-01-16T08:00:00-05:00"},
+		{"every second day", func(s *Input) { s.State.Initiated = wire.Initiated{Unanswered: 3, LastDate: "2026-01-14"} }, "2026-01-16T08:00:00-05:00"},
 		{"once a week", func(s *Input) {
-			s.State.Initiated = models.Initiated{Unanswered: 8, LastDate: "2026-01-14", Asked: true}
+			s.State.Initiated = wire.Initiated{Unanswered: 8, LastDate: "2026-01-14", Asked: true}
 		}, "2026-01-21T08:00:00-05:00"},
-		{"seven days", func(s *Input) { s.State.Initiated = models.Initiated{Unanswered: 7, LastDate: "2026-01-12"} }, "ask"},
+		{"seven days", func(s *Input) { s.State.Initiated = wire.Initiated{Unanswered: 7, LastDate: "2026-01-12"} }, "ask"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := rationed(t, noon)
@@ -242,13 +242,13 @@ func TestCheckInIsPutOff(t *testing.T) {
 				c.change(&s)
 			}
 			got := ""
-			for _, effect := range decide(t, s, dueEvent(models.DueCheckIn, "")).Effects {
+			for _, effect := range decide(t, s, dueEvent(wire.DueCheckIn, "")).Effects {
 				switch {
-				case effect.Kind == models.EffectStartTurn && effect.Turn.Kind == models.TurnAskLess:
+				case effect.Kind == wire.EffectStartTurn && effect.Turn.Kind == wire.TurnAskLess:
 					got = "ask"
-				case effect.Kind == models.EffectStartTurn:
+				case effect.Kind == wire.EffectStartTurn:
 					got = ""
-				case effect.Kind == models.EffectSetDue:
+				case effect.Kind == wire.EffectSetDue:
 					got = effect.Due.At.In(zoneNamed(t, home)).Format(time.RFC3339)
 				}
 			}

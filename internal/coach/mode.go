@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // planTransition answers the transition_state tool. Every transition becomes a
 // due time, an immediate one a time that has passed already, so that the mode
 // changes between turns only; the newest one replaces any other.
-func planTransition(s Input, target models.Mode, delay time.Duration) (models.Decision, error) {
+func planTransition(s Input, target wire.Mode, delay time.Duration) (wire.Decision, error) {
 	if !target.Known() {
-		return refuseAsk("target_state %s is not a state; allowed: %s, %s", quoteValue(string(target)), models.ModeIntake, models.ModeFeedback), nil
+		return refuseAsk("target_state %s is not a state; allowed: %s, %s", quoteValue(string(target)), wire.ModeIntake, wire.ModeFeedback), nil
 	}
 	if delay < 0 {
 		return refuseAsk("delay_minutes must be 0 or more"), nil
@@ -23,47 +23,47 @@ func planTransition(s Input, target models.Mode, delay time.Duration) (models.De
 	if delay > 0 {
 		zone, err := s.loadZone("")
 		if err != nil {
-			return models.Decision{}, fmt.Errorf("telling when the transition applies: %w", err)
+			return wire.Decision{}, fmt.Errorf("telling when the transition applies: %w", err)
 		}
 		applies = "at " + at.In(zone).Format(time.RFC3339)
 	}
 	note, err := json.Marshal(struct {
-		OK      bool        `json:"ok"`
-		Target  models.Mode `json:"target_state"`
-		Applies string      `json:"applies"`
+		OK      bool      `json:"ok"`
+		Target  wire.Mode `json:"target_state"`
+		Applies string    `json:"applies"`
 	}{true, target, applies})
 	if err != nil {
-		return models.Decision{}, fmt.Errorf("writing the tool result: %w", err)
+		return wire.Decision{}, fmt.Errorf("writing the tool result: %w", err)
 	}
 	p := s.newPlan()
-	p.clearDue(models.DueDelayedTransition)
-	p.setDue(models.DueDelayedTransition, string(target), at)
-	return models.Decision{Effects: p.effects, Note: string(note)}, nil
+	p.clearDue(wire.DueDelayedTransition)
+	p.setDue(wire.DueDelayedTransition, string(target), at)
+	return wire.Decision{Effects: p.effects, Note: string(note)}, nil
 }
 
 // setOperatorMode replaces what the model had planned by an operator's setting.
-func setOperatorMode(s Input, mode models.Mode) models.Decision {
+func setOperatorMode(s Input, mode wire.Mode) wire.Decision {
 	if !mode.Known() {
-		return refuseAsk("target_state %s is not a state; allowed: %s, %s", quoteValue(string(mode)), models.ModeIntake, models.ModeFeedback)
+		return refuseAsk("target_state %s is not a state; allowed: %s, %s", quoteValue(string(mode)), wire.ModeIntake, wire.ModeFeedback)
 	}
 	p := s.newPlan()
-	p.clearDue(models.DueDelayedTransition)
+	p.clearDue(wire.DueDelayedTransition)
 	s.enterMode(p, mode)
 	return p.toDecision()
 }
 
 // enterMode changes the mode; entering the mode that holds already changes
 // nothing, not even what it waits for.
-func (s Input) enterMode(p *plan, mode models.Mode) {
+func (s Input) enterMode(p *plan, mode wire.Mode) {
 	if mode == s.State.Mode {
 		return
 	}
 	switch mode {
-	case models.ModeIntake:
-		p.addEffect(models.Effect{Kind: models.EffectSetMode, Mode: mode})
-		p.clearDue(models.DueFeedbackTimeout, models.DueFeedbackFollowup)
-	case models.ModeFeedback:
-		p.addEffect(models.Effect{Kind: models.EffectSetMode, Mode: mode})
+	case wire.ModeIntake:
+		p.addEffect(wire.Effect{Kind: wire.EffectSetMode, Mode: mode})
+		p.clearDue(wire.DueFeedbackTimeout, wire.DueFeedbackFollowup)
+	case wire.ModeFeedback:
+		p.addEffect(wire.Effect{Kind: wire.EffectSetMode, Mode: mode})
 		var promptID string
 		if s.State.Pending != nil {
 			promptID = s.State.Pending.PromptID
@@ -75,23 +75,23 @@ func (s Input) enterMode(p *plan, mode models.Mode) {
 // awaitFeedback starts the wait for the person's word on a prompt. Without
 // coaching nothing waits: the question could not be asked.
 func (s Input) awaitFeedback(p *plan, promptID string) {
-	p.clearDue(models.DueFeedbackTimeout, models.DueFeedbackFollowup)
+	p.clearDue(wire.DueFeedbackTimeout, wire.DueFeedbackFollowup)
 	if s.isActive() {
-		p.setDueAfter(models.DueFeedbackTimeout, promptID, s.Now, s.Rules.FeedbackTimeout)
+		p.setDueAfter(wire.DueFeedbackTimeout, promptID, s.Now, s.Rules.FeedbackTimeout)
 	}
 }
 
 // handleDueAutoFeedback enters feedback when a prompt has no answer so far (an
 // answer would have cleared this due time), so the next text is taken as
 // feedback.
-func handleDueAutoFeedback(s Input, promptID string) models.Decision {
+func handleDueAutoFeedback(s Input, promptID string) wire.Decision {
 	voided := s.State.Pending != nil && s.State.Pending.PromptID != promptID
 	if voided || !s.canSpeakFirst() {
-		return models.Decision{}
+		return wire.Decision{}
 	}
 	p := s.newPlan()
-	if s.State.Mode != models.ModeFeedback {
-		p.addEffect(models.Effect{Kind: models.EffectSetMode, Mode: models.ModeFeedback})
+	if s.State.Mode != wire.ModeFeedback {
+		p.addEffect(wire.Effect{Kind: wire.EffectSetMode, Mode: wire.ModeFeedback})
 	}
 	s.awaitFeedback(p, promptID)
 	return p.toDecision()
@@ -99,13 +99,13 @@ func handleDueAutoFeedback(s Input, promptID string) models.Decision {
 
 // handleDueFeedback breaks the silence in feedback. One question, one follow-up
 // later, then nothing; in quiet hours either waits for their end.
-func handleDueFeedback(s Input, due models.Due, kind models.TurnKind) (models.Decision, error) {
-	if s.State.Mode != models.ModeFeedback || !s.canSpeakFirst() {
-		return models.Decision{}, nil
+func handleDueFeedback(s Input, due wire.Due, kind wire.TurnKind) (wire.Decision, error) {
+	if s.State.Mode != wire.ModeFeedback || !s.canSpeakFirst() {
+		return wire.Decision{}, nil
 	}
 	quiet, err := s.Opens()
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	p := s.newPlan()
 	left, err := s.leaveOutFollowUp(p, due.Ref, quiet)
@@ -120,10 +120,10 @@ func handleDueFeedback(s Input, due models.Due, kind models.TurnKind) (models.De
 	switch {
 	case s.hasOneFollowUp(due.Ref):
 		p.clearPending(s.State)
-		s.leaveOutOthers(p, due.Ref, models.DueReminder)
-	case due.Kind == models.DueFeedbackTimeout:
-		p.setDueAfter(models.DueFeedbackFollowup, due.Ref, s.Now, s.Rules.FeedbackFollowup)
+		s.leaveOutOthers(p, due.Ref, wire.DueReminder)
+	case due.Kind == wire.DueFeedbackTimeout:
+		p.setDueAfter(wire.DueFeedbackFollowup, due.Ref, s.Now, s.Rules.FeedbackFollowup)
 	}
-	p.startTurn(models.TurnPlan{Kind: kind, PromptID: due.Ref})
+	p.startTurn(wire.TurnPlan{Kind: kind, PromptID: due.Ref})
 	return p.toDecision(), nil
 }

@@ -5,38 +5,38 @@ import (
 	"slices"
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // replaceSchedule gives a schedule other times. It keeps its id and the dates that
 // have had a prompt, so no date gets a second one. What has come before is acted on
 // first.
-func replaceSchedule(s Input, ask models.ScheduleAsk) (models.Decision, error) {
+func replaceSchedule(s Input, ask wire.ScheduleAsk) (wire.Decision, error) {
 	i := s.indexOf(ask.ID)
 	if i < 0 {
 		return refuseAsk("%s; %s", unknownID(ask.ID), s.scheduleIDs()), nil
 	}
 	if was := s.State.Schedules[i]; ask.Based != nil && !hasSameTimes(was, *ask.Based) {
-		return refuseAsk(models.ScheduleChanged), nil
+		return refuseAsk(wire.ScheduleChanged), nil
 	}
 	ask.NewID = ask.ID
 	wanted, refusal := s.scheduleOf(ask)
 	if refusal != "" {
-		return models.Decision{Refused: refusal}, nil
+		return wire.Decision{Refused: refusal}, nil
 	}
-	isOther := func(had models.Schedule) bool { return had.ID != ask.ID && isSameSchedule(had, wanted) }
+	isOther := func(had wire.Schedule) bool { return had.ID != ask.ID && isSameSchedule(had, wanted) }
 	if slices.ContainsFunc(s.State.Schedules, isOther) {
 		return refuseAsk("%s: there is a schedule at that time already", fieldOfTime(wanted)), nil
 	}
 	p := s.newPlan()
-	then, err := s.passDue(p, func(had models.Schedule) bool { return had.ID == ask.ID })
+	then, err := s.passDue(p, func(had wire.Schedule) bool { return had.ID == ask.ID })
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	was := then.State.Schedules[i]
 	if slices.Contains(then.held, was.ID) {
 		p.addMissed(was.ID, was.Next, MissedMoved)
-		was.LastDate, was.Next = was.Next.Date, models.Slot{}
+		was.LastDate, was.Next = was.Next.Date, wire.Slot{}
 	}
 	wanted.LastDate, wanted.LastAt = was.LastDate, was.LastAt
 	out, err := placeSchedule(then.Input, "changed", wanted, ask.ByOperator)
@@ -44,7 +44,7 @@ func replaceSchedule(s Input, ask models.ScheduleAsk) (models.Decision, error) {
 		return out, err
 	}
 	for j, effect := range out.Effects {
-		if effect.Kind == models.EffectPutSchedule {
+		if effect.Kind == wire.EffectPutSchedule {
 			placed := s.recordMoved(p, was, *effect.Schedule)
 			out.Effects[j].Schedule = &placed
 		}
@@ -56,7 +56,7 @@ func replaceSchedule(s Input, ask models.ScheduleAsk) (models.Decision, error) {
 // moveNext moves the next prompt of a schedule alone; those after it keep their
 // times. It is not moved into quiet hours, onto a date that has had its prompt, or
 // beyond the prompt that follows it.
-func moveNext(s Input, ask models.ScheduleAsk) (models.Decision, error) {
+func moveNext(s Input, ask wire.ScheduleAsk) (wire.Decision, error) {
 	i := s.indexOf(ask.ID)
 	if i < 0 {
 		return refuseAsk("%s; %s", unknownID(ask.ID), s.scheduleIDs()), nil
@@ -69,17 +69,17 @@ func moveNext(s Input, ask models.ScheduleAsk) (models.Decision, error) {
 		return refuseAsk("to: must be in the future"), nil
 	}
 	if refusal, err := s.refuseQuiet("to", to, schedule); err != nil || refusal != "" {
-		return models.Decision{Refused: refusal}, err
+		return wire.Decision{Refused: refusal}, err
 	}
 	following := schedule
 	following.LastDate = schedule.Next.Date
 	after, err := s.nextSlot(following, schedule.Next.TargetAt)
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	zone, err := s.loadZone(schedule.Zone)
 	if err != nil {
-		return models.Decision{}, fmt.Errorf("moving a prompt of schedule %s: %w", schedule.ID, err)
+		return wire.Decision{}, fmt.Errorf("moving a prompt of schedule %s: %w", schedule.ID, err)
 	}
 	switch {
 	case !to.Before(after.SendAt):
@@ -90,23 +90,23 @@ func moveNext(s Input, ask models.ScheduleAsk) (models.Decision, error) {
 	schedule.Next.TargetAt, schedule.Next.SendAt = to, to
 	decision, err := scheduleNote(s, "moved", schedule)
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	p := s.newPlan()
 	p.putSchedule(schedule)
-	p.setDue(models.DueDailyPrompt, schedule.ID, to)
+	p.setDue(wire.DueDailyPrompt, schedule.ID, to)
 	decision.Effects = p.effects
 	return decision, nil
 }
 
 // indexOf finds a schedule by its id; -1 where there is none.
 func (s Input) indexOf(id string) int {
-	return slices.IndexFunc(s.State.Schedules, func(had models.Schedule) bool { return had.ID == id })
+	return slices.IndexFunc(s.State.Schedules, func(had wire.Schedule) bool { return had.ID == id })
 }
 
 // fieldOfTime names the field that holds a schedule's time.
-func fieldOfTime(schedule models.Schedule) string {
-	if schedule.Type == models.ScheduleRandom {
+func fieldOfTime(schedule wire.Schedule) string {
+	if schedule.Type == wire.ScheduleRandom {
 		return "from"
 	}
 	return "at"
@@ -114,7 +114,7 @@ func fieldOfTime(schedule models.Schedule) string {
 
 // refuseQuiet refuses an instant in the person's quiet hours, in the words of the
 // field that asked for it; empty: it is not quiet then.
-func (s Input) refuseQuiet(field string, at time.Time, schedule models.Schedule) (string, error) {
+func (s Input) refuseQuiet(field string, at time.Time, schedule wire.Schedule) (string, error) {
 	zones, err := s.quietZones()
 	if err != nil {
 		return "", fmt.Errorf("finding the participant's quiet hours: %w", err)

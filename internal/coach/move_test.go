@@ -5,19 +5,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // operatorAsk is what an operator asks for at noon of a person with one schedule at
 // 18:00 that has had no prompt today.
-func operatorAsk(t *testing.T, ask models.ScheduleAsk, change func(*Input)) models.Decision {
+func operatorAsk(t *testing.T, ask wire.ScheduleAsk, change func(*Input)) wire.Decision {
 	s := withSlot(t, noon, fixedAt("18:00"), "2026-01-14T17:50:00-05:00")
 	s.Rules.Quiet = QuietHours{From: 21 * 60, To: 8 * 60}
 	had := s.State.Schedules[0]
 	s.State.Schedules = nil
-	created := scheduleTool(t, s, create(models.ScheduleAsk{NewID: had.ID, Type: had.Type, At: had.At}))
-	s.State.Schedules = []models.Schedule{*created.Effects[0].Schedule}
-	s.State.Due = []models.Due{created.Effects[1].Due}
+	created := scheduleTool(t, s, create(wire.ScheduleAsk{NewID: had.ID, Type: had.Type, At: had.At}))
+	s.State.Schedules = []wire.Schedule{*created.Effects[0].Schedule}
+	s.State.Due = []wire.Due{created.Effects[1].Due}
 	if change != nil {
 		change(&s)
 	}
@@ -28,8 +28,8 @@ func operatorAsk(t *testing.T, ask models.ScheduleAsk, change func(*Input)) mode
 	return scheduleTool(t, s, ask)
 }
 
-func move(t *testing.T, to string) models.ScheduleAsk {
-	return models.ScheduleAsk{Action: models.ScheduleMove, MoveTo: instant(t, to)}
+func move(t *testing.T, to string) wire.ScheduleAsk {
+	return wire.ScheduleAsk{Action: wire.ScheduleMove, MoveTo: instant(t, to)}
 }
 
 // A moved prompt goes out at the new time; the one after it keeps its own.
@@ -38,13 +38,13 @@ func TestMoveNextPrompt(t *testing.T) {
 	require.Empty(t, got.Refused)
 	put := *got.Effects[0].Schedule
 	require.Equal(t, "18:00", put.At)
-	require.Equal(t, models.Slot{Date: "2026-01-15", TargetAt: instant(t, "2026-01-15T19:30:00-05:00"), SendAt: instant(t, "2026-01-15T19:30:00-05:00")}, put.Next)
-	require.Equal(t, setDue(models.DueDailyPrompt, put.ID, put.Next.SendAt), got.Effects[1])
+	require.Equal(t, wire.Slot{Date: "2026-01-15", TargetAt: instant(t, "2026-01-15T19:30:00-05:00"), SendAt: instant(t, "2026-01-15T19:30:00-05:00")}, put.Next)
+	require.Equal(t, setDue(wire.DueDailyPrompt, put.ID, put.Next.SendAt), got.Effects[1])
 
 	s := withSlot(t, "2026-01-15T19:30:00-05:00", fixedAt("18:00"), "2026-01-14T17:50:00-05:00")
-	s.State.Schedules = []models.Schedule{put}
-	sent := decide(t, s, models.Event{Kind: models.EventDue, Due: models.Due{Kind: models.DueDailyPrompt, Ref: put.ID, At: put.Next.SendAt}})
-	require.Equal(t, models.EffectStartTurn, sent.Effects[len(sent.Effects)-1].Kind)
+	s.State.Schedules = []wire.Schedule{put}
+	sent := decide(t, s, wire.Event{Kind: wire.EventDue, Due: wire.Due{Kind: wire.DueDailyPrompt, Ref: put.ID, At: put.Next.SendAt}})
+	require.Equal(t, wire.EffectStartTurn, sent.Effects[len(sent.Effects)-1].Kind)
 	require.Equal(t, instant(t, "2026-01-16T17:50:00-05:00"), sent.Effects[0].Schedule.Next.SendAt)
 }
 
@@ -59,7 +59,7 @@ func TestMoveIsRefused(t *testing.T) {
 		{"a second one of a date", "2026-01-15T19:00:00-05:00", "to: the prompt of that date has gone out", func(s *Input) {
 			s.State.Schedules[0].LastAt, s.State.Schedules[0].LastDate = instant(t, "2026-01-15T09:00:00-05:00"), "2026-01-14"
 		}},
-		{"paused", "2026-01-15T19:00:00-05:00", "to: no prompt is planned, because the participant is paused", func(s *Input) { s.State.Status = models.StatusPaused }},
+		{"paused", "2026-01-15T19:00:00-05:00", "to: no prompt is planned, because the participant is paused", func(s *Input) { s.State.Status = wire.StatusPaused }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := operatorAsk(t, move(t, tt.to), tt.change)
@@ -67,46 +67,46 @@ func TestMoveIsRefused(t *testing.T) {
 			require.Empty(t, got.Effects)
 		})
 	}
-	require.Contains(t, operatorAsk(t, models.ScheduleAsk{Action: models.ScheduleMove, ID: "s77"}, nil).Refused, `there is no schedule "s77"`)
+	require.Contains(t, operatorAsk(t, wire.ScheduleAsk{Action: wire.ScheduleMove, ID: "s77"}, nil).Refused, `there is no schedule "s77"`)
 }
 
 // A change keeps id and dates; what a person may choose in quiet hours an operator
 // may not, and the fields have the names of the API.
 func TestReplaceSchedule(t *testing.T) {
-	replace := func(ask models.ScheduleAsk, change func(*Input)) models.Decision {
-		ask.Action = models.ScheduleReplace
+	replace := func(ask wire.ScheduleAsk, change func(*Input)) wire.Decision {
+		ask.Action = wire.ScheduleReplace
 		return operatorAsk(t, ask, change)
 	}
 	had := func(s *Input) {
 		s.State.Schedules[0].LastAt, s.State.Schedules[0].LastDate = instant(t, "2026-01-15T09:00:00-05:00"), "2026-01-15"
 	}
-	got := replace(models.ScheduleAsk{Type: models.ScheduleFixed, At: "19:00"}, had)
+	got := replace(wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "19:00"}, had)
 	require.Empty(t, got.Refused)
 	put := *got.Effects[0].Schedule
 	require.Equal(t, []any{"19:00", "2026-01-15", instant(t, "2026-01-16T18:50:00-05:00")}, []any{put.At, put.LastDate, put.Next.SendAt})
 	require.Equal(t, put.ID, got.Effects[1].Due.Ref)
 
-	based := models.Schedule{Type: put.Type, At: put.At, Zone: put.Zone}
-	stale := replace(models.ScheduleAsk{Type: models.ScheduleFixed, At: "19:30", Based: &based}, had)
-	require.Equal(t, models.ScheduleChanged, stale.Refused)
+	based := wire.Schedule{Type: put.Type, At: put.At, Zone: put.Zone}
+	stale := replace(wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "19:30", Based: &based}, had)
+	require.Equal(t, wire.ScheduleChanged, stale.Refused)
 	require.Empty(t, stale.Effects)
 	isNow := func(s *Input) { based = s.State.Schedules[0] }
-	require.Empty(t, replace(models.ScheduleAsk{Type: models.ScheduleFixed, At: "19:30", Based: &based}, isNow).Refused)
+	require.Empty(t, replace(wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "19:30", Based: &based}, isNow).Refused)
 
-	for want, ask := range map[string]models.ScheduleAsk{
-		"at: the prompt would go out at 07:55 EST": {Type: models.ScheduleFixed, At: "08:05"},
-		"at is missing":         {Type: models.ScheduleFixed},
-		"from and to are equal": {Type: models.ScheduleRandom, From: "10:00", To: "10:00"},
-		"timezone: \"Mars\"":    {Type: models.ScheduleFixed, At: "19:00", Zone: "Mars"},
-		"the window 22:00-23:00 lies wholly in the quiet hours 21:": {Type: models.ScheduleRandom, From: "22:00", To: "23:00"},
+	for want, ask := range map[string]wire.ScheduleAsk{
+		"at: the prompt would go out at 07:55 EST": {Type: wire.ScheduleFixed, At: "08:05"},
+		"at is missing":         {Type: wire.ScheduleFixed},
+		"from and to are equal": {Type: wire.ScheduleRandom, From: "10:00", To: "10:00"},
+		"timezone: \"Mars\"":    {Type: wire.ScheduleFixed, At: "19:00", Zone: "Mars"},
+		"the window 22:00-23:00 lies wholly in the quiet hours 21:": {Type: wire.ScheduleRandom, From: "22:00", To: "23:00"},
 	} {
 		got := replace(ask, nil)
 		require.Contains(t, got.Refused, want)
 		require.Empty(t, got.Effects)
 	}
-	twin := replace(models.ScheduleAsk{Type: models.ScheduleFixed, At: "19:00"}, func(s *Input) {
-		s.State.Schedules = append(s.State.Schedules, models.Schedule{ID: "s5", Type: models.ScheduleFixed, At: "19:00"})
+	twin := replace(wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "19:00"}, func(s *Input) {
+		s.State.Schedules = append(s.State.Schedules, wire.Schedule{ID: "s5", Type: wire.ScheduleFixed, At: "19:00"})
 	})
 	require.Equal(t, "at: there is a schedule at that time already", twin.Refused)
-	require.Contains(t, operatorAsk(t, create(models.ScheduleAsk{Type: models.ScheduleFixed, At: "05:00"}), nil).Refused, "only the person can choose such a time")
+	require.Contains(t, operatorAsk(t, create(wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "05:00"}), nil).Refused, "only the person can choose such a time")
 }

@@ -3,14 +3,14 @@ package coach
 import (
 	"slices"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // passed is a situation in which the slots that had come before a change are acted on.
 type passed struct {
 	Input
 	// turn is the prompt that goes out; it comes after the other effects.
-	turn *models.Effect
+	turn *wire.Effect
 	// held are the schedules whose slot has come and goes out later.
 	held []string
 }
@@ -18,7 +18,7 @@ type passed struct {
 // passDue acts on the slots of some schedules that have come and that no worker has
 // acted on, as when they fall due: the newest within its grace is sent, the others are
 // recorded. A change of zone or times would find other slots and lose them.
-func (s Input) passDue(p *plan, isAffected func(models.Schedule) bool) (passed, error) {
+func (s Input) passDue(p *plan, isAffected func(wire.Schedule) bool) (passed, error) {
 	out := passed{Input: s}
 	out.State.Schedules, out.State.Due = slices.Clone(s.State.Schedules), slices.Clone(s.State.Due)
 	for _, schedule := range s.State.Schedules {
@@ -41,9 +41,9 @@ func (s Input) passDue(p *plan, isAffected func(models.Schedule) bool) (passed, 
 }
 
 // applySlot adds an effect to the plan and has what follows see it.
-func (s *passed) applySlot(p *plan, effect models.Effect) {
+func (s *passed) applySlot(p *plan, effect wire.Effect) {
 	switch effect.Kind { //nolint:exhaustive // a due prompt has no other effects that matter here
-	case models.EffectStartTurn:
+	case wire.EffectStartTurn:
 		if s.turn != nil {
 			// One prompt is enough at a time.
 			p.addMissed(effect.Turn.ScheduleID, effect.Turn.Slot, MissedMoved)
@@ -51,17 +51,17 @@ func (s *passed) applySlot(p *plan, effect models.Effect) {
 		}
 		s.turn = &effect
 		return
-	case models.EffectPutSchedule:
+	case wire.EffectPutSchedule:
 		s.State.Schedules[s.indexOf(effect.Schedule.ID)] = *effect.Schedule
-	case models.EffectSetDue:
-		s.State.Due = slices.DeleteFunc(s.State.Due, func(due models.Due) bool { return due.Kind == effect.Due.Kind && due.Ref == effect.Due.Ref })
+	case wire.EffectSetDue:
+		s.State.Due = slices.DeleteFunc(s.State.Due, func(due wire.Due) bool { return due.Kind == effect.Due.Kind && due.Ref == effect.Due.Ref })
 		s.State.Due = append(s.State.Due, effect.Due)
 	}
 	p.addEffect(effect)
 }
 
 // finish returns the decision with the prompt that goes out.
-func (s *passed) finish(effects []models.Effect) []models.Effect {
+func (s *passed) finish(effects []wire.Effect) []wire.Effect {
 	if s.turn != nil {
 		effects = append(effects, *s.turn)
 	}
@@ -70,7 +70,7 @@ func (s *passed) finish(effects []models.Effect) []models.Effect {
 
 // recordMoved records the slot that a schedule had where its new one is of a later date,
 // and returns the schedule with that date as done.
-func (s Input) recordMoved(p *plan, was, schedule models.Schedule) models.Schedule {
+func (s Input) recordMoved(p *plan, was, schedule wire.Schedule) wire.Schedule {
 	if was.Next.Date > was.LastDate && s.keepsSlots() && schedule.Next.Date > was.Next.Date {
 		p.addMissed(was.ID, was.Next, MissedMoved)
 		schedule.LastDate = max(schedule.LastDate, was.Next.Date)

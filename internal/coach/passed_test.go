@@ -7,33 +7,33 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // applied is a situation after a decision, as far as slots go, and the dates that had a
 // prompt or a row that says why not.
-func applied(s Input, d models.Decision) (after models.ParticipantState, dates map[string]string) {
+func applied(s Input, d wire.Decision) (after wire.ParticipantState, dates map[string]string) {
 	after, dates = s.State.Clone(), map[string]string{}
-	drop := func(due models.Due) {
-		after.Due = slices.DeleteFunc(after.Due, func(x models.Due) bool { return x.Kind == due.Kind && (due.Ref == "" || x.Ref == due.Ref) })
+	drop := func(due wire.Due) {
+		after.Due = slices.DeleteFunc(after.Due, func(x wire.Due) bool { return x.Kind == due.Kind && (due.Ref == "" || x.Ref == due.Ref) })
 	}
 	for _, effect := range d.Effects {
 		switch effect.Kind {
-		case models.EffectMissPrompt:
+		case wire.EffectMissPrompt:
 			dates[effect.Missed.Slot.Date] = effect.Missed.Reason
-		case models.EffectStartTurn:
-			if effect.Turn.Kind == models.TurnPrompt {
+		case wire.EffectStartTurn:
+			if effect.Turn.Kind == wire.TurnPrompt {
 				dates[effect.Turn.Slot.Date] = "sent"
 			}
-		case models.EffectPutSchedule:
-			i := slices.IndexFunc(after.Schedules, func(x models.Schedule) bool { return x.ID == effect.Schedule.ID })
+		case wire.EffectPutSchedule:
+			i := slices.IndexFunc(after.Schedules, func(x wire.Schedule) bool { return x.ID == effect.Schedule.ID })
 			after.Schedules[i] = *effect.Schedule
-		case models.EffectDropSchedule:
+		case wire.EffectDropSchedule:
 			after.Schedules = nil
-		case models.EffectSetDue:
+		case wire.EffectSetDue:
 			drop(effect.Due)
 			after.Due = append(after.Due, effect.Due)
-		case models.EffectClearDue:
+		case wire.EffectClearDue:
 			drop(effect.Due)
 		}
 	}
@@ -45,32 +45,32 @@ func applied(s Input, d models.Decision) (after models.ParticipantState, dates m
 // why not; a command that ends the prompts leaves a row for each that had come.
 func TestNoSlotIsLostWithoutARow(t *testing.T) {
 	const day = "2026-01-15T00:00:00-05:00"
-	operator := func(ask models.ScheduleAsk) models.Event {
+	operator := func(ask wire.ScheduleAsk) wire.Event {
 		ask.ByOperator = true
-		return models.Event{Kind: models.EventScheduleTool, Schedule: &ask}
+		return wire.Event{Kind: wire.EventScheduleTool, Schedule: &ask}
 	}
-	events := map[string]models.Event{
-		"same clock":  {Kind: models.EventZone, Zone: "America/Toronto"},
-		"west":        {Kind: models.EventZone, Zone: "Pacific/Honolulu"},
-		"east":        {Kind: models.EventZone, Zone: "Asia/Tokyo"},
-		"Europe":      {Kind: models.EventZone, Zone: "Europe/Berlin"},
-		"known":       {Kind: models.EventZone, Zone: "America/New_York"},
-		"later time":  operator(models.ScheduleAsk{Action: models.ScheduleReplace, ID: "s1", Type: models.ScheduleFixed, At: "18:00"}),
-		"earlier":     operator(models.ScheduleAsk{Action: models.ScheduleReplace, ID: "s1", Type: models.ScheduleFixed, At: "08:30"}),
-		"window":      operator(models.ScheduleAsk{Action: models.ScheduleReplace, ID: "s1", Type: models.ScheduleRandom, From: "10:00", To: "12:00"}),
-		"move":        operator(models.ScheduleAsk{Action: models.ScheduleMove, ID: "s1", MoveTo: instant(t, "2026-01-15T19:00:00-05:00")}),
-		"delete":      {Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{Action: models.ScheduleDelete, ID: "s1"}},
-		"create":      {Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{Action: models.ScheduleCreate, NewID: "s1", Type: models.ScheduleFixed, At: "09:00"}},
-		"pause":       {Kind: models.EventPaused},
-		"opt-out":     {Kind: models.EventStatus, Status: models.StatusOptedOut, Confirm: true},
-		"completed":   {Kind: models.EventStatus, Status: models.StatusCompleted},
-		"withdrawn":   {Kind: models.EventStatus, Status: models.StatusWithdrawn},
-		"active":      {Kind: models.EventStatus, Status: models.StatusActive},
-		"taken over":  {Kind: models.EventTakenOver, At: instant(t, "2026-01-20T09:00:00-05:00")},
-		"handed back": {Kind: models.EventHandedBack},
-		"mode":        {Kind: models.EventMode, Mode: models.ModeFeedback},
-		"send":        {Kind: models.EventSend, OutboxID: "o1"},
-		"text":        {Kind: models.EventTexts},
+	events := map[string]wire.Event{
+		"same clock":  {Kind: wire.EventZone, Zone: "America/Toronto"},
+		"west":        {Kind: wire.EventZone, Zone: "Pacific/Honolulu"},
+		"east":        {Kind: wire.EventZone, Zone: "Asia/Tokyo"},
+		"Europe":      {Kind: wire.EventZone, Zone: "Europe/Berlin"},
+		"known":       {Kind: wire.EventZone, Zone: "America/New_York"},
+		"later time":  operator(wire.ScheduleAsk{Action: wire.ScheduleReplace, ID: "s1", Type: wire.ScheduleFixed, At: "18:00"}),
+		"earlier":     operator(wire.ScheduleAsk{Action: wire.ScheduleReplace, ID: "s1", Type: wire.ScheduleFixed, At: "08:30"}),
+		"window":      operator(wire.ScheduleAsk{Action: wire.ScheduleReplace, ID: "s1", Type: wire.ScheduleRandom, From: "10:00", To: "12:00"}),
+		"move":        operator(wire.ScheduleAsk{Action: wire.ScheduleMove, ID: "s1", MoveTo: instant(t, "2026-01-15T19:00:00-05:00")}),
+		"delete":      {Kind: wire.EventScheduleTool, Schedule: &wire.ScheduleAsk{Action: wire.ScheduleDelete, ID: "s1"}},
+		"create":      {Kind: wire.EventScheduleTool, Schedule: &wire.ScheduleAsk{Action: wire.ScheduleCreate, NewID: "s1", Type: wire.ScheduleFixed, At: "09:00"}},
+		"pause":       {Kind: wire.EventPaused},
+		"opt-out":     {Kind: wire.EventStatus, Status: wire.StatusOptedOut, Confirm: true},
+		"completed":   {Kind: wire.EventStatus, Status: wire.StatusCompleted},
+		"withdrawn":   {Kind: wire.EventStatus, Status: wire.StatusWithdrawn},
+		"active":      {Kind: wire.EventStatus, Status: wire.StatusActive},
+		"taken over":  {Kind: wire.EventTakenOver, At: instant(t, "2026-01-20T09:00:00-05:00")},
+		"handed back": {Kind: wire.EventHandedBack},
+		"mode":        {Kind: wire.EventMode, Mode: wire.ModeFeedback},
+		"send":        {Kind: wire.EventSend, OutboxID: "o1"},
+		"text":        {Kind: wire.EventTexts},
 	}
 	for name, ev := range events {
 		for _, points := range []bool{false, true} {
@@ -82,7 +82,7 @@ func TestNoSlotIsLostWithoutARow(t *testing.T) {
 				d := decide(t, s, ev)
 				after, dates := applied(s, d)
 				until := ""
-				if i := slices.IndexFunc(after.Due, func(due models.Due) bool { return due.Kind == models.DueDailyPrompt }); i >= 0 && len(after.Schedules) > 0 {
+				if i := slices.IndexFunc(after.Due, func(due wire.Due) bool { return due.Kind == wire.DueDailyPrompt }); i >= 0 && len(after.Schedules) > 0 {
 					until = after.Schedules[0].Next.Date
 				}
 				for at := slot.SendAt; ; at = at.Add(24 * time.Hour) {

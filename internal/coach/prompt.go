@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // lateness is how far behind its time a prompt may be and still count as on
@@ -32,11 +33,11 @@ const (
 // After an outage all participants' prompts fall due at one instant; they are
 // spread over the minutes that follow like those of people who chose the same
 // minute, so that a participant who writes meanwhile does not wait behind them.
-func handleDuePrompt(s Input, due models.Due) (models.Decision, error) {
+func handleDuePrompt(s Input, due wire.Due) (wire.Decision, error) {
 	id := due.Ref
-	i := slices.IndexFunc(s.State.Schedules, func(schedule models.Schedule) bool { return schedule.ID == id })
+	i := slices.IndexFunc(s.State.Schedules, func(schedule wire.Schedule) bool { return schedule.ID == id })
 	if i < 0 {
-		return models.Decision{}, nil
+		return wire.Decision{}, nil
 	}
 	p := s.newPlan()
 	schedule := s.State.Schedules[i]
@@ -45,7 +46,7 @@ func handleDuePrompt(s Input, due models.Due) (models.Decision, error) {
 	}
 	quiet, start, err := s.judgeNow()
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	var asksLess bool
 	for schedule.Next.Date != "" && !schedule.Next.SendAt.After(s.Now) {
@@ -53,11 +54,11 @@ func handleDuePrompt(s Input, due models.Due) (models.Decision, error) {
 		following := schedule
 		following.LastDate = slot.Date
 		if following.Next, err = s.nextSlot(following, slot.TargetAt); err != nil {
-			return models.Decision{}, err
+			return wire.Decision{}, err
 		}
 		deadline, err := s.promptDeadline(schedule)
 		if err != nil {
-			return models.Decision{}, err
+			return wire.Decision{}, err
 		}
 		reason := s.judgePrompt(schedule, following.Next, quiet, deadline)
 		switch reason {
@@ -84,27 +85,27 @@ func handleDuePrompt(s Input, due models.Due) (models.Decision, error) {
 }
 
 // putOff returns the decision that a schedule's due prompt waits until an instant.
-func (p *plan) putOff(schedule models.Schedule, until time.Time) models.Decision {
+func (p *plan) putOff(schedule wire.Schedule, until time.Time) wire.Decision {
 	p.putSchedule(schedule)
-	p.setDue(models.DueDailyPrompt, schedule.ID, until)
+	p.setDue(wire.DueDailyPrompt, schedule.ID, until)
 	return p.toDecision()
 }
 
 // sendPrompt starts the turn of a slot. The schedule's next slot is found anew,
 // because it depends on the date on which this prompt goes out.
-func sendPrompt(s Input, p *plan, schedule models.Schedule, slot models.Slot) (models.Decision, error) {
+func sendPrompt(s Input, p *plan, schedule wire.Schedule, slot wire.Slot) (wire.Decision, error) {
 	midnight, err := s.endOfDate(schedule, slot)
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	schedule.LastAt = s.Now.UTC()
 	if schedule.Next, err = s.nextSlot(schedule, slot.TargetAt); err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	p.putSchedule(schedule)
-	p.setDue(models.DueDailyPrompt, schedule.ID, schedule.Next.SendAt)
-	p.startTurn(models.TurnPlan{
-		Kind:       models.TurnPrompt,
+	p.setDue(wire.DueDailyPrompt, schedule.ID, schedule.Next.SendAt)
+	p.startTurn(wire.TurnPlan{
+		Kind:       wire.TurnPrompt,
 		PromptID:   models.PromptID(s.State.ParticipantID, schedule.ID, slot.Date),
 		ScheduleID: schedule.ID,
 		Slot:       slot,
@@ -115,7 +116,7 @@ func sendPrompt(s Input, p *plan, schedule models.Schedule, slot models.Slot) (m
 }
 
 // endOfDate returns the end of the local date of a slot's target.
-func (s Input) endOfDate(schedule models.Schedule, slot models.Slot) (time.Time, error) {
+func (s Input) endOfDate(schedule wire.Schedule, slot wire.Slot) (time.Time, error) {
 	zone, err := s.loadZone(schedule.Zone)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("finding the date of a prompt of schedule %s: %w", schedule.ID, err)
@@ -134,12 +135,12 @@ const (
 
 // judgePrompt judges the slot of a schedule that is due. A fixed prompt on time
 // is exempt from quiet hours, because the person chose the time.
-func (s Input) judgePrompt(schedule models.Schedule, following models.Slot, quiet, deadline time.Time) verdict {
+func (s Input) judgePrompt(schedule wire.Schedule, following wire.Slot, quiet, deadline time.Time) verdict {
 	slot := schedule.Next
 	switch late := s.Now.After(slot.SendAt.Add(lateness)); {
 	case s.Now.After(deadline), !following.SendAt.After(s.Now):
 		return MissedOutage
-	case !quiet.After(s.Now), schedule.Type == models.ScheduleFixed && !late:
+	case !quiet.After(s.Now), schedule.Type == wire.ScheduleFixed && !late:
 		return verdictSend
 	case quiet.After(deadline):
 		return MissedQuietHours
@@ -150,7 +151,7 @@ func (s Input) judgePrompt(schedule models.Schedule, following models.Slot, quie
 // promptDeadline returns the last instant at which the prompt of a schedule's
 // slot may go out: on the local date of its target, because the next date has a
 // prompt of its own.
-func (s Input) promptDeadline(schedule models.Schedule) (time.Time, error) {
+func (s Input) promptDeadline(schedule wire.Schedule) (time.Time, error) {
 	slot := schedule.Next
 	last := slot.TargetAt.Add(s.Rules.PromptGrace)
 	switch {
@@ -166,7 +167,7 @@ func (s Input) promptDeadline(schedule models.Schedule) (time.Time, error) {
 // deferPrompt returns when a prompt goes out that quiet hours or an outage held
 // up: at the person's share of the spread from their end, where it is in time
 // then.
-func (s Input) deferPrompt(end, deadline time.Time, following models.Slot) (time.Time, error) {
+func (s Input) deferPrompt(end, deadline time.Time, following wire.Slot) (time.Time, error) {
 	at, err := s.spreadFrom(end)
 	if at.After(deadline) || !following.SendAt.After(at) {
 		return end, err
@@ -177,7 +178,7 @@ func (s Input) deferPrompt(end, deadline time.Time, following models.Slot) (time
 // promptSendAt returns when a prompt goes out whose time came while no worker
 // ran. Now: at once, because it is not late, there is no spread, or then it
 // would be too late or in quiet hours.
-func (s Input) promptSendAt(due models.Due, deadline time.Time, following models.Slot) (time.Time, error) {
+func (s Input) promptSendAt(due wire.Due, deadline time.Time, following wire.Slot) (time.Time, error) {
 	if !s.isHeldUp(due) {
 		return s.Now, nil
 	}
@@ -188,9 +189,9 @@ func (s Input) promptSendAt(due models.Due, deadline time.Time, following models
 // whose conversation an operator has taken over, or whose study is over. Without
 // decision points pausing takes the due times away, so for it this is a last guard.
 // For those who left for good there is nothing to set.
-func recordMissedInPause(s Input, p *plan, schedule models.Schedule) (models.Decision, error) {
+func recordMissedInPause(s Input, p *plan, schedule wire.Schedule) (wire.Decision, error) {
 	if !s.State.Status.Coached() && !s.keepsSlots() {
-		return models.Decision{}, nil
+		return wire.Decision{}, nil
 	}
 	if s.Rules.DecisionPoints && schedule.Next.Date != "" {
 		return passDueSlots(s, p, schedule.ID)
@@ -199,68 +200,68 @@ func recordMissedInPause(s Input, p *plan, schedule models.Schedule) (models.Dec
 		p.addMissed(schedule.ID, slot, s.whyNoPrompt())
 		schedule.LastDate = slot.Date
 	}
-	schedule.Next = models.Slot{}
+	schedule.Next = wire.Slot{}
 	return setSlot(s, p, schedule)
 }
 
 // setSlot sets the slot that a schedule has, or the next one from now.
-func setSlot(s Input, p *plan, schedule models.Schedule) (models.Decision, error) {
+func setSlot(s Input, p *plan, schedule wire.Schedule) (wire.Decision, error) {
 	if schedule.Next.Date == "" {
 		var err error
 		if schedule.Next, err = s.nextSlot(schedule, s.Now); err != nil {
-			return models.Decision{}, err
+			return wire.Decision{}, err
 		}
 	}
 	p.putSchedule(schedule)
-	p.setDue(models.DueDailyPrompt, schedule.ID, schedule.Next.SendAt)
+	p.setDue(wire.DueDailyPrompt, schedule.ID, schedule.Next.SendAt)
 	return p.toDecision(), nil
 }
 
 // addMissed records a prompt that was not sent, and why.
-func (p *plan) addMissed(id string, slot models.Slot, reason string) {
-	p.addEffect(models.Effect{
-		Kind:   models.EffectMissPrompt,
-		Missed: &models.MissedPrompt{ScheduleID: id, Slot: slot, Reason: reason},
+func (p *plan) addMissed(id string, slot wire.Slot, reason string) {
+	p.addEffect(wire.Effect{
+		Kind:   wire.EffectMissPrompt,
+		Missed: &wire.MissedPrompt{ScheduleID: id, Slot: slot, Reason: reason},
 	})
 }
 
 // handlePromptSent records that the carrier took a prompt. It voids what
 // depended on the one before; a text that came in meanwhile has answered it
 // already.
-func handlePromptSent(s Input, ev models.Event) models.Decision {
+func handlePromptSent(s Input, ev wire.Event) wire.Decision {
 	p := s.newPlan()
-	p.clearDue(models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup)
+	p.clearDue(wire.DueReminder, wire.DueAutoFeedback, wire.DueFeedbackTimeout, wire.DueFeedbackFollowup)
 	if s.hasTextAfter(ev.At) || !s.isActive() {
 		p.clearPending(s.State)
 		return p.toDecision()
 	}
 	id := ev.Plan.PromptID
-	p.addEffect(models.Effect{
-		Kind:    models.EffectSetPending,
-		Pending: &models.PendingPrompt{PromptID: id, SentAt: ev.At.UTC()},
+	p.addEffect(wire.Effect{
+		Kind:    wire.EffectSetPending,
+		Pending: &wire.PendingPrompt{PromptID: id, SentAt: ev.At.UTC()},
 	})
-	p.setDueAfter(models.DueReminder, id, ev.At, s.Rules.ReminderDelay)
-	p.setDueAfter(models.DueAutoFeedback, id, ev.At, s.Rules.AutoFeedbackDelay)
+	p.setDueAfter(wire.DueReminder, id, ev.At, s.Rules.ReminderDelay)
+	p.setDueAfter(wire.DueAutoFeedback, id, ev.At, s.Rules.AutoFeedbackDelay)
 	return p.toDecision()
 }
 
 // hasTextAfter reports whether a text waits that came in after an instant.
 func (s Input) hasTextAfter(at time.Time) bool {
-	return slices.ContainsFunc(s.State.Inbox.Items, func(item models.InboxItem) bool { return item.ReceivedAt.After(at) })
+	return slices.ContainsFunc(s.State.Inbox.Items, func(item wire.InboxItem) bool { return item.ReceivedAt.After(at) })
 }
 
 // handleDueReminder sends one reminder of a prompt without an answer. In quiet
 // hours it waits for their end, unless the next prompt comes first; then it is
 // dropped, and an answer still counts.
-func handleDueReminder(s Input, promptID string) (models.Decision, error) {
+func handleDueReminder(s Input, promptID string) (wire.Decision, error) {
 	pending := s.State.Pending
 	if pending == nil || pending.PromptID != promptID || !s.canSpeakFirst() || s.Rules.NoReminders {
-		return models.Decision{}, nil
+		return wire.Decision{}, nil
 	}
 	p := s.newPlan()
 	quiet, err := s.Opens()
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	left, err := s.leaveOutFollowUp(p, promptID, quiet)
 	if err != nil || left {
@@ -268,16 +269,16 @@ func handleDueReminder(s Input, promptID string) (models.Decision, error) {
 	}
 	if quiet.After(s.Now) {
 		later, err := s.spreadFrom(quiet)
-		overtaken := slices.ContainsFunc(s.State.Due, func(due models.Due) bool {
-			return due.Kind == models.DueDailyPrompt && !due.At.After(later)
+		overtaken := slices.ContainsFunc(s.State.Due, func(due wire.Due) bool {
+			return due.Kind == wire.DueDailyPrompt && !due.At.After(later)
 		})
 		if !overtaken {
-			p.setDue(models.DueReminder, promptID, later)
+			p.setDue(wire.DueReminder, promptID, later)
 		}
 		return p.toDecision(), err
 	}
 	p.clearPending(s.State)
-	s.leaveOutOthers(p, promptID, models.DueFeedbackTimeout, models.DueFeedbackFollowup)
-	p.startTurn(models.TurnPlan{Kind: models.TurnReminder, PromptID: promptID})
+	s.leaveOutOthers(p, promptID, wire.DueFeedbackTimeout, wire.DueFeedbackFollowup)
+	p.startTurn(wire.TurnPlan{Kind: wire.TurnReminder, PromptID: promptID})
 	return p.toDecision(), nil
 }

@@ -5,38 +5,39 @@ import (
 	"time"
 
 	"coachline/models"
+	"coachline/models/wire"
 
 	"github.com/stretchr/testify/require"
 )
 
 // withSlot is a situation whose only schedule has the slot that it had been
 // given before day began.
-func withSlot(t require.TestingT, now string, schedule models.Schedule, day string) Input {
+func withSlot(t require.TestingT, now string, schedule wire.Schedule, day string) Input {
 	s := at(t, now)
 	var err error
 	schedule.Next, err = s.nextSlot(schedule, instant(t, day))
 	require.NoError(t, err)
-	s.State.Schedules = []models.Schedule{schedule}
+	s.State.Schedules = []wire.Schedule{schedule}
 	return s
 }
 
 // outcome is what a due prompt came to, in words: "miss <date> <reason>",
 // "send <date>", "due <local instant>", "next <date>".
-func outcome(t require.TestingT, d models.Decision) []string {
+func outcome(t require.TestingT, d wire.Decision) []string {
 	var lines []string
 	for _, effect := range d.Effects {
 		switch effect.Kind {
-		case models.EffectMissPrompt:
+		case wire.EffectMissPrompt:
 			lines = append(lines, "miss "+effect.Missed.Slot.Date+" "+effect.Missed.Reason)
-		case models.EffectStartTurn:
-			require.Equal(t, models.TurnPrompt, effect.Turn.Kind)
+		case wire.EffectStartTurn:
+			require.Equal(t, wire.TurnPrompt, effect.Turn.Kind)
 			require.Equal(t, models.PromptID(person, "s1", effect.Turn.Slot.Date), effect.Turn.PromptID)
 			require.Equal(t, "s1", effect.Turn.ScheduleID)
 			lines = append(lines, "send "+effect.Turn.Slot.Date)
-		case models.EffectPutSchedule:
+		case wire.EffectPutSchedule:
 			lines = append(lines, "next "+effect.Schedule.Next.Date+" after "+effect.Schedule.LastDate)
-		case models.EffectSetDue:
-			require.Equal(t, models.DueDailyPrompt, effect.Due.Kind)
+		case wire.EffectSetDue:
+			require.Equal(t, wire.DueDailyPrompt, effect.Due.Kind)
 			require.Equal(t, "s1", effect.Due.Ref)
 			lines = append(lines, "due "+effect.Due.At.In(zoneNamed(t, home)).Format("2006-01-02 15:04"))
 		default:
@@ -69,10 +70,10 @@ func TestDuePromptFixed(t *testing.T) {
 		{"no grace, late", "2026-01-15T11:52:01-05:00", func(s *Input) { s.Rules.PromptGrace = 0 },
 			[]string{"miss 2026-01-15 outage", "next 2026-01-16 after 2026-01-15", "due 2026-01-16 11:50"}},
 		{"too early waits", "2026-01-15T11:00:00-05:00", nil, []string{"next 2026-01-15 after ", "due 2026-01-15 11:50"}},
-		{"paused", "2026-01-15T11:50:00-05:00", func(s *Input) { s.State.Status = models.StatusPaused },
+		{"paused", "2026-01-15T11:50:00-05:00", func(s *Input) { s.State.Status = wire.StatusPaused },
 			[]string{"miss 2026-01-15 paused", "next 2026-01-16 after 2026-01-15", "due 2026-01-16 11:50"}},
-		{"opted out", "2026-01-15T11:50:00-05:00", func(s *Input) { s.State.Status = models.StatusOptedOut }, nil},
-		{"no slot yet", "2026-01-15T11:00:00-05:00", func(s *Input) { s.State.Schedules[0].Next = models.Slot{} },
+		{"opted out", "2026-01-15T11:50:00-05:00", func(s *Input) { s.State.Status = wire.StatusOptedOut }, nil},
+		{"no slot yet", "2026-01-15T11:00:00-05:00", func(s *Input) { s.State.Schedules[0].Next = wire.Slot{} },
 			[]string{"next 2026-01-15 after ", "due 2026-01-15 11:50"}},
 		{"schedule gone", "2026-01-15T11:50:00-05:00", func(s *Input) { s.State.Schedules = nil }, nil},
 	} {
@@ -81,7 +82,7 @@ func TestDuePromptFixed(t *testing.T) {
 			if c.change != nil {
 				c.change(&s)
 			}
-			require.Equal(t, c.want, outcome(t, decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))))
+			require.Equal(t, c.want, outcome(t, decide(t, s, dueEvent(wire.DueDailyPrompt, "s1"))))
 		})
 	}
 }
@@ -107,7 +108,7 @@ func TestDuePromptQuietHours(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := withSlot(t, c.now, fixedAt(c.clock), day)
-			require.Equal(t, c.want, outcome(t, decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))))
+			require.Equal(t, c.want, outcome(t, decide(t, s, dueEvent(wire.DueDailyPrompt, "s1"))))
 		})
 	}
 }
@@ -116,32 +117,32 @@ func TestDuePromptRandom(t *testing.T) {
 	s := withSlot(t, noon, randomIn("09:00", "20:00"), "2026-01-15T00:00:00-05:00")
 	slot := s.State.Schedules[0].Next
 	s.Now = slot.SendAt
-	got := decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))
+	got := decide(t, s, dueEvent(wire.DueDailyPrompt, "s1"))
 	require.Equal(t, "send 2026-01-15", outcome(t, got)[2])
 	require.Equal(t, slot, got.Effects[2].Turn.Slot)
 
 	// Settings put the whole window into quiet hours: never silently, never sent.
 	s.Rules.Quiet = quietHours(t, "08:30-23:00")
-	got = decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))
+	got = decide(t, s, dueEvent(wire.DueDailyPrompt, "s1"))
 	lines := outcome(t, got)
 	require.Equal(t, []string{"miss 2026-01-15 quiet_hours", "next 2026-01-16 after 2026-01-15"}, lines[:2])
 	require.Len(t, lines, 3)
 
 	// On time counts for nothing when the person did not choose the instant.
 	s.Rules.Quiet = QuietHours{From: clockOf(slot.SendAt.In(zoneNamed(t, home))), To: clockOf(slot.SendAt.In(zoneNamed(t, home))) + 30}
-	got = decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))
-	require.Equal(t, setDue(models.DueDailyPrompt, "s1", slot.SendAt.Add(30*time.Minute)), got.Effects[1])
+	got = decide(t, s, dueEvent(wire.DueDailyPrompt, "s1"))
+	require.Equal(t, setDue(wire.DueDailyPrompt, "s1", slot.SendAt.Add(30*time.Minute)), got.Effects[1])
 }
 
 func TestPromptSent(t *testing.T) {
 	sentAt := instant(t, noon)
-	ev := models.Event{Kind: models.EventPromptSent, At: sentAt, Plan: models.TurnPlan{Kind: models.TurnPrompt, PromptID: "p2"}}
-	pending := models.Effect{Kind: models.EffectSetPending, Pending: &models.PendingPrompt{PromptID: "p2", SentAt: sentAt}}
-	next := []models.Effect{
-		pending, setDue(models.DueReminder, "p2", sentAt.Add(5*time.Hour)), setDue(models.DueAutoFeedback, "p2", sentAt.Add(5*time.Minute)),
+	ev := wire.Event{Kind: wire.EventPromptSent, At: sentAt, Plan: wire.TurnPlan{Kind: wire.TurnPrompt, PromptID: "p2"}}
+	pending := wire.Effect{Kind: wire.EffectSetPending, Pending: &wire.PendingPrompt{PromptID: "p2", SentAt: sentAt}}
+	next := []wire.Effect{
+		pending, setDue(wire.DueReminder, "p2", sentAt.Add(5*time.Hour)), setDue(wire.DueAutoFeedback, "p2", sentAt.Add(5*time.Minute)),
 	}
-	voids := []models.Effect{
-		clearDue(models.DueReminder), clearDue(models.DueAutoFeedback), clearDue(models.DueFeedbackTimeout), clearDue(models.DueFeedbackFollowup),
+	voids := []wire.Effect{
+		clearDue(wire.DueReminder), clearDue(wire.DueAutoFeedback), clearDue(wire.DueFeedbackTimeout), clearDue(wire.DueFeedbackFollowup),
 	}
 	s := at(t, noon)
 	s.Now = s.Now.Add(time.Second)
@@ -151,28 +152,28 @@ func TestPromptSent(t *testing.T) {
 	require.Equal(t, append(voids[:4:4], clearPending), decide(t, waiting(everything(s), 0), ev).Effects, "the answer overtook us")
 
 	s.Rules.ReminderDelay, s.Rules.AutoFeedbackDelay = 0, 0
-	require.Equal(t, []models.Effect{pending}, decide(t, s, ev).Effects)
+	require.Equal(t, []wire.Effect{pending}, decide(t, s, ev).Effects)
 }
 
 func TestDueReminder(t *testing.T) {
-	pending := &models.PendingPrompt{PromptID: "p1", SentAt: instant(t, noon)}
-	remind := []models.Effect{clearPending, turn(models.TurnPlan{Kind: models.TurnReminder, PromptID: "p1"})}
+	pending := &wire.PendingPrompt{PromptID: "p1", SentAt: instant(t, noon)}
+	remind := []wire.Effect{clearPending, turn(wire.TurnPlan{Kind: wire.TurnReminder, PromptID: "p1"})}
 	evening, morning := "2026-01-15T22:00:00-05:00", instant(t, "2026-01-16T08:00:00-05:00")
-	prompts := func(at time.Time) []models.Due { return []models.Due{{Kind: models.DueDailyPrompt, Ref: "s1", At: at}} }
+	prompts := func(at time.Time) []wire.Due { return []wire.Due{{Kind: wire.DueDailyPrompt, Ref: "s1", At: at}} }
 	for _, c := range []struct {
 		name, now string
 		change    func(*Input)
-		want      []models.Effect
+		want      []wire.Effect
 	}{
 		{"no answer", noon, nil, remind},
 		{"answered", noon, func(s *Input) { s.State.Pending = nil }, nil},
-		{"another prompt", noon, func(s *Input) { s.State.Pending = &models.PendingPrompt{PromptID: "p2"} }, nil},
+		{"another prompt", noon, func(s *Input) { s.State.Pending = &wire.PendingPrompt{PromptID: "p2"} }, nil},
 		{"the answer is in the inbox", noon, func(s *Input) { *s = waiting(*s, 0) }, nil},
-		{"paused", noon, func(s *Input) { s.State.Status = models.StatusPaused }, nil},
-		{"quiet", evening, nil, []models.Effect{setDue(models.DueReminder, "p1", morning)}},
+		{"paused", noon, func(s *Input) { s.State.Status = wire.StatusPaused }, nil},
+		{"quiet", evening, nil, []wire.Effect{setDue(wire.DueReminder, "p1", morning)}},
 		{"quiet until after the next prompt", evening, func(s *Input) { s.State.Due = prompts(morning) }, nil},
 		{"quiet until before the next prompt", evening, func(s *Input) { s.State.Due = prompts(morning.Add(time.Minute)) },
-			[]models.Effect{setDue(models.DueReminder, "p1", morning)}},
+			[]wire.Effect{setDue(wire.DueReminder, "p1", morning)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := at(t, c.now)
@@ -180,7 +181,7 @@ func TestDueReminder(t *testing.T) {
 			if c.change != nil {
 				c.change(&s)
 			}
-			require.Equal(t, c.want, decide(t, s, dueEvent(models.DueReminder, "p1")).Effects)
+			require.Equal(t, c.want, decide(t, s, dueEvent(wire.DueReminder, "p1")).Effects)
 		})
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Rules are the programme's settings; a duration of 0 turns its rule off.
@@ -86,7 +86,7 @@ type Zones func(name string) (*time.Location, error)
 // reads State and never changes it. What is asked of it is a method; what answers an
 // event with a decision is a function.
 type Input struct {
-	State models.ParticipantState
+	State wire.ParticipantState
 	Now   time.Time
 	Rules Rules
 	Zones Zones
@@ -158,7 +158,7 @@ func (s Input) isZoneUnknown() bool { return s.State.ZoneAssumed && len(s.Rules.
 // nextSlot returns the first slot of a schedule after an instant. A window that
 // later settings put wholly into quiet hours keeps its instant: the prompt is
 // then recorded as missed day by day instead of vanishing.
-func (s Input) nextSlot(schedule models.Schedule, after time.Time) (models.Slot, error) {
+func (s Input) nextSlot(schedule wire.Schedule, after time.Time) (wire.Slot, error) {
 	slot, err := s.nextAllowed(schedule, after, s.Rules.Quiet)
 	if errors.Is(err, ErrNoSlot) {
 		return s.nextAllowed(schedule, after, QuietHours{})
@@ -166,14 +166,14 @@ func (s Input) nextSlot(schedule models.Schedule, after time.Time) (models.Slot,
 	return slot, err
 }
 
-func (s Input) nextAllowed(schedule models.Schedule, after time.Time, quiet QuietHours) (models.Slot, error) {
+func (s Input) nextAllowed(schedule wire.Schedule, after time.Time, quiet QuietHours) (wire.Slot, error) {
 	zone, err := s.loadZone(schedule.Zone)
 	if err != nil {
-		return models.Slot{}, fmt.Errorf("finding the next slot of schedule %s: %w", schedule.ID, err)
+		return wire.Slot{}, fmt.Errorf("finding the next slot of schedule %s: %w", schedule.ID, err)
 	}
 	quietZones, err := s.quietZones()
 	if err != nil {
-		return models.Slot{}, fmt.Errorf("finding the next slot of schedule %s: %w", schedule.ID, err)
+		return wire.Slot{}, fmt.Errorf("finding the next slot of schedule %s: %w", schedule.ID, err)
 	}
 	return NextSlot(schedule, SlotParams{
 		ParticipantID: s.State.ParticipantID,
@@ -185,7 +185,7 @@ func (s Input) nextAllowed(schedule models.Schedule, after time.Time, quiet Quie
 	})
 }
 
-func (s Input) isActive() bool { return s.State.Status == models.StatusActive }
+func (s Input) isActive() bool { return s.State.Status == wire.StatusActive }
 
 // isTakenOver reports whether an operator writes in the place of the coach.
 func (s Input) isTakenOver() bool { return !s.State.TakenOverUntil.IsZero() }
@@ -201,51 +201,51 @@ func (s Input) canSpeakFirst() bool {
 
 // plan collects the effects of one decision.
 type plan struct {
-	due     []models.Due
-	effects []models.Effect
+	due     []wire.Due
+	effects []wire.Effect
 }
 
 // newPlan returns a plan without effects.
 func (s Input) newPlan() *plan { return &plan{due: s.State.Due} }
 
-func (p *plan) addEffect(effect models.Effect) { p.effects = append(p.effects, effect) }
+func (p *plan) addEffect(effect wire.Effect) { p.effects = append(p.effects, effect) }
 
-func (p *plan) setDue(kind models.DueKind, ref string, at time.Time) {
-	p.addEffect(models.Effect{Kind: models.EffectSetDue, Due: models.Due{Kind: kind, At: at.UTC(), Ref: ref}})
+func (p *plan) setDue(kind wire.DueKind, ref string, at time.Time) {
+	p.addEffect(wire.Effect{Kind: wire.EffectSetDue, Due: wire.Due{Kind: kind, At: at.UTC(), Ref: ref}})
 }
 
 // setDueAfter sets a due time a delay from now; a delay of 0 means that the
 // rule is off.
-func (p *plan) setDueAfter(kind models.DueKind, ref string, now time.Time, delay time.Duration) {
+func (p *plan) setDueAfter(kind wire.DueKind, ref string, now time.Time, delay time.Duration) {
 	if delay > 0 {
 		p.setDue(kind, ref, now.Add(delay))
 	}
 }
 
 // clearDue removes every due time of the kinds, where the state has any.
-func (p *plan) clearDue(kinds ...models.DueKind) {
+func (p *plan) clearDue(kinds ...wire.DueKind) {
 	for _, kind := range kinds {
-		if slices.ContainsFunc(p.due, func(d models.Due) bool { return d.Kind == kind }) {
-			p.addEffect(models.Effect{Kind: models.EffectClearDue, Due: models.Due{Kind: kind}})
+		if slices.ContainsFunc(p.due, func(d wire.Due) bool { return d.Kind == kind }) {
+			p.addEffect(wire.Effect{Kind: wire.EffectClearDue, Due: wire.Due{Kind: kind}})
 		}
 	}
 }
 
-func (p *plan) putSchedule(schedule models.Schedule) {
-	p.addEffect(models.Effect{Kind: models.EffectPutSchedule, Schedule: &schedule})
+func (p *plan) putSchedule(schedule wire.Schedule) {
+	p.addEffect(wire.Effect{Kind: wire.EffectPutSchedule, Schedule: &schedule})
 }
 
-func (p *plan) clearPending(state models.ParticipantState) {
+func (p *plan) clearPending(state wire.ParticipantState) {
 	if state.Pending != nil {
-		p.addEffect(models.Effect{Kind: models.EffectClearPending})
+		p.addEffect(wire.Effect{Kind: wire.EffectClearPending})
 	}
 }
 
-func (p *plan) startTurn(turn models.TurnPlan) {
-	p.addEffect(models.Effect{Kind: models.EffectStartTurn, Turn: &turn})
+func (p *plan) startTurn(turn wire.TurnPlan) {
+	p.addEffect(wire.Effect{Kind: wire.EffectStartTurn, Turn: &turn})
 }
 
-func (p *plan) toDecision() models.Decision { return models.Decision{Effects: p.effects} }
+func (p *plan) toDecision() wire.Decision { return wire.Decision{Effects: p.effects} }
 
 // quoteValue shows a value that came from outside in a message, cut to a length
 // that cannot drown the message.

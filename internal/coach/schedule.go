@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // MaxSchedules is how many schedules one participant may have.
@@ -16,39 +16,39 @@ const MaxSchedules = 5
 
 // changeSchedules answers the scheduler tool: a Note that states what now
 // holds, or Refused and no effect.
-func changeSchedules(s Input, ask *models.ScheduleAsk) (models.Decision, error) {
+func changeSchedules(s Input, ask *wire.ScheduleAsk) (wire.Decision, error) {
 	if ask == nil {
-		return models.Decision{}, errors.New("deciding: the scheduler event has no request")
+		return wire.Decision{}, errors.New("deciding: the scheduler event has no request")
 	}
 	switch ask.Action {
-	case models.ScheduleCreate:
+	case wire.ScheduleCreate:
 		return createSchedule(s, *ask)
-	case models.ScheduleList:
+	case wire.ScheduleList:
 		return listSchedules(s)
-	case models.ScheduleDelete:
+	case wire.ScheduleDelete:
 		return deleteSchedule(s, ask.ID)
-	case models.ScheduleReplace:
+	case wire.ScheduleReplace:
 		if ask.ByOperator {
 			return replaceSchedule(s, *ask)
 		}
-	case models.ScheduleMove:
+	case wire.ScheduleMove:
 		if ask.ByOperator {
 			return moveNext(s, *ask)
 		}
 	}
 	return refuseAsk("action %s is not known; allowed: %s, %s, %s", quoteValue(string(ask.Action)),
-		models.ScheduleCreate, models.ScheduleList, models.ScheduleDelete), nil
+		wire.ScheduleCreate, wire.ScheduleList, wire.ScheduleDelete), nil
 }
 
-func createSchedule(s Input, ask models.ScheduleAsk) (models.Decision, error) {
+func createSchedule(s Input, ask wire.ScheduleAsk) (wire.Decision, error) {
 	if ask.NewID == "" {
-		return models.Decision{}, errors.New("deciding: the new schedule has no id")
+		return wire.Decision{}, errors.New("deciding: the new schedule has no id")
 	}
 	wanted, refusal := s.scheduleOf(ask)
 	if refusal != "" {
-		return models.Decision{Refused: refusal}, nil
+		return wire.Decision{Refused: refusal}, nil
 	}
-	if i := slices.IndexFunc(s.State.Schedules, func(had models.Schedule) bool { return isSameSchedule(had, wanted) }); i >= 0 {
+	if i := slices.IndexFunc(s.State.Schedules, func(had wire.Schedule) bool { return isSameSchedule(had, wanted) }); i >= 0 {
 		return scheduleNote(s, "already exists", s.State.Schedules[i])
 	}
 	if len(s.State.Schedules) >= MaxSchedules {
@@ -58,7 +58,7 @@ func createSchedule(s Input, ask models.ScheduleAsk) (models.Decision, error) {
 }
 
 // placeSchedule finds the next slot of a schedule and puts it into force.
-func placeSchedule(s Input, status string, wanted models.Schedule, byOperator bool) (models.Decision, error) {
+func placeSchedule(s Input, status string, wanted wire.Schedule, byOperator bool) (wire.Decision, error) {
 	var err error
 	wanted.Next, err = s.nextAllowed(wanted, s.Now, s.Rules.Quiet)
 	if errors.Is(err, ErrNoSlot) && s.isZoneUnknown() {
@@ -70,21 +70,21 @@ func placeSchedule(s Input, status string, wanted models.Schedule, byOperator bo
 			wanted.From, wanted.To, s.Rules.Quiet), nil
 	}
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	if byOperator {
 		if refusal, err := s.refuseQuiet("at", wanted.Next.SendAt, wanted); err != nil || refusal != "" {
-			return models.Decision{Refused: refusal}, err
+			return wire.Decision{Refused: refusal}, err
 		}
 	}
 	decision, err := scheduleNote(s, status, wanted)
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	p := s.newPlan()
 	p.putSchedule(wanted)
 	if s.keepsSlots() {
-		p.setDue(models.DueDailyPrompt, wanted.ID, wanted.Next.SendAt)
+		p.setDue(wire.DueDailyPrompt, wanted.ID, wanted.Next.SendAt)
 	}
 	decision.Effects = p.effects
 	return decision, nil
@@ -92,18 +92,18 @@ func placeSchedule(s Input, status string, wanted models.Schedule, byOperator bo
 
 // isSameSchedule reports whether two schedules are one: an equal id is the same
 // call once more, equal values are the same wish.
-func isSameSchedule(a, b models.Schedule) bool {
+func isSameSchedule(a, b wire.Schedule) bool {
 	return a.ID == b.ID || hasSameTimes(a, b)
 }
 
-func hasSameTimes(a, b models.Schedule) bool {
+func hasSameTimes(a, b wire.Schedule) bool {
 	return a.Type == b.Type && a.At == b.At && a.From == b.From && a.To == b.To && a.Zone == b.Zone
 }
 
 // scheduleOf turns a request into a schedule without a slot; a refusal tells the
 // model what to do instead.
-func (s Input) scheduleOf(ask models.ScheduleAsk) (schedule models.Schedule, refusal string) {
-	schedule = models.Schedule{ID: ask.NewID, Type: ask.Type, At: ask.At, From: ask.From, To: ask.To}
+func (s Input) scheduleOf(ask wire.ScheduleAsk) (schedule wire.Schedule, refusal string) {
+	schedule = wire.Schedule{ID: ask.NewID, Type: ask.Type, At: ask.At, From: ask.From, To: ask.To}
 	if ask.Zone != "" && ask.Zone != s.State.Zone {
 		if err := CheckZoneName(ask.Zone, s.Zones); err != nil {
 			return schedule, "timezone: " + quoteValue(ask.Zone) + " " + err.Error()
@@ -114,25 +114,25 @@ func (s Input) scheduleOf(ask models.ScheduleAsk) (schedule models.Schedule, ref
 	}
 	in := fieldsOf(ask)
 	switch ask.Type {
-	case models.ScheduleFixed:
+	case wire.ScheduleFixed:
 		if ask.From != "" || ask.To != "" {
 			return schedule, "a fixed schedule has a " + in.at + ", no " + in.from + " or " + in.to
 		}
 		return schedule, badClock(in.at, ask.At)
-	case models.ScheduleRandom:
+	case wire.ScheduleRandom:
 		if ask.At != "" {
 			return schedule, "a random schedule has a " + in.from + " and a " + in.to + ", no " + in.at
 		}
 		return schedule, badWindow(in, ask.From, ask.To)
 	}
-	return schedule, fmt.Sprintf("type %s is not known; allowed: %s, %s", quoteValue(string(ask.Type)), models.ScheduleFixed, models.ScheduleRandom)
+	return schedule, fmt.Sprintf("type %s is not known; allowed: %s, %s", quoteValue(string(ask.Type)), wire.ScheduleFixed, wire.ScheduleRandom)
 }
 
 // scheduleFields are the names under which who asks gives the times.
 type scheduleFields struct{ at, from, to string }
 
 // fieldsOf returns the names of the tool's arguments, or of the API's fields.
-func fieldsOf(ask models.ScheduleAsk) scheduleFields {
+func fieldsOf(ask wire.ScheduleAsk) scheduleFields {
 	if ask.ByOperator {
 		return scheduleFields{at: "at", from: "from", to: "to"}
 	}
@@ -164,8 +164,8 @@ func badClock(field, text string) string {
 	return ""
 }
 
-func deleteSchedule(s Input, id string) (models.Decision, error) {
-	if !slices.ContainsFunc(s.State.Schedules, func(had models.Schedule) bool { return had.ID == id }) {
+func deleteSchedule(s Input, id string) (wire.Decision, error) {
+	if !slices.ContainsFunc(s.State.Schedules, func(had wire.Schedule) bool { return had.ID == id }) {
 		return refuseAsk("%s; %s%s", unknownID(id), s.scheduleIDs(), s.timeHint(id)), nil
 	}
 	note, err := json.Marshal(struct {
@@ -174,15 +174,15 @@ func deleteSchedule(s Input, id string) (models.Decision, error) {
 		ID     string `json:"id"`
 	}{true, "deleted", id})
 	if err != nil {
-		return models.Decision{}, fmt.Errorf("writing the tool result: %w", err)
+		return wire.Decision{}, fmt.Errorf("writing the tool result: %w", err)
 	}
 	p := s.newPlan()
-	if _, err := s.passSlots(p, MissedMoved, func(had models.Schedule) bool { return had.ID == id && s.isDueNow(id) }); err != nil {
-		return models.Decision{}, err
+	if _, err := s.passSlots(p, MissedMoved, func(had wire.Schedule) bool { return had.ID == id && s.isDueNow(id) }); err != nil {
+		return wire.Decision{}, err
 	}
-	p.addEffect(models.Effect{Kind: models.EffectDropSchedule, Schedule: &models.Schedule{ID: id}})
-	p.addEffect(models.Effect{Kind: models.EffectClearDue, Due: models.Due{Kind: models.DueDailyPrompt, Ref: id}})
-	return models.Decision{Effects: p.effects, Note: string(note)}, nil
+	p.addEffect(wire.Effect{Kind: wire.EffectDropSchedule, Schedule: &wire.Schedule{ID: id}})
+	p.addEffect(wire.Effect{Kind: wire.EffectClearDue, Due: wire.Due{Kind: wire.DueDailyPrompt, Ref: id}})
+	return wire.Decision{Effects: p.effects, Note: string(note)}, nil
 }
 
 func unknownID(id string) string {
@@ -212,7 +212,7 @@ func (s Input) timeHint(id string) string {
 			continue
 		}
 		at := clockOf(parsed).String()
-		i := slices.IndexFunc(s.State.Schedules, func(had models.Schedule) bool { return had.At == at || had.From == at })
+		i := slices.IndexFunc(s.State.Schedules, func(had wire.Schedule) bool { return had.At == at || had.From == at })
 		if i < 0 {
 			return fmt.Sprintf("; %s is a time, not an id, and no schedule is at that time", quoteValue(id))
 		}
@@ -224,21 +224,21 @@ func (s Input) timeHint(id string) string {
 // scheduleView is what the model is told of a schedule; instants are local to
 // the schedule's zone.
 type scheduleView struct {
-	ID      string              `json:"id"`
-	Type    models.ScheduleType `json:"type"`
-	Time    string              `json:"time,omitempty"`
-	From    string              `json:"from,omitempty"`
-	To      string              `json:"to,omitempty"`
-	Zone    string              `json:"zone"`
-	NextRun string              `json:"next_run,omitempty"`
-	Weekday string              `json:"weekday,omitempty"`
+	ID      string            `json:"id"`
+	Type    wire.ScheduleType `json:"type"`
+	Time    string            `json:"time,omitempty"`
+	From    string            `json:"from,omitempty"`
+	To      string            `json:"to,omitempty"`
+	Zone    string            `json:"zone"`
+	NextRun string            `json:"next_run,omitempty"`
+	Weekday string            `json:"weekday,omitempty"`
 	// SendAt is when the text goes out; quiet hours may have put it off.
 	SendAt string `json:"send_at,omitempty"`
 	Held   string `json:"held,omitempty"`
 }
 
 // viewSchedule returns a schedule as the model reads it.
-func (s Input) viewSchedule(schedule models.Schedule) (scheduleView, error) {
+func (s Input) viewSchedule(schedule wire.Schedule) (scheduleView, error) {
 	zone, err := s.loadZone(schedule.Zone)
 	if err != nil {
 		return scheduleView{}, fmt.Errorf("describing schedule %s: %w", schedule.ID, err)
@@ -256,7 +256,7 @@ func (s Input) viewSchedule(schedule models.Schedule) (scheduleView, error) {
 	}
 	target, send := schedule.Next.TargetAt, schedule.Next.SendAt
 	for _, due := range s.State.Due {
-		if due.Kind == models.DueDailyPrompt && due.Ref == schedule.ID {
+		if due.Kind == wire.DueDailyPrompt && due.Ref == schedule.ID {
 			send = due.At
 		}
 	}
@@ -266,10 +266,10 @@ func (s Input) viewSchedule(schedule models.Schedule) (scheduleView, error) {
 	return v, nil
 }
 
-func scheduleNote(s Input, status string, schedule models.Schedule) (models.Decision, error) {
+func scheduleNote(s Input, status string, schedule wire.Schedule) (wire.Decision, error) {
 	view, err := s.viewSchedule(schedule)
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	note, err := json.Marshal(struct {
 		OK     bool   `json:"ok"`
@@ -277,17 +277,17 @@ func scheduleNote(s Input, status string, schedule models.Schedule) (models.Deci
 		scheduleView
 	}{true, status, view})
 	if err != nil {
-		return models.Decision{}, fmt.Errorf("writing the tool result: %w", err)
+		return wire.Decision{}, fmt.Errorf("writing the tool result: %w", err)
 	}
-	return models.Decision{Note: string(note)}, nil
+	return wire.Decision{Note: string(note)}, nil
 }
 
-func listSchedules(s Input) (models.Decision, error) {
+func listSchedules(s Input) (wire.Decision, error) {
 	views := make([]scheduleView, 0, len(s.State.Schedules))
 	for _, schedule := range s.State.Schedules {
 		view, err := s.viewSchedule(schedule)
 		if err != nil {
-			return models.Decision{}, err
+			return wire.Decision{}, err
 		}
 		views = append(views, view)
 	}
@@ -296,7 +296,7 @@ func listSchedules(s Input) (models.Decision, error) {
 		Schedules []scheduleView `json:"schedules"`
 	}{true, views})
 	if err != nil {
-		return models.Decision{}, fmt.Errorf("writing the tool result: %w", err)
+		return wire.Decision{}, fmt.Errorf("writing the tool result: %w", err)
 	}
-	return models.Decision{Note: string(note)}, nil
+	return wire.Decision{Note: string(note)}, nil
 }

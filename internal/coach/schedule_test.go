@@ -5,17 +5,17 @@ import (
 	"testing"
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 
 	"github.com/stretchr/testify/require"
 )
 
-func scheduleTool(t require.TestingT, s Input, ask models.ScheduleAsk) models.Decision {
-	return decide(t, s, models.Event{Kind: models.EventScheduleTool, Schedule: &ask})
+func scheduleTool(t require.TestingT, s Input, ask wire.ScheduleAsk) wire.Decision {
+	return decide(t, s, wire.Event{Kind: wire.EventScheduleTool, Schedule: &ask})
 }
 
-func create(ask models.ScheduleAsk) models.ScheduleAsk {
-	ask.Action = models.ScheduleCreate
+func create(ask wire.ScheduleAsk) wire.ScheduleAsk {
+	ask.Action = wire.ScheduleCreate
 	if ask.NewID == "" {
 		ask.NewID = "s9"
 	}
@@ -25,40 +25,40 @@ func create(ask models.ScheduleAsk) models.ScheduleAsk {
 func TestCreateSchedule(t *testing.T) {
 	for _, c := range []struct {
 		name, now string
-		ask       models.ScheduleAsk
-		want      models.Schedule
+		ask       wire.ScheduleAsk
+		want      wire.Schedule
 		due, note string
 	}{
-		{"today ahead", noon, models.ScheduleAsk{Type: models.ScheduleFixed, At: "18:00"},
-			models.Schedule{ID: "s9", Type: models.ScheduleFixed, At: "18:00"}, "2026-01-15T17:50:00-05:00",
+		{"today ahead", noon, wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "18:00"},
+			wire.Schedule{ID: "s9", Type: wire.ScheduleFixed, At: "18:00"}, "2026-01-15T17:50:00-05:00",
 			`{"ok":true,"status":"created","id":"s9","type":"fixed","time":"18:00","zone":"America/New_York",` +
 				`"next_run":"2026-01-15T18:00:00-05:00","weekday":"Thursday","send_at":"2026-01-15T17:50:00-05:00"}`},
-		{"tomorrow", noon, models.ScheduleAsk{Type: models.ScheduleFixed, At: "12:00"},
-			models.Schedule{ID: "s9", Type: models.ScheduleFixed, At: "12:00"}, "2026-01-16T11:50:00-05:00",
+		{"tomorrow", noon, wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "12:00"},
+			wire.Schedule{ID: "s9", Type: wire.ScheduleFixed, At: "12:00"}, "2026-01-16T11:50:00-05:00",
 			`{"ok":true,"status":"created","id":"s9","type":"fixed","time":"12:00","zone":"America/New_York",` +
 				`"next_run":"2026-01-16T12:00:00-05:00","weekday":"Friday","send_at":"2026-01-16T11:50:00-05:00"}`},
-		{"within the prep time goes out at once", noon, models.ScheduleAsk{Type: models.ScheduleFixed, At: "12:05"},
-			models.Schedule{ID: "s9", Type: models.ScheduleFixed, At: "12:05"}, noon,
+		{"within the prep time goes out at once", noon, wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "12:05"},
+			wire.Schedule{ID: "s9", Type: wire.ScheduleFixed, At: "12:05"}, noon,
 			`{"ok":true,"status":"created","id":"s9","type":"fixed","time":"12:05","zone":"America/New_York",` +
 				`"next_run":"2026-01-15T12:05:00-05:00","weekday":"Thursday","send_at":"2026-01-15T12:00:00-05:00"}`},
-		{"a zone of its own", noon, models.ScheduleAsk{Type: models.ScheduleFixed, At: "08:00", Zone: "Asia/Tokyo"},
-			models.Schedule{ID: "s9", Type: models.ScheduleFixed, At: "08:00", Zone: "Asia/Tokyo"}, "2026-01-15T17:50:00-05:00",
+		{"a zone of its own", noon, wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "08:00", Zone: "Asia/Tokyo"},
+			wire.Schedule{ID: "s9", Type: wire.ScheduleFixed, At: "08:00", Zone: "Asia/Tokyo"}, "2026-01-15T17:50:00-05:00",
 			`{"ok":true,"status":"created","id":"s9","type":"fixed","time":"08:00","zone":"Asia/Tokyo",` +
 				`"next_run":"2026-01-16T08:00:00+09:00","weekday":"Friday","send_at":"2026-01-16T07:50:00+09:00"}`},
-		{"the participant's zone is not pinned", noon, models.ScheduleAsk{Type: models.ScheduleFixed, At: "18:00", Zone: home},
-			models.Schedule{ID: "s9", Type: models.ScheduleFixed, At: "18:00"}, "2026-01-15T17:50:00-05:00", ""},
-		{"a fixed time in quiet hours is the person's choice", noon, models.ScheduleAsk{Type: models.ScheduleFixed, At: "05:00"},
-			models.Schedule{ID: "s9", Type: models.ScheduleFixed, At: "05:00"}, "2026-01-16T04:50:00-05:00", ""},
+		{"the participant's zone is not pinned", noon, wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "18:00", Zone: home},
+			wire.Schedule{ID: "s9", Type: wire.ScheduleFixed, At: "18:00"}, "2026-01-15T17:50:00-05:00", ""},
+		{"a fixed time in quiet hours is the person's choice", noon, wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "05:00"},
+			wire.Schedule{ID: "s9", Type: wire.ScheduleFixed, At: "05:00"}, "2026-01-16T04:50:00-05:00", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := scheduleTool(t, at(t, c.now), create(c.ask))
 			require.Empty(t, got.Refused)
 			require.Len(t, got.Effects, 2)
-			require.Equal(t, models.EffectPutSchedule, got.Effects[0].Kind)
+			require.Equal(t, wire.EffectPutSchedule, got.Effects[0].Kind)
 			put := *got.Effects[0].Schedule
-			require.Equal(t, setDue(models.DueDailyPrompt, "s9", put.Next.SendAt), got.Effects[1])
+			require.Equal(t, setDue(wire.DueDailyPrompt, "s9", put.Next.SendAt), got.Effects[1])
 			require.Equal(t, instant(t, c.due), put.Next.SendAt)
-			put.Next = models.Slot{}
+			put.Next = wire.Slot{}
 			require.Equal(t, c.want, put)
 			if c.note != "" {
 				require.JSONEq(t, c.note, got.Note)
@@ -68,9 +68,9 @@ func TestCreateSchedule(t *testing.T) {
 }
 
 func TestCreateRandomSchedule(t *testing.T) {
-	got := scheduleTool(t, at(t, noon), create(models.ScheduleAsk{Type: models.ScheduleRandom, From: "18:00", To: "20:00"}))
+	got := scheduleTool(t, at(t, noon), create(wire.ScheduleAsk{Type: wire.ScheduleRandom, From: "18:00", To: "20:00"}))
 	next := got.Effects[0].Schedule.Next
-	require.Equal(t, setDue(models.DueDailyPrompt, "s9", next.TargetAt), got.Effects[1])
+	require.Equal(t, setDue(wire.DueDailyPrompt, "s9", next.TargetAt), got.Effects[1])
 	note := noteOf(t, got)
 	require.Equal(t, "18:00", note["from"])
 	require.Equal(t, "20:00", note["to"])
@@ -80,24 +80,24 @@ func TestCreateRandomSchedule(t *testing.T) {
 }
 
 func TestCreateScheduleRefusals(t *testing.T) {
-	fixed, random := models.ScheduleFixed, models.ScheduleRandom
+	fixed, random := wire.ScheduleFixed, wire.ScheduleRandom
 	for _, c := range []struct {
 		name string
-		ask  models.ScheduleAsk
+		ask  wire.ScheduleAsk
 		want []string
 	}{
-		{"no type", models.ScheduleAsk{At: "08:00"}, []string{"type", "fixed, random"}},
-		{"unknown type", models.ScheduleAsk{Type: "weekly", At: "08:00"}, []string{"weekly", "fixed, random"}},
-		{"no time", models.ScheduleAsk{Type: fixed}, []string{"fixed_time is missing"}},
-		{"bad time", models.ScheduleAsk{Type: fixed, At: "8am"}, []string{"fixed_time", "8am", "HH:MM"}},
-		{"window for a fixed one", models.ScheduleAsk{Type: fixed, At: "08:00", From: "08:00"}, []string{"random_start_time"}},
-		{"time for a random one", models.ScheduleAsk{Type: random, At: "08:00", From: "08:00", To: "09:00"}, []string{"fixed_time"}},
-		{"half a window", models.ScheduleAsk{Type: random, From: "08:00"}, []string{"random_end_time is missing"}},
-		{"bad window", models.ScheduleAsk{Type: random, From: "x", To: "25:00"}, []string{"random_start_time", "random_end_time", "25:00"}},
-		{"empty window", models.ScheduleAsk{Type: random, From: "08:00", To: "08:00"}, []string{"equal"}},
-		{"window in quiet hours", models.ScheduleAsk{Type: random, From: "22:00", To: "07:00"}, []string{"22:00-07:00", "quiet hours 21:00-08:00"}},
-		{"unknown zone", models.ScheduleAsk{Type: fixed, At: "08:00", Zone: "Mars/Olympus"}, []string{"timezone", "Mars/Olympus", "IANA"}},
-		{"local zone", models.ScheduleAsk{Type: fixed, At: "08:00", Zone: "Local"}, []string{"timezone", "Local"}},
+		{"no type", wire.ScheduleAsk{At: "08:00"}, []string{"type", "fixed, random"}},
+		{"unknown type", wire.ScheduleAsk{Type: "weekly", At: "08:00"}, []string{"weekly", "fixed, random"}},
+		{"no time", wire.ScheduleAsk{Type: fixed}, []string{"fixed_time is missing"}},
+		{"bad time", wire.ScheduleAsk{Type: fixed, At: "8am"}, []string{"fixed_time", "8am", "HH:MM"}},
+		{"window for a fixed one", wire.ScheduleAsk{Type: fixed, At: "08:00", From: "08:00"}, []string{"random_start_time"}},
+		{"time for a random one", wire.ScheduleAsk{Type: random, At: "08:00", From: "08:00", To: "09:00"}, []string{"fixed_time"}},
+		{"half a window", wire.ScheduleAsk{Type: random, From: "08:00"}, []string{"random_end_time is missing"}},
+		{"bad window", wire.ScheduleAsk{Type: random, From: "x", To: "25:00"}, []string{"random_start_time", "random_end_time", "25:00"}},
+		{"empty window", wire.ScheduleAsk{Type: random, From: "08:00", To: "08:00"}, []string{"equal"}},
+		{"window in quiet hours", wire.ScheduleAsk{Type: random, From: "22:00", To: "07:00"}, []string{"22:00-07:00", "quiet hours 21:00-08:00"}},
+		{"unknown zone", wire.ScheduleAsk{Type: fixed, At: "08:00", Zone: "Mars/Olympus"}, []string{"timezone", "Mars/Olympus", "IANA"}},
+		{"local zone", wire.ScheduleAsk{Type: fixed, At: "08:00", Zone: "Local"}, []string{"timezone", "Local"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := scheduleTool(t, at(t, noon), create(c.ask))
@@ -108,37 +108,37 @@ func TestCreateScheduleRefusals(t *testing.T) {
 			}
 		})
 	}
-	require.Contains(t, scheduleTool(t, at(t, noon), models.ScheduleAsk{Action: "move"}).Refused, "create, list, delete")
+	require.Contains(t, scheduleTool(t, at(t, noon), wire.ScheduleAsk{Action: "move"}).Refused, "create, list, delete")
 }
 
 func TestCreateScheduleTwice(t *testing.T) {
 	s := withSlot(t, noon, fixedAt("18:00"), noon)
 	for _, zone := range []string{"", home} {
-		got := scheduleTool(t, s, create(models.ScheduleAsk{Type: models.ScheduleFixed, At: "18:00", Zone: zone}))
+		got := scheduleTool(t, s, create(wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "18:00", Zone: zone}))
 		require.Empty(t, got.Effects)
 		note := noteOf(t, got)
 		require.Equal(t, "already exists", note["status"])
 		require.Equal(t, "s1", note["id"])
 		require.Equal(t, "2026-01-15T18:00:00-05:00", note["next_run"])
 	}
-	got := scheduleTool(t, s, create(models.ScheduleAsk{NewID: "s1", Type: models.ScheduleFixed, At: "18:00"}))
+	got := scheduleTool(t, s, create(wire.ScheduleAsk{NewID: "s1", Type: wire.ScheduleFixed, At: "18:00"}))
 	require.Empty(t, got.Effects, "a retried call makes no second one")
 
 	for n := 2; n <= MaxSchedules; n++ {
-		got := scheduleTool(t, s, create(models.ScheduleAsk{NewID: "s" + strconv.Itoa(n), Type: models.ScheduleFixed, At: "1" + strconv.Itoa(n) + ":00"}))
+		got := scheduleTool(t, s, create(wire.ScheduleAsk{NewID: "s" + strconv.Itoa(n), Type: wire.ScheduleFixed, At: "1" + strconv.Itoa(n) + ":00"}))
 		require.Len(t, got.Effects, 2)
 		s.State.Schedules = append(s.State.Schedules, *got.Effects[0].Schedule)
 	}
-	got = scheduleTool(t, s, create(models.ScheduleAsk{Type: models.ScheduleFixed, At: "19:00"}))
+	got = scheduleTool(t, s, create(wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "19:00"}))
 	require.Contains(t, got.Refused, "s1, s2, s3, s4, s5")
-	got = scheduleTool(t, s, create(models.ScheduleAsk{Type: models.ScheduleFixed, At: "18:00"}))
+	got = scheduleTool(t, s, create(wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "18:00"}))
 	require.Equal(t, "already exists", noteOf(t, got)["status"])
 }
 
 func TestCreateScheduleWhilePaused(t *testing.T) {
 	s := at(t, noon)
-	s.State.Status = models.StatusPaused
-	got := scheduleTool(t, s, create(models.ScheduleAsk{Type: models.ScheduleFixed, At: "18:00"}))
+	s.State.Status = wire.StatusPaused
+	got := scheduleTool(t, s, create(wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "18:00"}))
 	require.Len(t, got.Effects, 1)
 	require.Equal(t, "2026-01-15", got.Effects[0].Schedule.Next.Date)
 	note := noteOf(t, got)
@@ -147,11 +147,11 @@ func TestCreateScheduleWhilePaused(t *testing.T) {
 }
 
 func TestListSchedules(t *testing.T) {
-	require.JSONEq(t, `{"ok":true,"schedules":[]}`, scheduleTool(t, at(t, noon), models.ScheduleAsk{Action: models.ScheduleList}).Note)
+	require.JSONEq(t, `{"ok":true,"schedules":[]}`, scheduleTool(t, at(t, noon), wire.ScheduleAsk{Action: wire.ScheduleList}).Note)
 
 	s := withSlot(t, noon, fixedAt("18:00"), noon)
-	s.State.Due = []models.Due{{Kind: models.DueDailyPrompt, Ref: "s1", At: instant(t, "2026-01-15T17:55:00-05:00")}}
-	got := scheduleTool(t, s, models.ScheduleAsk{Action: models.ScheduleList})
+	s.State.Due = []wire.Due{{Kind: wire.DueDailyPrompt, Ref: "s1", At: instant(t, "2026-01-15T17:55:00-05:00")}}
+	got := scheduleTool(t, s, wire.ScheduleAsk{Action: wire.ScheduleList})
 	require.Empty(t, got.Effects)
 	require.JSONEq(t, `{"ok":true,"schedules":[{"id":"s1","type":"fixed","time":"18:00","zone":"America/New_York",`+
 		`"next_run":"2026-01-15T18:00:00-05:00","weekday":"Thursday","send_at":"2026-01-15T17:55:00-05:00"}]}`, got.Note)
@@ -162,14 +162,14 @@ func TestDeleteSchedule(t *testing.T) {
 	window := randomIn("09:00", "11:00")
 	window.ID = "s2"
 	s.State.Schedules = append(s.State.Schedules, window)
-	del := func(id string) models.Decision {
-		return scheduleTool(t, s, models.ScheduleAsk{Action: models.ScheduleDelete, ID: id})
+	del := func(id string) wire.Decision {
+		return scheduleTool(t, s, wire.ScheduleAsk{Action: wire.ScheduleDelete, ID: id})
 	}
 
 	got := del("s1")
-	require.Equal(t, []models.Effect{
-		{Kind: models.EffectDropSchedule, Schedule: &models.Schedule{ID: "s1"}},
-		{Kind: models.EffectClearDue, Due: models.Due{Kind: models.DueDailyPrompt, Ref: "s1"}},
+	require.Equal(t, []wire.Effect{
+		{Kind: wire.EffectDropSchedule, Schedule: &wire.Schedule{ID: "s1"}},
+		{Kind: wire.EffectClearDue, Due: wire.Due{Kind: wire.DueDailyPrompt, Ref: "s1"}},
 	}, got.Effects, "today's is cancelled too, the others' are not")
 	require.JSONEq(t, `{"ok":true,"status":"deleted","id":"s1"}`, got.Note)
 
@@ -201,17 +201,17 @@ func FuzzSchedule(f *testing.F) {
 			t.Fatalf("%q became %q", fixed, clock)
 		}
 		s := withSlot(t, noon, fixedAt("18:00"), noon)
-		for _, ask := range []models.ScheduleAsk{
-			create(models.ScheduleAsk{Type: models.ScheduleFixed, At: fixed, Zone: zone}),
-			create(models.ScheduleAsk{Type: models.ScheduleRandom, From: from, To: to, Zone: zone}),
-			{Action: models.ScheduleDelete, ID: id},
+		for _, ask := range []wire.ScheduleAsk{
+			create(wire.ScheduleAsk{Type: wire.ScheduleFixed, At: fixed, Zone: zone}),
+			create(wire.ScheduleAsk{Type: wire.ScheduleRandom, From: from, To: to, Zone: zone}),
+			{Action: wire.ScheduleDelete, ID: id},
 		} {
 			got := scheduleTool(t, s, ask)
 			if (got.Refused == "") == (got.Note == "") || got.Refused != "" && len(got.Effects) > 0 {
 				t.Fatalf("%+v gave %+v", ask, got)
 			}
 			for _, effect := range got.Effects {
-				if effect.Kind == models.EffectPutSchedule && !effect.Schedule.Next.TargetAt.After(s.Now) {
+				if effect.Kind == wire.EffectPutSchedule && !effect.Schedule.Next.TargetAt.After(s.Now) {
 					t.Fatalf("%+v has no next slot: %+v", ask, effect.Schedule)
 				}
 			}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -21,69 +21,69 @@ type simulation struct {
 	lastText time.Time
 }
 
-func (l *simulation) decide(ev models.Event) {
+func (l *simulation) decide(ev wire.Event) {
 	got := decide(l.t, l.s, ev)
 	for _, effect := range got.Effects {
 		l.apply(effect)
 	}
-	seen := map[models.Due]bool{}
+	seen := map[wire.Due]bool{}
 	for _, due := range l.s.State.Due {
-		key := models.Due{Kind: due.Kind, Ref: due.Ref}
+		key := wire.Due{Kind: due.Kind, Ref: due.Ref}
 		require.False(l.t, seen[key])
 		seen[key] = true
 	}
 }
 
-func (l *simulation) apply(effect models.Effect) {
+func (l *simulation) apply(effect wire.Effect) {
 	state := &l.s.State
-	drop := func(match func(models.Due) bool) { state.Due = slices.DeleteFunc(slices.Clone(state.Due), match) }
+	drop := func(match func(wire.Due) bool) { state.Due = slices.DeleteFunc(slices.Clone(state.Due), match) }
 	switch effect.Kind {
-	case models.EffectSetDue:
-		drop(func(d models.Due) bool { return d.Kind == effect.Due.Kind && d.Ref == effect.Due.Ref })
+	case wire.EffectSetDue:
+		drop(func(d wire.Due) bool { return d.Kind == effect.Due.Kind && d.Ref == effect.Due.Ref })
 		state.Due = append(state.Due, effect.Due)
-	case models.EffectClearDue:
-		drop(func(d models.Due) bool {
+	case wire.EffectClearDue:
+		drop(func(d wire.Due) bool {
 			return d.Kind == effect.Due.Kind && (effect.Due.Ref == "" || d.Ref == effect.Due.Ref)
 		})
-	case models.EffectSetMode:
+	case wire.EffectSetMode:
 		state.Mode = effect.Mode
-	case models.EffectSetStatus:
+	case wire.EffectSetStatus:
 		state.Status = effect.Status
-	case models.EffectSetZone:
+	case wire.EffectSetZone:
 		state.Zone, state.ZoneAssumed = effect.Zone, effect.ZoneAssumed
-	case models.EffectPutSchedule:
-		state.Schedules = slices.DeleteFunc(slices.Clone(state.Schedules), func(s models.Schedule) bool { return s.ID == effect.Schedule.ID })
+	case wire.EffectPutSchedule:
+		state.Schedules = slices.DeleteFunc(slices.Clone(state.Schedules), func(s wire.Schedule) bool { return s.ID == effect.Schedule.ID })
 		state.Schedules = append(state.Schedules, *effect.Schedule)
-	case models.EffectDropSchedule:
-		state.Schedules = slices.DeleteFunc(slices.Clone(state.Schedules), func(s models.Schedule) bool { return s.ID == effect.Schedule.ID })
-	case models.EffectSetPending:
+	case wire.EffectDropSchedule:
+		state.Schedules = slices.DeleteFunc(slices.Clone(state.Schedules), func(s wire.Schedule) bool { return s.ID == effect.Schedule.ID })
+	case wire.EffectSetPending:
 		state.Pending = effect.Pending
-	case models.EffectClearPending:
+	case wire.EffectClearPending:
 		state.Pending = nil
-	case models.EffectMissPrompt:
+	case wire.EffectMissPrompt:
 		l.once(effect.Missed.ScheduleID, effect.Missed.Slot)
-	case models.EffectStartTurn:
+	case wire.EffectStartTurn:
 		l.turn(*effect.Turn)
-	case models.EffectCountCheckIn:
+	case wire.EffectCountCheckIn:
 		state.CheckIns = effect.CheckIns
-	case models.EffectEnd:
+	case wire.EffectEnd:
 		state.Ended = true
 	}
 }
 
 // once holds that a schedule's date is sent or missed, and only once.
-func (l *simulation) once(id string, slot models.Slot) {
+func (l *simulation) once(id string, slot wire.Slot) {
 	key := id + " " + slot.Date
 	require.False(l.t, l.dates[key], key)
 	l.dates[key] = true
 }
 
-func (l *simulation) turn(plan models.TurnPlan) {
+func (l *simulation) turn(plan wire.TurnPlan) {
 	now := l.s.Now
 	local := now.In(zoneNamed(l.t, l.s.State.Zone))
 	switch plan.Kind {
-	case models.TurnPrompt:
-		require.Equal(l.t, models.StatusActive, l.s.State.Status)
+	case wire.TurnPrompt:
+		require.Equal(l.t, wire.StatusActive, l.s.State.Status)
 		require.NotContains(l.t, l.prompts, plan.PromptID)
 		l.once(plan.ScheduleID, plan.Slot)
 		require.False(l.t, now.Before(plan.Slot.SendAt))
@@ -100,25 +100,25 @@ func (l *simulation) turn(plan models.TurnPlan) {
 		}
 		l.sent[plan.ScheduleID] = now
 		l.prompts[plan.PromptID] = now
-		l.decide(models.Event{Kind: models.EventPromptSent, Plan: plan, At: now})
-	case models.TurnReminder, models.TurnFeedbackQuestion, models.TurnFeedbackFollowup:
-		require.Equal(l.t, models.StatusActive, l.s.State.Status)
+		l.decide(wire.Event{Kind: wire.EventPromptSent, Plan: plan, At: now})
+	case wire.TurnReminder, wire.TurnFeedbackQuestion, wire.TurnFeedbackFollowup:
+		require.Equal(l.t, wire.StatusActive, l.s.State.Status)
 		require.False(l.t, l.s.Rules.Quiet.Contains(local))
 		require.Contains(l.t, l.prompts, plan.PromptID)
 		require.True(l.t, l.lastText.Before(l.prompts[plan.PromptID]), "nobody is asked again after an answer")
-	case models.TurnCheckIn:
-		require.Equal(l.t, models.StatusActive, l.s.State.Status)
+	case wire.TurnCheckIn:
+		require.Equal(l.t, wire.StatusActive, l.s.State.Status)
 		require.Nil(l.t, l.s.State.Pending)
 		require.Empty(l.t, l.s.State.Inbox.Items)
 		require.False(l.t, l.s.Rules.Quiet.Contains(local))
 		require.False(l.t, l.s.Rules.Quiet.Contains(plan.Until.Add(-time.Second).In(local.Location())))
 		require.True(l.t, plan.Until.After(now))
-		l.decide(models.Event{Kind: models.EventCheckInSent, Plan: plan, At: now})
+		l.decide(wire.Event{Kind: wire.EventCheckInSent, Plan: plan, At: now})
 		date := dateOf(now, local.Location()).String()
 		require.Equal(l.t, date, l.s.State.CheckIns.Date)
 		require.LessOrEqual(l.t, l.s.State.CheckIns.Sent, l.s.Rules.CheckInCap)
-	case models.TurnReply, models.TurnMessage:
-		require.Equal(l.t, plan.Kind == models.TurnReply, l.s.State.Status == models.StatusActive)
+	case wire.TurnReply, wire.TurnMessage:
+		require.Equal(l.t, plan.Kind == wire.TurnReply, l.s.State.Status == wire.StatusActive)
 		l.s.State.Inbox.Items = nil
 	}
 }
@@ -145,7 +145,7 @@ func (l *simulation) until(end time.Time, outage bool) {
 		if due.At.After(l.s.Now) {
 			l.s.Now = due.At
 		}
-		l.decide(models.Event{Kind: models.EventDue, Due: due})
+		l.decide(wire.Event{Kind: wire.EventDue, Due: due})
 	}
 }
 
@@ -159,12 +159,12 @@ func TestLifeProperty(t *testing.T) {
 		l.s.Rules.CheckIn = time.Duration(rapid.IntRange(0, 9).Draw(t, "check-in")) * time.Hour
 		l.s.Rules.CheckInCap = 2
 		l.s.Rules.PromptSpread = time.Duration(rapid.IntRange(0, 10).Draw(t, "spread")) * time.Minute
-		l.decide(models.Event{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
-			Action: models.ScheduleCreate, NewID: "s1", Type: models.ScheduleFixed,
+		l.decide(wire.Event{Kind: wire.EventScheduleTool, Schedule: &wire.ScheduleAsk{
+			Action: wire.ScheduleCreate, NewID: "s1", Type: wire.ScheduleFixed,
 			At: Clock(rapid.IntRange(0, minutesPerDay-1).Draw(t, "fixed")).String(),
 		}})
-		l.decide(models.Event{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
-			Action: models.ScheduleCreate, NewID: "s2", Type: models.ScheduleRandom,
+		l.decide(wire.Event{Kind: wire.EventScheduleTool, Schedule: &wire.ScheduleAsk{
+			Action: wire.ScheduleCreate, NewID: "s2", Type: wire.ScheduleRandom,
 			From: Clock(rapid.IntRange(8*60, 20*60).Draw(t, "window")).String(), To: "23:00",
 		}})
 		require.Len(t, l.s.State.Schedules, 2)
@@ -174,21 +174,21 @@ func TestLifeProperty(t *testing.T) {
 			switch rapid.SampledFrom([]string{"nothing", "text", "text", "zone", "pause", "resume", "mode"}).Draw(t, "event") {
 			case "text":
 				l.lastText = l.s.Now
-				l.s.State.Inbox.Items = append(l.s.State.Inbox.Items, models.InboxItem{ReceivedAt: l.s.Now})
-				l.decide(models.Event{Kind: models.EventTexts, At: l.s.Now})
+				l.s.State.Inbox.Items = append(l.s.State.Inbox.Items, wire.InboxItem{ReceivedAt: l.s.Now})
+				l.decide(wire.Event{Kind: wire.EventTexts, At: l.s.Now})
 			case "zone":
 				zone := rapid.SampledFrom(testZones()).Draw(t, "zone")
-				l.decide(models.Event{Kind: models.EventZone, Zone: zone})
+				l.decide(wire.Event{Kind: wire.EventZone, Zone: zone})
 			case "pause":
-				l.decide(models.Event{Kind: models.EventStatus, Status: models.StatusPaused})
+				l.decide(wire.Event{Kind: wire.EventStatus, Status: wire.StatusPaused})
 			case "resume":
-				l.decide(models.Event{Kind: models.EventStatus, Status: models.StatusActive})
+				l.decide(wire.Event{Kind: wire.EventStatus, Status: wire.StatusActive})
 			case "mode":
-				l.decide(models.Event{Kind: models.EventTransitionAsk, Mode: models.ModeIntake, Delay: time.Hour})
+				l.decide(wire.Event{Kind: wire.EventTransitionAsk, Mode: wire.ModeIntake, Delay: time.Hour})
 			}
 			for _, id := range []string{"s1", "s2"} {
-				set := slices.ContainsFunc(l.s.State.Due, func(d models.Due) bool { return d.Kind == models.DueDailyPrompt && d.Ref == id })
-				require.Equal(t, l.s.State.Status == models.StatusActive, set, "schedule %s", id)
+				set := slices.ContainsFunc(l.s.State.Due, func(d wire.Due) bool { return d.Kind == wire.DueDailyPrompt && d.Ref == id })
+				require.Equal(t, l.s.State.Status == wire.StatusActive, set, "schedule %s", id)
 			}
 		}
 	})

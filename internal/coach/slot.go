@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // ErrNoSlot says that a schedule has no instant at which it may go out; for a
@@ -54,23 +54,23 @@ type SlotParams struct {
 // instant after the gap, or to the last minute of the date.
 //
 // Errors: ErrNoSlot, or a description of what is wrong with the schedule.
-func NextSlot(s models.Schedule, p SlotParams) (models.Slot, error) {
+func NextSlot(s wire.Schedule, p SlotParams) (wire.Slot, error) {
 	if p.Zone == nil {
-		return models.Slot{}, errors.New("finding a slot: no zone")
+		return wire.Slot{}, errors.New("finding a slot: no zone")
 	}
 	if len(p.QuietZones) == 0 {
 		p.QuietZones = []*time.Location{p.Zone}
 	}
 	target, err := targetRule(s, p)
 	if err != nil {
-		return models.Slot{}, err
+		return wire.Slot{}, err
 	}
 	// A clock that is set back over midnight shows yesterday again.
 	date := dateOf(p.After, p.Zone).addDays(-1)
 	if s.LastDate != "" {
 		last, err := parseDate(s.LastDate)
 		if err != nil {
-			return models.Slot{}, fmt.Errorf("reading the last date of schedule %s: %w", s.ID, err)
+			return wire.Slot{}, fmt.Errorf("reading the last date of schedule %s: %w", s.ID, err)
 		}
 		if !date.midnight.After(last.midnight) {
 			date = last.addDays(1)
@@ -79,22 +79,22 @@ func NextSlot(s models.Schedule, p SlotParams) (models.Slot, error) {
 	for range searchDays {
 		at, ok := target(date)
 		if ok && at.After(p.After) && date.existsIn(p.Zone) && !hadPrompt(s, dateOf(at, p.Zone), p.Zone) {
-			return models.Slot{Date: date.String(), TargetAt: at, SendAt: sendAt(s, p, date, at)}, nil
+			return wire.Slot{Date: date.String(), TargetAt: at, SendAt: sendAt(s, p, date, at)}, nil
 		}
 		date = date.addDays(1)
 	}
-	return models.Slot{}, ErrNoSlot
+	return wire.Slot{}, ErrNoSlot
 }
 
 // hadPrompt reports whether the newest prompt of a schedule went out on a local
 // date of the zone, or on a later one.
-func hadPrompt(s models.Schedule, d localDate, zone *time.Location) bool {
+func hadPrompt(s wire.Schedule, d localDate, zone *time.Location) bool {
 	return !s.LastAt.IsZero() && !dateOf(s.LastAt, zone).midnight.Before(d.midnight)
 }
 
 // sendAt returns when the prompt of a date goes out.
-func sendAt(s models.Schedule, p SlotParams, date localDate, target time.Time) time.Time {
-	if s.Type != models.ScheduleFixed {
+func sendAt(s wire.Schedule, p SlotParams, date localDate, target time.Time) time.Time {
+	if s.Type != wire.ScheduleFixed {
 		return target
 	}
 	send := target.Add(-max(p.Prep, 0))
@@ -111,15 +111,15 @@ func sendAt(s models.Schedule, p SlotParams, date localDate, target time.Time) t
 }
 
 // targetRule returns how a schedule picks the instant of a date; false: none.
-func targetRule(s models.Schedule, p SlotParams) (func(localDate) (time.Time, bool), error) {
+func targetRule(s wire.Schedule, p SlotParams) (func(localDate) (time.Time, bool), error) {
 	switch s.Type {
-	case models.ScheduleFixed:
+	case wire.ScheduleFixed:
 		clock, err := ParseClock(s.At)
 		if err != nil {
 			return nil, fmt.Errorf("reading schedule %s: %w", s.ID, err)
 		}
 		return func(d localDate) (time.Time, bool) { return d.instantOf(clock, p.Zone), true }, nil
-	case models.ScheduleRandom:
+	case wire.ScheduleRandom:
 		from, err := ParseClock(s.From)
 		if err != nil {
 			return nil, fmt.Errorf("reading schedule %s: %w", s.ID, err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -32,12 +32,12 @@ type withoutHelper struct{ t *testing.T }
 func (w withoutHelper) Errorf(format string, args ...any) { w.t.Errorf(format, args...) }
 func (w withoutHelper) FailNow()                          { w.t.FailNow() }
 
-func fixedAt(at string) models.Schedule {
-	return models.Schedule{ID: "s1", Type: models.ScheduleFixed, At: at}
+func fixedAt(at string) wire.Schedule {
+	return wire.Schedule{ID: "s1", Type: wire.ScheduleFixed, At: at}
 }
 
-func randomIn(from, to string) models.Schedule {
-	return models.Schedule{ID: "s1", Type: models.ScheduleRandom, From: from, To: to}
+func randomIn(from, to string) wire.Schedule {
+	return wire.Schedule{ID: "s1", Type: wire.ScheduleRandom, From: from, To: to}
 }
 
 func TestNextSlotFixed(t *testing.T) {
@@ -188,7 +188,7 @@ func TestNextSlotRefusesBrokenSchedules(t *testing.T) {
 	params := SlotParams{After: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Zone: time.UTC}
 	stale := fixedAt("08:00")
 	stale.LastDate = "yesterday"
-	for want, schedule := range map[string]models.Schedule{
+	for want, schedule := range map[string]wire.Schedule{
 		"8am":          fixedAt("8am"),
 		"9pm":          randomIn("9pm", "22:00"),
 		"22":           randomIn("21:00", "22"),
@@ -205,8 +205,8 @@ func TestNextSlotRefusesBrokenSchedules(t *testing.T) {
 
 // year walks a schedule over more than a year as the rules do, each slot
 // following from the one before.
-func year(t require.TestingT, schedule models.Schedule, p SlotParams) []models.Slot {
-	var slots []models.Slot
+func year(t require.TestingT, schedule wire.Schedule, p SlotParams) []wire.Slot {
+	var slots []wire.Slot
 	end := p.After.AddDate(1, 0, 3)
 	for p.After.Before(end) {
 		slot, err := NextSlot(schedule, p)
@@ -219,7 +219,7 @@ func year(t require.TestingT, schedule models.Schedule, p SlotParams) []models.S
 
 // everyDateOnce holds that the slots have each date that the zone has, once,
 // in order, and that what is sent goes out in order and before its target.
-func everyDateOnce(t require.TestingT, zone *time.Location, slots []models.Slot) {
+func everyDateOnce(t require.TestingT, zone *time.Location, slots []wire.Slot) {
 	want, err := parseDate(slots[0].Date)
 	require.NoError(t, err)
 	for i, slot := range slots {
@@ -252,7 +252,7 @@ func TestFixedOncePerDateInEveryZone(t *testing.T) {
 
 // steady holds that a slot shows its local time on its local date, or is the
 // first instant after a gap that swallowed it.
-func steady(t require.TestingT, zone *time.Location, at string, slot models.Slot) {
+func steady(t require.TestingT, zone *time.Location, at string, slot wire.Slot) {
 	local := slot.TargetAt.In(zone)
 	if local.Format("2006-01-02 15:04") == slot.Date+" "+at {
 		// Of two occurrences it is the first: an hour before shows another time.
@@ -303,7 +303,7 @@ func localInstant(t require.TestingT, zone *time.Location, date string, c Clock,
 
 // inWindow holds that a target lies in its window on its date, on either side of
 // midnight, or in the one minute that is left of a swallowed window.
-func inWindow(t require.TestingT, zone *time.Location, window models.Schedule, slot models.Slot) {
+func inWindow(t require.TestingT, zone *time.Location, window wire.Schedule, slot wire.Slot) {
 	from, err := ParseClock(window.From)
 	require.NoError(t, err)
 	to, err := ParseClock(window.To)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/coach"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // TestCohortIsSpread: many people choose 08:00; their prompts go out over the
@@ -21,13 +21,13 @@ func TestCohortIsSpread(t *testing.T) {
 	rules := coach.Rules{PrepTime: 10 * time.Minute, PromptSpread: 5 * time.Minute, PromptGrace: time.Hour}
 	perMinute := map[int]int{}
 	for i := range 1000 {
-		state := models.ParticipantState{ParticipantID: fmt.Sprintf("conv_%d", i), Zone: "UTC", Status: models.StatusActive}
-		ask := models.Event{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
-			Action: models.ScheduleCreate, NewID: "s", Type: models.ScheduleFixed, At: "08:00"}}
+		state := wire.ParticipantState{ParticipantID: fmt.Sprintf("conv_%d", i), Zone: "UTC", Status: wire.StatusActive}
+		ask := wire.Event{Kind: wire.EventScheduleTool, Schedule: &wire.ScheduleAsk{
+			Action: wire.ScheduleCreate, NewID: "s", Type: wire.ScheduleFixed, At: "08:00"}}
 		at := func(now time.Time) time.Time {
 			decision, err := coach.Decide(coach.Input{State: state, Now: now, Rules: rules, Zones: time.LoadLocation}, ask)
 			require.NoError(t, err)
-			require.Equal(t, models.EffectSetDue, decision.Effects[1].Kind)
+			require.Equal(t, wire.EffectSetDue, decision.Effects[1].Kind)
 			return decision.Effects[1].Due.At
 		}
 		first := at(now)
@@ -49,27 +49,27 @@ func TestCohortIsSpread(t *testing.T) {
 func TestHeldUpPromptsAreSpread(t *testing.T) {
 	rules := coach.Rules{PrepTime: 10 * time.Minute, PromptSpread: 5 * time.Minute, PromptGrace: time.Hour}
 	target := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
-	slot := models.Slot{Date: "2026-03-02", TargetAt: target, SendAt: target.Add(-8 * time.Minute)}
+	slot := wire.Slot{Date: "2026-03-02", TargetAt: target, SendAt: target.Add(-8 * time.Minute)}
 	situation := func(i int, now time.Time) coach.Input {
 		return coach.Input{
-			State: models.ParticipantState{
-				ParticipantID: fmt.Sprintf("conv_%d", i), Zone: "UTC", Status: models.StatusActive,
-				Schedules: []models.Schedule{{ID: "s", Type: models.ScheduleFixed, At: "08:00", Next: slot}},
+			State: wire.ParticipantState{
+				ParticipantID: fmt.Sprintf("conv_%d", i), Zone: "UTC", Status: wire.StatusActive,
+				Schedules: []wire.Schedule{{ID: "s", Type: wire.ScheduleFixed, At: "08:00", Next: slot}},
 			},
 			Now: now, Rules: rules, Zones: time.LoadLocation,
 		}
 	}
 	// fall is the instant to which a due prompt is put off, or that it is sent.
 	fall := func(s coach.Input, due time.Time) (putOff time.Time, sent bool) {
-		decision, err := coach.Decide(s, models.Event{Kind: models.EventDue, Due: models.Due{Kind: models.DueDailyPrompt, Ref: "s", At: due}})
+		decision, err := coach.Decide(s, wire.Event{Kind: wire.EventDue, Due: wire.Due{Kind: wire.DueDailyPrompt, Ref: "s", At: due}})
 		require.NoError(t, err)
 		for _, effect := range decision.Effects {
 			switch effect.Kind {
-			case models.EffectStartTurn:
+			case wire.EffectStartTurn:
 				return time.Time{}, true
-			case models.EffectSetDue:
+			case wire.EffectSetDue:
 				putOff = effect.Due.At
-			case models.EffectPutSchedule:
+			case wire.EffectPutSchedule:
 				if effect.Schedule.Next == slot {
 					require.Empty(t, effect.Schedule.LastDate, "the date is not done")
 				}
@@ -126,37 +126,37 @@ func TestHeldUpIsSpread(t *testing.T) {
 	rules := coach.Rules{
 		PrepTime: spread, PromptSpread: spread, FeedbackTimeout: time.Minute, FeedbackFollowup: time.Hour, CheckIn: time.Hour, CheckInCap: 1,
 	}
-	situation := func(i int, mode models.Mode) coach.Input {
-		state := models.ParticipantState{ParticipantID: fmt.Sprintf("conv_%d", i), Zone: "UTC", Status: models.StatusActive, Mode: mode}
+	situation := func(i int, mode wire.Mode) coach.Input {
+		state := wire.ParticipantState{ParticipantID: fmt.Sprintf("conv_%d", i), Zone: "UTC", Status: wire.StatusActive, Mode: mode}
 		return coach.Input{State: state, Now: now, Rules: rules, Zones: time.LoadLocation}
 	}
-	fall := func(s coach.Input, due models.Due) []models.Effect {
-		decision, err := coach.Decide(s, models.Event{Kind: models.EventDue, Due: due})
+	fall := func(s coach.Input, due wire.Due) []wire.Effect {
+		decision, err := coach.Decide(s, wire.Event{Kind: wire.EventDue, Due: due})
 		require.NoError(t, err)
 		return decision.Effects
 	}
 	for _, c := range []struct {
-		kind    models.DueKind
-		mode    models.Mode
+		kind    wire.DueKind
+		mode    wire.Mode
 		pending string
-		follows models.TurnKind
+		follows wire.TurnKind
 	}{
-		{models.DueReminder, models.ModeIntake, "p", models.TurnReminder},
-		{models.DueAutoFeedback, models.ModeIntake, "p", ""},
-		{models.DueFeedbackTimeout, models.ModeFeedback, "", models.TurnFeedbackQuestion},
-		{models.DueFeedbackFollowup, models.ModeFeedback, "", models.TurnFeedbackFollowup},
-		{models.DueCheckIn, models.ModeIntake, "", models.TurnCheckIn},
+		{wire.DueReminder, wire.ModeIntake, "p", wire.TurnReminder},
+		{wire.DueAutoFeedback, wire.ModeIntake, "p", ""},
+		{wire.DueFeedbackTimeout, wire.ModeFeedback, "", wire.TurnFeedbackQuestion},
+		{wire.DueFeedbackFollowup, wire.ModeFeedback, "", wire.TurnFeedbackFollowup},
+		{wire.DueCheckIn, wire.ModeIntake, "", wire.TurnCheckIn},
 	} {
 		// follows: it has its effect, and is not put off.
-		follows := func(effects []models.Effect) bool {
-			return slices.ContainsFunc(effects, func(e models.Effect) bool {
-				return e.Kind == models.EffectStartTurn && e.Turn.Kind == c.follows || e.Kind == models.EffectSetMode && c.follows == ""
+		follows := func(effects []wire.Effect) bool {
+			return slices.ContainsFunc(effects, func(e wire.Effect) bool {
+				return e.Kind == wire.EffectStartTurn && e.Turn.Kind == c.follows || e.Kind == wire.EffectSetMode && c.follows == ""
 			})
 		}
 		waiting := func(i int) coach.Input {
 			s := situation(i, c.mode)
 			if c.pending != "" {
-				s.State.Pending = &models.PendingPrompt{PromptID: c.pending}
+				s.State.Pending = &wire.PendingPrompt{PromptID: c.pending}
 			}
 			return s
 		}
@@ -164,10 +164,10 @@ func TestHeldUpIsSpread(t *testing.T) {
 			early := 0
 			for i := range 200 {
 				s := waiting(i)
-				due := models.Due{Kind: c.kind, Ref: c.pending, At: now.Add(-time.Hour)}
+				due := wire.Due{Kind: c.kind, Ref: c.pending, At: now.Add(-time.Hour)}
 				effects := fall(s, due)
 				require.Len(t, effects, 1)
-				require.Equal(t, models.EffectSetDue, effects[0].Kind)
+				require.Equal(t, wire.EffectSetDue, effects[0].Kind)
 				put := effects[0].Due
 				require.Equal(t, []any{c.kind, c.pending}, []any{put.Kind, put.Ref})
 				require.WithinRange(t, put.At, now, now.Add(spread))
@@ -182,12 +182,12 @@ func TestHeldUpIsSpread(t *testing.T) {
 
 			s := waiting(1)
 			s.Rules.PromptSpread = 0
-			require.True(t, follows(fall(s, models.Due{Kind: c.kind, Ref: c.pending, At: now.Add(-time.Hour)})), "no spread")
+			require.True(t, follows(fall(s, wire.Due{Kind: c.kind, Ref: c.pending, At: now.Add(-time.Hour)})), "no spread")
 		})
 	}
 	t.Run("what was asked for by name is not", func(t *testing.T) {
-		effects := fall(situation(1, models.ModeIntake), models.Due{Kind: models.DueDelayedTransition, Ref: string(models.ModeFeedback), At: now.Add(-time.Hour)})
-		require.Equal(t, models.EffectSetMode, effects[0].Kind)
+		effects := fall(situation(1, wire.ModeIntake), wire.Due{Kind: wire.DueDelayedTransition, Ref: string(wire.ModeFeedback), At: now.Add(-time.Hour)})
+		require.Equal(t, wire.EffectSetMode, effects[0].Kind)
 	})
 }
 
@@ -197,11 +197,11 @@ func TestQuietHoursEndOneByOne(t *testing.T) {
 	const spread = 10 * time.Minute
 	night := time.Date(2026, 3, 3, 2, 0, 0, 0, time.UTC)
 	opens := time.Date(2026, 3, 3, 8, 0, 0, 0, time.UTC)
-	put := func(i int, kind models.DueKind, change func(*coach.Input)) models.Due {
+	put := func(i int, kind wire.DueKind, change func(*coach.Input)) wire.Due {
 		s := coach.Input{
-			State: models.ParticipantState{
-				ParticipantID: fmt.Sprintf("conv_%d", i), Zone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback,
-				Pending: &models.PendingPrompt{PromptID: "p"},
+			State: wire.ParticipantState{
+				ParticipantID: fmt.Sprintf("conv_%d", i), Zone: "UTC", Status: wire.StatusActive, Mode: wire.ModeFeedback,
+				Pending: &wire.PendingPrompt{PromptID: "p"},
 			},
 			Now: night, Zones: time.LoadLocation,
 			Rules: coach.Rules{
@@ -209,23 +209,23 @@ func TestQuietHoursEndOneByOne(t *testing.T) {
 				Quiet: coach.QuietHours{From: 21 * 60, To: 8 * 60},
 			},
 		}
-		if kind == models.DueDailyPrompt {
-			slot := models.Slot{Date: "2026-03-03", TargetAt: night, SendAt: night.Add(-time.Minute)}
-			s.State.Schedules = []models.Schedule{{ID: "p", Type: models.ScheduleRandom, From: "12:00", To: "13:00", Next: slot}}
+		if kind == wire.DueDailyPrompt {
+			slot := wire.Slot{Date: "2026-03-03", TargetAt: night, SendAt: night.Add(-time.Minute)}
+			s.State.Schedules = []wire.Schedule{{ID: "p", Type: wire.ScheduleRandom, From: "12:00", To: "13:00", Next: slot}}
 		}
 		if change != nil {
 			change(&s)
 		}
-		decision, err := coach.Decide(s, models.Event{Kind: models.EventDue, Due: models.Due{Kind: kind, Ref: "p", At: s.Now}})
+		decision, err := coach.Decide(s, wire.Event{Kind: wire.EventDue, Due: wire.Due{Kind: kind, Ref: "p", At: s.Now}})
 		require.NoError(t, err)
 		for _, effect := range decision.Effects {
-			if effect.Kind == models.EffectSetDue {
+			if effect.Kind == wire.EffectSetDue {
 				return effect.Due
 			}
 		}
-		return models.Due{}
+		return wire.Due{}
 	}
-	for _, kind := range []models.DueKind{models.DueReminder, models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueDailyPrompt} {
+	for _, kind := range []wire.DueKind{wire.DueReminder, wire.DueFeedbackTimeout, wire.DueFeedbackFollowup, wire.DueDailyPrompt} {
 		t.Run(string(kind), func(t *testing.T) {
 			early := 0
 			for i := range 200 {
@@ -243,12 +243,12 @@ func TestQuietHoursEndOneByOne(t *testing.T) {
 	}
 	t.Run("a prompt that would be too late then", func(t *testing.T) {
 		grace := func(s *coach.Input) { s.Rules.PromptGrace = opens.Sub(night) }
-		require.Equal(t, opens, put(1, models.DueDailyPrompt, grace).At)
+		require.Equal(t, opens, put(1, wire.DueDailyPrompt, grace).At)
 	})
 	t.Run("a reminder that the next prompt overtakes", func(t *testing.T) {
 		next := func(s *coach.Input) {
-			s.State.Due = []models.Due{{Kind: models.DueDailyPrompt, Ref: "p", At: opens.Add(time.Second)}}
+			s.State.Due = []wire.Due{{Kind: wire.DueDailyPrompt, Ref: "p", At: opens.Add(time.Second)}}
 		}
-		require.Zero(t, put(1, models.DueReminder, next))
+		require.Zero(t, put(1, wire.DueReminder, next))
 	})
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // planAll plans people by turns in zones, and returns when each is greeted.
@@ -25,7 +25,7 @@ func planAll(t *testing.T, n int, now time.Time, zones ...string) []time.Time {
 	}
 	var out []time.Time
 	for i := range n {
-		state := models.ParticipantState{ParticipantID: fmt.Sprintf("conv_%d", i), Zone: zones[i%len(zones)]}
+		state := wire.ParticipantState{ParticipantID: fmt.Sprintf("conv_%d", i), Zone: zones[i%len(zones)]}
 		in := Input{State: state, Now: now, Rules: Rules{Quiet: quietHours(t, "21:00-08:00")}, Zones: load}
 		at, err := stagger.Plan(in)
 		require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // StatusChange says whether an operator may change a status: between active and
@@ -13,23 +14,23 @@ import (
 // no event takes them back into coaching from completed or withdrawn, because
 // that would also be a way around an opt-out. The error is a *models.FieldError whose text is safe to show. A
 // status that stays is always allowed.
-func StatusChange(from, to models.Status) error {
-	if !slices.Contains(models.Statuses(), to) {
-		return models.BadField("status", "%s is not a status; allowed: %s", quoteValue(string(to)), joinNames(models.Statuses()))
+func StatusChange(from, to wire.Status) error {
+	if !slices.Contains(wire.Statuses(), to) {
+		return models.BadField("status", "%s is not a status; allowed: %s", quoteValue(string(to)), joinNames(wire.Statuses()))
 	}
 	if from == to {
 		return nil
 	}
 	switch to {
-	case models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut:
+	case wire.StatusCompleted, wire.StatusWithdrawn, wire.StatusOptedOut:
 		return nil
-	case models.StatusActive, models.StatusPaused:
+	case wire.StatusActive, wire.StatusPaused:
 		switch from {
-		case models.StatusActive, models.StatusPaused:
+		case wire.StatusActive, wire.StatusPaused:
 			return nil
-		case models.StatusOptedOut:
+		case wire.StatusOptedOut:
 			return models.BadField("status", "the participant opted out; only the participant can come back, by texting START")
-		case models.StatusCompleted, models.StatusWithdrawn:
+		case wire.StatusCompleted, wire.StatusWithdrawn:
 			return models.BadField("status", "a participant who is %s cannot become %s; remove and enrol again", from, to)
 		}
 	}
@@ -40,56 +41,56 @@ func StatusChange(from, to models.Status) error {
 // person who opted out or came back by a text of their own is told so, also
 // when the workflow hears of it only after the next change; the rows of the
 // texts show who has been told already.
-func changeStatus(s Input, ev models.Event) (models.Decision, error) {
+func changeStatus(s Input, ev wire.Event) (wire.Decision, error) {
 	p := s.newPlan()
 	s, err := s.settleSlots(p, ev.Status)
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	switch to := ev.Status; to {
-	case models.StatusActive:
+	case wire.StatusActive:
 		if err := s.activateParticipant(p, ev.Answer); err != nil {
-			return models.Decision{}, err
+			return wire.Decision{}, err
 		}
 	case s.State.Status: // nothing changes but what is confirmed below
-	case models.StatusPaused:
-		p.addEffect(models.Effect{Kind: models.EffectSetStatus, Status: to})
+	case wire.StatusPaused:
+		p.addEffect(wire.Effect{Kind: wire.EffectSetStatus, Status: to})
 		// A delayed transition sends nothing and stays.
-		p.clearDue(s.withoutSlots(models.DueDebounce, models.DueDailyPrompt, models.DueReminder, models.DueAutoFeedback,
-			models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueCheckIn, models.DueGreeting)...)
-	case models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut:
-		p.addEffect(models.Effect{Kind: models.EffectSetStatus, Status: to})
-		if to == models.StatusOptedOut {
+		p.clearDue(s.withoutSlots(wire.DueDebounce, wire.DueDailyPrompt, wire.DueReminder, wire.DueAutoFeedback,
+			wire.DueFeedbackTimeout, wire.DueFeedbackFollowup, wire.DueCheckIn, wire.DueGreeting)...)
+	case wire.StatusCompleted, wire.StatusWithdrawn, wire.StatusOptedOut:
+		p.addEffect(wire.Effect{Kind: wire.EffectSetStatus, Status: to})
+		if to == wire.StatusOptedOut {
 			p.clearDue(s.withoutSlots(everyDue()...)...)
 		} else {
 			p.clearDue(everyDue()...)
 		}
 		p.clearPending(s.State)
 	default:
-		return refuseAsk("%s is not a status; allowed: %s", quoteValue(string(to)), joinNames(models.Statuses())), nil
+		return refuseAsk("%s is not a status; allowed: %s", quoteValue(string(to)), joinNames(wire.Statuses())), nil
 	}
 	switch {
 	case ev.Confirm:
-		p.startTurn(models.TurnPlan{Kind: models.TurnConsent})
-	case s.isActive() && ev.Status != models.StatusActive && len(s.State.Inbox.Items) > 0:
+		p.startTurn(wire.TurnPlan{Kind: wire.TurnConsent})
+	case s.isActive() && ev.Status != wire.StatusActive && len(s.State.Inbox.Items) > 0:
 		// A burst that was about to be answered enters the conversation all the
 		// same; a confirmation takes it along.
-		p.startTurn(models.TurnPlan{Kind: models.TurnMessage})
+		p.startTurn(wire.TurnPlan{Kind: wire.TurnMessage})
 	}
 	return p.toDecision(), nil
 }
 
 // pauseParticipant pauses the participant until an instant, or moves that instant; zero is
 // until they are resumed.
-func pauseParticipant(s Input, until time.Time) (models.Decision, error) {
-	out, err := changeStatus(s, models.Event{Kind: models.EventStatus, Status: models.StatusPaused})
+func pauseParticipant(s Input, until time.Time) (wire.Decision, error) {
+	out, err := changeStatus(s, wire.Event{Kind: wire.EventStatus, Status: wire.StatusPaused})
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	p := s.newPlan()
-	p.clearDue(models.DuePauseEnd)
+	p.clearDue(wire.DuePauseEnd)
 	if !until.IsZero() {
-		p.setDue(models.DuePauseEnd, "", until)
+		p.setDue(wire.DuePauseEnd, "", until)
 	}
 	out.Effects = append(p.effects, out.Effects...)
 	return out, nil
@@ -98,8 +99,8 @@ func pauseParticipant(s Input, until time.Time) (models.Decision, error) {
 // activateParticipant resumes a participant who was not active, and starts the
 // reply to the texts of the pause if the operator asked for it.
 func (s Input) activateParticipant(p *plan, answer bool) error {
-	if s.State.Status != models.StatusActive {
-		p.clearDue(models.DuePauseEnd)
+	if s.State.Status != wire.StatusActive {
+		p.clearDue(wire.DuePauseEnd)
 		if err := s.resumeSchedules(p); err != nil {
 			return err
 		}
@@ -121,7 +122,7 @@ func (s Input) answerWaiting(p *plan) error {
 		return nil
 	}
 	if s.isTakenOver() {
-		p.startTurn(models.TurnPlan{Kind: models.TurnMessage})
+		p.startTurn(wire.TurnPlan{Kind: wire.TurnMessage})
 		return nil
 	}
 	open, err := s.Opens()
@@ -130,10 +131,10 @@ func (s Input) answerWaiting(p *plan) error {
 	}
 	if open.After(s.Now) && s.Now.Sub(s.State.Inbox.NewestAt()) > promptReply {
 		at, err := s.spreadFrom(open)
-		p.setDue(models.DueDebounce, "", at)
+		p.setDue(wire.DueDebounce, "", at)
 		return err
 	}
-	p.clearDue(models.DueDebounce)
+	p.clearDue(wire.DueDebounce)
 	s.startReply(p)
 	return nil
 }
@@ -141,17 +142,17 @@ func (s Input) answerWaiting(p *plan) error {
 // handleRestored arms what a terminated workflow had armed: the daily prompts, and a
 // greeting that was still to be sent. Its reminders and questions belonged to a
 // prompt of then.
-func handleRestored(s Input) (models.Decision, error) {
+func handleRestored(s Input) (wire.Decision, error) {
 	p := s.newPlan()
 	if s.isTakenOver() {
-		p.setDue(models.DueTakeOverEnd, "", s.State.TakenOverUntil)
+		p.setDue(wire.DueTakeOverEnd, "", s.State.TakenOverUntil)
 	}
 	if s.isActive() {
 		s.setGreeting(p)
 	}
 	if s.keepsSlots() {
 		if err := s.nextSlots(p); err != nil {
-			return models.Decision{}, err
+			return wire.Decision{}, err
 		}
 	}
 	return p.toDecision(), nil
@@ -160,14 +161,14 @@ func handleRestored(s Input) (models.Decision, error) {
 // resumeSchedules takes the next slot of every schedule; what passed meanwhile
 // is not made up for.
 func (s Input) resumeSchedules(p *plan) error {
-	p.addEffect(models.Effect{Kind: models.EffectSetStatus, Status: models.StatusActive})
+	p.addEffect(wire.Effect{Kind: wire.EffectSetStatus, Status: wire.StatusActive})
 	s.setGreeting(p)
 	return s.nextSlots(p)
 }
 
 func (s Input) nextSlots(p *plan) error {
 	for _, schedule := range s.State.Schedules {
-		schedule.Next = models.Slot{}
+		schedule.Next = wire.Slot{}
 		if _, err := setSlot(s, p, schedule); err != nil {
 			return err
 		}
@@ -180,22 +181,22 @@ func (s Input) nextSlots(p *plan) error {
 // the zone is the person's own, or that it is not, slots stay as they are: quiet
 // hours are checked again when they fall due. What has come before the move is acted on
 // first.
-func moveZone(s Input, name string, assumed bool) (models.Decision, error) {
+func moveZone(s Input, name string, assumed bool) (wire.Decision, error) {
 	if _, err := s.zoneNamed(name); err != nil {
 		return refuseAsk("%v", err), nil
 	}
 	if name == s.State.Zone && assumed == s.State.ZoneAssumed {
-		return models.Decision{}, nil
+		return wire.Decision{}, nil
 	}
 	p := s.newPlan()
-	p.addEffect(models.Effect{Kind: models.EffectSetZone, Zone: name, ZoneAssumed: assumed})
+	p.addEffect(wire.Effect{Kind: wire.EffectSetZone, Zone: name, ZoneAssumed: assumed})
 	if name == s.State.Zone {
 		return p.toDecision(), nil
 	}
-	moves := func(schedule models.Schedule) bool { return schedule.Zone == "" }
+	moves := func(schedule wire.Schedule) bool { return schedule.Zone == "" }
 	then, err := s.passDue(p, moves)
 	if err != nil {
-		return models.Decision{}, err
+		return wire.Decision{}, err
 	}
 	then.State.Zone, then.State.ZoneAssumed = name, assumed
 	for _, was := range then.State.Schedules {
@@ -204,37 +205,37 @@ func moveZone(s Input, name string, assumed bool) (models.Decision, error) {
 		}
 		schedule := was
 		if schedule.Next, err = then.nextSlot(was, s.Now); err != nil {
-			return models.Decision{}, err
+			return wire.Decision{}, err
 		}
 		if schedule.Next.TargetAt.Equal(was.Next.TargetAt) && schedule.Next.Date == was.Next.Date {
 			continue // the same instant, also where it was put off
 		}
 		p.putSchedule(then.recordMoved(p, was, schedule))
 		if s.keepsSlots() {
-			p.setDue(models.DueDailyPrompt, schedule.ID, schedule.Next.SendAt)
+			p.setDue(wire.DueDailyPrompt, schedule.ID, schedule.Next.SendAt)
 		}
 	}
-	return models.Decision{Effects: then.finish(p.effects)}, nil
+	return wire.Decision{Effects: then.finish(p.effects)}, nil
 }
 
 // endParticipation ends the participation: nothing is due any more, one notice
 // goes out.
-func endParticipation(s Input) models.Decision {
+func endParticipation(s Input) wire.Decision {
 	p := s.newPlan()
 	p.clearDue(everyDue()...)
-	p.clearDue(models.DueTakeOverEnd)
+	p.clearDue(wire.DueTakeOverEnd)
 	p.clearPending(s.State)
-	p.addEffect(models.Effect{Kind: models.EffectSetStatus, Status: models.StatusWithdrawn})
-	p.startTurn(models.TurnPlan{Kind: models.TurnNotice})
-	p.addEffect(models.Effect{Kind: models.EffectEnd})
+	p.addEffect(wire.Effect{Kind: wire.EffectSetStatus, Status: wire.StatusWithdrawn})
+	p.startTurn(wire.TurnPlan{Kind: wire.TurnNotice})
+	p.addEffect(wire.Effect{Kind: wire.EffectEnd})
 	return p.toDecision()
 }
 
 // everyDue lists what is due for the coach; the end of a take-over is not.
-func everyDue() []models.DueKind {
-	return []models.DueKind{
-		models.DueDailyPrompt, models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout,
-		models.DueFeedbackFollowup, models.DueDelayedTransition, models.DueDebounce, models.DueCheckIn, models.DueGreeting, models.DueResult,
-		models.DuePauseEnd,
+func everyDue() []wire.DueKind {
+	return []wire.DueKind{
+		wire.DueDailyPrompt, wire.DueReminder, wire.DueAutoFeedback, wire.DueFeedbackTimeout,
+		wire.DueFeedbackFollowup, wire.DueDelayedTransition, wire.DueDebounce, wire.DueCheckIn, wire.DueGreeting, wire.DueResult,
+		wire.DuePauseEnd,
 	}
 }

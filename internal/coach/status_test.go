@@ -5,20 +5,21 @@ import (
 	"time"
 
 	"coachline/models"
+	"coachline/models/wire"
 
 	"github.com/stretchr/testify/require"
 )
 
 func TestStatusChange(t *testing.T) {
-	allowed := map[models.Status][]models.Status{
-		models.StatusActive:    {models.StatusActive, models.StatusPaused, models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut},
-		models.StatusPaused:    {models.StatusActive, models.StatusPaused, models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut},
-		models.StatusCompleted: {models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut},
-		models.StatusWithdrawn: {models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut},
-		models.StatusOptedOut:  {models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut},
+	allowed := map[wire.Status][]wire.Status{
+		wire.StatusActive:    {wire.StatusActive, wire.StatusPaused, wire.StatusCompleted, wire.StatusWithdrawn, wire.StatusOptedOut},
+		wire.StatusPaused:    {wire.StatusActive, wire.StatusPaused, wire.StatusCompleted, wire.StatusWithdrawn, wire.StatusOptedOut},
+		wire.StatusCompleted: {wire.StatusCompleted, wire.StatusWithdrawn, wire.StatusOptedOut},
+		wire.StatusWithdrawn: {wire.StatusCompleted, wire.StatusWithdrawn, wire.StatusOptedOut},
+		wire.StatusOptedOut:  {wire.StatusCompleted, wire.StatusWithdrawn, wire.StatusOptedOut},
 	}
-	for _, from := range models.Statuses() {
-		for _, to := range models.Statuses() {
+	for _, from := range wire.Statuses() {
+		for _, to := range wire.Statuses() {
 			err := StatusChange(from, to)
 			ok := false
 			for _, status := range allowed[from] {
@@ -33,104 +34,104 @@ func TestStatusChange(t *testing.T) {
 			require.Equal(t, "status", field.Field)
 		}
 	}
-	require.ErrorContains(t, StatusChange(models.StatusOptedOut, models.StatusActive), "only the participant can come back")
-	require.ErrorContains(t, StatusChange(models.StatusActive, "asleep"), "active, paused, completed, withdrawn, opted_out")
-	require.Error(t, StatusChange("", models.StatusActive))
+	require.ErrorContains(t, StatusChange(wire.StatusOptedOut, wire.StatusActive), "only the participant can come back")
+	require.ErrorContains(t, StatusChange(wire.StatusActive, "asleep"), "active, paused, completed, withdrawn, opted_out")
+	require.Error(t, StatusChange("", wire.StatusActive))
 }
 
 func TestPause(t *testing.T) {
-	got := decide(t, everything(at(t, noon)), models.Event{Kind: models.EventStatus, Status: models.StatusPaused})
-	require.Equal(t, []models.Effect{
-		setStatus(models.StatusPaused), clearDue(models.DueDebounce), clearDue(models.DueDailyPrompt), clearDue(models.DueReminder),
-		clearDue(models.DueAutoFeedback), clearDue(models.DueFeedbackTimeout), clearDue(models.DueFeedbackFollowup),
-		clearDue(models.DueCheckIn), clearDue(models.DueGreeting),
+	got := decide(t, everything(at(t, noon)), wire.Event{Kind: wire.EventStatus, Status: wire.StatusPaused})
+	require.Equal(t, []wire.Effect{
+		setStatus(wire.StatusPaused), clearDue(wire.DueDebounce), clearDue(wire.DueDailyPrompt), clearDue(wire.DueReminder),
+		clearDue(wire.DueAutoFeedback), clearDue(wire.DueFeedbackTimeout), clearDue(wire.DueFeedbackFollowup),
+		clearDue(wire.DueCheckIn), clearDue(wire.DueGreeting),
 	}, got.Effects, "a delayed transition stays")
 
-	got = decide(t, waiting(at(t, noon), 0), models.Event{Kind: models.EventStatus, Status: models.StatusPaused})
-	require.Equal(t, []models.Effect{setStatus(models.StatusPaused), turn(models.TurnPlan{Kind: models.TurnMessage})}, got.Effects,
+	got = decide(t, waiting(at(t, noon), 0), wire.Event{Kind: wire.EventStatus, Status: wire.StatusPaused})
+	require.Equal(t, []wire.Effect{setStatus(wire.StatusPaused), turn(wire.TurnPlan{Kind: wire.TurnMessage})}, got.Effects,
 		"a burst under way is stored")
 }
 
 func TestPauseUntil(t *testing.T) {
 	s := everything(at(t, noon))
 	until := s.Now.Add(100 * time.Hour)
-	plain := decide(t, s, models.Event{Kind: models.EventStatus, Status: models.StatusPaused})
-	got := decide(t, s, models.Event{Kind: models.EventPaused, At: until})
-	end := models.Due{Kind: models.DuePauseEnd, At: until.UTC()}
-	require.Equal(t, append([]models.Effect{clearDue(models.DuePauseEnd), {Kind: models.EffectSetDue, Due: end}}, plain.Effects...), got.Effects,
+	plain := decide(t, s, wire.Event{Kind: wire.EventStatus, Status: wire.StatusPaused})
+	got := decide(t, s, wire.Event{Kind: wire.EventPaused, At: until})
+	end := wire.Due{Kind: wire.DuePauseEnd, At: until.UTC()}
+	require.Equal(t, append([]wire.Effect{clearDue(wire.DuePauseEnd), {Kind: wire.EffectSetDue, Due: end}}, plain.Effects...), got.Effects,
 		"an end that was set before is replaced")
-	require.Equal(t, append([]models.Effect{clearDue(models.DuePauseEnd)}, plain.Effects...), decide(t, s, models.Event{Kind: models.EventPaused}).Effects)
+	require.Equal(t, append([]wire.Effect{clearDue(wire.DuePauseEnd)}, plain.Effects...), decide(t, s, wire.Event{Kind: wire.EventPaused}).Effects)
 
-	s.State.Status, s.State.Due = models.StatusPaused, []models.Due{end}
-	require.Empty(t, decide(t, s, models.Event{Kind: models.EventStatus, Status: models.StatusPaused}).Effects, "another change of the row leaves the end")
-	require.Contains(t, decide(t, s, models.Event{Kind: models.EventStatus, Status: models.StatusActive}).Effects, clearDue(models.DuePauseEnd))
-	require.Empty(t, decide(t, s, models.Event{Kind: models.EventDue, Due: end}).Effects, "the tables end it")
+	s.State.Status, s.State.Due = wire.StatusPaused, []wire.Due{end}
+	require.Empty(t, decide(t, s, wire.Event{Kind: wire.EventStatus, Status: wire.StatusPaused}).Effects, "another change of the row leaves the end")
+	require.Contains(t, decide(t, s, wire.Event{Kind: wire.EventStatus, Status: wire.StatusActive}).Effects, clearDue(wire.DuePauseEnd))
+	require.Empty(t, decide(t, s, wire.Event{Kind: wire.EventDue, Due: end}).Effects, "the tables end it")
 }
 
 func TestResume(t *testing.T) {
 	s := withSlot(t, "2026-01-20T13:00:00-05:00", fixedAt("12:00"), "2026-01-15T00:00:00-05:00")
-	s.State.Status = models.StatusPaused
+	s.State.Status = wire.StatusPaused
 	had := s.State.Schedules[0]
 	had.ID, had.At, had.LastDate = "s2", "18:00", "2026-01-20"
 	s.State.Schedules = append(s.State.Schedules, had)
-	got := decide(t, waiting(s, 0), models.Event{Kind: models.EventStatus, Status: models.StatusActive})
+	got := decide(t, waiting(s, 0), wire.Event{Kind: wire.EventStatus, Status: wire.StatusActive})
 
 	require.Len(t, got.Effects, 5, "no catching up, nothing is answered")
-	require.Equal(t, setStatus(models.StatusActive), got.Effects[0])
+	require.Equal(t, setStatus(wire.StatusActive), got.Effects[0])
 	require.Equal(t, "2026-01-21", got.Effects[1].Schedule.Next.Date, "today's slot has passed")
-	require.Equal(t, setDue(models.DueDailyPrompt, "s1", instant(t, "2026-01-21T11:50:00-05:00")), got.Effects[2])
+	require.Equal(t, setDue(wire.DueDailyPrompt, "s1", instant(t, "2026-01-21T11:50:00-05:00")), got.Effects[2])
 	require.Equal(t, "2026-01-21", got.Effects[3].Schedule.Next.Date, "today had its prompt")
 	require.Equal(t, "2026-01-20", got.Effects[3].Schedule.LastDate)
-	require.Equal(t, setDue(models.DueDailyPrompt, "s2", instant(t, "2026-01-21T17:50:00-05:00")), got.Effects[4])
+	require.Equal(t, setDue(wire.DueDailyPrompt, "s2", instant(t, "2026-01-21T17:50:00-05:00")), got.Effects[4])
 }
 
 func TestLeaving(t *testing.T) {
-	for _, status := range []models.Status{models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut} {
-		want := []models.Effect{setStatus(status)}
+	for _, status := range []wire.Status{wire.StatusCompleted, wire.StatusWithdrawn, wire.StatusOptedOut} {
+		want := []wire.Effect{setStatus(status)}
 		for _, kind := range everyDue() {
 			want = append(want, clearDue(kind))
 		}
 		want = append(want, clearPending)
-		require.Equal(t, want, decide(t, everything(at(t, noon)), models.Event{Kind: models.EventStatus, Status: status}).Effects)
+		require.Equal(t, want, decide(t, everything(at(t, noon)), wire.Event{Kind: wire.EventStatus, Status: status}).Effects)
 	}
 }
 
 func TestConsent(t *testing.T) {
-	told := turn(models.TurnPlan{Kind: models.TurnConsent})
-	stop := models.Event{Kind: models.EventStatus, Status: models.StatusOptedOut, Confirm: true}
+	told := turn(wire.TurnPlan{Kind: wire.TurnConsent})
+	stop := wire.Event{Kind: wire.EventStatus, Status: wire.StatusOptedOut, Confirm: true}
 	got := decide(t, waiting(at(t, noon), 0), stop)
-	require.Equal(t, []models.Effect{setStatus(models.StatusOptedOut), told}, got.Effects, "the burst goes along")
+	require.Equal(t, []wire.Effect{setStatus(wire.StatusOptedOut), told}, got.Effects, "the burst goes along")
 	stop.Confirm = false
 	got = decide(t, waiting(at(t, noon), 0), stop)
-	require.Equal(t, []models.Effect{setStatus(models.StatusOptedOut), turn(models.TurnPlan{Kind: models.TurnMessage})}, got.Effects)
+	require.Equal(t, []wire.Effect{setStatus(wire.StatusOptedOut), turn(wire.TurnPlan{Kind: wire.TurnMessage})}, got.Effects)
 
 	s := withSlot(t, noon, fixedAt("12:00"), "2026-01-15T00:00:00-05:00")
-	s.State.Status = models.StatusOptedOut
-	start := models.Event{Kind: models.EventStatus, Status: models.StatusActive, Confirm: true}
+	s.State.Status = wire.StatusOptedOut
+	start := wire.Event{Kind: wire.EventStatus, Status: wire.StatusActive, Confirm: true}
 	got = decide(t, s, start)
 	require.Len(t, got.Effects, 4)
-	require.Equal(t, setStatus(models.StatusActive), got.Effects[0])
-	require.Equal(t, setDue(models.DueDailyPrompt, "s1", instant(t, "2026-01-16T11:50:00-05:00")), got.Effects[2], "the next slot only")
+	require.Equal(t, setStatus(wire.StatusActive), got.Effects[0])
+	require.Equal(t, setDue(wire.DueDailyPrompt, "s1", instant(t, "2026-01-16T11:50:00-05:00")), got.Effects[2], "the next slot only")
 	require.Equal(t, told, got.Effects[3])
 
-	s.State.Status = models.StatusActive
-	require.Equal(t, []models.Effect{told}, decide(t, s, start).Effects, "both were told late")
+	s.State.Status = wire.StatusActive
+	require.Equal(t, []wire.Effect{told}, decide(t, s, start).Effects, "both were told late")
 }
 
 func TestHelpAndGreeting(t *testing.T) {
 	s := at(t, noon)
-	for event, kind := range map[models.EventKind]models.TurnKind{models.EventHelp: models.TurnHelp, models.EventEnrolled: models.TurnGreeting} {
-		s.State.Status = models.StatusPaused
-		require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: kind})}, decide(t, s, models.Event{Kind: event}).Effects)
-		s.State.Status = models.StatusOptedOut
-		require.Empty(t, decide(t, s, models.Event{Kind: event}).Effects)
+	for event, kind := range map[wire.EventKind]wire.TurnKind{wire.EventHelp: wire.TurnHelp, wire.EventEnrolled: wire.TurnGreeting} {
+		s.State.Status = wire.StatusPaused
+		require.Equal(t, []wire.Effect{turn(wire.TurnPlan{Kind: kind})}, decide(t, s, wire.Event{Kind: event}).Effects)
+		s.State.Status = wire.StatusOptedOut
+		require.Empty(t, decide(t, s, wire.Event{Kind: event}).Effects)
 	}
 }
 
 func TestStatusThatChangesNothing(t *testing.T) {
 	s := everything(at(t, noon))
-	require.Equal(t, models.Decision{}, decide(t, s, models.Event{Kind: models.EventStatus, Status: models.StatusActive}))
-	got := decide(t, s, models.Event{Kind: models.EventStatus, Status: "asleep"})
+	require.Equal(t, wire.Decision{}, decide(t, s, wire.Event{Kind: wire.EventStatus, Status: wire.StatusActive}))
+	got := decide(t, s, wire.Event{Kind: wire.EventStatus, Status: "asleep"})
 	require.Empty(t, got.Effects)
 	require.Contains(t, got.Refused, "asleep")
 }
@@ -142,24 +143,24 @@ func TestMoveZone(t *testing.T) {
 	had := s.State.Schedules[0]
 	had.ID, had.LastDate = "s3", "2026-01-15"
 	s.State.Schedules = append(s.State.Schedules, own, had)
-	move := func(zone string) models.Decision {
-		return decide(t, s, models.Event{Kind: models.EventZone, Zone: zone})
+	move := func(zone string) wire.Decision {
+		return decide(t, s, wire.Event{Kind: wire.EventZone, Zone: zone})
 	}
 
 	got := move("America/Los_Angeles")
 	require.Len(t, got.Effects, 5, "a schedule with a zone of its own stays")
-	require.Equal(t, models.Effect{Kind: models.EffectSetZone, Zone: "America/Los_Angeles"}, got.Effects[0])
-	require.Equal(t, setDue(models.DueDailyPrompt, "s1", instant(t, "2026-01-15T12:50:00-08:00")), got.Effects[2])
+	require.Equal(t, wire.Effect{Kind: wire.EffectSetZone, Zone: "America/Los_Angeles"}, got.Effects[0])
+	require.Equal(t, setDue(wire.DueDailyPrompt, "s1", instant(t, "2026-01-15T12:50:00-08:00")), got.Effects[2])
 	require.Equal(t, "s3", got.Effects[3].Schedule.ID)
-	require.Equal(t, setDue(models.DueDailyPrompt, "s3", instant(t, "2026-01-16T12:50:00-08:00")), got.Effects[4],
+	require.Equal(t, setDue(wire.DueDailyPrompt, "s3", instant(t, "2026-01-16T12:50:00-08:00")), got.Effects[4],
 		"the local date that had its prompt gets no second one")
 
-	s.State.Status = models.StatusPaused
+	s.State.Status = wire.StatusPaused
 	got = move("America/Los_Angeles")
 	require.Len(t, got.Effects, 3, "held while paused")
-	require.Equal(t, models.EffectPutSchedule, got.Effects[2].Kind)
+	require.Equal(t, wire.EffectPutSchedule, got.Effects[2].Kind)
 
-	require.Equal(t, models.Decision{}, move(home))
+	require.Equal(t, wire.Decision{}, move(home))
 	for _, zone := range []string{"", "Local", "Mars/Olympus"} {
 		got := move(zone)
 		require.Contains(t, got.Refused, "IANA")
@@ -175,7 +176,7 @@ func TestMoveZoneOverTheDateLine(t *testing.T) {
 		{"Pacific/Auckland", "2026-01-16T12:00:00+13:00"},
 		{"Pacific/Pago_Pago", "2026-01-16T12:00:00-11:00"},
 	} {
-		got := decide(t, s, models.Event{Kind: models.EventZone, Zone: c.zone})
+		got := decide(t, s, wire.Event{Kind: wire.EventZone, Zone: c.zone})
 		require.Equal(t, instant(t, c.want), got.Effects[1].Schedule.Next.TargetAt)
 	}
 }

@@ -3,25 +3,25 @@ package coach
 import (
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // handleTexts decides what follows when something came in. What waited for
 // silence is canceled; the answer waits for the end of the burst. Without
 // coaching the texts are stored and not answered.
-func handleTexts(s Input) models.Decision {
+func handleTexts(s Input) wire.Decision {
 	p := s.newPlan()
-	p.clearDue(models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup)
+	p.clearDue(wire.DueReminder, wire.DueAutoFeedback, wire.DueFeedbackTimeout, wire.DueFeedbackFollowup)
 	p.clearPending(s.State)
 	switch at, waits := s.burstEnds(); {
 	case len(s.State.Inbox.Items) == 0:
 	case !s.canCoach():
-		p.clearDue(models.DueDebounce)
-		p.startTurn(models.TurnPlan{Kind: models.TurnMessage})
+		p.clearDue(wire.DueDebounce)
+		p.startTurn(wire.TurnPlan{Kind: wire.TurnMessage})
 	case waits:
-		p.setDue(models.DueDebounce, "", at)
+		p.setDue(wire.DueDebounce, "", at)
 	default:
-		p.clearDue(models.DueDebounce)
+		p.clearDue(wire.DueDebounce)
 		s.startReply(p)
 	}
 	return p.toDecision()
@@ -44,7 +44,7 @@ func (s Input) burstEnds() (time.Time, bool) {
 }
 
 // handleDueDebounce starts the reply at the end of a burst.
-func handleDueDebounce(s Input) models.Decision {
+func handleDueDebounce(s Input) wire.Decision {
 	p := s.newPlan()
 	if s.canCoach() && len(s.State.Inbox.Items) > 0 {
 		s.startReply(p)
@@ -55,6 +55,6 @@ func handleDueDebounce(s Input) models.Decision {
 // startReply answers the texts that wait. To a person who has not been greeted
 // the reply says who writes, and the greeting is not sent any more.
 func (s Input) startReply(p *plan) {
-	p.clearDue(models.DueGreeting)
-	p.startTurn(models.TurnPlan{Kind: models.TurnReply, Introduce: s.greetingWaits()})
+	p.clearDue(wire.DueGreeting)
+	p.startTurn(wire.TurnPlan{Kind: wire.TurnReply, Introduce: s.greetingWaits()})
 }

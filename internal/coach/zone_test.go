@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 
 	"github.com/stretchr/testify/require"
 )
@@ -34,8 +34,8 @@ func TestCheckZoneName(t *testing.T) {
 }
 
 func TestScheduleInAZoneWithoutAPlace(t *testing.T) {
-	got := decide(t, at(t, noon), models.Event{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
-		Action: models.ScheduleCreate, NewID: "s1", Type: models.ScheduleFixed, At: "08:00", Zone: "EST",
+	got := decide(t, at(t, noon), wire.Event{Kind: wire.EventScheduleTool, Schedule: &wire.ScheduleAsk{
+		Action: wire.ScheduleCreate, NewID: "s1", Type: wire.ScheduleFixed, At: "08:00", Zone: "EST",
 	}})
 	require.Contains(t, got.Refused, "use America/New_York")
 }

@@ -18,7 +18,7 @@ import (
 	"coachline/internal/rollout"
 	"coachline/internal/seal"
 	"coachline/internal/store"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // CheckDatabase reports whether the database answers and has the schema of this build.
@@ -130,7 +130,7 @@ func checkSearchAttributes(ctx context.Context, engine client.Client, cfg config
 // missingAttributes compares types as well: a workflow that sets a value of
 // another type does not get any further.
 func missingAttributes(namespace string, have map[string]enums.IndexedValueType) error {
-	wanted := models.SearchAttributes()
+	wanted := wire.SearchAttributes()
 	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		kind, found := have[name]

@@ -6,12 +6,12 @@ import (
 	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/internal/rollout"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // NewDeployment returns the worker deployment of an installation.
 func NewDeployment(cfg config.Config, engine client.Client) rollout.Deployment {
-	return rollout.Deployment{Client: engine, Name: cfg.Worker.Deployment, Queue: models.QueueCoach}
+	return rollout.Deployment{Client: engine, Name: cfg.Worker.Deployment, Queue: wire.QueueCoach}
 }
 
 // OwnRoute returns the build to which tasks go when they go to workers of this program;

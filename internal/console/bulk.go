@@ -17,6 +17,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // maxBulk is how many people one action is for at most: a page of the API.
@@ -34,12 +35,12 @@ type bulkAction struct {
 }
 
 var bulkActions = []bulkAction{
-	{"pause", "Pause", "No prompts go out, and texts wait for a person, until coaching is resumed.", auth.ParticipantChange, callStatus(models.StatusPaused)},
-	{"resume", "Resume", "Coaching goes on. Texts that came meanwhile are answered if the newest is of today, and marked as read otherwise.", auth.ParticipantChange, callStatus(models.StatusActive)},
+	{"pause", "Pause", "No prompts go out, and texts wait for a person, until coaching is resumed.", auth.ParticipantChange, callStatus(wire.StatusPaused)},
+	{"resume", "Resume", "Coaching goes on. Texts that came meanwhile are answered if the newest is of today, and marked as read otherwise.", auth.ParticipantChange, callStatus(wire.StatusActive)},
 	{"send", "Send a message", "Each of them gets this text at once.", auth.MessageSend, callMessage},
 }
 
-func callStatus(status models.Status) func(*viewer, string) call {
+func callStatus(status wire.Status) func(*viewer, string) call {
 	return func(_ *viewer, id string) call {
 		return call{method: http.MethodPut, path: participantsPath + "/" + url.PathEscape(id), body: api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: &status}}}
 	}

@@ -13,6 +13,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // historyPage is how many messages a page of the conversation shows.
@@ -120,7 +121,7 @@ func (p *person) message(e api.HistoryEntry) g.Node {
 	}
 	return h.Li(idOf("message", at.UnixNano(), e.Role, shortHash([]byte(e.Text))), h.Class(class), g.If(e.Role == models.RoleUser, h.Data("news", "New text: "+text)), h.P(g.Text(text)),
 		h.P(h.Class("quiet"), instantOf(&at, p.zone), g.Text(" · "+wordsOf(string(e.Kind))),
-			g.If(e.Channel != models.ChannelSMS, g.Text(" · "+string(e.Channel))),
+			g.If(e.Channel != wire.ChannelSMS, g.Text(" · "+string(e.Channel))),
 			g.If(e.By != "", g.Text(" · by "+e.By)),
 			g.If(e.Delivery != "", g.Text(" · "+deliveryOf(e.Delivery))),
 			g.If(e.Danger != "", g.Group{g.Text(" "), h.Span(h.Class("tag bad"), g.Text("possible crisis: "+wordsOf(string(e.Danger))))}),
@@ -150,27 +151,27 @@ func failureOf(code, meaning, next string) string {
 }
 
 // deliveryOf says where one of our messages stands.
-func deliveryOf(s models.OutboxStatus) string {
+func deliveryOf(s wire.OutboxStatus) string {
 	switch s {
-	case models.OutboxReady:
+	case wire.OutboxReady:
 		return "waiting to go out"
-	case models.OutboxSending:
+	case wire.OutboxSending:
 		return "going out"
-	case models.OutboxAccepted, models.OutboxQueued:
+	case wire.OutboxAccepted, wire.OutboxQueued:
 		return "taken by the carrier"
-	case models.OutboxSent:
+	case wire.OutboxSent:
 		return "sent"
-	case models.OutboxDelivered:
+	case wire.OutboxDelivered:
 		return "delivered"
-	case models.OutboxUndelivered:
+	case wire.OutboxUndelivered:
 		return "not delivered"
-	case models.OutboxFailed:
+	case wire.OutboxFailed:
 		return "failed"
-	case models.OutboxRead:
+	case wire.OutboxRead:
 		return "read"
-	case models.OutboxCanceled:
+	case wire.OutboxCanceled:
 		return "not sent"
-	case models.OutboxUnknown:
+	case wire.OutboxUnknown:
 		return "not known whether it went out; being looked up"
 	}
 	return string(s)
@@ -182,7 +183,7 @@ func wordsOf(name string) string { return strings.ReplaceAll(name, "_", " ") }
 // standing says at the top what matters now.
 func (p *person) standing() g.Node {
 	status := "tag good"
-	if p.Status != models.StatusActive {
+	if p.Status != wire.StatusActive {
 		status = "tag warn"
 	}
 	now := p.viewer.now

@@ -15,6 +15,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // action is a form that does one thing to a person.
@@ -77,14 +78,14 @@ func (p *person) formBody(a action) g.Node {
 
 // maySend reports whether the viewer may write to the person.
 func (p *person) maySend() bool {
-	return p.viewer.can(auth.MessageSend) && p.Status != models.StatusOptedOut
+	return p.viewer.can(auth.MessageSend) && p.Status != wire.StatusOptedOut
 }
 
 // sendForm writes to the person. The key makes a form that is sent twice one
 // message.
 func (p *person) sendForm() g.Node {
 	v := p.viewer
-	if p.Status == models.StatusOptedOut && v.can(auth.MessageSend) {
+	if p.Status == wire.StatusOptedOut && v.can(auth.MessageSend) {
 		return h.P(h.Class("quiet"), g.Text("The person has opted out; nothing may be sent until they text START."))
 	}
 	if !p.maySend() {
@@ -118,7 +119,7 @@ func (p *person) forceChoice(form, label string) g.Node {
 // actions are the forms that change something.
 func (p *person) actions() g.Node {
 	forms := []g.Node{p.attentionForm(), p.takeOverForms(), p.pauseForm(), p.changeForm(), p.phoneForm(), p.modeForm()}
-	if p.Status != models.StatusOptedOut {
+	if p.Status != wire.StatusOptedOut {
 		forms = append(forms, p.form(action{name: "optout", title: "Record an opt-out", needs: auth.ParticipantChange, danger: true, button: "Record the opt-out",
 			says: "For a person who said by another way that they want no more messages. Nothing more is sent, not even a confirmation; only the person can come back, by texting START."}))
 	}
@@ -221,7 +222,7 @@ func (p *person) modeForm() g.Node {
 	chosen := p.refillField("mode", "mode", string(p.Mode))
 	return p.form(action{name: "mode", title: "Set the mode", needs: auth.ParticipantChange, button: "Set the mode",
 		says: "The coach goes on in this mode after the reply that is under way.",
-		fields: []g.Node{field("mode", "Mode", h.Select(h.ID("mode"), h.Name("mode"), g.Map([]models.Mode{models.ModeIntake, models.ModeFeedback}, func(m models.Mode) g.Node {
+		fields: []g.Node{field("mode", "Mode", h.Select(h.ID("mode"), h.Name("mode"), g.Map([]wire.Mode{wire.ModeIntake, wire.ModeFeedback}, func(m wire.Mode) g.Node {
 			return h.Option(h.Value(string(m)), g.If(chosen == string(m), h.Selected()), g.Text(modeName(m)))
 		})))}})
 }
@@ -276,17 +277,17 @@ func changeNumber(v *viewer) (string, error) {
 	return v.change(api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Phone: &phone}})
 }
 
-func (v *viewer) setStatus(status models.Status, notice string) (string, error) {
+func (v *viewer) setStatus(status wire.Status, notice string) (string, error) {
 	v.notice = notice
 	return v.change(api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: &status}, Waiting: models.WaitingAction(v.formValue("waiting"))})
 }
 
 func resumePerson(v *viewer) (string, error) {
-	return v.setStatus(models.StatusActive, "Resumed")
+	return v.setStatus(wire.StatusActive, "Resumed")
 }
 
 func recordOptOut(v *viewer) (string, error) {
-	return v.setStatus(models.StatusOptedOut, "Opt-out recorded")
+	return v.setStatus(wire.StatusOptedOut, "Opt-out recorded")
 }
 
 func settleWaiting(v *viewer) (string, error) {
@@ -295,7 +296,7 @@ func settleWaiting(v *viewer) (string, error) {
 }
 
 func setMode(v *viewer) (string, error) {
-	body := api.ModeChange{Target: models.Mode(v.formValue("mode")), Reason: v.formValue("reason")}
+	body := api.ModeChange{Target: wire.Mode(v.formValue("mode")), Reason: v.formValue("reason")}
 	_, err := send[api.ModeChanged](v, call{method: http.MethodPost, path: v.apiPath() + "/mode", body: body, reason: v.formValue("reason")})
 	return v.personPath(), err
 }

@@ -12,6 +12,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // readSection reads what a section shows. Where that fails the section says so,
@@ -94,7 +95,7 @@ func (p *person) schedules() g.Node {
 		g.If(len(list) == 0, h.P(h.Class("quiet"), g.Text("None."))),
 		g.If(len(list) > 0, tableOf("Daily prompts", []string{"At", "Next, their time", "Next, UTC"}, g.Map(list, func(s api.Schedule) g.Node {
 			at := s.At
-			if s.Type == models.ScheduleRandom {
+			if s.Type == wire.ScheduleRandom {
 				at = s.From + " to " + s.To
 			}
 			return h.Tr(idOf("schedule", s.ID), h.Td(g.Text(at+" "+s.Timezone)), h.Td(instantOf(s.NextAt, zoneOf(s.Timezone)), g.If(s.Held, g.Text(" (held)"))), h.Td(utcOf(s.NextAt)))
@@ -131,7 +132,7 @@ func (p *person) waiting() g.Node {
 		h.Ul(g.Map(list, func(m api.WaitingMessage) g.Node {
 			return h.Li(idOf("waiting", m.ID), g.Text(m.Text+" "), h.Small(instantOf(&m.At, p.zone)))
 		})),
-		g.If(p.Status == models.StatusActive, p.form(action{name: "waiting", title: "Settle waiting messages", needs: auth.ParticipantChange,
+		g.If(p.Status == wire.StatusActive, p.form(action{name: "waiting", title: "Settle waiting messages", needs: auth.ParticipantChange,
 			says: "The coach answers them in one reply, or they count as read.", button: "Settle", fields: []g.Node{p.waitingChoice("waiting")}})),
 	)
 }

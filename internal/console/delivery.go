@@ -12,7 +12,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // deliverySpans are the numbers of days that the screen offers.
@@ -72,7 +72,7 @@ func deliveryFailures(v *viewer, failures []api.DeliveryFailure) g.Node {
 		})))))
 	if v.can(auth.ParticipantRead) {
 		section = append(section, h.P(g.Text("People "),
-			h.A(h.Href(peopleLink("attention", string(models.AttentionSend))), g.Text("with a text that failed")), g.Text(" and "),
+			h.A(h.Href(peopleLink("attention", string(wire.AttentionSend))), g.Text("with a text that failed")), g.Text(" and "),
 			h.A(h.Href(peopleLink("unreachable", "true")), g.Text("who cannot be reached")), g.Text(".")))
 	}
 	return h.Section(section...)

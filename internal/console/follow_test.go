@@ -21,6 +21,7 @@ import (
 	"coachline/internal/console"
 	"coachline/internal/metrics"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestMain(m *testing.M) { os.Exit(browsertest.Run(m)) }
@@ -127,9 +128,9 @@ func (w *things) today() api.Today {
 	names := w.now()
 	return api.Today{
 		People: 4, Silent: len(names), SilentDays: 3, Waiting: len(names), Unreachable: len(names),
-		Attention: []api.AttentionCount{{Kind: models.AttentionCrisis, People: len(names)}},
+		Attention: []api.AttentionCount{{Kind: wire.AttentionCrisis, People: len(names)}},
 		Crises: each(names, func(id, name string, at time.Time) api.Attention {
-			return api.Attention{ParticipantID: id, Name: name, Kind: models.AttentionCrisis, Since: at, AcknowledgedBy: "by " + name, AcknowledgedAt: &at}
+			return api.Attention{ParticipantID: id, Name: name, Kind: wire.AttentionCrisis, Since: at, AcknowledgedBy: "by " + name, AcknowledgedAt: &at}
 		}),
 		Strangers: each(names, func(id, _ string, at time.Time) api.Alert { return api.Alert{ID: "alert-of-" + id, At: at} }),
 		SenderHolds: each(names, func(id, name string, at time.Time) api.SenderHold {
@@ -165,7 +166,7 @@ func (w *things) holds() api.HoldPage {
 
 func (w *things) people() api.PeoplePage {
 	return api.PeoplePage{People: each(w.now(), func(id, name string, at time.Time) api.Person {
-		return api.Person{ID: id, Name: name, Phone: "phone of " + name, Timezone: "UTC", Status: models.StatusActive, LastInboundAt: &at}
+		return api.Person{ID: id, Name: name, Phone: "phone of " + name, Timezone: "UTC", Status: wire.StatusActive, LastInboundAt: &at}
 	})}
 }
 
@@ -178,10 +179,10 @@ func (w *things) views() api.PeopleViewList {
 func (w *things) state() api.State {
 	return api.State{
 		Schedules: each(w.now(), func(id, name string, at time.Time) api.Schedule {
-			return api.Schedule{ID: "sch-" + id, Type: models.ScheduleFixed, At: at.Format("15:04"), Timezone: "zone of " + name, NextAt: &at}
+			return api.Schedule{ID: "sch-" + id, Type: wire.ScheduleFixed, At: at.Format("15:04"), Timezone: "zone of " + name, NextAt: &at}
 		}),
 		Due: each(w.now(), func(id, _ string, at time.Time) api.Due {
-			return api.Due{Kind: models.DueDailyPrompt, At: at, Ref: "sch-" + id}
+			return api.Due{Kind: wire.DueDailyPrompt, At: at, Ref: "sch-" + id}
 		}),
 	}
 }
@@ -189,10 +190,10 @@ func (w *things) state() api.State {
 func (w *things) history() []api.HistoryEntry {
 	names := w.now()
 	said := each(names, func(id, name string, at time.Time) api.HistoryEntry {
-		return api.HistoryEntry{Role: models.RoleAssistant, Text: "text of " + name, At: at, Channel: models.ChannelSMS, TurnID: models.TurnID("ann", int(number(name))), By: id}
+		return api.HistoryEntry{Role: models.RoleAssistant, Text: "text of " + name, At: at, Channel: wire.ChannelSMS, TurnID: models.TurnID("ann", int(number(name))), By: id}
 	})
 	return append(said, each(names, func(_, name string, at time.Time) api.HistoryEntry {
-		return api.HistoryEntry{Role: models.RoleUser, Text: "heard of " + name, At: at, Channel: models.ChannelSMS}
+		return api.HistoryEntry{Role: models.RoleUser, Text: "heard of " + name, At: at, Channel: wire.ChannelSMS}
 	})...)
 }
 
@@ -292,7 +293,7 @@ func (w *things) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 // machine.
 func serveThings(t *testing.T, names ...string) (*things, string) {
 	t.Helper()
-	w := &things{names: names, told: map[chan string]bool{}, person: api.Participant{ID: "ann", PersonShown: models.PersonShown{Name: "Ann"}, Timezone: "UTC", Status: models.StatusActive}}
+	w := &things{names: names, told: map[chan string]bool{}, person: api.Participant{ID: "ann", PersonShown: models.PersonShown{Name: "Ann"}, Timezone: "UTC", Status: wire.StatusActive}}
 	log := slog.New(slog.DiscardHandler)
 	m, err := metrics.New(metrics.Config{Logger: log})
 	require.NoError(t, err)

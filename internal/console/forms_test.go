@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // fetchPage reads a page, or what a form that is sent comes to.
@@ -63,7 +63,7 @@ func postForms(t *testing.T, page string) map[string]url.Values {
 // it names, and none acts without a name.
 func TestFormsNameWhatTheyActOn(t *testing.T) {
 	w, address := serveThings(t, "Ann", "Ben")
-	w.person.Attention, w.person.AttentionAt = models.AttentionCrisis, &noon
+	w.person.Attention, w.person.AttentionAt = wire.AttentionCrisis, &noon
 	w.person.TakenOver = &api.TakeOver{By: "eve", Since: noon, Until: noon}
 	seen := map[string]bool{}
 	for _, path := range []string{
@@ -101,8 +101,8 @@ func TestFormsNameWhatTheyActOn(t *testing.T) {
 // back ends nothing that came after its page was drawn.
 func TestFormsEndWhatTheyShowed(t *testing.T) {
 	later := noon.AddDate(0, 0, 1)
-	free := api.Participant{ID: "ann", Timezone: "UTC", Status: models.StatusActive}
-	calls := func(kind models.Attention, since time.Time) api.Participant {
+	free := api.Participant{ID: "ann", Timezone: "UTC", Status: wire.StatusActive}
+	calls := func(kind wire.Attention, since time.Time) api.Participant {
 		one := free
 		one.Attention, one.AttentionAt = kind, &since
 		return one
@@ -118,9 +118,9 @@ func TestFormsEndWhatTheyShowed(t *testing.T) {
 		drawn, now api.Participant
 		acts       []string
 	}{
-		{"attention", calls(models.AttentionSend, noon), calls(models.AttentionSend, noon), []string{"POST " + path + "attention"}},
-		{"attention", calls(models.AttentionSend, noon), calls(models.AttentionCrisis, noon), nil},
-		{"attention", calls(models.AttentionSend, noon), calls(models.AttentionSend, later), nil},
+		{"attention", calls(wire.AttentionSend, noon), calls(wire.AttentionSend, noon), []string{"POST " + path + "attention"}},
+		{"attention", calls(wire.AttentionSend, noon), calls(wire.AttentionCrisis, noon), nil},
+		{"attention", calls(wire.AttentionSend, noon), calls(wire.AttentionSend, later), nil},
 		{"takeover", free, free, []string{"POST " + path + "takeover"}},
 		{"takeover", free, taken("eva", noon), nil},
 		{"takeover", taken("eva", noon), taken("ben", noon), nil},

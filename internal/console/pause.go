@@ -10,6 +10,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -28,16 +29,16 @@ func (p *person) isPreviewed(name, key string) bool {
 func (p *person) pauseForm() g.Node {
 	pause := action{name: "pause", needs: auth.ParticipantChange, previews: true, fields: []g.Node{p.pauseEndField(), p.pausePreview()}}
 	switch p.Status {
-	case models.StatusActive:
+	case wire.StatusActive:
 		pause.title, pause.button = "Pause", "Pause"
 		pause.says = "No prompts, reminders or replies go out until then, or until the person is resumed by hand. What they write waits, and is answered at the end if it is of that day."
 		return p.form(pause)
-	case models.StatusPaused:
+	case wire.StatusPaused:
 		pause.title, pause.button = "Move the end of the pause", "Move the end"
 		pause.says = "The person is resumed by themselves at the new time; without one they are resumed by hand only."
 		return g.Group{p.form(action{name: "resume", title: "Resume", needs: auth.ParticipantChange, button: "Resume",
 			says: "Prompts go on with their next time, and the coach answers again.", fields: []g.Node{p.waitingChoice("resume")}}), p.form(pause)}
-	case models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut:
+	case wire.StatusCompleted, wire.StatusWithdrawn, wire.StatusOptedOut:
 	}
 	return nil
 }
@@ -58,7 +59,7 @@ func (p *person) pausePreview() g.Node {
 	}
 	end, _ := time.ParseInLocation(untilLayout, p.viewer.value("until"), p.zone) // refused before where it is none
 	var lines []g.Node
-	if p.state != nil && p.Status == models.StatusActive {
+	if p.state != nil && p.Status == wire.StatusActive {
 		for _, due := range p.state.Due {
 			if stopsWithPause(due.Kind) {
 				lines = append(lines, h.Li(g.Text("Not sent: "+wordsOf(string(due.Kind))+", "), instantOf(&due.At, p.zone)))
@@ -73,12 +74,12 @@ func (p *person) pausePreview() g.Node {
 }
 
 // stopsWithPause reports whether a pause takes a due time away.
-func stopsWithPause(kind models.DueKind) bool {
+func stopsWithPause(kind wire.DueKind) bool {
 	switch kind {
-	case models.DueDailyPrompt, models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup,
-		models.DueCheckIn, models.DueGreeting, models.DueResult:
+	case wire.DueDailyPrompt, wire.DueReminder, wire.DueAutoFeedback, wire.DueFeedbackTimeout, wire.DueFeedbackFollowup,
+		wire.DueCheckIn, wire.DueGreeting, wire.DueResult:
 		return true
-	case models.DueDelayedTransition, models.DueDebounce, models.DueTakeOverEnd, models.DuePauseEnd:
+	case wire.DueDelayedTransition, wire.DueDebounce, wire.DueTakeOverEnd, wire.DuePauseEnd:
 	}
 	return false
 }
@@ -92,7 +93,7 @@ func (p *person) pauseLine() g.Node {
 }
 
 func pausePerson(v *viewer) (string, error) {
-	body := api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: new(models.StatusPaused)}}
+	body := api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: new(wire.StatusPaused)}}
 	text := v.formValue("until")
 	end, err := v.parsePersonTime("until", text)
 	if err != nil {

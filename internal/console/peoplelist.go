@@ -15,6 +15,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // peopleFilters are the parameters of the address that select people; they are those
@@ -158,15 +159,15 @@ func choice(name, label string, filters url.Values, options []option) g.Node {
 
 func statusOptions() []option {
 	return []option{
-		{string(models.StatusActive), "Active"}, {string(models.StatusPaused), "Paused"}, {string(models.StatusCompleted), "Completed"},
-		{string(models.StatusWithdrawn), "Withdrawn"}, {string(models.StatusOptedOut), "Opted out"},
+		{string(wire.StatusActive), "Active"}, {string(wire.StatusPaused), "Paused"}, {string(wire.StatusCompleted), "Completed"},
+		{string(wire.StatusWithdrawn), "Withdrawn"}, {string(wire.StatusOptedOut), "Opted out"},
 	}
 }
 
 func attentionOptions() []option {
 	return []option{
-		{string(models.AttentionCrisis), "Crisis"}, {string(models.AttentionUnreachable), "Unreachable"}, {string(models.AttentionSend), "Failed text"},
-		{string(models.AttentionRefusal), "Refused by the model"}, {string(models.AttentionStuck), "Text not worked on"}, {string(models.AttentionUnanswered), "Not answered by the model"}, {string(models.AttentionLostRows), "Lost by the database"}, {string(models.AttentionFlood), "Too many texts"}, {string(models.AttentionWrongNumber), "Wrong number"}, {string(models.AttentionErasure), "Erasure"},
+		{string(wire.AttentionCrisis), "Crisis"}, {string(wire.AttentionUnreachable), "Unreachable"}, {string(wire.AttentionSend), "Failed text"},
+		{string(wire.AttentionRefusal), "Refused by the model"}, {string(wire.AttentionStuck), "Text not worked on"}, {string(wire.AttentionUnanswered), "Not answered by the model"}, {string(wire.AttentionLostRows), "Lost by the database"}, {string(wire.AttentionFlood), "Too many texts"}, {string(wire.AttentionWrongNumber), "Wrong number"}, {string(wire.AttentionErasure), "Erasure"},
 	}
 }
 
@@ -211,7 +212,7 @@ func personRow(v *viewer, p api.Person, picks bool) g.Node {
 }
 
 // modeName is a mode in words of the page.
-func modeName(mode models.Mode) string { return strings.ToLower(string(mode)) }
+func modeName(mode wire.Mode) string { return strings.ToLower(string(mode)) }
 
 // takenOverText says who has a person's conversation, and since when.
 func takenOverText(v *viewer, p api.Person) g.Node {
@@ -230,12 +231,12 @@ func personName(p api.Person) string {
 	return p.ID
 }
 
-func attentionTag(kind models.Attention) g.Node {
+func attentionTag(kind wire.Attention) g.Node {
 	if kind == "" {
 		return nil
 	}
 	class := "tag warn"
-	if kind == models.AttentionCrisis {
+	if kind == wire.AttentionCrisis {
 		class = "tag bad"
 	}
 	return h.Span(h.Class(class), g.Text(labelOf(attentionOptions(), string(kind))))

@@ -10,7 +10,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // scheduleForms move the next prompt of a schedule, change its times, or remove it.
@@ -20,7 +20,7 @@ func (p *person) scheduleForms(s api.Schedule) g.Node {
 		next = s.NextAt.In(p.zone).Format(untilLayout)
 	}
 	what := s.At
-	if s.Type == models.ScheduleRandom {
+	if s.Type == wire.ScheduleRandom {
 		what = s.From + " to " + s.To
 	}
 	return g.Group{
@@ -91,9 +91,9 @@ func (v *viewer) changeSchedule(q call, notice string) (string, error) {
 
 // postedTimes reads the times of a form.
 func (v *viewer) postedTimes() api.NewSchedule {
-	body := api.NewSchedule{Type: models.ScheduleFixed, At: v.formValue("at"), From: v.formValue("from"), To: v.formValue("to"), Timezone: v.formValue("timezone"), DryRun: v.formValue("step") == stepPreview}
+	body := api.NewSchedule{Type: wire.ScheduleFixed, At: v.formValue("at"), From: v.formValue("from"), To: v.formValue("to"), Timezone: v.formValue("timezone"), DryRun: v.formValue("step") == stepPreview}
 	if body.At == "" && body.From != "" {
-		body.Type = models.ScheduleRandom
+		body.Type = wire.ScheduleRandom
 	}
 	return body
 }

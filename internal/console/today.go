@@ -13,6 +13,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // showToday is the first screen: what needs a person now. Every number leads to the
@@ -57,9 +58,9 @@ func crisisQueue(v *viewer, today api.Today) g.Node {
 	if len(today.Crises) == 0 {
 		return h.P(h.ID("no-crisis"), g.Text("No open crisis."))
 	}
-	total := attentionOf(today, models.AttentionCrisis)
+	total := attentionOf(today, wire.AttentionCrisis)
 	return g.Group([]g.Node{
-		h.H2(h.ID("crises"), h.A(h.Href(peopleLink("attention", string(models.AttentionCrisis), "sort", "silent")), g.Text("Crisis: "+peopleCount(total)))),
+		h.H2(h.ID("crises"), h.A(h.Href(peopleLink("attention", string(wire.AttentionCrisis), "sort", "silent")), g.Text("Crisis: "+peopleCount(total)))),
 		h.Ol(h.ID("crisis-list"), h.Class("queue"), h.Aria("label", "Crises, oldest first"), g.Map(today.Crises, func(a api.Attention) g.Node {
 			name := a.Name
 			if name == "" {
@@ -147,7 +148,7 @@ func senderHold(v *viewer, hold api.SenderHold) g.Node {
 		g.Text("Code "+hold.Code+", since "+ageOf(&hold.Since, v.now)+"; the next text may go at "), instantOf(&hold.Until, time.UTC), g.Text(" UTC."))
 }
 
-func attentionOf(today api.Today, kind models.Attention) int {
+func attentionOf(today api.Today, kind wire.Attention) int {
 	for _, count := range today.Attention {
 		if count.Kind == kind {
 			return count.People
@@ -164,21 +165,21 @@ func peopleCount(n int) string {
 }
 
 func tiles(today api.Today) g.Node {
-	attention := func(kind models.Attention, label string) g.Node {
+	attention := func(kind wire.Attention, label string) g.Node {
 		return tile(attentionOf(today, kind), label, "warn", peopleLink("attention", string(kind)))
 	}
 	return h.Ul(h.Class("tiles"),
 		tile(today.Unreachable, "cannot be reached by the carrier", "warn", peopleLink("unreachable", "true")),
-		attention(models.AttentionSend, "with a text that failed"),
+		attention(wire.AttentionSend, "with a text that failed"),
 		tile(today.Silent, fmt.Sprintf("silent for %d days or more", today.SilentDays), "",
-			peopleLink("status", string(models.StatusActive), "silent_days", strconv.Itoa(today.SilentDays), "sort", string(models.OrderSilent))),
+			peopleLink("status", string(wire.StatusActive), "silent_days", strconv.Itoa(today.SilentDays), "sort", string(models.OrderSilent))),
 		tile(today.Waiting, "waiting for a person to answer", "warn", peopleLink("waiting", "true")),
-		attention(models.AttentionRefusal, "refused by the model"),
-		attention(models.AttentionStuck, "with a text that could not be worked on"),
-		attention(models.AttentionUnanswered, "whom the model would not answer"),
-		attention(models.AttentionLostRows, "of whom the database has lost something"),
-		attention(models.AttentionFlood, "with more texts than are answered"),
-		attention(models.AttentionWrongNumber, "who said it is a wrong number"),
+		attention(wire.AttentionRefusal, "refused by the model"),
+		attention(wire.AttentionStuck, "with a text that could not be worked on"),
+		attention(wire.AttentionUnanswered, "whom the model would not answer"),
+		attention(wire.AttentionLostRows, "of whom the database has lost something"),
+		attention(wire.AttentionFlood, "with more texts than are answered"),
+		attention(wire.AttentionWrongNumber, "who said it is a wrong number"),
 		tile(today.People, "enrolled in all", "", Path+"people"),
 	)
 }

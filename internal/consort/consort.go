@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Flow counts people. Testers are not counted. The zero value has none.
@@ -42,11 +43,11 @@ func (f *Flow) Add(p models.StudyPerson, people int64) {
 	switch {
 	case p.Withdrew:
 		f.withdrew += people
-	case p.Status == models.StatusCompleted:
+	case p.Status == wire.StatusCompleted:
 		f.completed += people
-	case p.Status == models.StatusOptedOut:
+	case p.Status == wire.StatusOptedOut:
 		f.optedOut += people
-	case p.RemovedAt != nil || p.Status == models.StatusWithdrawn:
+	case p.RemovedAt != nil || p.Status == wire.StatusWithdrawn:
 		f.left += people
 	default:
 		f.going += people

@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/consort"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // TestFlow: each person is counted once by how they ended, and testers never.
@@ -17,8 +18,8 @@ func TestFlow(t *testing.T) {
 	var flow consort.Flow
 	gone := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	for _, p := range []models.StudyPerson{
-		{Arm: "a", Status: models.StatusActive}, {Arm: "b", Status: models.StatusPaused}, {Status: models.StatusCompleted, RemovedAt: &gone},
-		{Arm: "a", Status: models.StatusOptedOut, Withdrew: true}, {Arm: "a", Status: models.StatusOptedOut}, {Status: models.StatusActive, RemovedAt: &gone},
+		{Arm: "a", Status: wire.StatusActive}, {Arm: "b", Status: wire.StatusPaused}, {Status: wire.StatusCompleted, RemovedAt: &gone},
+		{Arm: "a", Status: wire.StatusOptedOut, Withdrew: true}, {Arm: "a", Status: wire.StatusOptedOut}, {Status: wire.StatusActive, RemovedAt: &gone},
 		{Arm: "a", Tester: true},
 	} {
 		flow.Add(p, 2)

@@ -13,6 +13,7 @@ import (
 
 	"coachline/internal/export"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // manyTurns is a study of one person with so many turns; seen is called now and then.
@@ -28,7 +29,7 @@ func (m manyTurns) People(fn func(models.StudyPerson) error) error { return fn(l
 
 func (m manyTurns) Turns(fn func(models.StudyPerson, models.Turn) error) error {
 	for n := range m.turns {
-		turn := models.Turn{ID: fmt.Sprintf("p1-t%d", n), ParticipantID: "p1", Number: n, Kind: models.TurnMessage, Outcome: "sent", StartedAt: time.Unix(int64(n), 0)}
+		turn := models.Turn{ID: fmt.Sprintf("p1-t%d", n), ParticipantID: "p1", Number: n, Kind: wire.TurnMessage, Outcome: "sent", StartedAt: time.Unix(int64(n), 0)}
 		if err := fn(lone, turn); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"coachline/internal/consort"
 	"coachline/internal/redact"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // names makes the pseudonyms of a study and keeps the zones that were met.
@@ -224,7 +225,7 @@ func (w *tableWriter) writeTurn(p models.StudyPerson, row models.Turn) error {
 }
 
 func (w *tableWriter) writeOutbound(p models.StudyPerson, row models.Outbox) error {
-	delivered := row.Status == models.OutboxDelivered || row.Status == models.OutboxRead
+	delivered := row.Status == wire.OutboxDelivered || row.Status == wire.OutboxRead
 	turn := row.TurnID
 	if _, _, ok := models.ParseTurnID(turn); !ok {
 		turn = "" // not written by a turn

@@ -12,6 +12,7 @@ import (
 
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // roundTrip answers a request without a network.
@@ -58,7 +59,7 @@ func BenchmarkBuild(b *testing.B) {
 func plainRequest(b *testing.B) models.ChatRequest {
 	registry, err := tools.New()
 	require.NoError(b, err)
-	specs := registry.For(models.ModeIntake)
+	specs := registry.For(wire.ModeIntake)
 	req := models.ChatRequest{Model: "m1", Tools: append(specs, registry.Controls(len(specs))...)}
 	req.Messages = append(req.Messages, models.ChatMessage{Role: "system", Content: strings.Repeat("# Persona\nYou are a coach, and \"kind\".\n", 200)})
 	for range 15 {

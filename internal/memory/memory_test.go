@@ -21,6 +21,7 @@ import (
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
@@ -82,8 +83,8 @@ func (w *world) remove(id string) {
 func (w *world) turn(id string, n int) string {
 	w.t.Helper()
 	turn := models.TurnID(id, n)
-	_, err := w.rows.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{
-		ParticipantID: id, TurnID: turn, Number: n, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply}, Now: at(n),
+	_, err := w.rows.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{
+		ParticipantID: id, TurnID: turn, Number: n, Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnReply}, Now: at(n),
 	})
 	require.NoError(w.t, err)
 	return turn

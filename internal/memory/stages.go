@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // SaveStage records a stage of a turn. The first record of a number stays, so a
@@ -48,7 +49,7 @@ func (s *Store) LastRound(ctx context.Context, participantID string, before int,
 	err := s.db.Reader(ctx).Select("steps.turn_id", "steps.number", "steps.trace", "steps.created_at").
 		Joins("JOIN turns ON turns.id = steps.turn_id").
 		Where("turns.participant_id = ? AND turns.number < ? AND turns.kind <> ? AND steps.created_at >= ?",
-			participantID, before, models.TurnPrompt, database.Instant(since)).
+			participantID, before, wire.TurnPrompt, database.Instant(since)).
 		Order("turns.number DESC, steps.number DESC").Take(&row).Error
 	if err != nil {
 		return models.Step{}, fmt.Errorf("reading round: %w", database.Classify(err))

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestStages(t *testing.T) {
@@ -86,8 +87,8 @@ func TestLastRound(t *testing.T) {
 		save(w.turn("ann", 2), 1, 2, "two, first round")
 		save(models.TurnID("ann", 2), 2, 3, "two")
 		prompt := models.TurnID("ann", 3)
-		_, err := w.rows.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{
-			ParticipantID: "ann", TurnID: prompt, Number: 3, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnPrompt}, Now: at(4),
+		_, err := w.rows.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{
+			ParticipantID: "ann", TurnID: prompt, Number: 3, Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnPrompt}, Now: at(4),
 		})
 		require.NoError(t, err)
 		save(prompt, 1, 4, "daily prompt")

@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/segments"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // post is what is counted of the texts that go out.
@@ -109,7 +110,7 @@ func carrierOutcome(ctx context.Context, err error) string {
 
 // Reconciled counts a reconciliation; nothing of a failed one, which is tried
 // again from its beginning.
-func (m *Metrics) Reconciled(sum models.ReconcileResult, err error) {
+func (m *Metrics) Reconciled(sum wire.ReconcileResult, err error) {
 	if m == nil {
 		return
 	}

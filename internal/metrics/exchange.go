@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // turn is what is counted of turns.
@@ -85,36 +86,36 @@ const lateAfter = time.Minute
 
 // TurnEnded counts a turn that was brought to its end, with what ctx's exchange
 // noted of it.
-func (m *Metrics) TurnEnded(ctx context.Context, in models.PersistTurnInput, out models.SendTurnResult) {
+func (m *Metrics) TurnEnded(ctx context.Context, in wire.PersistTurnInput, out wire.SendTurnResult) {
 	if m == nil {
 		return
 	}
 	m.turn.turns.WithLabelValues(label(in.Plan.Kind), turnOutcome(in, out)).Inc()
 	noted := Of(ctx)
-	if in.Plan.Kind == models.TurnReply && noted.texts > 0 {
+	if in.Plan.Kind == wire.TurnReply && noted.texts > 0 {
 		m.turn.texts.Observe(float64(noted.texts))
 		if !out.First.AcceptedAt.IsZero() {
 			m.turn.duration.Observe(out.First.AcceptedAt.Sub(noted.textAt).Seconds())
 		}
 	}
-	if in.Plan.Kind == models.TurnPrompt {
+	if in.Plan.Kind == wire.TurnPrompt {
 		m.promptEnded(in.Plan.Slot, out.First)
 	}
 }
 
-func turnOutcome(in models.PersistTurnInput, out models.SendTurnResult) string {
+func turnOutcome(in wire.PersistTurnInput, out wire.SendTurnResult) string {
 	switch {
 	case out.Begun != nil && out.Begun.Skip:
 		return "skipped"
-	case out.First.Status == models.OutboxCanceled:
-		return string(models.OutboxCanceled)
+	case out.First.Status == wire.OutboxCanceled:
+		return string(wire.OutboxCanceled)
 	}
 	return label(in.Source)
 }
 
-func (m *Metrics) promptEnded(slot models.Slot, sent models.SendSMSResult) {
+func (m *Metrics) promptEnded(slot wire.Slot, sent wire.SendSMSResult) {
 	switch {
-	case sent.AcceptedAt.IsZero() && sent.Status == models.OutboxCanceled:
+	case sent.AcceptedAt.IsZero() && sent.Status == wire.OutboxCanceled:
 	case sent.AcceptedAt.IsZero():
 		m.turn.prompts.WithLabelValues("failed", "").Inc()
 	case !slot.TargetAt.IsZero() && sent.AcceptedAt.Sub(slot.TargetAt) > lateAfter:
@@ -125,7 +126,7 @@ func (m *Metrics) promptEnded(slot models.Slot, sent models.SendSMSResult) {
 }
 
 // Kept counts a turn that only stored its texts.
-func (m *Metrics) Kept(kind models.TurnKind) {
+func (m *Metrics) Kept(kind wire.TurnKind) {
 	if m == nil {
 		return
 	}
@@ -133,7 +134,7 @@ func (m *Metrics) Kept(kind models.TurnKind) {
 }
 
 // Missed counts prompts that were not sent and never will be.
-func (m *Metrics) Missed(prompts []models.MissedPrompt) {
+func (m *Metrics) Missed(prompts []wire.MissedPrompt) {
 	if m == nil {
 		return
 	}
@@ -170,7 +171,7 @@ func (m *Metrics) Claimed(ctx context.Context, claim models.SendClaim) {
 	}
 	e := Of(ctx)
 	e.kind, e.class = claim.Outbox.Kind, ""
-	refused := claim.Outbox.Status == models.OutboxCanceled || claim.Outbox.Status == models.OutboxUnknown
+	refused := claim.Outbox.Status == wire.OutboxCanceled || claim.Outbox.Status == wire.OutboxUnknown
 	if !claim.Post && refused {
 		e.class = label(claim.Outbox.ErrorCode)
 		m.Sent(ctx, claim.Outbox.Status)
@@ -179,7 +180,7 @@ func (m *Metrics) Claimed(ctx context.Context, claim models.SendClaim) {
 
 // Sent counts where the claimed text stands now: ready when it was given back
 // to be tried again.
-func (m *Metrics) Sent(ctx context.Context, status models.OutboxStatus) {
+func (m *Metrics) Sent(ctx context.Context, status wire.OutboxStatus) {
 	if m == nil {
 		return
 	}

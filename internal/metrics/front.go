@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // starterMetrics holds the metrics of the starter.
@@ -57,7 +58,7 @@ func newFront(factory promauto.Factory) starterMetrics {
 			"Budgets that crossed their warning or were spent.", "state"),
 	}
 	f.checks.WithLabelValues(string(AuditBroken))
-	f.alarms.WithLabelValues(string(models.AttentionCrisis))
+	f.alarms.WithLabelValues(string(wire.AttentionCrisis))
 	f.alarms.WithLabelValues(kindWeakSign)
 	f.budgets.WithLabelValues(string(models.BudgetWarned))
 	f.budgets.WithLabelValues(string(models.BudgetSpent))
@@ -134,7 +135,7 @@ func (m *Metrics) Transcript(accepted models.AcceptedInbound) {
 const kindWeakSign = "weak_sign"
 
 func (m *Metrics) alarm(accepted models.AcceptedInbound) {
-	kind := string(models.AttentionCrisis)
+	kind := string(wire.AttentionCrisis)
 	if accepted.Inbound.DangerTier == models.TierB {
 		kind = kindWeakSign
 	}

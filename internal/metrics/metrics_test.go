@@ -17,6 +17,7 @@ import (
 
 	"coachline/internal/metrics"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 var begin = time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
@@ -189,7 +190,7 @@ func TestModelCalls(t *testing.T) {
 
 // row is an outbox row of a kind that a gate lets pass.
 func row(kind models.EntryKind) models.SendClaim {
-	return models.SendClaim{Post: true, Outbox: models.Outbox{Kind: kind, Status: models.OutboxSending}}
+	return models.SendClaim{Post: true, Outbox: models.Outbox{Kind: kind, Status: wire.OutboxSending}}
 }
 
 func TestSends(t *testing.T) {
@@ -201,31 +202,31 @@ func TestSends(t *testing.T) {
 	m.Claimed(ctx, row(models.KindReply))
 	_, err := m.Carrier(network{}).Send(ctx, body)
 	require.NoError(t, err)
-	m.Sent(ctx, models.OutboxAccepted)
+	m.Sent(ctx, wire.OutboxAccepted)
 
 	ctx = metrics.Begin(t.Context())
 	m.Claimed(ctx, row(models.KindPrompt))
 	_, err = m.Carrier(network{refused}).Send(ctx, body)
 	require.ErrorIs(t, err, refused)
-	m.NotSent(ctx, models.SendFailure{Status: models.OutboxFailed, Code: refused.Code})
+	m.NotSent(ctx, models.SendFailure{Status: wire.OutboxFailed, Code: refused.Code})
 
 	ctx = metrics.Begin(t.Context())
 	m.Claimed(ctx, row(models.KindReminder))
-	m.NotSent(ctx, models.SendFailure{Status: models.OutboxFailed, Code: "stale"})
+	m.NotSent(ctx, models.SendFailure{Status: wire.OutboxFailed, Code: "stale"})
 
 	ctx = metrics.Begin(t.Context())
 	m.Claimed(ctx, row(models.KindReminder))
 	list, err := m.Carrier(network{}).Find(ctx, body, time.Minute)
 	require.NoError(t, err)
 	require.Empty(t, list.Matches)
-	m.NotSent(ctx, models.SendFailure{Status: models.OutboxUnknown})
+	m.NotSent(ctx, models.SendFailure{Status: wire.OutboxUnknown})
 
 	m.Claimed(metrics.Begin(t.Context()), models.SendClaim{
-		Outbox: models.Outbox{Kind: models.KindReply, Status: models.OutboxCanceled, ErrorCode: "opted_out"},
+		Outbox: models.Outbox{Kind: models.KindReply, Status: wire.OutboxCanceled, ErrorCode: "opted_out"},
 	})
-	m.Claimed(metrics.Begin(t.Context()), models.SendClaim{Outbox: models.Outbox{Kind: models.KindReply, Status: models.OutboxDelivered}})
-	m.Reconciled(models.ReconcileResult{Checked: 5, Settled: 3}, nil)
-	m.Reconciled(models.ReconcileResult{Checked: 9}, refused)
+	m.Claimed(metrics.Begin(t.Context()), models.SendClaim{Outbox: models.Outbox{Kind: models.KindReply, Status: wire.OutboxDelivered}})
+	m.Reconciled(wire.ReconcileResult{Checked: 5, Settled: 3}, nil)
+	m.Reconciled(wire.ReconcileResult{Checked: 9}, refused)
 
 	text := scrape(t, m.Handler())
 	holds(t, text,
@@ -245,7 +246,7 @@ func TestSends(t *testing.T) {
 
 func TestTurns(t *testing.T) {
 	m := newMetrics(t)
-	end := func(in models.PersistTurnInput, out models.SendTurnResult) {
+	end := func(in wire.PersistTurnInput, out wire.SendTurnResult) {
 		ctx := metrics.Begin(t.Context())
 		said := func(turn string, role models.Role, seconds int) models.Message {
 			return models.Message{TurnID: turn, Role: role, At: begin.Add(time.Duration(seconds) * time.Second)}
@@ -255,22 +256,22 @@ func TestTurns(t *testing.T) {
 		}})
 		m.TurnEnded(ctx, in, out)
 	}
-	taken := func(seconds int) models.SendTurnResult {
-		return models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxAccepted, AcceptedAt: begin.Add(time.Duration(seconds) * time.Second)}}
+	taken := func(seconds int) wire.SendTurnResult {
+		return wire.SendTurnResult{First: wire.SendSMSResult{Status: wire.OutboxAccepted, AcceptedAt: begin.Add(time.Duration(seconds) * time.Second)}}
 	}
-	plan := func(kind models.TurnKind) models.PersistTurnInput {
-		return models.PersistTurnInput{Source: models.SourceStep, Plan: models.TurnPlan{Kind: kind, Slot: models.Slot{TargetAt: begin}}}
+	plan := func(kind wire.TurnKind) wire.PersistTurnInput {
+		return wire.PersistTurnInput{Source: wire.SourceStep, Plan: wire.TurnPlan{Kind: kind, Slot: wire.Slot{TargetAt: begin}}}
 	}
-	end(plan(models.TurnReply), taken(4))
-	end(plan(models.TurnPrompt), taken(59))
-	end(plan(models.TurnPrompt), taken(61))
-	end(plan(models.TurnPrompt), models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxFailed}})
-	end(plan(models.TurnPrompt), models.SendTurnResult{
-		Begun: &models.PrepareTurnResult{Skip: true}, First: models.SendSMSResult{Status: models.OutboxCanceled},
+	end(plan(wire.TurnReply), taken(4))
+	end(plan(wire.TurnPrompt), taken(59))
+	end(plan(wire.TurnPrompt), taken(61))
+	end(plan(wire.TurnPrompt), wire.SendTurnResult{First: wire.SendSMSResult{Status: wire.OutboxFailed}})
+	end(plan(wire.TurnPrompt), wire.SendTurnResult{
+		Begun: &wire.PrepareTurnResult{Skip: true}, First: wire.SendSMSResult{Status: wire.OutboxCanceled},
 	})
-	end(plan(models.TurnReminder), models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxCanceled}})
-	m.Kept(models.TurnMessage)
-	m.Missed([]models.MissedPrompt{{Reason: "outage"}, {Reason: "quiet_hours"}, {Reason: "outage"}})
+	end(plan(wire.TurnReminder), wire.SendTurnResult{First: wire.SendSMSResult{Status: wire.OutboxCanceled}})
+	m.Kept(wire.TurnMessage)
+	m.Missed([]wire.MissedPrompt{{Reason: "outage"}, {Reason: "quiet_hours"}, {Reason: "outage"}})
 	m.ToolRun("scheduler", false)
 	m.ToolRun("", true)
 	holds(t, scrape(t, m.Handler()),
@@ -315,7 +316,7 @@ func TestBacklog(t *testing.T) {
 		require.Regexp(t, `(?m)^coachline_notices_oldest_seconds 720\d`, text)
 	})
 	t.Run("people to look after", func(t *testing.T) {
-		counts := []models.AttentionCount{{Kind: models.AttentionCrisis, Raised: 3, Open: 2}, {Kind: models.AttentionFlood}}
+		counts := []models.AttentionCount{{Kind: wire.AttentionCrisis, Raised: 3, Open: 2}, {Kind: wire.AttentionFlood}}
 		holds(t, scrape(t, m.HandlerWith(pending{open: counts}.backlog())), `coachline_attention_open{kind="crisis"} 2`,
 			`coachline_attention_raised_total{kind="crisis"} 3`, `coachline_attention_open{kind="flood"} 0`)
 	})
@@ -386,14 +387,14 @@ func TestNoLabelIsPersonal(t *testing.T) {
 		m.Claimed(ctx, row(models.EntryKind(hostile)))
 		_, err := m.Carrier(network{&models.CarrierError{Class: models.CarrierClass(hostile)}}).Send(ctx, models.SMS{To: hostile})
 		require.Error(t, err)
-		m.NotSent(ctx, models.SendFailure{Status: models.OutboxStatus(hostile), Code: hostile, Class: models.CarrierConsent})
-		m.TurnEnded(ctx, models.PersistTurnInput{Source: models.TextSource(hostile), Plan: models.TurnPlan{Kind: models.TurnKind(hostile)}}, models.SendTurnResult{})
-		m.Missed([]models.MissedPrompt{{Reason: hostile}})
+		m.NotSent(ctx, models.SendFailure{Status: wire.OutboxStatus(hostile), Code: hostile, Class: models.CarrierConsent})
+		m.TurnEnded(ctx, wire.PersistTurnInput{Source: wire.TextSource(hostile), Plan: wire.TurnPlan{Kind: wire.TurnKind(hostile)}}, wire.SendTurnResult{})
+		m.Missed([]wire.MissedPrompt{{Reason: hostile}})
 		m.ToolRun(hostile, true)
 		_, err = m.Model(model{err: &models.ModelError{Class: models.ModelErrorClass(hostile)}}).Complete(ctx, models.ChatRequest{})
 		require.Error(t, err)
 		m.WorkflowCall(metrics.CallSignal, nil)
-		m.Reconciled(models.ReconcileResult{}, nil)
+		m.Reconciled(wire.ReconcileResult{}, nil)
 		m.Webhooks(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/twilio/inbound", nil))
 	}
 	seen := map[string]bool{}

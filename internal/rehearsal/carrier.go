@@ -9,6 +9,7 @@ import (
 	"coachline/internal/segments"
 	"coachline/internal/sms"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // sent is a text that the carrier has taken.
@@ -61,7 +62,7 @@ func (c *carrier) Send(ctx context.Context, text models.SMS) (models.Receipt, er
 		p.r.count(func(t *tally) { t.CarrierLost++ })
 		return models.Receipt{}, &models.CarrierError{Class: models.CarrierAmbiguous, Message: "the rehearsal loses this answer"}
 	}
-	return models.Receipt{ProviderSID: taken.sid, Status: models.OutboxQueued}, nil
+	return models.Receipt{ProviderSID: taken.sid, Status: wire.OutboxQueued}, nil
 }
 
 // take notes a text. Hints to strangers have no outbox row and are kept without a
@@ -90,7 +91,7 @@ func (c *carrier) Find(_ context.Context, text models.SMS, _ time.Duration) (mod
 	found := models.Lookup{At: c.person.now()}
 	for _, one := range c.taken {
 		if one.body == text.Body && one.to == text.To {
-			found.Matches = append(found.Matches, models.Receipt{ProviderSID: one.sid, Status: models.OutboxSent})
+			found.Matches = append(found.Matches, models.Receipt{ProviderSID: one.sid, Status: wire.OutboxSent})
 		}
 	}
 	return found, nil
@@ -102,7 +103,7 @@ func (c *carrier) Fetch(_ context.Context, sid string) (models.StatusCallback, e
 	defer c.mu.Unlock()
 	for _, one := range c.taken {
 		if one.sid == sid {
-			return models.StatusCallback{OutboxID: one.outboxID, ProviderSID: sid, Status: models.OutboxDelivered, At: c.person.now()}, nil
+			return models.StatusCallback{OutboxID: one.outboxID, ProviderSID: sid, Status: wire.OutboxDelivered, At: c.person.now()}, nil
 		}
 	}
 	return models.StatusCallback{}, &models.CarrierError{Class: models.CarrierContent, Status: 404, Message: "the rehearsal knows no such text"}
@@ -118,15 +119,15 @@ func (*carrier) Recording(context.Context, string) (models.Recording, error) {
 
 // report tells the programme what became of a text, as the carrier's webhook does.
 func (p *person) report(ctx context.Context, one sent) {
-	status := models.StatusCallback{OutboxID: one.outboxID, ProviderSID: one.sid, Status: models.OutboxDelivered, At: p.now()}
+	status := models.StatusCallback{OutboxID: one.outboxID, ProviderSID: one.sid, Status: wire.OutboxDelivered, At: p.now()}
 	p.carrier.mu.Lock()
 	blocked := !p.carrier.blockedAt.IsZero()
 	p.carrier.mu.Unlock()
 	switch {
 	case blocked:
-		status.Status, status.ErrorCode = models.OutboxUndelivered, codeBlocked
+		status.Status, status.ErrorCode = wire.OutboxUndelivered, codeBlocked
 	case p.fault(p.r.cfg.Undelivered):
-		status.Status, status.ErrorCode = models.OutboxUndelivered, codeUnreachable
+		status.Status, status.ErrorCode = wire.OutboxUndelivered, codeUnreachable
 	}
 	if status.ErrorCode != "" {
 		p.r.count(func(t *tally) { t.Undelivered++ })
@@ -136,7 +137,7 @@ func (p *person) report(ctx context.Context, one sent) {
 		p.r.broke("delivery report", p.id, err)
 		return
 	}
-	if status.Status == models.OutboxDelivered {
+	if status.Status == wire.OutboxDelivered {
 		p.hear(one)
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // TestChecksFindWhatIsBroken: a study that breaks every rule is told so.
@@ -28,9 +29,9 @@ func TestChecksFindWhatIsBroken(t *testing.T) {
 	r.people = []*person{p}
 
 	rows := &tables{prompts: map[string]promptRow{
-		"p1": {ID: "p1", Type: models.ScheduleRandom, TargetAt: night},
-		"p2": {ID: "p2", Type: models.ScheduleFixed, TargetAt: night.Add(5 * time.Minute)},
-		"p3": {ID: "p3", Type: models.ScheduleFixed, TargetAt: night},
+		"p1": {ID: "p1", Type: wire.ScheduleRandom, TargetAt: night},
+		"p2": {ID: "p2", Type: wire.ScheduleFixed, TargetAt: night.Add(5 * time.Minute)},
+		"p3": {ID: "p3", Type: wire.ScheduleFixed, TargetAt: night},
 	}, answers: answersOf{Reached: 2, Once: 1, Never: 1}}
 	out := Report{SendsByKind: map[models.EntryKind]int{}}
 	r.countSends(&out, rows)

@@ -9,6 +9,7 @@ import (
 
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // outcomeWindow is how long after a prompt an answer counts as the proximal
@@ -138,7 +139,7 @@ func (p *person) write(ctx context.Context, text string) {
 	p.heard.texts = append(p.heard.texts, personText{at: at, body: text})
 	accepted, err := p.r.store.Inbound.AcceptInbound(context.WithValue(ctx, textIDKey{}, p.numberText(at)), models.Inbound{
 		ProviderSID: fmt.Sprintf("SI%08x%024x", p.number, p.heard.inbound), From: p.phone, To: sender, Body: text,
-		Channel: models.ChannelSMS, ReceivedAt: at,
+		Channel: wire.ChannelSMS, ReceivedAt: at,
 	})
 	if err != nil {
 		p.r.broke("inbound text", p.id, err)

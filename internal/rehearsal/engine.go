@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/worker"
 )
 
@@ -51,7 +52,7 @@ func (e *engine) SignalWithStartWorkflow(_ context.Context, id, name string, arg
 	if err != nil {
 		return nil, err
 	}
-	received, ok := arg.(models.MessageReceived)
+	received, ok := arg.(wire.InboxItem)
 	if !ok {
 		return nil, fmt.Errorf("signal %s carries a %T", name, arg)
 	}

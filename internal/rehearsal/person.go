@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/starter/relay"
 	"coachline/worker"
 )
@@ -46,10 +47,10 @@ type person struct {
 	mu    sync.Mutex
 	env   *testsuite.TestWorkflowEnvironment // nil between two runs
 	clock time.Time                          // while no run is under way
-	start *models.ParticipantState           // of the run that is to begin
+	start *wire.ParticipantState             // of the run that is to begin
 	// signals and updates are what this run was told and may not have taken when it
 	// ended.
-	signals []models.MessageReceived
+	signals []wire.InboxItem
 	updates []*updated
 	turns   int
 }
@@ -96,7 +97,7 @@ func (p *person) runs() bool {
 
 // begin has the workflow begin with the first of the arguments.
 func (p *person) begin(args []any) error {
-	state, ok := args[0].(models.ParticipantState)
+	state, ok := args[0].(wire.ParticipantState)
 	if !ok {
 		return fmt.Errorf("the workflow begins with a %T", args[0])
 	}
@@ -107,13 +108,13 @@ func (p *person) begin(args []any) error {
 }
 
 // signal tells the workflow of a text.
-func (p *person) signal(received models.MessageReceived) {
+func (p *person) signal(received wire.InboxItem) {
 	p.mu.Lock()
 	p.signals = append(p.signals, received)
 	env := p.env
 	p.mu.Unlock()
 	if env != nil {
-		env.SignalWorkflow(models.SignalMessageReceived, received)
+		env.SignalWorkflow(wire.SignalMessageReceived, received)
 	}
 }
 
@@ -189,13 +190,13 @@ func (p *person) play(ctx context.Context) error {
 }
 
 // runWorkflow plays one run of the workflow to its end.
-func (p *person) runWorkflow(state models.ParticipantState) error {
+func (p *person) runWorkflow(state wire.ParticipantState) error {
 	env := p.r.suite.NewTestWorkflowEnvironment()
 	env.SetStartTime(p.clock)
 	env.SetTestTimeout(stuckAfter)
 	env.SetWorkerOptions(workerOptions)
 	env.SetWorkflowRunTimeout(p.r.until.Sub(p.clock))
-	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: models.WorkflowID(p.id), TaskQueue: models.QueueCoach})
+	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: models.WorkflowID(p.id), TaskQueue: wire.QueueCoach})
 	env.SetOnTimerFiredListener(func(string) { p.countEvents(env) })
 	p.activities.Register(env)
 	p.mu.Lock()
@@ -207,13 +208,13 @@ func (p *person) runWorkflow(state models.ParticipantState) error {
 	}
 	env.RegisterDelayedCallback(func() {
 		for _, s := range signals {
-			env.SignalWorkflow(models.SignalMessageReceived, s)
+			env.SignalWorkflow(wire.SignalMessageReceived, s)
 		}
 		for _, u := range updates {
 			env.UpdateWorkflow(u.options.UpdateName, u.options.UpdateID, u, u.options.Args...)
 		}
 	}, time.Nanosecond)
-	env.ExecuteWorkflow(models.WorkflowType, state)
+	env.ExecuteWorkflow(wire.WorkflowType, state)
 	return p.endRun(env)
 }
 
@@ -232,7 +233,7 @@ func (p *person) endRun(env *testsuite.TestWorkflowEnvironment) error {
 	err := env.GetWorkflowError()
 	var next *workflow.ContinueAsNewError
 	if errors.As(err, &next) {
-		var state models.ParticipantState
+		var state wire.ParticipantState
 		if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &state); err != nil {
 			return fmt.Errorf("reading the state of %s: %w", p.id, err)
 		}
@@ -251,7 +252,7 @@ func (p *person) endRun(env *testsuite.TestWorkflowEnvironment) error {
 // keepUntaken keeps what the ended run was told and has not taken: the next run is
 // told again.
 func (p *person) keepUntaken(lastSeq int64) {
-	var signals []models.MessageReceived
+	var signals []wire.InboxItem
 	for _, s := range p.signals {
 		if s.Seq > lastSeq {
 			signals = append(signals, s)

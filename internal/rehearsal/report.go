@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/zones"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Report is what a rehearsal came to. Everything but Took follows from the seed and
@@ -102,8 +103,8 @@ type Arm struct {
 
 // AttentionDay counts what called for an operator on a day of the study.
 type AttentionDay struct {
-	Day    int                      `json:"day"`
-	Raised map[models.Attention]int `json:"raised"`
+	Day    int                    `json:"day"`
+	Raised map[wire.Attention]int `json:"raised"`
 }
 
 // Faults counts the failures that were played.
@@ -133,7 +134,7 @@ type promptRow struct {
 	State                                 models.PromptState
 	TargetAt                              time.Time
 	SentAt, RespondedAt                   *time.Time
-	Type                                  models.ScheduleType
+	Type                                  wire.ScheduleType
 }
 
 // isAnswered reports whether the answer came in time.
@@ -260,7 +261,7 @@ func (r *run) countSends(out *Report, rows *tables) {
 // isChosen reports whether a prompt came at the time that its person chose.
 func (r *run) isChosen(one sent, rows *tables) bool {
 	row, known := rows.prompts[one.promptID]
-	if !known || one.kind != models.KindPrompt || row.Type == models.ScheduleRandom {
+	if !known || one.kind != models.KindPrompt || row.Type == wire.ScheduleRandom {
 		return false
 	}
 	return !one.at.After(row.TargetAt.Add(time.Minute)) && !one.at.Before(row.TargetAt.Add(-r.rules.PrepTime-time.Minute))
@@ -340,7 +341,7 @@ func (r *run) readAttention(ctx context.Context) ([]AttentionDay, error) {
 	for _, entry := range raised {
 		day := r.dayOf(entry.RaisedAt)
 		if n := len(out); n == 0 || out[n-1].Day != day {
-			out = append(out, AttentionDay{Day: day, Raised: map[models.Attention]int{}})
+			out = append(out, AttentionDay{Day: day, Raised: map[wire.Attention]int{}})
 		}
 		out[len(out)-1].Raised[entry.Kind]++
 	}

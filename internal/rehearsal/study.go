@@ -14,6 +14,7 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/zones"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // study is the copy of the rehearsed study in the rehearsal's own database.
@@ -77,11 +78,11 @@ func (r *run) setSeed(ctx context.Context) error {
 func (p *person) enrol() error {
 	now := p.now()
 	row := models.Participant{
-		ID: p.id, Phone: p.phone, PersonTexts: models.PersonTexts[string]{Name: "Person"}, Timezone: p.habits.zone, Locale: p.locale(), Channel: models.ChannelSMS, StudyID: p.r.study.id,
-		Status: models.StatusActive, Mode: models.ModeIntake, NextSeq: 1, EnrolledAt: now, CreatedAt: now, UpdatedAt: now, Version: 1,
+		ID: p.id, Phone: p.phone, PersonTexts: models.PersonTexts[string]{Name: "Person"}, Timezone: p.habits.zone, Locale: p.locale(), Channel: wire.ChannelSMS, StudyID: p.r.study.id,
+		Status: wire.StatusActive, Mode: wire.ModeIntake, NextSeq: 1, EnrolledAt: now, CreatedAt: now, UpdatedAt: now, Version: 1,
 	}
 	by := models.Enrolment{Actor: actor, Key: p.id, Body: p.id, Consent: p.r.study.consent, Strata: p.drawStrata()}
-	who := models.ParticipantState{ParticipantID: p.id, Zone: row.Timezone}
+	who := wire.ParticipantState{ParticipantID: p.id, Zone: row.Timezone}
 	at, err := coach.Input{State: who, Now: now, Rules: p.r.rules, Zones: zones.Load}.FirstGreeting()
 	if err != nil {
 		return fmt.Errorf("planning the greeting of %s: %w", p.id, err)

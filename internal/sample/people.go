@@ -11,6 +11,7 @@ import (
 	"coachline/internal/database"
 	"coachline/internal/segments"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Prefix begins the id of every sample person.
@@ -71,16 +72,16 @@ func (m *rowMaker) person(number int) {
 	p := models.Participant{
 		ID: fmt.Sprintf("%s%06d", Prefix, number), Phone: phone, PhoneIndex: m.base.Index(phone),
 		PersonTexts: models.PersonTexts[string]{Name: givenNames[m.draw.IntN(len(givenNames))] + " " + surnames[m.draw.IntN(len(surnames))], Gender: []string{"woman", "man", ""}[m.draw.IntN(3)]}, Timezone: timezones[m.draw.IntN(len(timezones))], Locale: "en-US",
-		Channel: models.ChannelSMS, LastChannel: models.ChannelSMS, Status: models.StatusActive, Mode: models.ModeFeedback,
+		Channel: wire.ChannelSMS, LastChannel: wire.ChannelSMS, Status: wire.StatusActive, Mode: wire.ModeFeedback,
 		StudyID: models.DefaultStudy, NextSeq: 1, Version: 1, EnrolledAt: enrolled, CreatedAt: enrolled, UpdatedAt: enrolled,
 	}
 	switch n := m.draw.IntN(100); {
 	case n < 4:
-		p.Status = models.StatusPaused
+		p.Status = wire.StatusPaused
 	case n < 7:
-		p.Status = models.StatusOptedOut
+		p.Status = wire.StatusOptedOut
 	case n < 10:
-		p.Status = models.StatusCompleted
+		p.Status = wire.StatusCompleted
 	}
 	m.rows.consents = append(m.rows.consents, models.Consent{
 		ParticipantID: p.ID, PhoneIndex: p.PhoneIndex, Action: models.ConsentOptIn, Method: models.MethodForm, RecordedBy: "sample", At: enrolled,
@@ -109,8 +110,8 @@ func (m *rowMaker) person(number int) {
 
 // plan has the next prompt go out at an hour of the person's zone.
 func (m *rowMaker) plan(p models.Participant, hour int, zone *time.Location) {
-	row := models.ScheduleRow{ParticipantID: p.ID, ID: "s1", Type: models.ScheduleFixed, At: fmt.Sprintf("%02d:00", hour), Zone: p.Timezone, UpdatedAt: p.EnrolledAt}
-	if p.Status == models.StatusActive {
+	row := models.ScheduleRow{ParticipantID: p.ID, ID: "s1", Type: wire.ScheduleFixed, At: fmt.Sprintf("%02d:00", hour), Zone: p.Timezone, UpdatedAt: p.EnrolledAt}
+	if p.Status == wire.StatusActive {
 		local := m.cfg.Now.In(zone)
 		next := time.Date(local.Year(), local.Month(), local.Day(), hour, 0, 0, 0, zone)
 		if !next.After(m.cfg.Now) {
@@ -129,21 +130,21 @@ func (m *rowMaker) day(p *models.Participant, at time.Time, number int, answers 
 	id := models.PromptID(p.ID, "s1", date)
 	sent := at.Add(time.Duration(m.draw.IntN(40)) * time.Second)
 	prompt := models.Prompt{ID: id, ParticipantID: p.ID, ScheduleID: "s1", LocalDate: date, TargetAt: at, State: models.PromptPending, SentAt: &sent}
-	turn := m.turn(p, models.TurnPrompt, 2*number, sent)
+	turn := m.turn(p, wire.TurnPrompt, 2*number, sent)
 	m.send(p, turn, "Good day! A small step today: ten minutes, when it suits you.", sent)
 	if answers {
 		heard := sent.Add(time.Duration(5+m.draw.IntN(240)) * time.Minute)
 		if heard.Before(m.cfg.Now) {
 			m.hear(p, said[m.draw.IntN(len(said))], heard)
 			replied := heard.Add(time.Duration(3+m.draw.IntN(9)) * time.Second)
-			m.send(p, m.turn(p, models.TurnReply, 2*number+1, replied), answered[m.draw.IntN(len(answered))], replied)
+			m.send(p, m.turn(p, wire.TurnReply, 2*number+1, replied), answered[m.draw.IntN(len(answered))], replied)
 			prompt.RespondedAt, prompt.State = &heard, models.PromptResponded
 		}
 	}
 	m.rows.prompts = append(m.rows.prompts, prompt)
 }
 
-func (m *rowMaker) turn(p *models.Participant, kind models.TurnKind, number int, at time.Time) models.Turn {
+func (m *rowMaker) turn(p *models.Participant, kind wire.TurnKind, number int, at time.Time) models.Turn {
 	turn := models.Turn{
 		ID: models.TurnID(p.ID, number), ParticipantID: p.ID, Number: number, Kind: kind, Mode: p.Mode, PromptVersion: "sample", Outcome: "model", StartedAt: at.Add(-2 * time.Second), FinishedAt: &at,
 	}
@@ -161,15 +162,15 @@ func (m *rowMaker) turn(p *models.Participant, kind models.TurnKind, number int,
 func (m *rowMaker) send(p *models.Participant, turn models.Turn, body string, at time.Time) {
 	count := segments.Count(body).Segments
 	row := models.Outbox{
-		ID: turn.ID + "-p1", ParticipantID: p.ID, TurnID: turn.ID, Part: 1, Kind: turn.Kind.Entry(), Body: body, Channel: models.ChannelSMS, Status: models.OutboxDelivered,
+		ID: turn.ID + "-p1", ParticipantID: p.ID, TurnID: turn.ID, Part: 1, Kind: models.EntryOf(turn.Kind), Body: body, Channel: wire.ChannelSMS, Status: wire.OutboxDelivered,
 		ProviderSID: "SM" + turn.ID, Attempts: 1, Segments: &count, CreatedAt: at, AttemptedAt: &at, AcceptedAt: &at, UpdatedAt: at.Add(4 * time.Second),
 	}
 	if m.draw.IntN(200) == 0 {
-		row.Status, row.ErrorCode = models.OutboxUndelivered, []string{"30003", "30005", "30007"}[m.draw.IntN(3)]
+		row.Status, row.ErrorCode = wire.OutboxUndelivered, []string{"30003", "30005", "30007"}[m.draw.IntN(3)]
 	}
 	m.rows.outbox = append(m.rows.outbox, row)
 	m.rows.messages = append(m.rows.messages, models.Message{
-		ParticipantID: p.ID, TurnID: turn.ID, Key: turn.ID, Role: models.RoleAssistant, Kind: turn.Kind.Entry(), Text: body, OutboxID: row.ID, Channel: models.ChannelSMS, At: at,
+		ParticipantID: p.ID, TurnID: turn.ID, Key: turn.ID, Role: models.RoleAssistant, Kind: models.EntryOf(turn.Kind), Text: body, OutboxID: row.ID, Channel: wire.ChannelSMS, At: at,
 	})
 	micros := int64(11_300 * count)
 	m.rows.costs = append(m.rows.costs, models.Cost{
@@ -182,10 +183,10 @@ func (m *rowMaker) hear(p *models.Participant, body string, at time.Time) int64 
 	m.inboundID++
 	m.rows.inbound = append(m.rows.inbound, models.Inbound{
 		ID: m.inboundID, ProviderSID: fmt.Sprintf("SMsample%09d", m.inboundID), ParticipantID: p.ID, Seq: p.NextSeq, From: p.Phone, To: "+15005550006", Body: body,
-		Channel: models.ChannelSMS, FromIndex: p.PhoneIndex, RepeatIndex: m.base.Index(p.Phone + body), ReceivedAt: at,
+		Channel: wire.ChannelSMS, FromIndex: p.PhoneIndex, RepeatIndex: m.base.Index(p.Phone + body), ReceivedAt: at,
 	})
 	m.rows.messages = append(m.rows.messages, models.Message{
-		ParticipantID: p.ID, Key: models.InboundKey(m.inboundID), Role: models.RoleUser, Kind: models.KindMessage, Text: body, Channel: models.ChannelSMS, At: at,
+		ParticipantID: p.ID, Key: models.InboundKey(m.inboundID), Role: models.RoleUser, Kind: models.KindMessage, Text: body, Channel: wire.ChannelSMS, At: at,
 	})
 	micros := int64(7_500)
 	m.rows.costs = append(m.rows.costs, models.Cost{
@@ -212,12 +213,12 @@ func (m *rowMaker) concern(p *models.Participant, number int) {
 		text.Danger, text.DangerTier, text.DangerRule = models.DangerSelfHarm, models.TierA, "en.sample"
 		alert := models.Alert{ID: fmt.Sprint("sample-", id), ParticipantID: p.ID, InboundID: id, Danger: string(text.Danger), Tier: string(text.DangerTier), Rule: text.DangerRule, CreatedAt: at, ToldAt: &at}
 		m.rows.alerts = append(m.rows.alerts, alert)
-		entry.Kind, entry.Ref = models.AttentionCrisis, alert.ID
+		entry.Kind, entry.Ref = wire.AttentionCrisis, alert.ID
 	case number%100 == 2:
-		entry.Kind, entry.Code = models.AttentionUnreachable, "30005"
+		entry.Kind, entry.Code = wire.AttentionUnreachable, "30005"
 		p.UnreachableAt, p.UnreachableCode = &at, "30005"
 	case number%150 == 3:
-		entry.Kind, entry.Code = models.AttentionSend, "30007"
+		entry.Kind, entry.Code = wire.AttentionSend, "30007"
 	default:
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestSamplesAreEqual(t *testing.T) {
@@ -47,7 +48,7 @@ func check(t *testing.T, s *store.Store, cfg sample.Config) []models.Person {
 	today, err := s.Reports.Today(t.Context(), cfg.Now, cfg.Now.Add(-72*time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, cfg.People, today.People)
-	require.Equal(t, 1, today.Attention[models.AttentionCrisis])
+	require.Equal(t, 1, today.Attention[wire.AttentionCrisis])
 	require.Positive(t, today.Silent)
 	planned := 0
 	for _, hour := range today.Hours {

@@ -19,6 +19,7 @@ import (
 	api "github.com/twilio/twilio-go/rest/api/v2010"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -248,7 +249,7 @@ func createdAt(message *api.ApiV2010Message) (time.Time, bool) {
 func toReceipt(message *api.ApiV2010Message) models.Receipt {
 	status, known := ParseStatus(stringValue(message.Status))
 	if !known {
-		status = models.OutboxAccepted
+		status = wire.OutboxAccepted
 	}
 	return models.Receipt{ProviderSID: stringValue(message.Sid), Status: status}
 }

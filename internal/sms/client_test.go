@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -112,7 +113,7 @@ func TestSendPostsTheForm(t *testing.T) {
 			}, test.change)
 			receipt, err := c.Send(t.Context(), test.sms)
 			require.NoError(t, err)
-			require.Equal(t, models.Receipt{ProviderSID: sid, Status: models.OutboxQueued}, receipt)
+			require.Equal(t, models.Receipt{ProviderSID: sid, Status: wire.OutboxQueued}, receipt)
 			require.Equal(t, test.want, got)
 		})
 	}
@@ -125,7 +126,7 @@ func TestSendKeepsAPathInTheBaseURL(t *testing.T) {
 	}, func(c *Config) { c.BaseURL += "/carrier/" })
 	receipt, err := c.Send(t.Context(), models.SMS{To: person, Body: "x"})
 	require.NoError(t, err)
-	require.Equal(t, models.OutboxAccepted, receipt.Status)
+	require.Equal(t, wire.OutboxAccepted, receipt.Status)
 }
 
 func TestSendErrors(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // TestEveryDocumentedCode repeats the classes of the carrier's codes by hand, so
@@ -60,20 +61,20 @@ func TestNextStep(t *testing.T) {
 func TestParseStatus(t *testing.T) {
 	for _, test := range []struct {
 		in   string
-		want models.OutboxStatus
+		want wire.OutboxStatus
 		ok   bool
 	}{
-		{"accepted", models.OutboxAccepted, true},
-		{"scheduled", models.OutboxAccepted, true},
-		{"queued", models.OutboxQueued, true},
-		{"sending", models.OutboxQueued, true},
-		{"sent", models.OutboxSent, true},
-		{"partially_delivered", models.OutboxSent, true},
-		{"delivered", models.OutboxDelivered, true},
-		{"undelivered", models.OutboxUndelivered, true},
-		{"failed", models.OutboxFailed, true},
-		{"read", models.OutboxRead, true},
-		{"canceled", models.OutboxCanceled, true},
+		{"accepted", wire.OutboxAccepted, true},
+		{"scheduled", wire.OutboxAccepted, true},
+		{"queued", wire.OutboxQueued, true},
+		{"sending", wire.OutboxQueued, true},
+		{"sent", wire.OutboxSent, true},
+		{"partially_delivered", wire.OutboxSent, true},
+		{"delivered", wire.OutboxDelivered, true},
+		{"undelivered", wire.OutboxUndelivered, true},
+		{"failed", wire.OutboxFailed, true},
+		{"read", wire.OutboxRead, true},
+		{"canceled", wire.OutboxCanceled, true},
 		{"receiving", "", false},
 		{"received", "", false},
 		{"Delivered", "", false},

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestFetch(t *testing.T) {
@@ -18,7 +19,7 @@ func TestFetch(t *testing.T) {
 	}, nil)
 	got, err := c.Fetch(t.Context(), "SM1")
 	require.NoError(t, err)
-	require.Equal(t, models.StatusCallback{ProviderSID: "SM1", Status: models.OutboxUndelivered, ErrorCode: "30003", Class: models.CarrierRetryOnce}, got)
+	require.Equal(t, models.StatusCallback{ProviderSID: "SM1", Status: wire.OutboxUndelivered, ErrorCode: "30003", Class: models.CarrierRetryOnce}, got)
 }
 
 func TestFetchErrors(t *testing.T) {

@@ -1,29 +1,29 @@
 package sms
 
-import "coachline/models"
+import "coachline/models/wire"
 
 // ParseStatus reads the carrier's status of a text; false for
 // statuses it may not use for an outbound text or that are unknown. Its "sending"
 // is queued here, because OutboxSending is our own state before the carrier has
 // the text; "partially_delivered" claims no more than sent.
-func ParseStatus(twilio string) (models.OutboxStatus, bool) {
+func ParseStatus(twilio string) (wire.OutboxStatus, bool) {
 	switch twilio {
 	case "accepted", "scheduled":
-		return models.OutboxAccepted, true
+		return wire.OutboxAccepted, true
 	case "queued", "sending":
-		return models.OutboxQueued, true
+		return wire.OutboxQueued, true
 	case "sent", "partially_delivered":
-		return models.OutboxSent, true
+		return wire.OutboxSent, true
 	case "delivered":
-		return models.OutboxDelivered, true
+		return wire.OutboxDelivered, true
 	case "undelivered":
-		return models.OutboxUndelivered, true
+		return wire.OutboxUndelivered, true
 	case "failed":
-		return models.OutboxFailed, true
+		return wire.OutboxFailed, true
 	case "read":
-		return models.OutboxRead, true
+		return wire.OutboxRead, true
 	case "canceled":
-		return models.OutboxCanceled, true
+		return wire.OutboxCanceled, true
 	default:
 		return "", false
 	}

@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // plan mirrors one daily schedule of a participant with its next time.
 func (w *world) plan(id, schedule string, next time.Time) {
 	w.t.Helper()
-	sc := models.Schedule{ID: schedule, Type: models.ScheduleFixed, At: "08:00", Next: models.Slot{SendAt: next, TargetAt: next}}
-	require.NoError(w.t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: id, Schedules: []models.Schedule{sc}, Now: at(0)}))
+	sc := wire.Schedule{ID: schedule, Type: wire.ScheduleFixed, At: "08:00", Next: wire.Slot{SendAt: next, TargetAt: next}}
+	require.NoError(w.t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: id, Schedules: []wire.Schedule{sc}, Now: at(0)}))
 }
 
 // The agenda lists what is planned by its time, page by page, says what a hold

@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // safetySpan is the time within which no participant gets the safety text twice.
@@ -110,7 +111,7 @@ func alertOf(in models.Inbound, how alertOptions) models.Alert {
 // raiseCrisis has an operator look after the person of a text.
 func raiseCrisis(tx *gorm.DB, in models.Inbound) error {
 	_, err := raiseAttention(tx, models.AttentionEntry{
-		ParticipantID: in.ParticipantID, Kind: models.AttentionCrisis, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Danger),
+		ParticipantID: in.ParticipantID, Kind: wire.AttentionCrisis, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Danger),
 		RaisedAt: database.Instant(in.ReceivedAt),
 	})
 	return err
@@ -294,7 +295,7 @@ func (s *Alerts) QueueSafetyText(ctx context.Context, text models.SafetyText) (s
 		row := models.Outbox{
 			ID:            raised.ParticipantID + "-safety-" + strconv.FormatInt(raised.InboundID, 10),
 			ParticipantID: raised.ParticipantID, Part: 1, Kind: models.KindSafety, Body: text.Body, Channel: in.Channel,
-			Status: models.OutboxReady, CreatedAt: text.Now, UpdatedAt: text.Now,
+			Status: wire.OutboxReady, CreatedAt: text.Now, UpdatedAt: text.Now,
 		}
 		showMessage(&row)
 		err := tx.Where("id = ?", row.ID).Take(&models.Outbox{}).Error
@@ -326,7 +327,7 @@ func (s *Attention) ClearAttention(ctx context.Context, c models.AttentionCleari
 		if p, err = database.LockEnrolled(tx, c.ParticipantID); err != nil {
 			return err
 		}
-		ended, err := endAttention(tx, &p, models.Attentions(), now)
+		ended, err := endAttention(tx, &p, wire.Attentions(), now)
 		if err != nil || len(ended) == 0 {
 			return err
 		}

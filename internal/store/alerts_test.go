@@ -7,6 +7,7 @@ import (
 
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const crisis = "I want to die"
@@ -40,7 +41,7 @@ func TestCrisisIsAnsweredAndMarked(t *testing.T) {
 		require.Zero(w.t, out.NoticeID, "no turn")
 		require.Zero(w.t, out.Inbound.Seq)
 		p := w.ann()
-		require.Equal(w.t, models.AttentionCrisis, p.Attention)
+		require.Equal(w.t, wire.AttentionCrisis, p.Attention)
 		require.Equal(w.t, inboundAt(0), p.AttentionAt.UTC())
 		require.Equal(w.t, before.Version+1, p.Version)
 		again := w.take(models.Inbound{From: phone, Body: "hi", ReceivedAt: inboundAt(1)})
@@ -53,7 +54,7 @@ func TestCrisisIsAnsweredAndMarked(t *testing.T) {
 		require.Len(w.t, history, 3)
 		require.Equal(w.t, []any{crisis, models.DangerSelfHarm}, []any{history[0].Text, history[0].Danger})
 		require.Equal(w.t, "hi", history[1].Text, "no turn has taken it")
-		require.Equal(w.t, []any{"call 988", models.KindSafety, models.OutboxReady}, []any{history[2].Text, history[2].Kind, history[2].Delivery})
+		require.Equal(w.t, []any{"call 988", models.KindSafety, wire.OutboxReady}, []any{history[2].Text, history[2].Kind, history[2].Delivery})
 		claim, err := w.Outbox.ClaimSend(w.ctx, id, inboundAt(3))
 		require.NoError(w.t, err)
 		require.True(w.t, claim.Post)
@@ -84,10 +85,10 @@ func TestRequestInACrisis(t *testing.T) {
 		require.Equal(w.t, models.IntentUnclear, out.Inbound.Intent)
 		require.NotZero(w.t, out.NoticeID, "the question")
 		require.NotEmpty(w.t, w.safetyText(out.AlarmID, 1))
-		require.Equal(w.t, models.StatusActive, w.ann().Status)
+		require.Equal(w.t, wire.StatusActive, w.ann().Status)
 		stop := w.take(models.Inbound{From: phone, Body: "STOP", ReceivedAt: inboundAt(60)})
-		require.Equal(w.t, models.StatusOptedOut, w.ann().Status)
-		require.Equal(w.t, models.AttentionCrisis, w.ann().Attention)
+		require.Equal(w.t, wire.StatusOptedOut, w.ann().Status)
+		require.Equal(w.t, wire.AttentionCrisis, w.ann().Attention)
 		row := w.alarm(stop.AlarmID)
 		require.Equal(w.t, []any{"A", true, true, false}, []any{row.Tier, row.Escalated, row.Pages, row.Answer})
 		require.Empty(w.t, w.safetyText(stop.AlarmID, 61))
@@ -99,7 +100,7 @@ func TestStopAfterAWeakSignTellsAPerson(t *testing.T) {
 		require.NotEmpty(w.t, w.text(0, weak).AlarmID)
 		stop := w.take(models.Inbound{From: phone, Body: "STOP", ReceivedAt: inboundAt(24*hours - 1)})
 		require.True(w.t, w.alarm(stop.AlarmID).Pages)
-		require.Equal(w.t, models.AttentionCrisis, w.ann().Attention)
+		require.Equal(w.t, wire.AttentionCrisis, w.ann().Attention)
 	})
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		require.NotEmpty(w.t, w.text(0, weak).AlarmID)
@@ -117,8 +118,8 @@ func TestWhoOptedOutIsMarkedAndGetsNoSafetyText(t *testing.T) {
 		later := w.crisis(60)
 		require.NotEmpty(w.t, later.AlarmID)
 		require.Empty(w.t, w.safetyText(later.AlarmID, 61))
-		require.Equal(w.t, models.StatusOptedOut, w.ann().Status)
-		require.Equal(w.t, models.AttentionCrisis, w.ann().Attention)
+		require.Equal(w.t, wire.StatusOptedOut, w.ann().Status)
+		require.Equal(w.t, wire.AttentionCrisis, w.ann().Attention)
 	})
 }
 
@@ -148,7 +149,7 @@ func TestCrisisAboveTheLimit(t *testing.T) {
 func TestClearAttention(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		w.crisis(0)
-		listed, err := w.People.Participants(w.ctx, models.ParticipantQuery{Attention: models.AttentionCrisis})
+		listed, err := w.People.Participants(w.ctx, models.ParticipantQuery{Attention: wire.AttentionCrisis})
 		require.NoError(w.t, err)
 		require.Len(w.t, listed, 1)
 		open, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{})
@@ -198,16 +199,16 @@ func TestPendingAlarms(t *testing.T) {
 func TestNothingIsStartedWhileAttentionIsOpen(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		w.crisis(0)
-		begin := func(n int, kind models.TurnKind) models.PrepareTurnResult {
-			out, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: models.TurnID("ann", n), Number: n, Mode: models.ModeIntake,
-				Plan: models.TurnPlan{Kind: kind, PromptID: "ann-s1-2026-03-02", ScheduleID: "s1", Slot: models.Slot{Date: "2026-03-02", TargetAt: inboundAt(60)}}, Now: inboundAt(60)})
+		begin := func(n int, kind wire.TurnKind) wire.PrepareTurnResult {
+			out, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "ann", TurnID: models.TurnID("ann", n), Number: n, Mode: wire.ModeIntake,
+				Plan: wire.TurnPlan{Kind: kind, PromptID: "ann-s1-2026-03-02", ScheduleID: "s1", Slot: wire.Slot{Date: "2026-03-02", TargetAt: inboundAt(60)}}, Now: inboundAt(60)})
 			require.NoError(w.t, err)
 			return out
 		}
-		for n, kind := range []models.TurnKind{models.TurnPrompt, models.TurnPrompt, models.TurnReminder, models.TurnFeedbackQuestion, models.TurnFeedbackFollowup} {
+		for n, kind := range []wire.TurnKind{wire.TurnPrompt, wire.TurnPrompt, wire.TurnReminder, wire.TurnFeedbackQuestion, wire.TurnFeedbackFollowup} {
 			require.True(w.t, begin(n+1, kind).Skip, kind)
 		}
-		require.False(w.t, begin(9, models.TurnReply).Skip)
+		require.False(w.t, begin(9, wire.TurnReply).Skip)
 		var rows []models.Prompt
 		require.NoError(w.t, w.Database().Reader(w.ctx).Find(&rows).Error)
 		require.Len(w.t, rows, 1)
@@ -215,7 +216,7 @@ func TestNothingIsStartedWhileAttentionIsOpen(t *testing.T) {
 
 		_, err := w.Attention.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "ann", Actor: "operator", Now: inboundAt(90)})
 		require.NoError(w.t, err)
-		require.False(w.t, begin(10, models.TurnReminder).Skip)
+		require.False(w.t, begin(10, wire.TurnReminder).Skip)
 	})
 }
 
@@ -223,13 +224,13 @@ func TestNothingIsStartedWhileAttentionIsOpen(t *testing.T) {
 func TestPromptUnderWayIsHeld(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		turn, prompt := models.TurnID("ann", 1), "ann-s1-2026-03-02"
-		_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: 1, Mode: models.ModeIntake,
-			Plan: models.TurnPlan{Kind: models.TurnPrompt, PromptID: prompt}, Now: inboundAt(0)})
+		_, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: 1, Mode: wire.ModeIntake,
+			Plan: wire.TurnPlan{Kind: wire.TurnPrompt, PromptID: prompt}, Now: inboundAt(0)})
 		require.NoError(w.t, err)
 		w.crisis(1)
 		out, err := w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "step", At: inboundAt(2), Claim: true,
 			Outbox: []models.Outbox{{ID: models.OutboxID(turn, 1), Part: 1, Kind: models.KindPrompt, PromptID: prompt, Body: "walk"}}})
 		require.NoError(w.t, err)
-		require.Equal(w.t, []any{models.OutboxCanceled, "attention"}, []any{out.First.Outbox.Status, out.First.Outbox.ErrorCode})
+		require.Equal(w.t, []any{wire.OutboxCanceled, "attention"}, []any{out.First.Outbox.Status, out.First.Outbox.ErrorCode})
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -53,8 +54,8 @@ func TestUnclearRequestIsAskedAboutOnce(t *testing.T) {
 		second := w.text(10, unclear)
 		require.Empty(w.t, second.Inbound.Intent)
 		require.Equal(w.t, int64(1), second.Inbound.Seq, "a turn of the coach")
-		_, coach, err := w.Turns.OpenTurn(w.ctx, models.PrepareTurnInput{
-			ParticipantID: "ann", TurnID: "ann-t1", Number: 1, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply},
+		_, coach, err := w.Turns.OpenTurn(w.ctx, wire.PrepareTurnInput{
+			ParticipantID: "ann", TurnID: "ann-t1", Number: 1, Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnReply},
 			InboundIDs: []int64{second.Inbound.ID}, Now: inboundAt(12),
 		}, 10)
 		require.NoError(w.t, err)
@@ -63,7 +64,7 @@ func TestUnclearRequestIsAskedAboutOnce(t *testing.T) {
 			window = append(window, entry.Text)
 		}
 		require.Equal(w.t, []string{unclear, "stop?", unclear}, window, "the coach knows what was asked")
-		require.Equal(w.t, models.StatusActive, w.ann().Status)
+		require.Equal(w.t, wire.StatusActive, w.ann().Status)
 	})
 }
 
@@ -82,14 +83,14 @@ func TestWrongNumberPausesAndIsAsked(t *testing.T) {
 		out := w.text(0, wrong)
 		require.Equal(w.t, models.IntentWrongNumber, out.Inbound.Intent)
 		p := w.ann()
-		require.Equal(w.t, models.StatusPaused, p.Status)
-		require.Equal(w.t, models.AttentionWrongNumber, p.Attention)
+		require.Equal(w.t, wire.StatusPaused, p.Status)
+		require.Equal(w.t, wire.AttentionWrongNumber, p.Attention)
 		require.Equal(w.t, []models.NoticeKind{models.NoticeFlags, models.NoticePause, models.NoticeAsk}, w.newNotices())
 		again := w.text(10, wrong)
 		require.Empty(w.t, again.Inbound.Intent)
 		require.True(w.t, again.Inbound.Waiting, "it waits for the operator")
 		w.text(20, "STOP")
-		require.Equal(w.t, models.StatusOptedOut, w.ann().Status)
+		require.Equal(w.t, wire.StatusOptedOut, w.ann().Status)
 	})
 }
 
@@ -101,7 +102,7 @@ func (w *inboundWorld) ask(out models.AcceptedInbound, seconds int) string {
 }
 
 // set is an operator who pauses ann, or has her go on.
-func (w *inboundWorld) set(seconds int, status models.Status) {
+func (w *inboundWorld) set(seconds int, status wire.Status) {
 	w.t.Helper()
 	_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{
 		ID: "ann", Patch: models.ParticipantPatch{Status: &status}, Actor: "operator", Now: inboundAt(seconds),
@@ -120,7 +121,7 @@ func TestWrongNumberAfterResume(t *testing.T) {
 		require.True(w.t, claim.Post)
 		reply := w.text(10, "no wait it is me, I joined on monday")
 		require.True(w.t, reply.Inbound.Waiting)
-		w.set(20, models.StatusActive)
+		w.set(20, wire.StatusActive)
 		_, notices, err := w.Notices.Untold(w.ctx, "ann")
 		require.NoError(w.t, err)
 		resumed, err := w.Notices.ResumedMessages(w.ctx, notices[len(notices)-1].ID)
@@ -129,7 +130,7 @@ func TestWrongNumberAfterResume(t *testing.T) {
 		require.Equal(w.t, reply.Inbound.ID, resumed[0].MessageID)
 		second := w.text(30, wrong)
 		require.Equal(w.t, models.IntentWrongNumber, second.Inbound.Intent)
-		require.Equal(w.t, models.StatusPaused, w.ann().Status)
+		require.Equal(w.t, wire.StatusPaused, w.ann().Status)
 		require.NotEmpty(w.t, w.ask(second, 31))
 	})
 }
@@ -144,7 +145,7 @@ func TestUnclearRequestAfterComingBack(t *testing.T) {
 		require.Empty(w.t, out.Inbound.Intent)
 		require.NotContains(w.t, w.notices()[len(before):], models.NoticeAsk)
 		w.text(30, "START")
-		require.Equal(w.t, models.StatusActive, w.ann().Status)
+		require.Equal(w.t, wire.StatusActive, w.ann().Status)
 		require.Equal(w.t, models.IntentUnclear, w.text(40, unclear).Inbound.Intent)
 		require.Empty(w.t, w.text(50, unclear).Inbound.Intent)
 	})
@@ -164,14 +165,14 @@ func TestQuestionAfterStop(t *testing.T) {
 // Who is paused by an operator is asked as well, and stays paused.
 func TestUnclearRequestDuringAPause(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
-		w.set(0, models.StatusPaused)
+		w.set(0, wire.StatusPaused)
 		out := w.text(10, unclear)
 		require.Equal(w.t, models.IntentUnclear, out.Inbound.Intent)
 		require.False(w.t, out.Inbound.Waiting, "the question answers it")
 		claim, err := w.Outbox.ClaimSend(w.ctx, w.ask(out, 11), inboundAt(12))
 		require.NoError(w.t, err)
 		require.True(w.t, claim.Post)
-		require.Equal(w.t, models.StatusPaused, w.ann().Status)
+		require.Equal(w.t, wire.StatusPaused, w.ann().Status)
 		require.True(w.t, w.text(20, unclear).Inbound.Waiting)
 	})
 }
@@ -186,7 +187,7 @@ func TestDangerWinsOverTheQuestion(t *testing.T) {
 			require.NotEmpty(w.t, w.safetyText(out.AlarmID, i*3600+1))
 		}
 		require.NotContains(w.t, w.notices(), models.NoticeAsk)
-		require.Equal(w.t, models.StatusActive, w.ann().Status)
+		require.Equal(w.t, wire.StatusActive, w.ann().Status)
 	})
 }
 
@@ -194,11 +195,11 @@ func TestDangerWinsOverTheQuestion(t *testing.T) {
 // without a turn.
 func TestQuestionFollowsTheChannel(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
-		chat := w.take(models.Inbound{From: phone, Body: unclear, Channel: models.ChannelChat, ReceivedAt: inboundAt(0)})
+		chat := w.take(models.Inbound{From: phone, Body: unclear, Channel: wire.ChannelChat, ReceivedAt: inboundAt(0)})
 		w.ask(chat, 1)
 		history, err := w.People.History(w.ctx, "ann", 10, inboundAt(100))
 		require.NoError(w.t, err)
-		require.Equal(w.t, []any{models.ChannelChat, models.OutboxDelivered}, []any{history[1].Channel, history[1].Delivery})
+		require.Equal(w.t, []any{wire.ChannelChat, wire.OutboxDelivered}, []any{history[1].Channel, history[1].Delivery})
 
 		out := w.take(models.Inbound{From: phone, MediaCount: 1, Voice: twoNotes, ReceivedAt: inboundAt(60)})
 		require.NotZero(w.t, out.Inbound.Seq)
@@ -206,8 +207,8 @@ func TestQuestionFollowsTheChannel(t *testing.T) {
 		require.Equal(w.t, models.IntentWrongNumber, heard.Inbound.Intent)
 		require.NotZero(w.t, heard.NoticeID)
 		require.Zero(w.t, w.hear(out, 66, 1, wrong).NoticeID, "the second note of the message asks nothing more")
-		turn, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{
-			ParticipantID: "ann", TurnID: "ann-t1", InboundIDs: []int64{out.Inbound.ID}, Plan: models.TurnPlan{Kind: models.TurnReply}, Now: inboundAt(70),
+		turn, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{
+			ParticipantID: "ann", TurnID: "ann-t1", InboundIDs: []int64{out.Inbound.ID}, Plan: wire.TurnPlan{Kind: wire.TurnReply}, Now: inboundAt(70),
 		})
 		require.NoError(w.t, err)
 		require.True(w.t, turn.Skip, "the question has answered it")
@@ -267,10 +268,10 @@ func TestKeywordThatMayBeAnAnswer(t *testing.T) {
 				out := w.text(10, tt.body)
 				require.Equal(w.t, tt.want, out.Inbound.Intent)
 				if tt.want == ends {
-					require.Equal(w.t, models.StatusOptedOut, w.ann().Status)
+					require.Equal(w.t, wire.StatusOptedOut, w.ann().Status)
 					return
 				}
-				require.Equal(w.t, models.StatusActive, w.ann().Status)
+				require.Equal(w.t, wire.StatusActive, w.ann().Status)
 				claim, err := w.Outbox.ClaimSend(w.ctx, w.ask(out, 11), inboundAt(12))
 				require.NoError(w.t, err)
 				require.True(w.t, claim.Post)

@@ -8,6 +8,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // raiseAttention opens attention of the entry's kind, and reports whether it did: while
@@ -29,7 +30,7 @@ func raiseAttention(tx *gorm.DB, entry models.AttentionEntry) (bool, error) {
 // endAttention ends open attention of the kinds given and returns those that were open,
 // the most urgent first. p becomes the row as it is then; without open attention
 // nothing is written.
-func endAttention(tx *gorm.DB, p *models.Participant, kinds []models.Attention, at time.Time) ([]models.Attention, error) {
+func endAttention(tx *gorm.DB, p *models.Participant, kinds []wire.Attention, at time.Time) ([]wire.Attention, error) {
 	open, err := openAttention(tx, p.ID)
 	if err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func endAttention(tx *gorm.DB, p *models.Participant, kinds []models.Attention, 
 	if len(open) == 0 {
 		return nil, nil
 	}
-	var ended []models.Attention
+	var ended []wire.Attention
 	var ids []int64
 	for _, entry := range open {
 		ended, ids = append(ended, entry.Kind), append(ids, entry.ID)
@@ -55,7 +56,7 @@ func endAttention(tx *gorm.DB, p *models.Participant, kinds []models.Attention, 
 func openAttention(tx *gorm.DB, participantID string) ([]models.AttentionEntry, error) {
 	var open []models.AttentionEntry
 	err := tx.Where("participant_id = ? AND ended_at IS NULL", participantID).Find(&open).Error
-	urgency := models.Attentions()
+	urgency := wire.Attentions()
 	slices.SortFunc(open, func(a, b models.AttentionEntry) int {
 		return slices.Index(urgency, a.Kind) - slices.Index(urgency, b.Kind)
 	})
@@ -63,9 +64,9 @@ func openAttention(tx *gorm.DB, participantID string) ([]models.AttentionEntry, 
 }
 
 // flagsOf reads what the search attributes are to show of a participant.
-func flagsOf(tx *gorm.DB, p models.Participant) (models.ParticipantFlags, error) {
+func flagsOf(tx *gorm.DB, p models.Participant) (wire.ParticipantFlags, error) {
 	open, err := openAttention(tx, p.ID)
-	flags := models.ParticipantFlags{Unreachable: p.UnreachableAt != nil}
+	flags := wire.ParticipantFlags{Unreachable: p.UnreachableAt != nil}
 	for _, entry := range open {
 		flags.Attention = append(flags.Attention, entry.Kind)
 	}

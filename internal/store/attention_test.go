@@ -9,6 +9,7 @@ import (
 
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // open lists what operators should review of p1, as kind, reference and code.
@@ -70,11 +71,11 @@ func TestGivenUpRepliesRaiseAttention(t *testing.T) {
 		fail models.SendFailure
 		want string
 	}{
-		"refused by the carrier": {models.SendFailure{Status: models.OutboxFailed, Code: "30007", Class: models.CarrierContent}, "send p1-t1-p1 30007"},
-		"of no use any more":     {models.SendFailure{Status: models.OutboxFailed, Code: models.CodeStale}, "send p1-t1-p1 stale"},
-		"of unknown fate":        {models.SendFailure{Status: models.OutboxUnknown}, "send p1-t1-p1 unknown"},
-		"account out of order":   {models.SendFailure{Status: models.OutboxFailed, Code: "20003", Class: models.CarrierAccount}, "send p1-t1-p1 20003"},
-		"number unreachable":     {models.SendFailure{Status: models.OutboxFailed, Code: "21614", Class: models.CarrierBadNumber}, "unreachable p1-t1-p1 21614"},
+		"refused by the carrier": {models.SendFailure{Status: wire.OutboxFailed, Code: "30007", Class: models.CarrierContent}, "send p1-t1-p1 30007"},
+		"of no use any more":     {models.SendFailure{Status: wire.OutboxFailed, Code: models.CodeStale}, "send p1-t1-p1 stale"},
+		"of unknown fate":        {models.SendFailure{Status: wire.OutboxUnknown}, "send p1-t1-p1 unknown"},
+		"account out of order":   {models.SendFailure{Status: wire.OutboxFailed, Code: "20003", Class: models.CarrierAccount}, "send p1-t1-p1 20003"},
+		"number unreachable":     {models.SendFailure{Status: wire.OutboxFailed, Code: "21614", Class: models.CarrierBadNumber}, "unreachable p1-t1-p1 21614"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {
@@ -106,14 +107,14 @@ func TestNoAttentionForOtherEnds(t *testing.T) {
 		w.enrolled()
 		prompt := w.turn(1, promptPlan("2026-03-02"), 1)
 		w.post(prompt, 2)
-		fail := models.SendFailure{OutboxID: prompt, Token: w.ref(prompt).Token, Status: models.OutboxFailed, Code: models.CodeStale, Now: at(2)}
+		fail := models.SendFailure{OutboxID: prompt, Token: w.ref(prompt).Token, Status: wire.OutboxFailed, Code: models.CodeStale, Now: at(2)}
 		require.NoError(t, w.Outbox.RecordFailed(w.ctx, fail))
 		require.Empty(t, w.open(), "the prompt says that it failed")
 		reply := w.turn(2, replyPlan, 3)
 		w.post(reply, 3)
-		fail = models.SendFailure{OutboxID: reply, Token: w.ref(reply).Token, Status: models.OutboxFailed, Code: "21610", Class: models.CarrierConsent, Now: at(3)}
+		fail = models.SendFailure{OutboxID: reply, Token: w.ref(reply).Token, Status: wire.OutboxFailed, Code: "21610", Class: models.CarrierConsent, Now: at(3)}
 		require.NoError(t, w.Outbox.RecordFailed(w.ctx, fail))
-		require.Equal(t, models.StatusOptedOut, w.p1().Status)
+		require.Equal(t, wire.StatusOptedOut, w.p1().Status)
 		require.Empty(t, w.open(), "the opt-out is recorded")
 	})
 }
@@ -124,7 +125,7 @@ func TestReportedFailuresRaiseAttention(t *testing.T) {
 		w.enrolled()
 		reply := w.turn(1, replyPlan, 1)
 		w.sent(reply, 2)
-		report := models.StatusCallback{OutboxID: reply, Status: models.OutboxUndelivered, ErrorCode: "30003", Class: models.CarrierRetryOnce, At: at(3)}
+		report := models.StatusCallback{OutboxID: reply, Status: wire.OutboxUndelivered, ErrorCode: "30003", Class: models.CarrierRetryOnce, At: at(3)}
 		for range 2 {
 			found, err := w.Outbox.AcceptStatus(w.ctx, report)
 			require.NoError(t, err)
@@ -139,7 +140,7 @@ func TestUnreachableEndsWithAText(t *testing.T) {
 		t.Helper()
 		reply := w.turn(n, replyPlan, 10*n)
 		w.post(reply, 10*n)
-		fail := models.SendFailure{OutboxID: reply, Token: w.ref(reply).Token, Status: models.OutboxFailed, Code: "30005", Class: models.CarrierBadNumber, Now: at(10 * n)}
+		fail := models.SendFailure{OutboxID: reply, Token: w.ref(reply).Token, Status: wire.OutboxFailed, Code: "30005", Class: models.CarrierBadNumber, Now: at(10 * n)}
 		require.NoError(t, w.Outbox.RecordFailed(w.ctx, fail))
 	}
 	onBoth(t, func(t *testing.T, w *world) {
@@ -147,7 +148,7 @@ func TestUnreachableEndsWithAText(t *testing.T) {
 		mark(t, w, 1)
 		flags, err := w.Attention.ParticipantFlags(w.ctx, w.p1())
 		require.NoError(t, err)
-		require.Equal(t, models.ParticipantFlags{Attention: []models.Attention{models.AttentionUnreachable}, Unreachable: true}, flags)
+		require.Equal(t, wire.ParticipantFlags{Attention: []wire.Attention{wire.AttentionUnreachable}, Unreachable: true}, flags)
 
 		w.inbound("SM1", 15, "here I am")
 		require.Empty(t, w.open())
@@ -159,7 +160,7 @@ func TestUnreachableEndsWithAText(t *testing.T) {
 		require.NotNil(t, w.p1().UnreachableAt, "an operator has looked, and the number is as it was")
 		flags, err = w.Attention.ParticipantFlags(w.ctx, w.p1())
 		require.NoError(t, err)
-		require.Equal(t, models.ParticipantFlags{Unreachable: true}, flags)
+		require.Equal(t, wire.ParticipantFlags{Unreachable: true}, flags)
 		mark(t, w, 3)
 		require.Equal(t, []string{"unreachable p1-t3-p1 30005"}, w.open(), "a later reply that does not arrive is news")
 
@@ -185,10 +186,10 @@ func TestFloodsRaiseAttention(t *testing.T) {
 		}
 		require.Equal(t, []string{"flood 3 rate_limited"}, w.open())
 		require.Equal(t, 1, w.flagNotices())
-		p, err := w.People.Participants(w.ctx, models.ParticipantQuery{Attention: models.AttentionFlood})
+		p, err := w.People.Participants(w.ctx, models.ParticipantQuery{Attention: wire.AttentionFlood})
 		require.NoError(t, err)
 		require.Len(t, p, 1)
-		p, err = w.People.Participants(w.ctx, models.ParticipantQuery{Attention: models.AttentionCrisis})
+		p, err = w.People.Participants(w.ctx, models.ParticipantQuery{Attention: wire.AttentionCrisis})
 		require.NoError(t, err)
 		require.Empty(t, p)
 	})
@@ -212,7 +213,7 @@ func TestMutesRaiseAttention(t *testing.T) {
 func TestRefusalsRaiseAttention(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		entry := models.AttentionEntry{ParticipantID: "p1", Kind: models.AttentionRefusal, Ref: "p1-t1", Code: "400", RaisedAt: at(1)}
+		entry := models.AttentionEntry{ParticipantID: "p1", Kind: wire.AttentionRefusal, Ref: "p1-t1", Code: "400", RaisedAt: at(1)}
 		for _, want := range []bool{true, false} {
 			raised, err := w.Attention.RaiseAttention(w.ctx, entry)
 			require.NoError(t, err)
@@ -221,8 +222,8 @@ func TestRefusalsRaiseAttention(t *testing.T) {
 		require.Equal(t, []string{"refusal p1-t1 400"}, w.open())
 		counts, err := w.Attention.CountAttention(w.ctx)
 		require.NoError(t, err)
-		require.Contains(t, counts, models.AttentionCount{Kind: models.AttentionRefusal, Raised: 1, Open: 1})
-		require.Contains(t, counts, models.AttentionCount{Kind: models.AttentionCrisis})
+		require.Contains(t, counts, models.AttentionCount{Kind: wire.AttentionRefusal, Raised: 1, Open: 1})
+		require.Contains(t, counts, models.AttentionCount{Kind: wire.AttentionCrisis})
 		w.attend(5)
 		raised, err := w.Attention.RaiseAttention(w.ctx, entry)
 		require.NoError(t, err)
@@ -231,8 +232,8 @@ func TestRefusalsRaiseAttention(t *testing.T) {
 		require.Empty(t, w.open())
 		counts, err = w.Attention.CountAttention(w.ctx)
 		require.NoError(t, err)
-		require.Contains(t, counts, models.AttentionCount{Kind: models.AttentionRefusal, Raised: 2})
-		entry.Kind = models.AttentionFlood
+		require.Contains(t, counts, models.AttentionCount{Kind: wire.AttentionRefusal, Raised: 2})
+		entry.Kind = wire.AttentionFlood
 		raised, err = w.Attention.RaiseAttention(w.ctx, entry)
 		require.NoError(t, err)
 		require.False(t, raised, "removed")
@@ -244,8 +245,8 @@ func TestRefusalsRaiseAttention(t *testing.T) {
 func TestOnlyACrisisHoldsPrompts(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		for n, kind := range []models.Attention{models.AttentionErasure, models.AttentionWrongNumber, models.AttentionFlood,
-			models.AttentionLostRows, models.AttentionUnanswered, models.AttentionStuck, models.AttentionRefusal, models.AttentionSend, models.AttentionUnreachable} {
+		for n, kind := range []wire.Attention{wire.AttentionErasure, wire.AttentionWrongNumber, wire.AttentionFlood,
+			wire.AttentionLostRows, wire.AttentionUnanswered, wire.AttentionStuck, wire.AttentionRefusal, wire.AttentionSend, wire.AttentionUnreachable} {
 			_, err := w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p1", Kind: kind, RaisedAt: at(n)})
 			require.NoError(t, err)
 			require.Equal(t, kind, w.p1().Attention, "the list goes from the least urgent kind upwards")
@@ -253,13 +254,13 @@ func TestOnlyACrisisHoldsPrompts(t *testing.T) {
 		}
 		w.sent(w.turn(1, promptPlan("2026-03-02"), 5), 6)
 		w.inbound("SM1", 7, "I want to die")
-		require.Equal(t, models.AttentionCrisis, w.p1().Attention)
-		out, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t2", Number: 2, Mode: models.ModeIntake, Plan: promptPlan("2026-03-03"), Now: at(8)})
+		require.Equal(t, wire.AttentionCrisis, w.p1().Attention)
+		out, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t2", Number: 2, Mode: wire.ModeIntake, Plan: promptPlan("2026-03-03"), Now: at(8)})
 		require.NoError(t, err)
 		require.True(t, out.Skip)
 		flags, err := w.Attention.ParticipantFlags(w.ctx, w.p1())
 		require.NoError(t, err)
-		require.Equal(t, models.ParticipantFlags{Attention: models.Attentions()}, flags)
+		require.Equal(t, wire.ParticipantFlags{Attention: wire.Attentions()}, flags)
 		past, err := w.Turns.Past(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, flags, past.Flags, "a workflow that is started again shows them")
@@ -280,7 +281,7 @@ func TestAttentionOfOlderDatabases(t *testing.T) {
 		rows, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{})
 		require.NoError(t, err)
 		require.Len(t, rows, 1)
-		require.Equal(t, models.AttentionCrisis, rows[0].Kind)
+		require.Equal(t, wire.AttentionCrisis, rows[0].Kind)
 		require.Equal(t, 2, w.flagNotices())
 		w.attend(1)
 	})
@@ -290,11 +291,11 @@ func TestAttentionOfOlderDatabases(t *testing.T) {
 func TestAttentionPages(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		for _, kind := range models.Attentions() {
+		for _, kind := range wire.Attentions() {
 			_, err := w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p1", Kind: kind, RaisedAt: at(1)})
 			require.NoError(t, err)
 		}
-		var seen []models.Attention
+		var seen []wire.Attention
 		query := models.AttentionQuery{Limit: 2}
 		for {
 			rows, err := w.Attention.OpenAttention(w.ctx, query)
@@ -307,8 +308,8 @@ func TestAttentionPages(t *testing.T) {
 			}
 			query.AfterID = rows[len(rows)-1].ID
 		}
-		require.Equal(t, models.Attentions(), seen)
-		rows, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionSend})
+		require.Equal(t, wire.Attentions(), seen)
+		rows, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: wire.AttentionSend})
 		require.NoError(t, err)
 		require.Len(t, rows, 1)
 	})

@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Attention keeps what operators should look at.
@@ -48,7 +49,7 @@ func (s *Attention) OpenAttention(ctx context.Context, q models.AttentionQuery) 
 		limit = maxAttentionPage
 	}
 	tx := s.db.Reader(database.AllowUnreadable(ctx))
-	find := tx.Joins("JOIN participants ON participants.id = attention.participant_id AND (participants.removed_at IS NULL OR attention.kind = ?)", models.AttentionErasure).
+	find := tx.Joins("JOIN participants ON participants.id = attention.participant_id AND (participants.removed_at IS NULL OR attention.kind = ?)", wire.AttentionErasure).
 		Where("attention.ended_at IS NULL AND attention.id > ?", q.AfterID)
 	if q.Kind != "" {
 		find = find.Where("attention.kind = ?", q.Kind)
@@ -95,7 +96,7 @@ func (s *Attention) addPeople(ctx context.Context, rows []models.AttentionEntry)
 func addAcknowledged(tx *gorm.DB, rows []models.OpenAttention) error {
 	var ids []string
 	for _, row := range rows {
-		if row.Kind == models.AttentionCrisis {
+		if row.Kind == wire.AttentionCrisis {
 			ids = append(ids, row.ParticipantID)
 		}
 	}
@@ -119,7 +120,7 @@ func addAcknowledged(tx *gorm.DB, rows []models.OpenAttention) error {
 		}
 	}
 	for i, row := range rows {
-		if row.Kind == models.AttentionCrisis && !open[row.ParticipantID] {
+		if row.Kind == wire.AttentionCrisis && !open[row.ParticipantID] {
 			rows[i].AcknowledgedBy, rows[i].AcknowledgedAt = last[row.ParticipantID].AcknowledgedBy, last[row.ParticipantID].AcknowledgedAt
 		}
 	}
@@ -137,19 +138,19 @@ func (s *Attention) CountAttention(ctx context.Context) ([]models.AttentionCount
 	if err != nil {
 		return nil, fmt.Errorf("counting attention: %w", err)
 	}
-	found := map[models.Attention]models.AttentionCount{}
+	found := map[wire.Attention]models.AttentionCount{}
 	for _, row := range rows {
 		found[row.Kind] = row
 	}
 	var out []models.AttentionCount
-	for _, kind := range models.Attentions() {
+	for _, kind := range wire.Attentions() {
 		out = append(out, models.AttentionCount{Kind: kind, Raised: found[kind].Raised, Open: found[kind].Open})
 	}
 	return out, nil
 }
 
 // ParticipantFlags reads what the search attributes are to show of a participant.
-func (s *Attention) ParticipantFlags(ctx context.Context, p models.Participant) (models.ParticipantFlags, error) {
+func (s *Attention) ParticipantFlags(ctx context.Context, p models.Participant) (wire.ParticipantFlags, error) {
 	flags, err := flagsOf(s.db.Reader(ctx), p)
 	if err != nil {
 		return flags, fmt.Errorf("reading the participant's flags: %w", err)
@@ -157,7 +158,7 @@ func (s *Attention) ParticipantFlags(ctx context.Context, p models.Participant) 
 	return flags, nil
 }
 
-func joinKinds(kinds []models.Attention) string {
+func joinKinds(kinds []wire.Attention) string {
 	var words []string
 	for _, kind := range kinds {
 		words = append(words, string(kind))

@@ -9,10 +9,11 @@ import (
 
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // channelPager is a channel of these tests alone; TestMain registers it as a carrier's.
-const channelPager = models.Channel("pager")
+const channelPager = wire.Channel("pager")
 
 func registerPager() {
 	models.Channels = append(models.Channels, models.ChannelSpec{Name: channelPager, ViaCarrier: true, Notice: "pager", Rights: models.Rights{MemoryStep: true}})
@@ -32,11 +33,11 @@ func (w *world) page(n int, from time.Time) models.AcceptedInbound {
 func (w *world) pageBack(n int, from time.Time) {
 	w.t.Helper()
 	turn := models.TurnID("p1", n)
-	_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{
-		ParticipantID: "p1", TurnID: turn, Number: n, Mode: models.ModeIntake, Plan: replyPlan, Channel: channelPager, Now: from,
+	_, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{
+		ParticipantID: "p1", TurnID: turn, Number: n, Mode: wire.ModeIntake, Plan: replyPlan, Channel: channelPager, Now: from,
 	})
 	require.NoError(w.t, err)
-	end := outcome(turn, models.TurnReply, "", 0)
+	end := outcome(turn, wire.TurnReply, "", 0)
 	end.At, end.Outbox[0].Channel, end.Entries[0].Channel = from, channelPager, channelPager
 	ids, err := w.finish(end)
 	require.NoError(w.t, err)
@@ -46,8 +47,8 @@ func (w *world) pageBack(n int, from time.Time) {
 	_, err = w.Outbox.StartPost(w.ctx, claim, from)
 	require.NoError(w.t, err)
 	sid := fmt.Sprint("PG-out-", n)
-	require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(ids[0]), models.Receipt{ProviderSID: sid, Status: models.OutboxQueued}, from))
-	found, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{ProviderSID: sid, Status: models.OutboxDelivered, At: from})
+	require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(ids[0]), models.Receipt{ProviderSID: sid, Status: wire.OutboxQueued}, from))
+	found, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{ProviderSID: sid, Status: wire.OutboxDelivered, At: from})
 	require.NoError(w.t, err)
 	require.True(w.t, found)
 }
@@ -81,10 +82,10 @@ func TestAnotherCarrierChannel(t *testing.T) {
 		report, err := w.Reports.DeliveryReport(w.ctx, at(-60), at(600), "")
 		require.NoError(t, err)
 		require.Len(t, report.Groups, 1)
-		require.Equal(t, models.OutboxDelivered, report.Groups[0].Status)
+		require.Equal(t, wire.OutboxDelivered, report.Groups[0].Status)
 		require.Equal(t, exchanges, report.Groups[0].Texts)
 		require.Equal(t, []models.InboundDay{{Day: at(0).Format(time.DateOnly), Texts: exchanges + 1}}, report.Inbound)
-		require.Equal(t, []models.TextGroup{{Status: models.OutboxDelivered, Texts: exchanges}}, w.progressOf(walkStudy, at(600)).Texts)
+		require.Equal(t, []models.TextGroup{{Status: wire.OutboxDelivered, Texts: exchanges}}, w.progressOf(walkStudy, at(600)).Texts)
 
 		_, files := w.export(walkStudy, toAdmin)
 		exported := map[string]int{}

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // erasedSID takes the place of an inbound row's carrier id, which must be unique.
@@ -83,7 +84,7 @@ func (s *Erasures) CopyErased(ctx context.Context, participantID string, c model
 // never learned: they were posted and no answer came.
 func countUnknownCopies(tx *gorm.DB, participantID string) (int64, error) {
 	var count int64
-	err := tx.Model(&models.Outbox{}).Where("participant_id = ? AND status = ?", participantID, models.OutboxUnknown).
+	err := tx.Model(&models.Outbox{}).Where("participant_id = ? AND status = ?", participantID, wire.OutboxUnknown).
 		Where("accepted_at IS NULL").Count(&count).Error
 	return count, err
 }

@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // noteChannel keeps on the person's row, and in p, which external channel they wrote on
@@ -20,7 +21,7 @@ func noteChannel(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
 
 // isCarried reports whether a text came by the carrier, and so proves that the
 // number can be reached.
-func isCarried(in models.Inbound) bool { return in.Channel.Spec().ViaCarrier }
+func isCarried(in models.Inbound) bool { return models.ChannelSpecOf(in.Channel).ViaCarrier }
 
 // carried returns the SQL condition that a carrier has a part in a message, where the
 // column holds the message's channel. A name that is not known is SMS, as Spec has it.
@@ -36,14 +37,14 @@ func carried(column string) string {
 
 // noticeKindOf returns the kind of notice that brings a text to the workflow.
 func noticeKindOf(in models.Inbound) models.NoticeKind {
-	return in.Channel.Spec().Notice
+	return models.ChannelSpecOf(in.Channel).Notice
 }
 
 // channelOf returns the channel that a turn answers on; empty is SMS. What a text asked of
 // the programme itself (to stop, to come back, for help) is answered where the
 // person wrote last; what we start goes by SMS.
-func channelOf(in models.PrepareTurnInput, p models.Participant) models.Channel {
-	asked := in.Plan.Kind == models.TurnConsent || in.Plan.Kind == models.TurnHelp
+func channelOf(in wire.PrepareTurnInput, p models.Participant) wire.Channel {
+	asked := in.Plan.Kind == wire.TurnConsent || in.Plan.Kind == wire.TurnHelp
 	if last := p.LastChannel.Column(); asked && last != "" {
 		return last
 	}
@@ -54,10 +55,10 @@ func channelOf(in models.PrepareTurnInput, p models.Participant) models.Channel 
 // written, because it is read from where it is stored. False leaves the row to be
 // sent.
 func showMessage(row *models.Outbox) bool {
-	if row.Channel.Spec().ViaCarrier {
+	if models.ChannelSpecOf(row.Channel).ViaCarrier {
 		return false
 	}
 	at := row.CreatedAt
-	row.Status, row.AcceptedAt = models.OutboxDelivered, &at
+	row.Status, row.AcceptedAt = wire.OutboxDelivered, &at
 	return true
 }

@@ -9,6 +9,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // closeOutActor is who ends a participation because a study is over.
@@ -20,7 +21,7 @@ func (s *People) PeopleToCloseOut(ctx context.Context, afterID string, limit int
 	over := s.db.Reader(ctx).Model(&models.Study{}).Select("id").Where("state IN ?", []models.StudyState{models.StudyClosed, models.StudyArchived})
 	var rows []models.Participant
 	err := s.db.Reader(database.AllowUnreadable(ctx)).
-		Where("study_id IN (?) AND status IN ? AND removed_at IS NULL AND id > ?", over, []models.Status{models.StatusActive, models.StatusPaused}, afterID).
+		Where("study_id IN (?) AND status IN ? AND removed_at IS NULL AND id > ?", over, []wire.Status{wire.StatusActive, wire.StatusPaused}, afterID).
 		Order("id").Limit(limit).Find(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("listing people of studies that are over: %w", classify(err))
@@ -53,7 +54,7 @@ func (s *People) CloseOut(ctx context.Context, participantID string, now time.Ti
 			}
 		}
 		p := old
-		p.Status = models.StatusCompleted
+		p.Status = wire.StatusCompleted
 		if err := saveParticipant(tx, &p, now); err != nil {
 			return err
 		}
@@ -77,7 +78,7 @@ func queueCloseOut(tx *gorm.DB, p models.Participant, body string, now time.Time
 	id := p.ID + "-closeout"
 	added, err := insertOnce(tx, &models.Outbox{
 		ID: id, ParticipantID: p.ID, Part: 1, Kind: models.KindOperator, Body: body, SentBy: closeOutActor,
-		Status: models.OutboxReady, CreatedAt: now, UpdatedAt: now,
+		Status: wire.OutboxReady, CreatedAt: now, UpdatedAt: now,
 	})
 	if err != nil || !added {
 		return err

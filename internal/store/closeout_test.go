@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // changeStudy changes state and settings of the default study.
@@ -38,7 +39,7 @@ func TestCloseOut(t *testing.T) {
 		require.NoError(t, w.People.CloseOut(w.ctx, "p1", at(1)))
 		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
-		require.Equal(t, models.StatusActive, p.Status, "the study goes on")
+		require.Equal(t, wire.StatusActive, p.Status, "the study goes on")
 
 		w.changeStudy(models.StudyClosed, `{"close_out":"Thank you for taking part."}`, 2)
 		require.Equal(t, []string{"p1", "p2"}, list())
@@ -70,6 +71,6 @@ func TestCloseOut(t *testing.T) {
 		require.ErrorIs(t, err, models.ErrNotFound, "an archived study says nothing")
 		p, err = w.People.Participant(w.ctx, "p2")
 		require.NoError(t, err)
-		require.Equal(t, models.StatusCompleted, p.Status)
+		require.Equal(t, wire.StatusCompleted, p.Status)
 	})
 }

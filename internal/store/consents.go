@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Who recorded an entry of the consent ledger, when it was no operator.
@@ -26,7 +27,7 @@ func isHandledHere(in models.Inbound, p models.Participant) bool {
 	case models.IntentStop, models.IntentHelp:
 		return true
 	case models.IntentStart, models.IntentYes:
-		return p.Status == models.StatusOptedOut && isCarried(in)
+		return p.Status == wire.StatusOptedOut && isCarried(in)
 	case models.IntentUnclear, models.IntentWrongNumber:
 		return true // acceptKnown has asked whether the person was asked before
 	case models.IntentNone:
@@ -38,7 +39,7 @@ func isHandledHere(in models.Inbound, p models.Participant) bool {
 // channel where that does not count.
 func noteIgnored(tx *gorm.DB, in models.Inbound, p models.Participant) error {
 	isReturn := in.Intent == models.IntentStart || in.Intent == models.IntentYes
-	if !isReturn || p.Status != models.StatusOptedOut || isCarried(in) {
+	if !isReturn || p.Status != wire.StatusOptedOut || isCarried(in) {
 		return nil
 	}
 	return database.AddAudit(tx, models.Audit{ParticipantID: p.ID, Action: "opt_in_ignored", Detail: "by " + string(in.Channel), At: in.ReceivedAt})
@@ -54,7 +55,7 @@ func needsQuestion(intent models.Intent) bool {
 // for a wrong number when an operator has resumed the coaching meanwhile. The
 // participant's row is locked.
 func isToAsk(tx *gorm.DB, in models.Inbound, p models.Participant) (bool, error) {
-	if !p.Status.Coached() || in.Intent == models.IntentWrongNumber && p.Status == models.StatusActive {
+	if !p.Status.Coached() || in.Intent == models.IntentWrongNumber && p.Status == wire.StatusActive {
 		return p.Status.Coached(), nil
 	}
 	newest, err := newestConsent(tx, p)
@@ -76,13 +77,13 @@ func doubtKeyword(tx *gorm.DB, in *models.Inbound, p models.Participant) error {
 	}
 	var newest []models.Outbox
 	err := tx.Where("participant_id = ? AND kind <> ? AND status NOT IN ?", p.ID, models.KindDebug,
-		[]models.OutboxStatus{models.OutboxReady, models.OutboxCanceled, models.OutboxFailed}).
+		[]wire.OutboxStatus{wire.OutboxReady, wire.OutboxCanceled, wire.OutboxFailed}).
 		Order("created_at DESC, part DESC").Limit(1).Find(&newest).Error
 	if err != nil || len(newest) == 0 {
 		return err
 	}
 	spec := newest[0].Kind.Spec()
-	if spec.Asks || spec.Source != models.SourceFixed && strings.Contains(newest[0].Body, "?") {
+	if spec.Asks || spec.Source != wire.SourceFixed && strings.Contains(newest[0].Body, "?") {
 		in.Intent, in.IntentMethod = models.IntentUnclear, models.MethodPhrase
 	}
 	return nil
@@ -104,16 +105,16 @@ func askIntent(tx *gorm.DB, in models.Inbound, p models.Participant) (int64, err
 
 func pauseForWrongNumber(tx *gorm.DB, in models.Inbound, p models.Participant) error {
 	_, err := raiseAttention(tx, models.AttentionEntry{
-		ParticipantID: p.ID, Kind: models.AttentionWrongNumber, Ref: strconv.FormatInt(in.ID, 10), RaisedAt: in.ReceivedAt,
+		ParticipantID: p.ID, Kind: wire.AttentionWrongNumber, Ref: strconv.FormatInt(in.ID, 10), RaisedAt: in.ReceivedAt,
 	})
-	if err != nil || p.Status != models.StatusActive && p.PauseEndsAt() == nil {
+	if err != nil || p.Status != wire.StatusActive && p.PauseEndsAt() == nil {
 		return err
 	}
 	var row models.Participant
 	if err := tx.Where("id = ?", p.ID).Take(&row).Error; err != nil { // the attention has changed it
 		return err
 	}
-	row.Status, row.PausedUntil = models.StatusPaused, nil
+	row.Status, row.PausedUntil = wire.StatusPaused, nil
 	if err := saveParticipant(tx, &row, in.ReceivedAt); err != nil {
 		return err
 	}
@@ -189,7 +190,7 @@ func entryOfText(tx *gorm.DB, in models.Inbound) models.Consent {
 // optOut ends everything for a participant and tells the workflow. except is an
 // outbox row that the caller settles itself.
 func optOut(tx *gorm.DB, p models.Participant, entry models.Consent, except string) (int64, error) {
-	p.Status = models.StatusOptedOut
+	p.Status = wire.StatusOptedOut
 	if err := saveParticipant(tx, &p, entry.At); err != nil {
 		return 0, err
 	}
@@ -210,7 +211,7 @@ func recordOptOut(tx *gorm.DB, p models.Participant, entry models.Consent, excep
 	if err := leaveUnanswered(tx, p); err != nil {
 		return err
 	}
-	return endCoaching(tx, ending{participantID: p.ID, reason: string(models.StatusOptedOut), except: except, at: entry.At})
+	return endCoaching(tx, ending{participantID: p.ID, reason: string(wire.StatusOptedOut), except: except, at: entry.At})
 }
 
 // endCoaching cancels what is unsent and ends the turns that are running.
@@ -219,7 +220,7 @@ func endCoaching(tx *gorm.DB, e ending) error {
 		return err
 	}
 	return tx.Model(&models.Turn{}).
-		Where("participant_id = ? AND outcome = '' AND kind <> ?", e.participantID, models.TurnMessage).
+		Where("participant_id = ? AND outcome = '' AND kind <> ?", e.participantID, wire.TurnMessage).
 		UpdateColumns(map[string]any{"outcome": outcomeCanceled, "finished_at": e.at}).Error
 }
 
@@ -230,7 +231,7 @@ func optIn(tx *gorm.DB, p models.Participant, entry models.Consent) (int64, erro
 	if err != nil {
 		return 0, err
 	}
-	p.Status = models.StatusActive
+	p.Status = wire.StatusActive
 	if err := saveParticipant(tx, &p, entry.At); err != nil {
 		return 0, err
 	}
@@ -281,10 +282,10 @@ func operatorConsent(tx *gorm.DB, old, p models.Participant, entry models.Consen
 	switch {
 	case old.Status == p.Status:
 		return nil
-	case p.Status == models.StatusOptedOut:
+	case p.Status == wire.StatusOptedOut:
 		entry.Method = models.MethodOperator
 		return recordOptOut(tx, p, entry, "")
-	case old.Status == models.StatusOptedOut && (p.Status == models.StatusActive || p.Status == models.StatusPaused):
+	case old.Status == wire.StatusOptedOut && (p.Status == wire.StatusActive || p.Status == wire.StatusPaused):
 		return errOptedOut
 	}
 	return nil
@@ -307,12 +308,12 @@ func carrierOptOut(tx *gorm.DB, p models.Participant, row models.Outbox, now tim
 
 // isBarred reports whether a turn of this kind may write nothing for the
 // participant.
-func isBarred(p models.Participant, kind models.TurnKind) bool {
+func isBarred(p models.Participant, kind wire.TurnKind) bool {
 	switch {
 	case p.RemovedAt != nil:
-		return kind != models.TurnNotice
-	case p.Status == models.StatusOptedOut:
-		return kind.Spec().Coaching || kind == models.TurnHelp
+		return kind != wire.TurnNotice
+	case p.Status == wire.StatusOptedOut:
+		return models.TurnSpecOf(kind).Coaching || kind == wire.TurnHelp
 	}
 	return false
 }
@@ -323,7 +324,7 @@ func isBarred(p models.Participant, kind models.TurnKind) bool {
 func consentGate(row models.Outbox, p models.Participant, newest models.Consent) string {
 	switch {
 	case row.Kind != models.KindConsent && isOptedOut(p, newest):
-		return string(models.StatusOptedOut)
+		return string(wire.StatusOptedOut)
 	case row.Kind == models.KindConsent && (p.RemovedAt != nil || !confirmsConsent(row.TurnID, newest)):
 		return gateSuperseded
 	}
@@ -332,8 +333,8 @@ func consentGate(row models.Outbox, p models.Participant, newest models.Consent)
 
 // nothingToSay reports whether the turn is barred, or would confirm what was
 // confirmed or is over.
-func nothingToSay(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput) (bool, error) {
-	if isBarred(p, in.Plan.Kind) || in.Plan.Kind != models.TurnConsent {
+func nothingToSay(tx *gorm.DB, p models.Participant, in wire.PrepareTurnInput) (bool, error) {
+	if isBarred(p, in.Plan.Kind) || in.Plan.Kind != wire.TurnConsent {
 		return isBarred(p, in.Plan.Kind), nil
 	}
 	tied, err := tieConsent(tx, p, in.TurnID)

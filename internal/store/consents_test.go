@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // wording is a text of each intent.
@@ -70,7 +71,7 @@ func (w *world) ledger() []entry {
 	return out
 }
 
-func (w *world) status() models.Status {
+func (w *world) status() wire.Status {
 	w.t.Helper()
 	p, err := w.People.Participant(w.ctx, "p1")
 	require.NoError(w.t, err)
@@ -82,13 +83,13 @@ func (w *world) status() models.Status {
 func (w *world) confirm(n, minutes int) string {
 	w.t.Helper()
 	id := models.TurnID("p1", n)
-	begun, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: n,
-		Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnConsent}, Now: at(minutes)})
+	begun, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: n,
+		Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnConsent}, Now: at(minutes)})
 	require.NoError(w.t, err)
 	if begun.Skip {
 		return "skipped"
 	}
-	ids, err := w.finish(outcome(id, models.TurnConsent, "", minutes))
+	ids, err := w.finish(outcome(id, wire.TurnConsent, "", minutes))
 	require.NoError(w.t, err)
 	require.Len(w.t, ids, 1)
 	return w.claim(ids[0], minutes)
@@ -104,7 +105,7 @@ func (w *world) claim(outboxID string, minutes int) string {
 	if !claim.Resumed {
 		row, err := w.Outbox.StartPost(w.ctx, claim, at(minutes))
 		require.NoError(w.t, err)
-		require.Equal(w.t, models.OutboxSending, row.Status)
+		require.Equal(w.t, wire.OutboxSending, row.Status)
 	}
 	return "posted"
 }
@@ -115,31 +116,31 @@ func TestStopEndsEverythingAtOnce(t *testing.T) {
 		pending := promptPlan("2026-03-01")
 		w.sent(w.turn(1, pending, 0), 0)
 		ready := w.turn(2, replyPlan, 1)
-		begun := models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t3", Number: 3, Plan: promptPlan("2026-03-02"), Now: at(1)}
+		begun := wire.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t3", Number: 3, Plan: promptPlan("2026-03-02"), Now: at(1)}
 		_, err := w.Turns.BeginTurn(w.ctx, begun)
 		require.NoError(t, err)
 
 		got := w.stops(2)
 		require.Zero(t, got.Inbound.Seq, "no text for the coach")
 		require.NotZero(t, got.NoticeID)
-		require.Equal(t, models.StatusOptedOut, w.status())
+		require.Equal(t, wire.StatusOptedOut, w.status())
 		require.Equal(t, []entry{{"opt_out", "keyword", "stop", "participant", got.Inbound.ID}}, w.ledger())
 		require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeConsent}, w.noticeKinds())
 		status, code := w.outbox(ready)
-		require.Equal(t, models.OutboxCanceled, status)
+		require.Equal(t, wire.OutboxCanceled, status)
 		require.Equal(t, "opted_out", code)
 		require.Equal(t, models.PromptPending, w.promptState(pending.PromptID), "a STOP answers no prompt")
 		require.Equal(t, models.PromptFailed, w.promptState(begun.Plan.PromptID))
 		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE action = 'opt_out' AND actor = 'participant' AND detail = 'keyword'"))
 
-		ids, err := w.finish(outcome("p1-t3", models.TurnPrompt, begun.Plan.PromptID, 3))
+		ids, err := w.finish(outcome("p1-t3", wire.TurnPrompt, begun.Plan.PromptID, 3))
 		require.NoError(t, err)
 		require.Empty(t, ids, "the turn under way writes nothing any more")
 		require.Equal(t, "canceled", w.text("SELECT outcome FROM turns WHERE id = 'p1-t3'"))
 
 		history, err := w.People.History(w.ctx, "p1", 10, time.Time{})
 		require.NoError(t, err)
-		require.Equal(t, models.HistoryEntry{Role: models.RoleUser, Kind: models.KindMessage, Text: "stop", At: at(2), Channel: models.ChannelSMS}, history[len(history)-1])
+		require.Equal(t, models.HistoryEntry{Role: models.RoleUser, Kind: models.KindMessage, Text: "stop", At: at(2), Channel: wire.ChannelSMS}, history[len(history)-1])
 
 		require.True(t, w.stops(2).Duplicate)
 		again := w.stops(4)
@@ -161,7 +162,7 @@ func TestComingBack(t *testing.T) {
 				require.Equal(t, "posted", w.confirm(1, 2))
 				back := w.says(3, intent, models.MethodKeyword)
 				require.Zero(t, back.Inbound.Seq)
-				require.Equal(t, models.StatusActive, w.status())
+				require.Equal(t, wire.StatusActive, w.status())
 				require.Equal(t, entry{"opt_in", "keyword", wording[intent], "participant", back.Inbound.ID}, w.ledger()[1])
 				require.Equal(t, "posted", w.confirm(2, 3))
 				require.Equal(t, "posted", w.claim(w.turn(3, replyPlan, 4), 4))
@@ -181,8 +182,8 @@ func TestHelp(t *testing.T) {
 		require.NotZero(t, got.NoticeID)
 		require.Zero(t, got.Inbound.Seq)
 		require.Zero(t, w.says(-20, models.IntentHelp, models.MethodCarrier).NoticeID, "the carrier has answered")
-		w.setStatus(models.StatusPaused)
-		require.Equal(t, "posted", w.claim(w.turn(1, models.TurnPlan{Kind: models.TurnHelp}, 5), 6), "whoever is paused is answered too")
+		w.setStatus(wire.StatusPaused)
+		require.Equal(t, "posted", w.claim(w.turn(1, wire.TurnPlan{Kind: wire.TurnHelp}, 5), 6), "whoever is paused is answered too")
 		w.stops(7)
 		require.Zero(t, w.says(8, models.IntentHelp, models.MethodKeyword).NoticeID, "silent")
 		require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeHelp, models.NoticePause, models.NoticeConsent}, w.noticeKinds())
@@ -222,9 +223,9 @@ func TestConfirmationsHaveLimits(t *testing.T) {
 		posted := map[models.Intent]int{}
 		for i := range 100 {
 			minutes := 10*i + 1
-			intent, status := models.IntentStop, models.StatusOptedOut
+			intent, status := models.IntentStop, wire.StatusOptedOut
 			if i%2 == 1 {
-				intent, status = models.IntentStart, models.StatusActive
+				intent, status = models.IntentStart, wire.StatusActive
 			}
 			w.says(minutes, intent, models.MethodKeyword)
 			require.Equal(t, status, w.status(), "honoured")
@@ -255,8 +256,8 @@ func TestNothingReachesWhoOptedOut(t *testing.T) {
 		models.KindDebug, models.KindToolCall, models.KindToolResult, "something new"}
 	for name, then := range map[string]func(w *world){
 		"opted out": func(*world) {},
-		"completed": func(w *world) { w.setStatus(models.StatusCompleted) },
-		"withdrawn": func(w *world) { w.setStatus(models.StatusWithdrawn) },
+		"completed": func(w *world) { w.setStatus(wire.StatusCompleted) },
+		"withdrawn": func(w *world) { w.setStatus(wire.StatusWithdrawn) },
 		"removed": func(w *world) {
 			require.NoError(w.t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(6)))
 		},
@@ -288,16 +289,16 @@ func TestTurnsOfWhoOptedOut(t *testing.T) {
 		w.enrolled()
 		in := w.inbound("SM1", 1, "one more thing")
 		w.stops(2)
-		begun, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
+		begun, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
 			Plan: replyPlan, InboundIDs: []int64{in.Inbound.ID}, Now: at(3)})
 		require.NoError(t, err)
 		require.True(t, begun.Skip)
 		require.Equal(t, 2, w.count("SELECT count(*) FROM messages"), "stored all the same")
-		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusActive, Now: at(3)}))
-		require.Equal(t, models.StatusOptedOut, w.status())
+		require.NoError(t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: "p1", Status: wire.StatusActive, Now: at(3)}))
+		require.Equal(t, wire.StatusOptedOut, w.status())
 		w.says(4, models.IntentStart, models.MethodKeyword)
-		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusOptedOut, Now: at(5)}))
-		require.Equal(t, models.StatusActive, w.status(), "a workflow that has not heard of it changes nothing")
+		require.NoError(t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: "p1", Status: wire.StatusOptedOut, Now: at(5)}))
+		require.Equal(t, wire.StatusActive, w.status(), "a workflow that has not heard of it changes nothing")
 	})
 }
 
@@ -306,10 +307,10 @@ func TestTurnsOfWhoOptedOut(t *testing.T) {
 func TestTheCarriersRefusal(t *testing.T) {
 	refusals := map[string]func(w *world, id string, minutes int){
 		"answer": func(w *world, id string, minutes int) {
-			require.NoError(w.t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed, Code: "21610", Class: models.CarrierConsent, Now: at(minutes)}))
+			require.NoError(w.t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: wire.OutboxFailed, Code: "21610", Class: models.CarrierConsent, Now: at(minutes)}))
 		},
 		"report": func(w *world, id string, minutes int) {
-			_, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, Status: models.OutboxFailed, ErrorCode: "21610", Class: models.CarrierConsent, At: at(minutes)})
+			_, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, Status: wire.OutboxFailed, ErrorCode: "21610", Class: models.CarrierConsent, At: at(minutes)})
 			require.NoError(w.t, err)
 		},
 	}
@@ -322,11 +323,11 @@ func TestTheCarriersRefusal(t *testing.T) {
 				for range 2 {
 					refuse(w, first, 3)
 				}
-				require.Equal(t, models.StatusOptedOut, w.status())
+				require.Equal(t, wire.StatusOptedOut, w.status())
 				require.Equal(t, []entry{{"opt_out", "carrier_error", "", "carrier", 0}}, w.ledger())
 				require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeConsent}, w.noticeKinds())
 				status, code := w.outbox(first)
-				require.Equal(t, models.OutboxFailed, status)
+				require.Equal(t, wire.OutboxFailed, status)
 				require.Equal(t, "21610", code)
 				_, code = w.outbox(other)
 				require.Equal(t, "opted_out", code)
@@ -334,11 +335,11 @@ func TestTheCarriersRefusal(t *testing.T) {
 
 				w.says(5, models.IntentStart, models.MethodKeyword)
 				refuse(w, first, 6)
-				require.Equal(t, models.StatusActive, w.status())
+				require.Equal(t, wire.StatusActive, w.status())
 				next := w.turn(4, replyPlan, 7)
 				require.Equal(t, "posted", w.claim(next, 7))
 				refuse(w, next, 8)
-				require.Equal(t, models.StatusOptedOut, w.status())
+				require.Equal(t, wire.StatusOptedOut, w.status())
 			})
 		})
 	}
@@ -348,19 +349,19 @@ func TestOperatorsAndConsent(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		ready := w.turn(1, replyPlan, 1)
-		out := models.StatusOptedOut
+		out := wire.StatusOptedOut
 		_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &out}, Actor: "eve", Now: at(2)})
 		require.NoError(t, err)
 		require.Equal(t, []entry{{"opt_out", "operator", "", "eve", 0}}, w.ledger())
 		_, code := w.outbox(ready)
 		require.Equal(t, "opted_out", code)
-		for _, status := range []models.Status{models.StatusActive, models.StatusPaused} {
+		for _, status := range []wire.Status{wire.StatusActive, wire.StatusPaused} {
 			_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &status}, Actor: "eve", Now: at(3)})
 			var field *models.FieldError
 			require.ErrorAs(t, err, &field)
 			require.Contains(t, field.Message, "START")
 		}
-		require.Equal(t, models.StatusOptedOut, w.status())
+		require.Equal(t, wire.StatusOptedOut, w.status())
 	})
 }
 
@@ -374,12 +375,12 @@ func TestEnrollingAPhoneThatOptedOut(t *testing.T) {
 		again.EnrolledAt = at(3)
 		p, err := w.People.Enroll(w.ctx, again, "operator")
 		require.NoError(t, err)
-		require.Equal(t, models.StatusOptedOut, p.Status)
+		require.Equal(t, wire.StatusOptedOut, p.Status)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM consents WHERE participant_id = 'p2' AND action = 'opt_out'"))
 		w.says(4, models.IntentStart, models.MethodKeyword)
 		p, err = w.People.Participant(w.ctx, "p2")
 		require.NoError(t, err)
-		require.Equal(t, models.StatusActive, p.Status)
+		require.Equal(t, wire.StatusActive, p.Status)
 	})
 }
 
@@ -404,6 +405,6 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 		w.Store = openStore(t, w.url)
 		require.Equal(t, []entry{{"opt_out", "carrier_error", "", "carrier", 0}}, w.ledger())
 		w.says(2, models.IntentStart, models.MethodKeyword)
-		require.Equal(t, models.StatusActive, w.status())
+		require.Equal(t, wire.StatusActive, w.status())
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"coachline/internal/pgtest"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestOpenRefuses(t *testing.T) {
@@ -113,7 +114,7 @@ func TestMemory(t *testing.T) {
 	w := newWorld(t, "sqlite::memory:")
 	w.enrolled()
 	w.inbound("SM1", 1, "hello")
-	w.turn(1, models.TurnPlan{Kind: models.TurnReply}, 2)
+	w.turn(1, wire.TurnPlan{Kind: wire.TurnReply}, 2)
 	tc, err := w.Turns.TurnContext(w.ctx, "p1-t1", 50)
 	require.NoError(t, err)
 	require.Equal(t, "Ada Quill", tc.Participant.Name)
@@ -184,8 +185,8 @@ func TestSealedAtRest(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		in := w.inbound("SM1", 1, "my knee hurts")
-		_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
-			Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: at(2)})
+		_, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
+			Plan: wire.TurnPlan{Kind: wire.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: at(2)})
 		require.NoError(t, err)
 		require.NoError(t, w.saveStep(models.Step{TurnID: "p1-t1", Number: 1, Text: "look it up", Calls: `["look it up"]`}))
 		profile, err := w.People.Profile(w.ctx, "p1")

@@ -13,6 +13,7 @@ import (
 	"coachline/internal/build"
 	"coachline/internal/trial"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Why a person was not available at a decision point, beside the reasons of missed
@@ -26,7 +27,7 @@ const missedByDecision = "decision"
 // slotOf is a prompt slot of a person, at which a decision is due.
 type slotOf struct {
 	promptID, scheduleID string
-	slot                 models.Slot
+	slot                 wire.Slot
 	// reason says why the person is not available; empty is available.
 	reason string
 	at     time.Time
@@ -123,14 +124,14 @@ func dayInStudy(dayOne, date string) (int, error) {
 
 // decidePrompt decides whether the prompt of a turn is written. Skip: it is not, and
 // is recorded as missed.
-func (b *begunTurn) decidePrompt(tx *gorm.DB, in models.PrepareTurnInput, reason string) error {
+func (b *begunTurn) decidePrompt(tx *gorm.DB, in wire.PrepareTurnInput, reason string) error {
 	plan := in.Plan
-	if plan.Kind != models.TurnPrompt {
+	if plan.Kind != wire.TurnPrompt {
 		return nil
 	}
 	switch {
 	case reason != "":
-	case b.participant.Status != models.StatusActive: // the workflow has not heard of it yet
+	case b.participant.Status != wire.StatusActive: // the workflow has not heard of it yet
 		reason = string(b.participant.Status)
 	case b.participant.UnreachableAt != nil:
 		reason = unavailableUnreachable
@@ -153,16 +154,16 @@ func (b *begunTurn) decidePrompt(tx *gorm.DB, in models.PrepareTurnInput, reason
 }
 
 // decideBarred records the decision point of a person who opted out meanwhile.
-func (b *begunTurn) decideBarred(tx *gorm.DB, in models.PrepareTurnInput) error {
-	if b.participant.Status != models.StatusOptedOut {
+func (b *begunTurn) decideBarred(tx *gorm.DB, in wire.PrepareTurnInput) error {
+	if b.participant.Status != wire.StatusOptedOut {
 		return nil
 	}
-	return b.decidePrompt(tx, in, string(models.StatusOptedOut))
+	return b.decidePrompt(tx, in, string(wire.StatusOptedOut))
 }
 
 // missPrompt records the prompt of a turn as missed, and the decision point at which
 // the person was not available.
-func (b *begunTurn) missPrompt(tx *gorm.DB, in models.PrepareTurnInput, reason string) error {
+func (b *begunTurn) missPrompt(tx *gorm.DB, in wire.PrepareTurnInput, reason string) error {
 	if err := b.decidePrompt(tx, in, reason); err != nil {
 		return err
 	}
@@ -170,7 +171,7 @@ func (b *begunTurn) missPrompt(tx *gorm.DB, in models.PrepareTurnInput, reason s
 }
 
 // decideMissed records the decision points of prompts that the rules did not send.
-func decideMissed(tx *gorm.DB, p models.Participant, in models.SaveStateInput) error {
+func decideMissed(tx *gorm.DB, p models.Participant, in wire.SaveStateInput) error {
 	for _, m := range in.Missed {
 		id := models.PromptID(in.ParticipantID, m.ScheduleID, m.Slot.Date)
 		at := in.Now

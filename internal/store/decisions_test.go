@@ -11,25 +11,26 @@ import (
 
 	"coachline/internal/trial"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const randomised = `{"decision_points":{"policy":"coin-1","options":[` +
 	`{"name":"walk","probability":0.4,"send":true,"instruction":"speak of a walk"},{"name":"plain","probability":0.2,"send":true},{"name":"none","probability":0.4}]}}`
 
 // slotPlan is the plan of the prompt of p1's schedule on a day after the start.
-func slotPlan(day int) models.TurnPlan {
+func slotPlan(day int) wire.TurnPlan {
 	target := start.AddDate(0, 0, day).Add(10 * time.Minute)
 	date := target.Format(time.DateOnly)
-	return models.TurnPlan{
-		Kind: models.TurnPrompt, PromptID: models.PromptID("p1", "s1", date), ScheduleID: "s1", Slot: models.Slot{Date: date, TargetAt: target, SendAt: target.Add(-10 * time.Minute)},
+	return wire.TurnPlan{
+		Kind: wire.TurnPrompt, PromptID: models.PromptID("p1", "s1", date), ScheduleID: "s1", Slot: wire.Slot{Date: date, TargetAt: target, SendAt: target.Add(-10 * time.Minute)},
 	}
 }
 
-func (w *world) beginSlot(day int) (models.PrepareTurnResult, models.TurnContext) {
+func (w *world) beginSlot(day int) (wire.PrepareTurnResult, models.TurnContext) {
 	w.t.Helper()
 	plan := slotPlan(day)
-	out, turn, err := w.Turns.OpenTurn(w.ctx, models.PrepareTurnInput{
-		ParticipantID: "p1", TurnID: models.TurnID("p1", day+1), Number: day + 1, Mode: models.ModeIntake, Plan: plan, Now: plan.Slot.SendAt,
+	out, turn, err := w.Turns.OpenTurn(w.ctx, wire.PrepareTurnInput{
+		ParticipantID: "p1", TurnID: models.TurnID("p1", day+1), Number: day + 1, Mode: wire.ModeIntake, Plan: plan, Now: plan.Slot.SendAt,
 	}, 10)
 	require.NoError(w.t, err)
 	return out, turn
@@ -110,7 +111,7 @@ func TestUnavailableDecisionPoints(t *testing.T) {
 			require.NoError(w.t, err)
 		},
 		"opted_out": func(w *world) {
-			status := models.StatusOptedOut
+			status := wire.StatusOptedOut
 			_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Actor: "user:kim", Patch: models.ParticipantPatch{Status: &status}, Now: at(1)})
 			require.NoError(w.t, err)
 		},
@@ -121,7 +122,7 @@ func TestUnavailableDecisionPoints(t *testing.T) {
 			})
 		},
 		"paused": func(w *world) {
-			status := models.StatusPaused
+			status := wire.StatusPaused
 			_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Actor: "user:kim", Patch: models.ParticipantPatch{Status: &status}, Now: at(1)})
 			require.NoError(w.t, err)
 		},
@@ -135,8 +136,8 @@ func TestUnavailableDecisionPoints(t *testing.T) {
 				if arrange == nil { // the rules missed it
 					plan := slotPlan(2)
 					for range 2 {
-						require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{
-							ParticipantID: "p1", Now: plan.Slot.SendAt.Add(48 * time.Hour), Missed: []models.MissedPrompt{{ScheduleID: "s1", Slot: plan.Slot, Reason: reason}},
+						require.NoError(t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{
+							ParticipantID: "p1", Now: plan.Slot.SendAt.Add(48 * time.Hour), Missed: []wire.MissedPrompt{{ScheduleID: "s1", Slot: plan.Slot, Reason: reason}},
 						}))
 					}
 				} else {

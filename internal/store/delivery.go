@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // RecordAccepted records that the carrier took a text. What follows from it
@@ -42,16 +43,16 @@ func (s *Outbox) RecordAccepted(ctx context.Context, ref models.ClaimRef, r mode
 // acceptance nothing follows. done is false for any other row, and while the
 // sender is stopped; nothing is locked then.
 func (s *Outbox) acceptUsual(ctx context.Context, ref models.ClaimRef, r models.Receipt, now time.Time) (done bool, err error) {
-	status := models.OutboxAccepted
-	if r.Status.Supersedes(models.OutboxAccepted) {
+	status := wire.OutboxAccepted
+	if r.Status.Supersedes(wire.OutboxAccepted) {
 		status = r.Status
 	}
-	if !models.OutboxDelivered.Supersedes(status) {
+	if !wire.OutboxDelivered.Supersedes(status) {
 		return false, nil // it has an end already
 	}
 	err = s.db.WriteOne(ctx, func(rows *gorm.DB) error {
 		res := rows.Exec(acceptOne, status, r.ProviderSID, now, now,
-			ref.OutboxID, ref.Token, models.OutboxSending, models.KindPrompt, models.KindReminder)
+			ref.OutboxID, ref.Token, wire.OutboxSending, models.KindPrompt, models.KindReminder)
 		done = res.RowsAffected > 0
 		return res.Error
 	})
@@ -96,7 +97,7 @@ func giveUp(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refus
 		return nil
 	}
 	_, err := raiseAttention(tx, models.AttentionEntry{
-		ParticipantID: p.ID, Kind: models.AttentionSend, Ref: row.ID, Code: cmp.Or(r.Code, string(row.Status)), RaisedAt: r.Now,
+		ParticipantID: p.ID, Kind: wire.AttentionSend, Ref: row.ID, Code: cmp.Or(r.Code, string(row.Status)), RaisedAt: r.Now,
 	})
 	return err
 }
@@ -114,9 +115,9 @@ func recordRefusal(tx *gorm.DB, p models.Participant, row models.Outbox, r model
 
 func applyFailure(tx *gorm.DB, row *models.Outbox, f models.SendFailure) (changed bool, err error) {
 	switch row.Status {
-	case models.OutboxReady, models.OutboxSending, models.OutboxUnknown:
-	case models.OutboxAccepted, models.OutboxQueued, models.OutboxSent, models.OutboxDelivered, models.OutboxRead,
-		models.OutboxUndelivered, models.OutboxFailed, models.OutboxCanceled:
+	case wire.OutboxReady, wire.OutboxSending, wire.OutboxUnknown:
+	case wire.OutboxAccepted, wire.OutboxQueued, wire.OutboxSent, wire.OutboxDelivered, wire.OutboxRead,
+		wire.OutboxUndelivered, wire.OutboxFailed, wire.OutboxCanceled:
 		return false, nil
 	}
 	row.Status, row.ErrorCode, row.UpdatedAt = f.Status, f.Code, f.Now
@@ -208,8 +209,8 @@ func (s *Outbox) reportedRow(ctx context.Context, cb models.StatusCallback) (str
 func markAccepted(tx *gorm.DB, row *models.Outbox, providerSID string, now time.Time) error {
 	// A carrier's "sending" says that it has the text; the row's own says that
 	// this is unknown, and would have it posted again.
-	if models.OutboxAccepted.Supersedes(row.Status) {
-		row.Status = models.OutboxAccepted
+	if wire.OutboxAccepted.Supersedes(row.Status) {
+		row.Status = wire.OutboxAccepted
 	}
 	if row.ProviderSID == "" {
 		row.ProviderSID = providerSID
@@ -258,7 +259,7 @@ func (s *Outbox) changeOutbox(ctx context.Context, id string, change outboxChang
 func (s *Outbox) Unsettled(ctx context.Context, q models.UnsettledQuery) ([]models.Outbox, error) {
 	var rows []models.Outbox
 	err := s.db.Reader(ctx).
-		Where("status IN ? AND provider_sid <> ''", []models.OutboxStatus{models.OutboxAccepted, models.OutboxQueued, models.OutboxSent}).
+		Where("status IN ? AND provider_sid <> ''", []wire.OutboxStatus{wire.OutboxAccepted, wire.OutboxQueued, wire.OutboxSent}).
 		Where("updated_at < ? AND created_at > ? AND id > ?", instant(q.Before), instant(q.After), q.AfterID).
 		Order("id").Limit(q.Limit).Find(&rows).Error
 	if err != nil {

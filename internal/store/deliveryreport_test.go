@@ -9,6 +9,7 @@ import (
 
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // The report groups texts by day, status and code, counts those that came, and
@@ -22,7 +23,7 @@ func TestDeliveryReport(t *testing.T) {
 		w.sent(prompt, 30)
 		failed := w.turn(2, replyPlan, 40)
 		w.post(failed, 41)
-		require.NoError(t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: failed, Token: w.ref(failed).Token, Status: models.OutboxFailed, Code: "30007", Now: at(42)}))
+		require.NoError(t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: failed, Token: w.ref(failed).Token, Status: wire.OutboxFailed, Code: "30007", Now: at(42)}))
 		w.turn(3, replyPlan, 50)
 
 		report, err := w.Reports.DeliveryReport(w.ctx, at(0).Add(-time.Hour), at(600), "")
@@ -30,7 +31,7 @@ func TestDeliveryReport(t *testing.T) {
 		var groups []string
 		for _, g := range report.Groups {
 			groups = append(groups, fmt.Sprintf("%s %s %q %d texts, %d segments, %d uncounted", g.Day, g.Status, g.Code, g.Texts, g.Segments, g.Uncounted))
-			if g.Status == models.OutboxFailed {
+			if g.Status == wire.OutboxFailed {
 				require.Equal(t, []int64{at(42).Unix(), at(40).Unix()}, []int64{g.Newest, g.Oldest})
 			}
 		}
@@ -67,7 +68,7 @@ func TestDeliveryBySender(t *testing.T) {
 			claim.Sender = sender
 			row, err := w.Outbox.StartPost(w.ctx, claim, at(minutes))
 			require.NoError(t, err)
-			require.Equal(t, models.OutboxSending, row.Status)
+			require.Equal(t, wire.OutboxSending, row.Status)
 			stored, err := w.Outbox.Row(w.ctx, id)
 			require.NoError(t, err)
 			require.Equal(t, stored.SentFrom, row.SentFrom)

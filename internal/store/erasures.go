@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -151,7 +152,7 @@ func (s *Erasures) IsSettled(ctx context.Context, participantID string) (bool, e
 			return err
 		}
 		err = tx.Model(&models.Outbox{}).Where("participant_id = ? AND status IN ?", participantID,
-			[]models.OutboxStatus{models.OutboxReady, models.OutboxSending}).Count(&open).Error
+			[]wire.OutboxStatus{wire.OutboxReady, wire.OutboxSending}).Count(&open).Error
 		open += untold
 		return err
 	})
@@ -199,7 +200,7 @@ func (s *Erasures) NoteErasureProblem(ctx context.Context, participantID, proble
 		if res.Error != nil || res.RowsAffected == 0 {
 			return res.Error
 		}
-		_, err := raiseAttention(tx, models.AttentionEntry{ParticipantID: participantID, Kind: models.AttentionErasure, RaisedAt: now})
+		_, err := raiseAttention(tx, models.AttentionEntry{ParticipantID: participantID, Kind: wire.AttentionErasure, RaisedAt: now})
 		return err
 	})
 	if err != nil {
@@ -234,7 +235,7 @@ func (s *Erasures) FinishErasure(ctx context.Context, participantID string, now 
 		at := instant(now)
 		e.State, e.Problem, e.UpdatedAt, e.FinishedAt = models.ErasureDone, "", at, &at
 		p := models.Participant{ID: participantID}
-		if _, err := endAttention(tx, &p, models.Attentions(), at); err != nil {
+		if _, err := endAttention(tx, &p, wire.Attentions(), at); err != nil {
 			return err
 		}
 		return database.AddAudit(tx, models.Audit{ParticipantID: participantID, Actor: e.RequestedBy, Action: actionErased, At: at})

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // beginErasure begins the erasure of p1.
@@ -46,12 +47,12 @@ func (w *world) live() {
 	_, err = w.People.EnrollOnce(ctx, p, models.Enrolment{Actor: "operator", Key: canary, Body: canary})
 	require.NoError(w.t, err)
 	w.inbound("SM-in", 1, "I want to die, says "+canary)
-	turn := models.TurnPlan{Kind: models.TurnReply}
+	turn := wire.TurnPlan{Kind: wire.TurnReply}
 	id := models.TurnID("p1", 1)
-	_, err = w.Turns.BeginTurn(ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: 1, Mode: models.ModeIntake, Plan: turn, Now: at(2)})
+	_, err = w.Turns.BeginTurn(ctx, wire.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: 1, Mode: wire.ModeIntake, Plan: turn, Now: at(2)})
 	require.NoError(w.t, err)
 	require.NoError(w.t, w.saveStep(models.Step{TurnID: id, Number: 1, Text: canary, Trace: canary, CreatedAt: at(2)}))
-	end := outcome(id, models.TurnReply, "", 2)
+	end := outcome(id, wire.TurnReply, "", 2)
 	end.Entries[0].Text, end.Outbox[0].Body = "hello "+canary, "hello "+canary
 	ids, err := w.finish(end)
 	require.NoError(w.t, err)
@@ -157,11 +158,11 @@ func TestOptOutOutlivesTheErasure(t *testing.T) {
 		again.EnrolledAt = at(4)
 		p, err := w.People.Enroll(w.ctx, again, "operator")
 		require.NoError(t, err)
-		require.Equal(t, models.StatusOptedOut, p.Status)
+		require.Equal(t, wire.StatusOptedOut, p.Status)
 		w.inbound("SM-start", 5, "START")
 		p, err = w.People.Participant(w.ctx, "p2")
 		require.NoError(t, err)
-		require.Equal(t, models.StatusActive, p.Status)
+		require.Equal(t, wire.StatusActive, p.Status)
 
 		_, err = w.Erasures.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p2", Actor: "user:eve", Now: at(6)})
 		require.NoError(t, err)
@@ -208,7 +209,7 @@ func TestErasureProblemCallsAnOperatorOnce(t *testing.T) {
 		for minute := range 3 {
 			require.NoError(t, w.Erasures.NoteErasureProblem(w.ctx, "p1", "carrier account", at(10+minute)))
 		}
-		open, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionErasure})
+		open, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: wire.AttentionErasure})
 		require.NoError(t, err)
 		require.Len(t, open, 1)
 		require.Empty(t, open[0].Person.Name)

@@ -15,12 +15,13 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Why a hint was not sent; kept in the row's error code.
 const (
 	hintStale    = "stale"
-	hintOptedOut = string(models.StatusOptedOut)
+	hintOptedOut = string(wire.StatusOptedOut)
 	hintEnrolled = "enrolled"
 	hintEnded    = "join_ended"
 )
@@ -58,7 +59,7 @@ func (s *Hints) createHint(tx *gorm.DB, in models.Inbound) (string, error) {
 	}
 	row := models.Hint{
 		ID:        "hint-" + in.FromIndex[:min(indexDigits, len(in.FromIndex))] + "-" + in.ReceivedAt.In(s.limits.Zone).Format(time.DateOnly),
-		InboundID: in.ID, Status: models.OutboxReady, CreatedAt: in.ReceivedAt, UpdatedAt: in.ReceivedAt,
+		InboundID: in.ID, Status: wire.OutboxReady, CreatedAt: in.ReceivedAt, UpdatedAt: in.ReceivedAt,
 	}
 	if isDangerous {
 		row.Purpose = models.HintCrisis
@@ -137,14 +138,14 @@ func (s *Hints) ClaimHint(ctx context.Context, id string, now time.Time) (models
 		if row.Status, row.ErrorCode, err = hintStatus(tx, row, to, now); err != nil {
 			return err
 		}
-		if before == models.OutboxReady && row.Status == models.OutboxSending {
+		if before == wire.OutboxReady && row.Status == wire.OutboxSending {
 			wait, err := s.outbox.senderWait(tx, to.study, now)
 			if err != nil || wait > 0 {
 				claim = models.HintClaim{Status: before, Wait: wait}
 				return err
 			}
 		}
-		claim = models.HintClaim{To: to.phone, Post: row.Status == models.OutboxSending, Status: row.Status}
+		claim = models.HintClaim{To: to.phone, Post: row.Status == wire.OutboxSending, Status: row.Status}
 		row.UpdatedAt = now
 		return tx.Select("status", "error_code", "updated_at").UpdateColumns(&row).Error
 	})
@@ -155,21 +156,21 @@ func (s *Hints) ClaimHint(ctx context.Context, id string, now time.Time) (models
 }
 
 // hintStatus returns where a claimed hint stands; only sending is posted.
-func hintStatus(tx *gorm.DB, row models.Hint, to hintReader, now time.Time) (models.OutboxStatus, string, error) {
-	if row.Status == models.OutboxSending {
-		return models.OutboxUnknown, "", nil
+func hintStatus(tx *gorm.DB, row models.Hint, to hintReader, now time.Time) (wire.OutboxStatus, string, error) {
+	if row.Status == wire.OutboxSending {
+		return wire.OutboxUnknown, "", nil
 	}
-	if row.Status != models.OutboxReady {
+	if row.Status != wire.OutboxReady {
 		return row.Status, row.ErrorCode, nil
 	}
 	if now.Sub(row.CreatedAt) > models.FixedTextValidity {
-		return models.OutboxCanceled, hintStale, nil
+		return wire.OutboxCanceled, hintStale, nil
 	}
 	refusal, err := hintRefusal(tx, to)
 	if err != nil || refusal != "" {
-		return models.OutboxCanceled, refusal, err
+		return wire.OutboxCanceled, refusal, err
 	}
-	return models.OutboxSending, "", nil
+	return wire.OutboxSending, "", nil
 }
 
 // hintReader is the person whom a hint is for. study is that of the join that it
@@ -212,7 +213,7 @@ func hintRefusal(tx *gorm.DB, to hintReader) (string, error) {
 // CheckHint repeats the check of consent and enrolment for a claimed hint, when
 // the connection to the carrier is established, and returns where it stands:
 // sending when it may be written. ErrNotFound for an unknown id.
-func (s *Hints) CheckHint(ctx context.Context, id string, now time.Time) (models.OutboxStatus, error) {
+func (s *Hints) CheckHint(ctx context.Context, id string, now time.Time) (wire.OutboxStatus, error) {
 	var row models.Hint
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		row = models.Hint{}
@@ -224,10 +225,10 @@ func (s *Hints) CheckHint(ctx context.Context, id string, now time.Time) (models
 			return err
 		}
 		refusal, err := hintRefusal(tx, to)
-		if err != nil || refusal == "" || row.Status != models.OutboxSending {
+		if err != nil || refusal == "" || row.Status != wire.OutboxSending {
 			return err
 		}
-		row.Status, row.ErrorCode, row.UpdatedAt = models.OutboxCanceled, refusal, now
+		row.Status, row.ErrorCode, row.UpdatedAt = wire.OutboxCanceled, refusal, now
 		return tx.Select("status", "error_code", "updated_at").UpdateColumns(&row).Error
 	})
 	if err != nil {
@@ -240,7 +241,7 @@ func (s *Hints) CheckHint(ctx context.Context, id string, now time.Time) (models
 // a retry is safe.
 func (s *Hints) SettleHint(ctx context.Context, r models.HintResult) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Model(&models.Hint{}).Where("id = ? AND status = ?", r.ID, models.OutboxSending).UpdateColumns(map[string]any{
+		return tx.Model(&models.Hint{}).Where("id = ? AND status = ?", r.ID, wire.OutboxSending).UpdateColumns(map[string]any{
 			"status": r.Status, "provider_sid": r.ProviderSID, "error_code": r.ErrorCode, "updated_at": r.Now,
 		}).Error
 	})
@@ -310,7 +311,7 @@ func (s *Hints) queueFixed(ctx context.Context, f fixedText) (string, error) {
 		row := models.Outbox{
 			ID:            p.ID + "-" + f.name + "-" + strconv.FormatInt(in.ID, 10),
 			ParticipantID: p.ID, Part: 1, Kind: models.KindHelp, Body: f.body, Channel: in.Channel,
-			Status: models.OutboxReady, CreatedAt: f.now, UpdatedAt: f.now,
+			Status: wire.OutboxReady, CreatedAt: f.now, UpdatedAt: f.now,
 		}
 		showMessage(&row)
 		err := tx.Where("id = ?", row.ID).Take(&models.Outbox{}).Error

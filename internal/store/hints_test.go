@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func (w *inboundWorld) strange(seconds int, in models.Inbound) models.AcceptedInbound {
@@ -84,13 +85,13 @@ func TestNoHintToWhoOptedOut(t *testing.T) {
 func TestStrangersStopHolds(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
 		w.strange(0, stop)
-		require.Equal(w.t, models.StatusOptedOut, w.enrol("late", stranger).Status)
+		require.Equal(w.t, wire.StatusOptedOut, w.enrol("late", stranger).Status)
 		other := stop
 		other.From = "+15550002222"
 		w.strange(1, other)
 		other.Body, other.Intent = "START", models.IntentStart
 		w.strange(2, other)
-		require.Equal(w.t, models.StatusActive, w.enrol("back", other.From).Status)
+		require.Equal(w.t, wire.StatusActive, w.enrol("back", other.From).Status)
 	})
 }
 
@@ -102,21 +103,21 @@ func TestClaimHint(t *testing.T) {
 	}
 	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
 		first := w.strange(0, hello).HintID
-		require.Equal(w.t, models.HintClaim{To: stranger, Post: true, Status: models.OutboxSending}, claim(w, first, 1))
-		require.NoError(w.t, w.Hints.SettleHint(w.ctx, models.HintResult{ID: first, Status: models.OutboxReady, Now: inboundAt(2)}))
+		require.Equal(w.t, models.HintClaim{To: stranger, Post: true, Status: wire.OutboxSending}, claim(w, first, 1))
+		require.NoError(w.t, w.Hints.SettleHint(w.ctx, models.HintResult{ID: first, Status: wire.OutboxReady, Now: inboundAt(2)}))
 		require.True(w.t, claim(w, first, 3).Post, "refused for sure, so tried again")
-		require.Equal(w.t, models.OutboxUnknown, claim(w, first, 4).Status, "an attempt of unknown fate is the last")
+		require.Equal(w.t, wire.OutboxUnknown, claim(w, first, 4).Status, "an attempt of unknown fate is the last")
 		require.False(w.t, claim(w, first, 5).Post)
 
 		day := 24 * 3600
 		stale := w.strange(day, hello).HintID
-		require.Equal(w.t, models.OutboxCanceled, claim(w, stale, day+601).Status)
+		require.Equal(w.t, wire.OutboxCanceled, claim(w, stale, day+601).Status)
 		stopped := w.strange(2*day, hello).HintID
 		w.strange(2*day+1, stop)
-		require.Equal(w.t, models.OutboxCanceled, claim(w, stopped, 2*day+2).Status, "a STOP came in between")
+		require.Equal(w.t, wire.OutboxCanceled, claim(w, stopped, 2*day+2).Status, "a STOP came in between")
 		other := w.strange(0, models.Inbound{From: "+15550002222", Body: "hi"}).HintID
 		w.enrol("new", "+15550002222")
-		require.Equal(w.t, models.OutboxCanceled, claim(w, other, 1).Status, "enrolled meanwhile")
+		require.Equal(w.t, wire.OutboxCanceled, claim(w, other, 1).Status, "enrolled meanwhile")
 		_, err := w.Hints.ClaimHint(w.ctx, "hint-none", inboundAt(0))
 		require.ErrorIs(w.t, err, models.ErrNotFound)
 	})
@@ -157,9 +158,9 @@ func TestHintIsCheckedAgain(t *testing.T) {
 				require.NoError(w.t, err)
 				require.True(w.t, claim.Post)
 				happen(w)
-				want := models.OutboxCanceled
+				want := wire.OutboxCanceled
 				if name == "nothing" {
-					want = models.OutboxSending
+					want = wire.OutboxSending
 				}
 				for range 2 {
 					status, err := w.Hints.CheckHint(w.ctx, id, inboundAt(2))

@@ -14,6 +14,7 @@ import (
 	"coachline/internal/database"
 	"coachline/internal/text"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // entryOf returns a stored text as an entry of the conversation: what can be seen of
@@ -97,7 +98,7 @@ func readHistory(tx *gorm.DB, page historyPage) ([]models.HistoryEntry, error) {
 // deliveryOf is where the outbox row of an entry stands, its error code, and the
 // operator who wrote it.
 type deliveryOf struct {
-	status   models.OutboxStatus
+	status   wire.OutboxStatus
 	code, by string
 }
 

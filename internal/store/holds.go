@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Holds keeps the times in which no prompt goes out.
@@ -179,8 +180,8 @@ func holdGate(tx *gorm.DB, row models.Outbox, now time.Time) (string, error) {
 
 // missPrompt records a prompt that is not written as missed; for turns of other
 // kinds it does nothing. A prompt that has a row keeps it. Safe to retry.
-func missPrompt(tx *gorm.DB, participantID string, plan models.TurnPlan, reason string) error {
-	if plan.Kind != models.TurnPrompt {
+func missPrompt(tx *gorm.DB, participantID string, plan wire.TurnPlan, reason string) error {
+	if plan.Kind != wire.TurnPrompt {
 		return nil
 	}
 	_, err := database.InsertOnce(tx, &models.Prompt{

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func (w *world) hold(from, until int) models.Hold {
@@ -21,7 +22,7 @@ func (w *world) beginPrompt(n, sendAt, minutes int) bool {
 	w.t.Helper()
 	plan := promptPlan(fmt.Sprintf("2026-03-%02d", n))
 	plan.Slot.SendAt = at(sendAt)
-	out, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: models.TurnID("p1", n), Number: n, Mode: models.ModeIntake, Plan: plan, Now: at(minutes)})
+	out, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "p1", TurnID: models.TurnID("p1", n), Number: n, Mode: wire.ModeIntake, Plan: plan, Now: at(minutes)})
 	require.NoError(w.t, err)
 	return !out.Skip
 }
@@ -43,7 +44,7 @@ func TestHoldStopsPrompts(t *testing.T) {
 		claim, err := w.Outbox.ClaimSend(w.ctx, written, at(11))
 		require.NoError(t, err)
 		require.False(t, claim.Post)
-		require.Equal(t, []any{models.OutboxCanceled, models.MissedHold}, []any{claim.Outbox.Status, claim.Outbox.ErrorCode})
+		require.Equal(t, []any{wire.OutboxCanceled, models.MissedHold}, []any{claim.Outbox.Status, claim.Outbox.ErrorCode})
 		require.Equal(t, "missed held", w.promptReason(1))
 
 		require.False(t, w.beginPrompt(2, 20, 20))
@@ -68,13 +69,13 @@ func TestHoldLeavesReplies(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		w.sent(w.turn(1, promptPlan("2026-03-01"), 0), 1)
-		kinds := []models.TurnKind{models.TurnReply, models.TurnGreeting, models.TurnResult, models.TurnReminder, models.TurnFeedbackQuestion, models.TurnFeedbackFollowup, models.TurnCheckIn}
-		rows := map[models.TurnKind]string{}
+		kinds := []wire.TurnKind{wire.TurnReply, wire.TurnGreeting, wire.TurnResult, wire.TurnReminder, wire.TurnFeedbackQuestion, wire.TurnFeedbackFollowup, wire.TurnCheckIn}
+		rows := map[wire.TurnKind]string{}
 		for i, kind := range kinds {
-			rows[kind] = w.turn(i+2, models.TurnPlan{Kind: kind, PromptID: models.PromptID("p1", "s1", "2026-03-01")}, 2)
+			rows[kind] = w.turn(i+2, wire.TurnPlan{Kind: kind, PromptID: models.PromptID("p1", "s1", "2026-03-01")}, 2)
 		}
 		w.hold(3, 100)
-		var posted []models.TurnKind
+		var posted []wire.TurnKind
 		for _, kind := range kinds {
 			claim, err := w.Outbox.ClaimSend(w.ctx, rows[kind], at(4))
 			require.NoError(t, err)
@@ -83,9 +84,9 @@ func TestHoldLeavesReplies(t *testing.T) {
 			}
 		}
 		require.Equal(t, kinds[:3], posted)
-		var begun []models.TurnKind
+		var begun []wire.TurnKind
 		for i, kind := range kinds {
-			out, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: models.TurnID("p1", i+20), Number: i + 20, Plan: models.TurnPlan{Kind: kind}, Now: at(5)})
+			out, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "p1", TurnID: models.TurnID("p1", i+20), Number: i + 20, Plan: wire.TurnPlan{Kind: kind}, Now: at(5)})
 			require.NoError(t, err)
 			if !out.Skip {
 				begun = append(begun, kind)
@@ -166,7 +167,7 @@ func TestHoldOfOneParticipant(t *testing.T) {
 		require.NoError(t, err)
 		claim, err := w.Outbox.ClaimSend(w.ctx, written, at(21))
 		require.NoError(t, err)
-		require.Equal(t, []any{models.OutboxCanceled, models.MissedHold}, []any{claim.Outbox.Status, claim.Outbox.ErrorCode})
+		require.Equal(t, []any{wire.OutboxCanceled, models.MissedHold}, []any{claim.Outbox.Status, claim.Outbox.ErrorCode})
 		require.NoError(t, w.Close())
 		w.Store = openStore(t, w.url)
 		require.False(t, w.beginPrompt(3, 30, 30), "kept across restarts")

@@ -13,6 +13,7 @@ import (
 
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func canceled() context.Context {
@@ -95,7 +96,7 @@ func TestAcceptInboundAnswersPrompts(t *testing.T) {
 		plan := promptPlan("2026-03-02")
 		w.sent(w.turn(1, plan, 0), 1)
 		require.Equal(t, models.PromptPending, w.promptState(plan.PromptID))
-		reminder := w.turn(2, models.TurnPlan{Kind: models.TurnReminder, PromptID: plan.PromptID}, 300)
+		reminder := w.turn(2, wire.TurnPlan{Kind: wire.TurnReminder, PromptID: plan.PromptID}, 300)
 		w.sent(reminder, 300)
 		require.Equal(t, models.PromptReminded, w.promptState(plan.PromptID))
 
@@ -113,10 +114,10 @@ func TestHistory(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		in := w.inbound("SM1", 1, "hello")
-		_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
-			Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: at(2)})
+		_, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
+			Plan: wire.TurnPlan{Kind: wire.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: at(2)})
 		require.NoError(t, err)
-		o := outcome("p1-t1", models.TurnReply, "", 3)
+		o := outcome("p1-t1", wire.TurnReply, "", 3)
 		o.Entries = append([]models.Message{
 			{Key: "c", Role: models.RoleAssistant, Kind: models.KindToolCall, Text: "[]", At: at(2)},
 			{Key: "r", Role: models.RoleTool, Kind: models.KindToolResult, Text: "{}", At: at(2)},
@@ -124,11 +125,11 @@ func TestHistory(t *testing.T) {
 		_, err = w.Turns.FinishTurn(w.ctx, o)
 		require.NoError(t, err)
 		w.sent("p1-t1-p1", 4)
-		w.turn(2, models.TurnPlan{Kind: models.TurnFeedbackQuestion}, 5)
+		w.turn(2, wire.TurnPlan{Kind: wire.TurnFeedbackQuestion}, 5)
 
-		hello := models.HistoryEntry{Channel: models.ChannelSMS, Role: models.RoleUser, Kind: models.KindMessage, Text: "hello", At: at(1), TurnID: "p1-t1"}
-		reply := models.HistoryEntry{Channel: models.ChannelSMS, Role: models.RoleAssistant, Kind: models.KindReply, Text: "text of p1-t1", At: at(3), Delivery: models.OutboxQueued, TurnID: "p1-t1"}
-		question := models.HistoryEntry{Channel: models.ChannelSMS, Role: models.RoleAssistant, Kind: models.KindFeedbackQuestion, Text: "text of p1-t2", At: at(5), Delivery: models.OutboxReady, TurnID: "p1-t2"}
+		hello := models.HistoryEntry{Channel: wire.ChannelSMS, Role: models.RoleUser, Kind: models.KindMessage, Text: "hello", At: at(1), TurnID: "p1-t1"}
+		reply := models.HistoryEntry{Channel: wire.ChannelSMS, Role: models.RoleAssistant, Kind: models.KindReply, Text: "text of p1-t1", At: at(3), Delivery: wire.OutboxQueued, TurnID: "p1-t1"}
+		question := models.HistoryEntry{Channel: wire.ChannelSMS, Role: models.RoleAssistant, Kind: models.KindFeedbackQuestion, Text: "text of p1-t2", At: at(5), Delivery: wire.OutboxReady, TurnID: "p1-t2"}
 		tests := []struct {
 			name   string
 			limit  int
@@ -146,9 +147,9 @@ func TestHistory(t *testing.T) {
 			require.Equal(t, tt.want, got, tt.name)
 		}
 
-		_, err = w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: "p1-t1-p1", Status: models.OutboxFailed, ErrorCode: "30007", Class: models.CarrierBlocked, At: at(6)})
+		_, err = w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: "p1-t1-p1", Status: wire.OutboxFailed, ErrorCode: "30007", Class: models.CarrierBlocked, At: at(6)})
 		require.NoError(t, err)
-		reply.Delivery, reply.ErrorCode = models.OutboxFailed, "30007"
+		reply.Delivery, reply.ErrorCode = wire.OutboxFailed, "30007"
 		got, err := w.People.History(w.ctx, "p1", 10, time.Time{})
 		require.NoError(t, err)
 		require.Equal(t, []models.HistoryEntry{hello, reply, question}, got, "with the carrier's code")

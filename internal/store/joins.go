@@ -16,6 +16,7 @@ import (
 	"coachline/internal/database"
 	"coachline/internal/screening"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -148,7 +149,7 @@ func (s *Joins) startJoin(tx *gorm.DB, join models.Join, rule models.StudyJoin, 
 func addJoinHint(tx *gorm.DB, join models.Join, purpose models.HintPurpose, inboundID int64, now time.Time) (string, error) {
 	row := models.Hint{
 		ID: fmt.Sprintf("hint-%s-%s-%d", join.ID, purpose, join.Version), InboundID: inboundID, JoinID: join.ID, Purpose: purpose,
-		Status: models.OutboxReady, CreatedAt: now, UpdatedAt: now,
+		Status: wire.OutboxReady, CreatedAt: now, UpdatedAt: now,
 	}
 	res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
 	if res.Error != nil || res.RowsAffected == 0 {

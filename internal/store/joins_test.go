@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -78,7 +79,7 @@ func TestKeywordAndYesEnrol(t *testing.T) {
 		require.Equal(w.t, models.HintText{Purpose: models.HintJoin, StudyID: "sleep-1", Locale: "en", About: "Texts about better sleep.", Consent: "You agree to a text a day."}, text)
 		claim, err := w.Hints.ClaimHint(w.ctx, asked.HintID, inboundAt(1))
 		require.NoError(w.t, err)
-		require.Equal(w.t, models.HintClaim{To: joiner, Post: true, Status: models.OutboxSending}, claim)
+		require.Equal(w.t, models.HintClaim{To: joiner, Post: true, Status: wire.OutboxSending}, claim)
 
 		unclear := w.joiner(10, "what is this?")
 		require.NotEmpty(w.t, unclear.HintID, "asked once for a plain yes")
@@ -94,14 +95,14 @@ func TestKeywordAndYesEnrol(t *testing.T) {
 		require.NoError(w.t, err)
 		require.Len(w.t, notices, 1)
 		require.Equal(w.t, models.NoticeStart, notices[0].Kind)
-		require.Equal(w.t, []any{"sleep-1", joiner, "en", models.StatusActive, true, true}, []any{p.StudyID, p.Phone, p.Locale, p.Status, p.ZoneAssumed, p.SignedUp})
+		require.Equal(w.t, []any{"sleep-1", joiner, "en", wire.StatusActive, true, true}, []any{p.StudyID, p.Phone, p.Locale, p.Status, p.ZoneAssumed, p.SignedUp})
 		given, err := w.Studies.StudyConsents(w.ctx, p.ID)
 		require.NoError(w.t, err)
 		require.Len(w.t, given, 1)
 		require.Equal(w.t, []any{1, "en", models.MethodKeyword, true, "participant"}, []any{given[0].Version, given[0].Locale, given[0].Method, given[0].Given, given[0].RecordedBy})
 		claim, err = w.Hints.ClaimHint(w.ctx, unclear.HintID, inboundAt(31))
 		require.NoError(w.t, err)
-		require.Equal(w.t, models.OutboxCanceled, claim.Status, "the request for a yes is out of use")
+		require.Equal(w.t, wire.OutboxCanceled, claim.Status, "the request for a yes is out of use")
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // keyList is a key list of the keys with these ids; "k1=other" is a key of other
@@ -62,7 +63,7 @@ func TestKeyChangesKeepTheIndex(t *testing.T) {
 				require.Equal(t, "p1", got.Inbound.ParticipantID, "the STOP is the participant's")
 				p, err := s.People.Participant(w.ctx, "p1")
 				require.NoError(t, err)
-				require.Equal(t, models.StatusOptedOut, p.Status)
+				require.Equal(t, wire.StatusOptedOut, p.Status)
 			})
 		})
 	}

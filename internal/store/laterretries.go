@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Why a later try is not made; kept in the row's error code.
@@ -33,7 +34,7 @@ func (s *Outbox) scheduleRetry(tx *gorm.DB, p models.Participant, row models.Out
 	due := now.Add(s.retryDelay + spreadDelay(id, s.retryDelay))
 	added, err := database.InsertOnce(tx, &models.Outbox{
 		ID: id, ParticipantID: row.ParticipantID, TurnID: row.TurnID, Part: row.Part, Kind: row.Kind, PromptID: row.PromptID,
-		Body: row.Body, Channel: row.Channel, Status: models.OutboxReady, LateTries: 1, LateOf: row.ID, DueAt: &due, CreatedAt: now, UpdatedAt: now,
+		Body: row.Body, Channel: row.Channel, Status: wire.OutboxReady, LateTries: 1, LateOf: row.ID, DueAt: &due, CreatedAt: now, UpdatedAt: now,
 	})
 	if err != nil || !added {
 		return err
@@ -59,12 +60,12 @@ func isOwed(p models.Participant, row models.Outbox, report models.StatusCallbac
 	case row.LateTries > 0, row.TurnID == "", !row.Kind.Spec().LaterRetry:
 		return false
 	}
-	return p.RemovedAt == nil && p.Status != models.StatusOptedOut
+	return p.RemovedAt == nil && p.Status != wire.StatusOptedOut
 }
 
 // isLost reports whether the carrier took a text and did not deliver it.
-func isLost(status models.OutboxStatus) bool {
-	return status == models.OutboxUndelivered || status == models.OutboxFailed
+func isLost(status wire.OutboxStatus) bool {
+	return status == wire.OutboxUndelivered || status == wire.OutboxFailed
 }
 
 // spreadDelay returns a delay between 0 and width, always the same for a row.
@@ -143,7 +144,7 @@ func (s *Outbox) LateTry(ctx context.Context, id string) (models.LateTry, error)
 			return err
 		}
 		return tx.Where("turn_id = ? AND part < ? AND late_of <> '' AND status IN ?",
-			out.Row.TurnID, out.Row.Part, []models.OutboxStatus{models.OutboxReady, models.OutboxSending}).Find(&out.Before).Error
+			out.Row.TurnID, out.Row.Part, []wire.OutboxStatus{wire.OutboxReady, wire.OutboxSending}).Find(&out.Before).Error
 	})
 	if err != nil {
 		return models.LateTry{}, fmt.Errorf("reading the later try %s: %w", id, err)

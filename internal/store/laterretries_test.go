@@ -18,6 +18,7 @@ import (
 	"coachline/internal/sms"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 var lateBegin = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -64,15 +65,15 @@ func (w *lateWorld) open(delay time.Duration) *store.Store {
 }
 
 // queue writes a text of ann's, in parts, that no worker has claimed.
-func (w *lateWorld) queue(kind models.TurnKind, minutes, parts int) []string {
+func (w *lateWorld) queue(kind wire.TurnKind, minutes, parts int) []string {
 	w.t.Helper()
 	w.n++
 	turn := models.TurnID("ann", w.n)
-	plan := models.TurnPlan{Kind: kind}
-	if kind == models.TurnPrompt {
+	plan := wire.TurnPlan{Kind: kind}
+	if kind == wire.TurnPrompt {
 		plan.PromptID, plan.ScheduleID, plan.Slot.Date = "prompt-"+turn, "s1", fmt.Sprintf("2026-03-%02d", w.n)
 	}
-	_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: w.n, Mode: models.ModeIntake, Plan: plan, Now: lateAt(minutes)})
+	_, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: w.n, Mode: wire.ModeIntake, Plan: plan, Now: lateAt(minutes)})
 	require.NoError(w.t, err)
 	_, err = w.Turns.FinishTurn(w.ctx, w.outcome(turn, plan, minutes, parts))
 	require.NoError(w.t, err)
@@ -83,7 +84,7 @@ func (w *lateWorld) queue(kind models.TurnKind, minutes, parts int) []string {
 	return ids
 }
 
-func (w *lateWorld) outcome(turn string, plan models.TurnPlan, minutes, parts int) models.TurnOutcome {
+func (w *lateWorld) outcome(turn string, plan wire.TurnPlan, minutes, parts int) models.TurnOutcome {
 	out := models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "step", At: lateAt(minutes), Entries: []models.Message{
 		{Key: turn, Role: models.RoleAssistant, Kind: models.EntryKind(plan.Kind), Text: "hello", OutboxID: models.OutboxID(turn, 1), At: lateAt(minutes)},
 	}}
@@ -94,7 +95,7 @@ func (w *lateWorld) outcome(turn string, plan models.TurnPlan, minutes, parts in
 }
 
 // sent is a text, or all its parts, that the carrier took.
-func (w *lateWorld) sent(kind models.TurnKind, minutes, parts int) []string {
+func (w *lateWorld) sent(kind wire.TurnKind, minutes, parts int) []string {
 	w.t.Helper()
 	ids := w.queue(kind, minutes, parts)
 	for part, id := range ids {
@@ -106,7 +107,7 @@ func (w *lateWorld) sent(kind models.TurnKind, minutes, parts int) []string {
 func (w *lateWorld) take(id string, minutes int) {
 	w.t.Helper()
 	require.True(w.t, w.claim(id, minutes).Post, id)
-	require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxQueued}, lateAt(minutes)))
+	require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: wire.OutboxQueued}, lateAt(minutes)))
 }
 
 func (w *lateWorld) claim(id string, minutes int) models.SendClaim {
@@ -116,12 +117,12 @@ func (w *lateWorld) claim(id string, minutes int) models.SendClaim {
 	if claim.Post && !claim.Resumed {
 		row, err := w.Outbox.StartPost(w.ctx, claim, lateAt(minutes))
 		require.NoError(w.t, err)
-		require.Equal(w.t, models.OutboxSending, row.Status)
+		require.Equal(w.t, wire.OutboxSending, row.Status)
 	}
 	return claim
 }
 
-func (w *lateWorld) report(id string, status models.OutboxStatus, code string, minutes int) {
+func (w *lateWorld) report(id string, status wire.OutboxStatus, code string, minutes int) {
 	w.t.Helper()
 	found, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM-" + id, Status: status, ErrorCode: code, Class: sms.Class(code), At: lateAt(minutes)})
 	require.NoError(w.t, err)
@@ -129,10 +130,10 @@ func (w *lateWorld) report(id string, status models.OutboxStatus, code string, m
 }
 
 // lost is a text that the carrier took and lost.
-func (w *lateWorld) lost(kind models.TurnKind, minutes int) (late string) {
+func (w *lateWorld) lost(kind wire.TurnKind, minutes int) (late string) {
 	w.t.Helper()
 	id := w.sent(kind, minutes, 1)[0]
-	w.report(id, models.OutboxUndelivered, "30003", minutes)
+	w.report(id, wire.OutboxUndelivered, "30003", minutes)
 	return models.LateID(id)
 }
 
@@ -170,9 +171,9 @@ func TestEachCode(t *testing.T) {
 		t.Run("code "+code, func(t *testing.T) {
 			w := lateOnSQLite(t)
 			var want []string
-			for i, status := range []models.OutboxStatus{models.OutboxUndelivered, models.OutboxFailed} {
-				id := w.queue(models.TurnOperator, i, 1)[0]
-				require.NoError(t, w.Outbox.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxSent}, lateAt(i)))
+			for i, status := range []wire.OutboxStatus{wire.OutboxUndelivered, wire.OutboxFailed} {
+				id := w.queue(wire.TurnOperator, i, 1)[0]
+				require.NoError(t, w.Outbox.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: wire.OutboxSent}, lateAt(i)))
 				w.report(id, status, code, i)
 				if slices.Contains(again, code) {
 					want = append(want, models.LateID(id))
@@ -194,8 +195,8 @@ func TestEachKind(t *testing.T) {
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			w := lateOnSQLite(t)
-			id := w.queue(models.TurnKind(kind), 0, 1)[0]
-			w.report(id, models.OutboxUndelivered, "30008", 3)
+			id := w.queue(wire.TurnKind(kind), 0, 1)[0]
+			w.report(id, wire.OutboxUndelivered, "30008", 3)
 			if !want {
 				require.Empty(t, w.owed())
 				return
@@ -206,7 +207,7 @@ func TestEachKind(t *testing.T) {
 			require.Equal(t, id, try.First.ID)
 			require.Equal(t, "ann", try.Participant.ID)
 			require.Equal(t, "hello", try.Row.Body)
-			require.Equal(t, []any{kind, models.OutboxReady, 1, id}, []any{try.Row.Kind, try.Row.Status, try.Row.LateTries, try.Row.LateOf})
+			require.Equal(t, []any{kind, wire.OutboxReady, 1, id}, []any{try.Row.Kind, try.Row.Status, try.Row.LateTries, try.Row.LateOf})
 			wait := try.Row.DueAt.Sub(lateAt(3))
 			require.True(t, wait >= 30*time.Minute && wait < time.Hour, wait)
 			require.Equal(t, kind == models.KindPrompt, try.LocalDate == "2026-03-01" && try.Zone == "America/New_York")
@@ -219,8 +220,8 @@ func TestEachKind(t *testing.T) {
 func TestReportsInAnyOrder(t *testing.T) {
 	w := lateOnSQLite(t)
 	reports := []models.StatusCallback{
-		{Status: models.OutboxQueued}, {Status: models.OutboxSent},
-		{Status: models.OutboxUndelivered, ErrorCode: "30003"}, {Status: models.OutboxUndelivered},
+		{Status: wire.OutboxQueued}, {Status: wire.OutboxSent},
+		{Status: wire.OutboxUndelivered, ErrorCode: "30003"}, {Status: wire.OutboxUndelivered},
 	}
 	n := 0
 	var next func(order []int)
@@ -234,7 +235,7 @@ func TestReportsInAnyOrder(t *testing.T) {
 			return
 		}
 		n++
-		id := w.queue(models.TurnOperator, n, 1)[0]
+		id := w.queue(wire.TurnOperator, n, 1)[0]
 		require.True(t, w.claim(id, n).Post)
 		for _, i := range append(order, order...) {
 			for range 2 {
@@ -251,11 +252,11 @@ func TestReportsInAnyOrder(t *testing.T) {
 // again for what a later report says.
 func TestFirstEndStays(t *testing.T) {
 	w := lateOnSQLite(t)
-	delivered, gone := w.sent(models.TurnOperator, 0, 1)[0], w.sent(models.TurnOperator, 1, 1)[0]
-	w.report(delivered, models.OutboxDelivered, "", 2)
-	w.report(delivered, models.OutboxUndelivered, "30003", 3)
-	w.report(gone, models.OutboxUndelivered, "30007", 2)
-	w.report(gone, models.OutboxUndelivered, "30003", 3)
+	delivered, gone := w.sent(wire.TurnOperator, 0, 1)[0], w.sent(wire.TurnOperator, 1, 1)[0]
+	w.report(delivered, wire.OutboxDelivered, "", 2)
+	w.report(delivered, wire.OutboxUndelivered, "30003", 3)
+	w.report(gone, wire.OutboxUndelivered, "30007", 2)
+	w.report(gone, wire.OutboxUndelivered, "30003", 3)
 	require.Empty(t, w.owed())
 }
 
@@ -263,33 +264,33 @@ func TestFirstEndStays(t *testing.T) {
 // off by the create call gives another.
 func TestSecondFailureIsFinal(t *testing.T) {
 	lateOnBoth(t, func(w *lateWorld) {
-		late := w.lost(models.TurnOperator, 0)
+		late := w.lost(wire.TurnOperator, 0)
 		w.take(late, 45)
-		w.report(late, models.OutboxUndelivered, "30003", 46)
+		w.report(late, wire.OutboxUndelivered, "30003", 46)
 		require.Equal(w.t, []string{late}, w.owed())
 		row, err := w.Outbox.Row(w.ctx, late)
 		require.NoError(w.t, err)
-		require.Equal(w.t, []any{models.OutboxUndelivered, "30003", "SM-" + late}, []any{row.Status, row.ErrorCode, row.ProviderSID})
+		require.Equal(w.t, []any{wire.OutboxUndelivered, "30003", "SM-" + late}, []any{row.Status, row.ErrorCode, row.ProviderSID})
 
-		put := w.queue(models.TurnOperator, 50, 1)[0]
+		put := w.queue(wire.TurnOperator, 50, 1)[0]
 		require.True(w.t, w.claim(put, 50).Post)
 		require.NoError(w.t, w.Outbox.PostponeSend(w.ctx, w.ref(put), lateAt(50)))
 		w.take(put, 80)
-		w.report(put, models.OutboxUndelivered, "30003", 81)
+		w.report(put, wire.OutboxUndelivered, "30003", 81)
 		require.Equal(w.t, []string{late}, w.owed())
 	})
 }
 
 func TestReportsAtOnce(t *testing.T) {
 	lateOnBoth(t, func(w *lateWorld) {
-		id := w.sent(models.TurnReply, 0, 1)[0]
+		id := w.sent(wire.TurnReply, 0, 1)[0]
 		starters := []*store.Store{w.Store, w.open(30 * time.Minute)}
 		var group sync.WaitGroup
 		failed := make(chan error, 12)
 		for i := range cap(failed) {
 			group.Go(func() {
 				_, err := starters[i%2].Outbox.AcceptStatus(w.ctx, models.StatusCallback{
-					OutboxID: id, Status: models.OutboxUndelivered, ErrorCode: "30003", Class: models.CarrierRetryOnce, At: lateAt(1)})
+					OutboxID: id, Status: wire.OutboxUndelivered, ErrorCode: "30003", Class: models.CarrierRetryOnce, At: lateAt(1)})
 				failed <- err
 			})
 		}
@@ -303,9 +304,9 @@ func TestReportsAtOnce(t *testing.T) {
 
 func TestOffAndUnknown(t *testing.T) {
 	lateOnBoth(t, func(w *lateWorld) {
-		id := w.sent(models.TurnReply, 0, 1)[0]
+		id := w.sent(wire.TurnReply, 0, 1)[0]
 		off := w.open(0)
-		_, err := off.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, Status: models.OutboxUndelivered, ErrorCode: "30003", Class: models.CarrierRetryOnce, At: lateAt(1)})
+		_, err := off.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, Status: wire.OutboxUndelivered, ErrorCode: "30003", Class: models.CarrierRetryOnce, At: lateAt(1)})
 		require.NoError(w.t, err)
 		require.Empty(w.t, w.owed())
 		_, err = w.Outbox.LateTry(w.ctx, id)
@@ -319,28 +320,28 @@ func TestOffAndUnknown(t *testing.T) {
 func TestUse(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		kind models.TurnKind
+		kind wire.TurnKind
 		then func(w *lateWorld, id string)
 		want string // the gate's word; empty: it goes out
 	}{
-		{"reply", models.TurnReply, func(*lateWorld, string) {}, ""},
-		{"reply, prompt since", models.TurnReply, func(w *lateWorld, _ string) { w.sent(models.TurnPrompt, 9, 1) }, ""},
-		{"reply, newer reply", models.TurnReply, func(w *lateWorld, _ string) { w.sent(models.TurnReply, 9, 1) }, "superseded"},
-		{"reply, newer reply lost too", models.TurnReply, func(w *lateWorld, _ string) { w.lost(models.TurnReply, 9) }, "superseded"},
-		{"reply, newer reply not out", models.TurnReply, func(w *lateWorld, _ string) { w.queue(models.TurnReply, 9, 1) }, ""},
-		{"reply, arrived", models.TurnReply, func(w *lateWorld, id string) { w.report(id, models.OutboxRead, "", 9) }, "arrived"},
-		{"reply, opted out", models.TurnReply, func(w *lateWorld, _ string) { w.text("STOP", 9, models.IntentStop) }, "opted_out"},
-		{"reply, paused", models.TurnReply, (*lateWorld).pause, "paused"},
-		{"reply, removed", models.TurnReply, (*lateWorld).remove, "removed"},
-		{"reply, unreachable", models.TurnReply, (*lateWorld).unreachable, ""},
-		{"greeting, newer reply", models.TurnGreeting, func(w *lateWorld, _ string) { w.sent(models.TurnReply, 9, 1) }, "superseded"},
-		{"operator, newer reply", models.TurnOperator, func(w *lateWorld, _ string) { w.sent(models.TurnReply, 9, 1) }, ""},
-		{"operator, paused", models.TurnOperator, (*lateWorld).pause, ""},
-		{"help, newer reply", models.TurnHelp, func(w *lateWorld, _ string) { w.sent(models.TurnReply, 9, 1) }, ""},
-		{"prompt", models.TurnPrompt, func(*lateWorld, string) {}, ""},
-		{"prompt, answered", models.TurnPrompt, func(w *lateWorld, _ string) { w.text("done", 9, models.IntentNone) }, "answered"},
-		{"prompt, newer prompt", models.TurnPrompt, func(w *lateWorld, _ string) { w.sent(models.TurnPrompt, 9, 1) }, "voided"},
-		{"prompt, unreachable", models.TurnPrompt, (*lateWorld).unreachable, "unreachable"},
+		{"reply", wire.TurnReply, func(*lateWorld, string) {}, ""},
+		{"reply, prompt since", wire.TurnReply, func(w *lateWorld, _ string) { w.sent(wire.TurnPrompt, 9, 1) }, ""},
+		{"reply, newer reply", wire.TurnReply, func(w *lateWorld, _ string) { w.sent(wire.TurnReply, 9, 1) }, "superseded"},
+		{"reply, newer reply lost too", wire.TurnReply, func(w *lateWorld, _ string) { w.lost(wire.TurnReply, 9) }, "superseded"},
+		{"reply, newer reply not out", wire.TurnReply, func(w *lateWorld, _ string) { w.queue(wire.TurnReply, 9, 1) }, ""},
+		{"reply, arrived", wire.TurnReply, func(w *lateWorld, id string) { w.report(id, wire.OutboxRead, "", 9) }, "arrived"},
+		{"reply, opted out", wire.TurnReply, func(w *lateWorld, _ string) { w.text("STOP", 9, models.IntentStop) }, "opted_out"},
+		{"reply, paused", wire.TurnReply, (*lateWorld).pause, "paused"},
+		{"reply, removed", wire.TurnReply, (*lateWorld).remove, "removed"},
+		{"reply, unreachable", wire.TurnReply, (*lateWorld).unreachable, ""},
+		{"greeting, newer reply", wire.TurnGreeting, func(w *lateWorld, _ string) { w.sent(wire.TurnReply, 9, 1) }, "superseded"},
+		{"operator, newer reply", wire.TurnOperator, func(w *lateWorld, _ string) { w.sent(wire.TurnReply, 9, 1) }, ""},
+		{"operator, paused", wire.TurnOperator, (*lateWorld).pause, ""},
+		{"help, newer reply", wire.TurnHelp, func(w *lateWorld, _ string) { w.sent(wire.TurnReply, 9, 1) }, ""},
+		{"prompt", wire.TurnPrompt, func(*lateWorld, string) {}, ""},
+		{"prompt, answered", wire.TurnPrompt, func(w *lateWorld, _ string) { w.text("done", 9, models.IntentNone) }, "answered"},
+		{"prompt, newer prompt", wire.TurnPrompt, func(w *lateWorld, _ string) { w.sent(wire.TurnPrompt, 9, 1) }, "voided"},
+		{"prompt, unreachable", wire.TurnPrompt, (*lateWorld).unreachable, "unreachable"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			lateOnBoth(t, func(w *lateWorld) {
@@ -351,11 +352,11 @@ func TestUse(t *testing.T) {
 				claim := w.claim(late, 45)
 				if tt.want != "" {
 					require.False(w.t, claim.Post)
-					require.Equal(w.t, []any{models.OutboxCanceled, tt.want}, []any{claim.Outbox.Status, claim.Outbox.ErrorCode})
+					require.Equal(w.t, []any{wire.OutboxCanceled, tt.want}, []any{claim.Outbox.Status, claim.Outbox.ErrorCode})
 					return
 				}
 				require.True(w.t, claim.Post)
-				require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(late), models.Receipt{ProviderSID: "SM9", Status: models.OutboxQueued}, lateAt(45)))
+				require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(late), models.Receipt{ProviderSID: "SM9", Status: wire.OutboxQueued}, lateAt(45)))
 				after, err := w.People.Profile(w.ctx, "ann")
 				require.NoError(w.t, err)
 				if tt.name == "prompt" {
@@ -367,7 +368,7 @@ func TestUse(t *testing.T) {
 }
 
 func (w *lateWorld) pause(string) {
-	status := models.StatusPaused
+	status := wire.StatusPaused
 	_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "ann", Patch: models.ParticipantPatch{Status: &status}, Actor: "operator", Now: lateAt(9)})
 	require.NoError(w.t, err)
 }
@@ -377,25 +378,25 @@ func (w *lateWorld) remove(string) {
 }
 
 func (w *lateWorld) unreachable(string) {
-	id := w.sent(models.TurnOperator, 9, 1)[0]
-	w.report(id, models.OutboxUndelivered, "30005", 10)
+	id := w.sent(wire.TurnOperator, 9, 1)[0]
+	w.report(id, wire.OutboxUndelivered, "30005", 10)
 }
 
 // TestWhoeverLeftGetsNone: a report that comes after a STOP or a removal.
 func TestWhoeverLeftGetsNone(t *testing.T) {
 	lateOnBoth(t, func(w *lateWorld) {
-		id := w.sent(models.TurnOperator, 0, 1)[0]
+		id := w.sent(wire.TurnOperator, 0, 1)[0]
 		w.text("STOP", 1, models.IntentStop)
-		w.report(id, models.OutboxUndelivered, "30003", 2)
-		confirmation := w.queue(models.TurnConsent, 3, 1)[0]
+		w.report(id, wire.OutboxUndelivered, "30003", 2)
+		confirmation := w.queue(wire.TurnConsent, 3, 1)[0]
 		w.take(confirmation, 3)
-		w.report(confirmation, models.OutboxUndelivered, "30003", 4)
+		w.report(confirmation, wire.OutboxUndelivered, "30003", 4)
 		require.Empty(w.t, w.owed(), "the one confirmation is not repeated either")
 
 		w.text("START", 5, models.IntentStart)
-		welcome := w.queue(models.TurnConsent, 6, 1)[0]
+		welcome := w.queue(wire.TurnConsent, 6, 1)[0]
 		w.take(welcome, 6)
-		w.report(welcome, models.OutboxUndelivered, "30003", 7)
+		w.report(welcome, wire.OutboxUndelivered, "30003", 7)
 		require.Equal(w.t, []string{welcome + "-r1"}, w.owed())
 		require.True(w.t, w.claim(welcome+"-r1", 45).Post)
 	})
@@ -405,10 +406,10 @@ func TestWhoeverLeftGetsNone(t *testing.T) {
 // a retry of the turn's end does not send them.
 func TestParts(t *testing.T) {
 	lateOnBoth(t, func(w *lateWorld) {
-		ids := w.sent(models.TurnReply, 0, 3)
-		w.report(ids[1], models.OutboxDelivered, "", 4)
-		w.report(ids[2], models.OutboxUndelivered, "30003", 5)
-		w.report(ids[0], models.OutboxUndelivered, "30003", 6)
+		ids := w.sent(wire.TurnReply, 0, 3)
+		w.report(ids[1], wire.OutboxDelivered, "", 4)
+		w.report(ids[2], wire.OutboxUndelivered, "30003", 5)
+		w.report(ids[0], wire.OutboxUndelivered, "30003", 6)
 		first, last := models.LateID(ids[0]), models.LateID(ids[2])
 		require.ElementsMatch(w.t, []string{first, last}, w.owed())
 
@@ -427,7 +428,7 @@ func TestParts(t *testing.T) {
 		w.take(last, 61)
 
 		turn := models.TurnID("ann", w.n)
-		again, err := w.Turns.FinishTurn(w.ctx, w.outcome(turn, models.TurnPlan{Kind: models.TurnReply}, 0, 3))
+		again, err := w.Turns.FinishTurn(w.ctx, w.outcome(turn, wire.TurnPlan{Kind: wire.TurnReply}, 0, 3))
 		require.NoError(w.t, err)
 		require.Equal(w.t, ids, again.OutboxIDs)
 	})
@@ -436,18 +437,18 @@ func TestParts(t *testing.T) {
 // TestShown: the history tells of the try once the carrier has it.
 func TestShown(t *testing.T) {
 	lateOnBoth(t, func(w *lateWorld) {
-		shows := func() models.OutboxStatus {
+		shows := func() wire.OutboxStatus {
 			entries, err := w.People.History(w.ctx, "ann", 10, time.Time{})
 			require.NoError(w.t, err)
 			require.Len(w.t, entries, 1)
 			return entries[0].Delivery
 		}
-		late := w.lost(models.TurnReply, 0)
-		require.Equal(w.t, models.OutboxUndelivered, shows())
+		late := w.lost(wire.TurnReply, 0)
+		require.Equal(w.t, wire.OutboxUndelivered, shows())
 		w.take(late, 45)
-		require.Equal(w.t, models.OutboxQueued, shows())
-		w.report(late, models.OutboxDelivered, "", 46)
-		require.Equal(w.t, models.OutboxDelivered, shows())
+		require.Equal(w.t, wire.OutboxQueued, shows())
+		w.report(late, wire.OutboxDelivered, "", 46)
+		require.Equal(w.t, wire.OutboxDelivered, shows())
 	})
 }
 
@@ -455,14 +456,14 @@ func TestShown(t *testing.T) {
 type fate struct{ code string }
 
 func (f fate) Fetch(_ context.Context, sid string) (models.StatusCallback, error) {
-	return models.StatusCallback{ProviderSID: sid, Status: models.OutboxUndelivered, ErrorCode: f.code, Class: sms.Class(f.code)}, nil
+	return models.StatusCallback{ProviderSID: sid, Status: wire.OutboxUndelivered, ErrorCode: f.code, Class: sms.Class(f.code)}, nil
 }
 
 // TestReconciled: what no callback reported and the carrier says when it is
 // asked gives a try too, and one however often it is asked.
 func TestReconciled(t *testing.T) {
 	lateOnBoth(t, func(w *lateWorld) {
-		id := w.sent(models.TurnReply, 0, 1)[0]
+		id := w.sent(wire.TurnReply, 0, 1)[0]
 		checks := &activities.ReconcileActivities{Store: w.Outbox, Carrier: fate{"30008"}, Now: func() time.Time { return lateAt(90) }}
 		var suite testsuite.WorkflowTestSuite
 		env := suite.NewTestActivityEnvironment()
@@ -471,7 +472,7 @@ func TestReconciled(t *testing.T) {
 			_, err := env.ExecuteActivity(checks.Reconcile)
 			require.NoError(w.t, err)
 		}
-		w.report(id, models.OutboxUndelivered, "30008", 95)
+		w.report(id, wire.OutboxUndelivered, "30008", 95)
 		require.Equal(w.t, []string{id + "-r1"}, w.owed())
 		try, err := w.Outbox.LateTry(w.ctx, id+"-r1")
 		require.NoError(w.t, err)

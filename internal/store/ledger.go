@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // newestConsent returns the last entry of a participant about their present number; zero
@@ -67,7 +68,7 @@ func findConsent(find *gorm.DB) (models.Consent, error) {
 // isOptedOut judges by the newest entry, so that it also holds for people whom an
 // operator has completed or removed since.
 func isOptedOut(p models.Participant, newest models.Consent) bool {
-	return p.Status == models.StatusOptedOut || newest.Action == models.ConsentOptOut
+	return p.Status == wire.StatusOptedOut || newest.Action == models.ConsentOptOut
 }
 
 // How often a person's STOP and START are confirmed.
@@ -84,7 +85,7 @@ func tieConsent(tx *gorm.DB, p models.Participant, turnID string) (bool, error) 
 	switch {
 	case err != nil:
 		return false, err
-	case !entry.Method.Confirms(), entry.Action == models.ConsentOptOut && p.Status != models.StatusOptedOut:
+	case !entry.Method.Confirms(), entry.Action == models.ConsentOptOut && p.Status != wire.StatusOptedOut:
 		return false, nil
 	case entry.TurnID != "":
 		return entry.TurnID == turnID, nil

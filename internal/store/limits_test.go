@@ -12,6 +12,7 @@ import (
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -107,8 +108,8 @@ func (w *inboundWorld) replied(n, seconds int) {
 func (w *inboundWorld) sent(n, seconds int, kind models.EntryKind, body string) {
 	w.t.Helper()
 	turn := models.TurnID("ann", n)
-	_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: n, Mode: models.ModeIntake,
-		Plan: models.TurnPlan{Kind: models.TurnReply}, Now: inboundAt(seconds)})
+	_, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: n, Mode: wire.ModeIntake,
+		Plan: wire.TurnPlan{Kind: wire.TurnReply}, Now: inboundAt(seconds)})
 	require.NoError(w.t, err)
 	id := models.OutboxID(turn, 1)
 	_, err = w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "reply", At: inboundAt(seconds),
@@ -116,7 +117,7 @@ func (w *inboundWorld) sent(n, seconds int, kind models.EntryKind, body string) 
 	require.NoError(w.t, err)
 	_, err = w.Outbox.ClaimSend(w.ctx, id, inboundAt(seconds))
 	require.NoError(w.t, err)
-	require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: fmt.Sprintf("SMr%d", n), Status: models.OutboxSent}, inboundAt(seconds)))
+	require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: fmt.Sprintf("SMr%d", n), Status: wire.OutboxSent}, inboundAt(seconds)))
 }
 
 func TestTextsPerMinute(t *testing.T) {
@@ -308,7 +309,7 @@ func TestKeywordsCountForTheMute(t *testing.T) {
 				require.Equal(w.t, models.LoopRepeats, last.Loop)
 				p, err := w.People.Participant(w.ctx, "ann")
 				require.NoError(w.t, err)
-				require.Equal(w.t, tt.one == "stop", p.Status == models.StatusOptedOut, "STOP holds in any case")
+				require.Equal(w.t, tt.one == "stop", p.Status == wire.StatusOptedOut, "STOP holds in any case")
 				if tt.one == tt.other {
 					w.text(500, "start")
 				}

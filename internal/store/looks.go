@@ -9,13 +9,14 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // canLookAgain reports whether a weak sign waits for a second look in the turn of its
 // message: where one is made, and a turn of the coach will read it.
 func (s *Inbound) canLookAgain(tx *gorm.DB, in models.Inbound, p models.Participant) (bool, error) {
 	isAsked := in.Intent == models.IntentNone || needsQuestion(in.Intent)
-	if !s.secondLook || in.DangerTier != models.TierB || !isAsked || p.Status != models.StatusActive || p.IsTakenOver() {
+	if !s.secondLook || in.DangerTier != models.TierB || !isAsked || p.Status != wire.StatusActive || p.IsTakenOver() {
 		return false, nil
 	}
 	newest, err := newestConsent(tx, p)

@@ -7,6 +7,7 @@ import (
 
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // lookedAt settles the second look of ann's newest weak sign.
@@ -51,12 +52,12 @@ func TestSecondLookDecides(t *testing.T) {
 	for state, want := range map[models.LookState]struct {
 		tier            string
 		pages, answered bool
-		attention       models.Attention
+		attention       wire.Attention
 	}{
 		models.LookNone:     {tier: "B"},
 		models.LookPossible: {tier: "B", answered: true},
 		models.LookFailed:   {tier: "B", answered: true},
-		models.LookClear:    {tier: "A", pages: true, answered: true, attention: models.AttentionCrisis},
+		models.LookClear:    {tier: "A", pages: true, answered: true, attention: wire.AttentionCrisis},
 	} {
 		lookOnBoth(t, func(w *inboundWorld) {
 			w.text(0, weak)
@@ -106,7 +107,7 @@ func TestDismissedSignsDoNotEscalate(t *testing.T) {
 // Where no turn will read the message, the sign counts as before.
 func TestNoSecondLookWithoutATurn(t *testing.T) {
 	lookOnBoth(t, func(w *inboundWorld) {
-		paused := models.StatusPaused
+		paused := wire.StatusPaused
 		_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "ann", Patch: models.ParticipantPatch{Status: &paused}, Actor: "operator", Now: inboundAt(0)})
 		require.NoError(w.t, err)
 		out := w.text(1, weak)

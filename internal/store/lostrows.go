@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // CheckNumbers returns those of some messages that are new although the workflow has
@@ -17,8 +18,8 @@ import (
 // and gives numbers out again. From then on numbers go on behind those of the workflow,
 // and attention is raised. Messages that were delivered again are left out. Safe to
 // retry.
-func (s *Turns) CheckNumbers(ctx context.Context, in models.NumberCheck) ([]models.InboxItem, error) {
-	var fresh []models.InboxItem
+func (s *Turns) CheckNumbers(ctx context.Context, in wire.NumberCheck) ([]wire.InboxItem, error) {
+	var fresh []wire.InboxItem
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		fresh = nil
 		p, err := lockParticipant(tx, in.ParticipantID)
@@ -30,7 +31,7 @@ func (s *Turns) CheckNumbers(ctx context.Context, in models.NumberCheck) ([]mode
 			return err
 		}
 		for _, item := range unanswered {
-			came := slices.ContainsFunc(in.Repeated, func(r models.InboxItem) bool { return r.MessageID == item.MessageID && r.Seq == item.Seq })
+			came := slices.ContainsFunc(in.Repeated, func(r wire.InboxItem) bool { return r.MessageID == item.MessageID && r.Seq == item.Seq })
 			if came && !slices.Contains(in.Held, item.MessageID) {
 				fresh = append(fresh, item)
 			}
@@ -47,7 +48,7 @@ func (s *Turns) CheckNumbers(ctx context.Context, in models.NumberCheck) ([]mode
 }
 
 // goOnBehind has messages and notices numbered behind those that the workflow has seen.
-func goOnBehind(tx *gorm.DB, p models.Participant, in models.NumberCheck) error {
+func goOnBehind(tx *gorm.DB, p models.Participant, in wire.NumberCheck) error {
 	if p.NextSeq <= in.LastSeq {
 		if err := tx.Model(&models.Participant{}).Where("id = ?", p.ID).UpdateColumn("next_seq", in.LastSeq+1).Error; err != nil {
 			return err
@@ -61,7 +62,7 @@ func goOnBehind(tx *gorm.DB, p models.Participant, in models.NumberCheck) error 
 
 // raiseLostRows has an operator look at a person of whom the database has lost something.
 func raiseLostRows(tx *gorm.DB, participantID string, now time.Time) error {
-	_, err := raiseAttention(tx, models.AttentionEntry{ParticipantID: participantID, Kind: models.AttentionLostRows, RaisedAt: now})
+	_, err := raiseAttention(tx, models.AttentionEntry{ParticipantID: participantID, Kind: wire.AttentionLostRows, RaisedAt: now})
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"coachline/internal/database"
 	"coachline/internal/screening"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Inbound takes in what people text.
@@ -265,7 +266,7 @@ func tellGate(tx *gorm.DB, in models.Inbound, reason models.LoopReason) error {
 		return nil
 	}
 	_, err := raiseAttention(tx, models.AttentionEntry{
-		ParticipantID: in.ParticipantID, Kind: models.AttentionFlood, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Gate), RaisedAt: in.ReceivedAt,
+		ParticipantID: in.ParticipantID, Kind: wire.AttentionFlood, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Gate), RaisedAt: in.ReceivedAt,
 	})
 	return err
 }
@@ -291,7 +292,7 @@ func (s *People) History(ctx context.Context, id string, limit int, before time.
 
 // lockAndRead locks the participant's row, and reads the texts of the turn and
 // the outcome it has, empty while it runs.
-func (b *begunTurn) lockAndRead(tx *gorm.DB, in models.PrepareTurnInput) (texts []models.Inbound, outcome string, err error) {
+func (b *begunTurn) lockAndRead(tx *gorm.DB, in wire.PrepareTurnInput) (texts []models.Inbound, outcome string, err error) {
 	if b.participant, err = lockParticipant(tx, in.ParticipantID); err != nil {
 		return nil, "", err
 	}
@@ -305,8 +306,8 @@ func (b *begunTurn) lockAndRead(tx *gorm.DB, in models.PrepareTurnInput) (texts 
 
 // appendTexts adds the texts of a turn to the conversation, each once. One that stands
 // there is repeated; it goes over to this turn from a reply that never came to an end.
-func appendTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) (repeated bool, err error) {
-	if in.Plan.Kind == models.TurnReply && slices.ContainsFunc(texts, isResumed) {
+func appendTexts(tx *gorm.DB, in wire.PrepareTurnInput, texts []models.Inbound) (repeated bool, err error) {
+	if in.Plan.Kind == wire.TurnReply && slices.ContainsFunc(texts, isResumed) {
 		if err := dropUnanswered(tx, in); err != nil {
 			return false, err
 		}
@@ -321,7 +322,7 @@ func appendTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound
 			continue
 		}
 		repeated = true
-		dead := tx.Model(&models.Turn{}).Select("id").Where("participant_id = ? AND kind = ? AND outcome = ''", in.ParticipantID, models.TurnReply)
+		dead := tx.Model(&models.Turn{}).Select("id").Where("participant_id = ? AND kind = ? AND outcome = ''", in.ParticipantID, wire.TurnReply)
 		err = tx.Model(&models.Message{}).Where("participant_id = ? AND key = ? AND turn_id IN (?)", in.ParticipantID, entry.Key, dead).
 			UpdateColumn("turn_id", in.TurnID).Error
 		if err != nil {
@@ -332,7 +333,7 @@ func appendTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound
 }
 
 // countGone counts the texts of a turn that the database does not hold any more.
-func countGone(in models.PrepareTurnInput, texts []models.Inbound) int {
+func countGone(in wire.PrepareTurnInput, texts []models.Inbound) int {
 	distinct := slices.Clone(in.InboundIDs)
 	slices.Sort(distinct)
 	return len(slices.Compact(distinct)) - len(texts)

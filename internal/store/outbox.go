@@ -16,6 +16,7 @@ import (
 	"coachline/internal/database"
 	"coachline/internal/segments"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Why a gate refused a text; kept in the row's error code. A status that
@@ -77,7 +78,7 @@ func (s *Outbox) QueueOperatorMessage(ctx context.Context, m models.OperatorMess
 		created = true
 		out = models.Outbox{
 			ID: id, ParticipantID: m.ParticipantID, Part: 1, Kind: models.KindOperator, Body: m.Body, SentBy: m.Actor,
-			Status: models.OutboxReady, CreatedAt: m.Now, UpdatedAt: m.Now,
+			Status: wire.OutboxReady, CreatedAt: m.Now, UpdatedAt: m.Now,
 		}
 		if err := tx.Create(&out).Error; err != nil {
 			return err
@@ -137,14 +138,14 @@ func (s *Outbox) ClaimSend(ctx context.Context, outboxID string, now time.Time) 
 		}
 		claim = models.SendClaim{Outbox: row, StudyID: p.StudyID, Arm: p.Arm}
 		before := row.Status
-		if before != models.OutboxReady && before != models.OutboxSending {
+		if before != wire.OutboxReady && before != wire.OutboxSending {
 			return nil
 		}
 		refusal, early, err := checkGates(tx, row, p, now)
 		if err != nil {
 			return err
 		}
-		if refusal == "" && before == models.OutboxReady {
+		if refusal == "" && before == wire.OutboxReady {
 			if held, err := s.heldUp(tx, &claim, early, now); err != nil || held {
 				return err
 			}
@@ -200,25 +201,25 @@ func checkGates(tx *gorm.DB, row models.Outbox, p models.Participant, now time.T
 // whose outcome is not known stays: the carrier's list is searched from there.
 func takeClaim(row *models.Outbox) {
 	row.ClaimToken++
-	if row.Status == models.OutboxReady {
+	if row.Status == wire.OutboxReady {
 		count := segments.Count(row.Body).Segments
 		row.Segments = &count
-		row.Status, row.AttemptedAt, row.MissingSince, row.FormerPhoneID = models.OutboxSending, nil, nil, 0
+		row.Status, row.AttemptedAt, row.MissingSince, row.FormerPhoneID = wire.OutboxSending, nil, nil, 0
 		row.Attempts++
 	}
 }
 
 // isPosted reports whether the carrier may have the text.
 func isPosted(row models.Outbox) bool {
-	return row.Status == models.OutboxSending && row.AttemptedAt != nil
+	return row.Status == wire.OutboxSending && row.AttemptedAt != nil
 }
 
 func refuseRow(tx *gorm.DB, row *models.Outbox, refusal string) error {
 	row.ErrorCode = refusal
 	if isPosted(*row) {
-		row.Status = models.OutboxUnknown
+		row.Status = wire.OutboxUnknown
 	} else {
-		row.Status = models.OutboxCanceled
+		row.Status = wire.OutboxCanceled
 	}
 	if row.Kind == models.KindReply && row.Part <= 1 {
 		return keepReplied(tx, *row)
@@ -244,13 +245,13 @@ func findGate(tx *gorm.DB, row models.Outbox, p models.Participant, newest model
 		return refusal, nil
 	case p.RemovedAt != nil:
 		return gateRemoved, nil
-	case row.Kind.Spec().Coaching && p.Status != models.StatusActive:
+	case row.Kind.Spec().Coaching && p.Status != wire.StatusActive:
 		return string(p.Status), nil
 	case row.Kind.Spec().Coaching && p.IsTakenOver():
 		return models.MissedTakenOver, nil
 	case p.UnreachableAt != nil && row.Kind.Spec().Initiated:
 		return gateUnreachable, nil
-	case p.Attention == models.AttentionCrisis && row.Kind.Spec().Initiated:
+	case p.Attention == wire.AttentionCrisis && row.Kind.Spec().Initiated:
 		return heldForAttention, nil
 	case row.LateOf != "":
 		return laterRetryGate(tx, row)
@@ -283,7 +284,7 @@ func partGate(tx *gorm.DB, row models.Outbox, now time.Time) (refusal string, ea
 	if len(before) == 0 {
 		return gateEarlierPart, false, nil
 	}
-	waiting := before[0].Status == models.OutboxAccepted || before[0].Status == models.OutboxQueued
+	waiting := before[0].Status == wire.OutboxAccepted || before[0].Status == wire.OutboxQueued
 	return "", waiting && now.Sub(*before[0].AcceptedAt) < partPause, nil
 }
 
@@ -342,7 +343,7 @@ func lockOutbox(tx *gorm.DB, id string) (models.Outbox, models.Participant, erro
 
 // saveOutbox writes what sending changes, if the row still has the status it
 // was read with.
-func saveOutbox(tx *gorm.DB, row *models.Outbox, before models.OutboxStatus) error {
+func saveOutbox(tx *gorm.DB, row *models.Outbox, before wire.OutboxStatus) error {
 	res := tx.Select("status", "provider_sid", "error_code", "attempts", "claim_token", "unknown_posts", "late_tries",
 		"attempted_at", "unsettled_since", "missing_since", "accepted_at", "former_phone_id", "segments", "sent_from", "updated_at").
 		Where("status = ?", before).UpdateColumns(row)

@@ -8,9 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
-func (w *world) setStatus(s models.Status) {
+func (w *world) setStatus(s wire.Status) {
 	w.t.Helper()
 	_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &s}, Now: at(5)})
 	require.NoError(w.t, err)
@@ -28,7 +29,7 @@ func TestClaimSend(t *testing.T) {
 		require.True(t, claim.Post)
 		require.False(t, claim.Resumed)
 		require.Equal(t, phone, claim.To)
-		require.Equal(t, models.OutboxSending, claim.Outbox.Status)
+		require.Equal(t, wire.OutboxSending, claim.Outbox.Status)
 		require.Equal(t, "text of p1-t1", claim.Outbox.Body)
 		require.Nil(t, claim.Outbox.AttemptedAt, "nothing is written yet")
 
@@ -59,7 +60,7 @@ func TestClaimSend(t *testing.T) {
 		w.accepted(id, 8)
 		require.NoError(t, w.Outbox.ReleaseSend(w.ctx, claim.Ref(), at(9)))
 		status, _ := w.outbox(id)
-		require.Equal(t, models.OutboxQueued, status, "what the carrier has is not released")
+		require.Equal(t, wire.OutboxQueued, status, "what the carrier has is not released")
 		require.ErrorIs(t, w.Outbox.ReleaseSend(w.ctx, models.ClaimRef{OutboxID: "p1-t9-p1"}, at(7)), models.ErrNotFound)
 	})
 }
@@ -76,7 +77,7 @@ func TestClaimSendAtOnce(t *testing.T) {
 				return err
 			}
 			row, err := w.Outbox.StartPost(w.ctx, claim, at(2))
-			posts[i] = err == nil && row.Status == models.OutboxSending
+			posts[i] = err == nil && row.Status == wire.OutboxSending
 			if errors.Is(err, models.ErrStale) {
 				return nil
 			}
@@ -108,10 +109,10 @@ func TestClaimSendGate(t *testing.T) {
 		passes []models.EntryKind
 	}{
 		{"active", func(*world) {}, "", all},
-		{"paused", func(w *world) { w.setStatus(models.StatusPaused) }, "paused", all[7:]},
-		{"completed", func(w *world) { w.setStatus(models.StatusCompleted) }, "completed", all[7:]},
-		{"withdrawn", func(w *world) { w.setStatus(models.StatusWithdrawn) }, "withdrawn", all[7:]},
-		{"opted out", func(w *world) { w.setStatus(models.StatusOptedOut) }, "opted_out", nil},
+		{"paused", func(w *world) { w.setStatus(wire.StatusPaused) }, "paused", all[7:]},
+		{"completed", func(w *world) { w.setStatus(wire.StatusCompleted) }, "completed", all[7:]},
+		{"withdrawn", func(w *world) { w.setStatus(wire.StatusWithdrawn) }, "withdrawn", all[7:]},
+		{"opted out", func(w *world) { w.setStatus(wire.StatusOptedOut) }, "opted_out", nil},
 		{"removed", func(w *world) {
 			require.NoError(w.t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(6)))
 		}, "removed", []models.EntryKind{models.KindNotice}},
@@ -124,7 +125,7 @@ func TestClaimSendGate(t *testing.T) {
 			w.sent(w.turn(1, pending, 0), 0)
 			var ids []string
 			for i, kind := range all {
-				plan := models.TurnPlan{Kind: models.TurnKind(kind), PromptID: pending.PromptID}
+				plan := wire.TurnPlan{Kind: wire.TurnKind(kind), PromptID: pending.PromptID}
 				if kind == models.KindPrompt {
 					plan = promptPlan("2026-03-02")
 				}
@@ -139,7 +140,7 @@ func TestClaimSendGate(t *testing.T) {
 					passed = append(passed, all[i])
 					continue
 				}
-				require.Equal(t, models.OutboxCanceled, claim.Outbox.Status, all[i])
+				require.Equal(t, wire.OutboxCanceled, claim.Outbox.Status, all[i])
 				require.Equal(t, tt.code, claim.Outbox.ErrorCode, all[i])
 				require.Empty(t, claim.To)
 			}
@@ -158,17 +159,17 @@ func TestClaimSendResumedMeetsGate(t *testing.T) {
 		w.enrolled()
 		id := w.turn(1, replyPlan, 1)
 		w.post(id, 2)
-		w.setStatus(models.StatusOptedOut)
+		w.setStatus(wire.StatusOptedOut)
 		claim, err := w.Outbox.ClaimSend(w.ctx, id, at(6))
 		require.NoError(t, err)
 		require.False(t, claim.Post)
-		require.Equal(t, models.OutboxUnknown, claim.Outbox.Status)
+		require.Equal(t, wire.OutboxUnknown, claim.Outbox.Status)
 		require.Equal(t, "opted_out", claim.Outbox.ErrorCode)
-		found, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM1", Status: models.OutboxSent, At: at(7)})
+		found, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM1", Status: wire.OutboxSent, At: at(7)})
 		require.NoError(t, err)
 		require.True(t, found)
 		status, _ := w.outbox(id)
-		require.Equal(t, models.OutboxSent, status, "the carrier had it after all")
+		require.Equal(t, wire.OutboxSent, status, "the carrier had it after all")
 	})
 }
 
@@ -181,7 +182,7 @@ func TestReminderGate(t *testing.T) {
 		{"answered", func(w *world) { w.inbound("SM1", 20, "done") }, "answered"},
 		{"a newer prompt", func(w *world) { w.sent(w.turn(8, promptPlan("2026-03-03"), 20), 21) }, "voided"},
 		{"reminded before", func(w *world) {
-			w.sent(w.turn(9, models.TurnPlan{Kind: models.TurnReminder, PromptID: promptPlan("2026-03-02").PromptID}, 20), 21)
+			w.sent(w.turn(9, wire.TurnPlan{Kind: wire.TurnReminder, PromptID: promptPlan("2026-03-02").PromptID}, 20), 21)
 		}, "voided"},
 	}
 	for _, tt := range tests {
@@ -190,12 +191,12 @@ func TestReminderGate(t *testing.T) {
 				w.enrolled()
 				plan := promptPlan("2026-03-02")
 				w.sent(w.turn(1, plan, 0), 1)
-				reminder := w.turn(2, models.TurnPlan{Kind: models.TurnReminder, PromptID: plan.PromptID}, 15)
+				reminder := w.turn(2, wire.TurnPlan{Kind: wire.TurnReminder, PromptID: plan.PromptID}, 15)
 				tt.happen(w)
 				claim, err := w.Outbox.ClaimSend(w.ctx, reminder, at(30))
 				require.NoError(t, err)
 				require.False(t, claim.Post)
-				require.Equal(t, models.OutboxCanceled, claim.Outbox.Status)
+				require.Equal(t, wire.OutboxCanceled, claim.Outbox.Status)
 				require.Equal(t, tt.code, claim.Outbox.ErrorCode)
 			})
 		})
@@ -254,18 +255,18 @@ func TestRecordFailed(t *testing.T) {
 		plan := promptPlan("2026-03-02")
 		id := w.turn(1, plan, 0)
 		w.post(id, 1)
-		fail := models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed, Code: "21610", Class: models.CarrierConsent, Now: at(2)}
+		fail := models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: wire.OutboxFailed, Code: "21610", Class: models.CarrierConsent, Now: at(2)}
 		for range 2 {
 			require.NoError(t, w.Outbox.RecordFailed(w.ctx, fail))
 		}
 		status, code := w.outbox(id)
-		require.Equal(t, models.OutboxFailed, status)
+		require.Equal(t, wire.OutboxFailed, status)
 		require.Equal(t, "21610", code)
 		require.Equal(t, models.PromptFailed, w.promptState(plan.PromptID))
 		require.Equal(t, "21610", w.text("SELECT reason FROM prompts"))
 		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
-		require.Equal(t, models.StatusOptedOut, p.Status)
+		require.Equal(t, wire.StatusOptedOut, p.Status)
 		require.Equal(t, int64(2), p.Version)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE action = 'opt_out'"))
 		require.ErrorIs(t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: "p1-t9-p1"}), models.ErrNotFound)
@@ -278,17 +279,17 @@ func TestRecordFailedUnknown(t *testing.T) {
 		plan := promptPlan("2026-03-02")
 		id := w.turn(1, plan, 0)
 		w.post(id, 1)
-		require.NoError(t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxUnknown, Code: "timeout", Now: at(2)}))
+		require.NoError(t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: wire.OutboxUnknown, Code: "timeout", Now: at(2)}))
 		status, _ := w.outbox(id)
-		require.Equal(t, models.OutboxUnknown, status)
+		require.Equal(t, wire.OutboxUnknown, status)
 
-		found, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM1", Status: models.OutboxDelivered, At: at(3)})
+		found, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM1", Status: wire.OutboxDelivered, At: at(3)})
 		require.NoError(t, err)
 		require.True(t, found)
 		require.Equal(t, models.PromptPending, w.promptState(plan.PromptID), "it went out after all")
-		require.NoError(t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed, Code: "late", Now: at(4)}))
+		require.NoError(t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: wire.OutboxFailed, Code: "late", Now: at(4)}))
 		status, _ = w.outbox(id)
-		require.Equal(t, models.OutboxDelivered, status, "what the carrier has did not fail")
+		require.Equal(t, wire.OutboxDelivered, status, "what the carrier has did not fail")
 	})
 }
 
@@ -314,7 +315,7 @@ func TestQueueOperatorMessage(t *testing.T) {
 		require.Equal(t, 1, news)
 		require.Regexp(t, `^p1-op-[0-9a-f]{16}$`, outs[0].ID)
 		require.Equal(t, models.KindOperator, outs[0].Kind)
-		require.Equal(t, models.OutboxReady, outs[0].Status)
+		require.Equal(t, wire.OutboxReady, outs[0].Status)
 		_, notices, err := w.Notices.Untold(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Len(t, notices, 2)

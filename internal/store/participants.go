@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // maxPage is the largest page of the API, and the row behind it which says that there is
@@ -80,7 +81,7 @@ func addParticipant(tx *gorm.DB, p *models.Participant, in newMember) error {
 		return err
 	}
 	if before.Action == models.ConsentOptOut {
-		p.Status = models.StatusOptedOut
+		p.Status = wire.StatusOptedOut
 	}
 	if err := tx.Create(p).Error; err != nil {
 		return err
@@ -250,7 +251,7 @@ func notifyChanges(tx *gorm.DB, old, p models.Participant, waiting waitingUpdate
 
 // SaveState mirrors a workflow's state into the tables that operators read.
 // ErrNotFound for an unknown id. Safe to retry.
-func (s *Turns) SaveState(ctx context.Context, in models.SaveStateInput) error {
+func (s *Turns) SaveState(ctx context.Context, in wire.SaveStateInput) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		p, err := lockParticipant(tx, in.ParticipantID)
 		if err != nil {
@@ -293,7 +294,7 @@ func (s *People) RemoveParticipantIf(ctx context.Context, r models.Removal) erro
 
 // removeParticipant removes a participant whose row is locked.
 func removeParticipant(tx *gorm.DB, p models.Participant, r models.Removal) error {
-	p.RemovedAt, p.Status = &r.Now, models.StatusWithdrawn
+	p.RemovedAt, p.Status = &r.Now, wire.StatusWithdrawn
 	p.TakenOverBy, p.TakenOverAt, p.TakenOverUntil = "", nil, nil
 	if err := saveParticipant(tx, &p, r.Now); err != nil {
 		return err
@@ -319,8 +320,8 @@ type ending struct {
 // callOff cancels what is ready and unsent.
 func callOff(tx *gorm.DB, e ending) error {
 	err := tx.Model(&models.Outbox{}).
-		Where("participant_id = ? AND status = ? AND kind <> ? AND id <> ?", e.participantID, models.OutboxReady, models.KindNotice, e.except).
-		UpdateColumns(map[string]any{"status": models.OutboxCanceled, "error_code": e.reason, "updated_at": e.at}).Error
+		Where("participant_id = ? AND status = ? AND kind <> ? AND id <> ?", e.participantID, wire.OutboxReady, models.KindNotice, e.except).
+		UpdateColumns(map[string]any{"status": wire.OutboxCanceled, "error_code": e.reason, "updated_at": e.at}).Error
 	if err != nil {
 		return err
 	}

@@ -8,14 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestEnroll(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		p := w.enrolled()
-		require.Equal(t, models.StatusActive, p.Status)
-		require.Equal(t, models.ModeIntake, p.Mode)
-		require.Equal(t, models.ChannelSMS, p.Channel)
+		require.Equal(t, wire.StatusActive, p.Status)
+		require.Equal(t, wire.ModeIntake, p.Mode)
+		require.Equal(t, wire.ChannelSMS, p.Channel)
 		read, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, p, read)
@@ -84,7 +85,7 @@ func TestParticipantsPages(t *testing.T) {
 		for i := range 5 {
 			p := person(fmt.Sprintf("p%d", i), fmt.Sprintf("+1555000000%d", i))
 			if i == 3 {
-				p.Status = models.StatusPaused
+				p.Status = wire.StatusPaused
 			}
 			_, err := w.People.Enroll(w.ctx, p, "operator")
 			require.NoError(t, err)
@@ -98,8 +99,8 @@ func TestParticipantsPages(t *testing.T) {
 			{"all", models.ParticipantQuery{}, []string{"p0", "p2", "p3", "p4"}},
 			{"first page", models.ParticipantQuery{Limit: 2}, []string{"p0", "p2"}},
 			{"next page", models.ParticipantQuery{Limit: 2, After: "p2"}, []string{"p3", "p4"}},
-			{"by status", models.ParticipantQuery{Status: models.StatusPaused}, []string{"p3"}},
-			{"removed are not withdrawn ones", models.ParticipantQuery{Status: models.StatusWithdrawn}, nil},
+			{"by status", models.ParticipantQuery{Status: wire.StatusPaused}, []string{"p3"}},
+			{"removed are not withdrawn ones", models.ParticipantQuery{Status: wire.StatusWithdrawn}, nil},
 		}
 		for _, tt := range tests {
 			rows, err := w.People.Participants(w.ctx, tt.in)
@@ -126,17 +127,17 @@ func TestUpdateParticipant(t *testing.T) {
 		notices []models.NoticeKind
 	}{
 		{"nothing", models.ParticipantPatch{}, "", notices()},
-		{"equal values", models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: ptr("Ada Quill")}, Status: ptr(models.StatusActive)}, "", notices()},
+		{"equal values", models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: ptr("Ada Quill")}, Status: ptr(wire.StatusActive)}, "", notices()},
 		{"name", models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: ptr("Grace")}}, "name", notices()},
 		{"several", models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Gender: ptr("man"), Ethnicity: ptr("x"), Background: ptr("y")}, Locale: ptr("de-DE")}, "gender,ethnicity,background,locale", notices()},
 		{"name to empty", models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: ptr("")}}, "name", notices()},
 		{"zone", models.ParticipantPatch{Timezone: ptr("Europe/Paris")}, "timezone", notices(models.NoticeUpdate)},
 		{"assumed zone confirmed", models.ParticipantPatch{Timezone: ptr("America/New_York")}, "timezone", notices(models.NoticeUpdate)},
-		{"paused", models.ParticipantPatch{Status: ptr(models.StatusPaused)}, "status", notices(models.NoticePause)},
-		{"completed", models.ParticipantPatch{Status: ptr(models.StatusCompleted)}, "status", notices(models.NoticeUpdate)},
-		{"opted out", models.ParticipantPatch{Status: ptr(models.StatusOptedOut)}, "status", notices(models.NoticeUpdate)},
-		{"paused and zone", models.ParticipantPatch{Status: ptr(models.StatusPaused), Timezone: ptr("Europe/Paris")}, "timezone,status", notices(models.NoticePause, models.NoticeUpdate)},
-		{"completed and zone", models.ParticipantPatch{Status: ptr(models.StatusCompleted), Timezone: ptr("Europe/Paris")}, "timezone,status", notices(models.NoticeUpdate)},
+		{"paused", models.ParticipantPatch{Status: ptr(wire.StatusPaused)}, "status", notices(models.NoticePause)},
+		{"completed", models.ParticipantPatch{Status: ptr(wire.StatusCompleted)}, "status", notices(models.NoticeUpdate)},
+		{"opted out", models.ParticipantPatch{Status: ptr(wire.StatusOptedOut)}, "status", notices(models.NoticeUpdate)},
+		{"paused and zone", models.ParticipantPatch{Status: ptr(wire.StatusPaused), Timezone: ptr("Europe/Paris")}, "timezone,status", notices(models.NoticePause, models.NoticeUpdate)},
+		{"completed and zone", models.ParticipantPatch{Status: ptr(wire.StatusCompleted), Timezone: ptr("Europe/Paris")}, "timezone,status", notices(models.NoticeUpdate)},
 		{"tester with debug", models.ParticipantPatch{Tester: ptr(true), Debug: ptr(true)}, "tester,debug", notices()},
 	}
 	for _, tt := range tests {
@@ -165,10 +166,10 @@ func TestUpdateParticipant(t *testing.T) {
 func TestUpdateParticipantAudit(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		patch := models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: ptr("Grace")}, Status: ptr(models.StatusPaused)}
+		patch := models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: ptr("Grace")}, Status: ptr(wire.StatusPaused)}
 		_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: patch, Actor: "eve", Now: at(5)})
 		require.NoError(t, err)
-		_, err = w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: ptr(models.StatusActive)}, Actor: "eve", Now: at(6)})
+		_, err = w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: ptr(wire.StatusActive)}, Actor: "eve", Now: at(6)})
 		require.NoError(t, err)
 		require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticePause, models.NoticeResume}, w.noticeKinds())
 		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE actor = 'eve' AND detail = 'name,status'"))
@@ -226,7 +227,7 @@ func TestUpdateParticipantAtOnce(t *testing.T) {
 func TestRemoveParticipant(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		reply := w.turn(1, models.TurnPlan{Kind: models.TurnReply}, 1)
+		reply := w.turn(1, wire.TurnPlan{Kind: wire.TurnReply}, 1)
 		plan := promptPlan("2026-03-02")
 		prompt := w.turn(2, plan, 2)
 		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(3)))
@@ -242,11 +243,11 @@ func TestRemoveParticipant(t *testing.T) {
 		}
 		tc, err := w.Turns.TurnContext(w.ctx, "p1-t1", 10)
 		require.NoError(t, err, "the worker still finds the row")
-		require.Equal(t, models.StatusWithdrawn, tc.Participant.Status)
+		require.Equal(t, wire.StatusWithdrawn, tc.Participant.Status)
 		require.Equal(t, int64(2), tc.Participant.Version)
 		for _, id := range []string{reply, prompt} {
 			status, code := w.outbox(id)
-			require.Equal(t, models.OutboxCanceled, status)
+			require.Equal(t, wire.OutboxCanceled, status)
 			require.Equal(t, "removed", code)
 		}
 		require.Equal(t, models.PromptFailed, w.promptState(plan.PromptID))

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestPast(t *testing.T) {
@@ -18,34 +19,34 @@ func TestPast(t *testing.T) {
 		w.enrolled()
 		past, err := w.Turns.Past(w.ctx, "p1")
 		require.NoError(t, err)
-		require.Equal(t, models.Past{}, past)
+		require.Equal(t, wire.Past{}, past)
 
 		answered, kept := w.inbound("SM1", 1, "one"), w.inbound("SM2", 2, "two")
 		begun, unread := w.inbound("SM3", 3, "three"), w.inbound("SM4", 4, "four")
 		untold := w.inbound("SM5", 5, "five")
 		require.NoError(t, w.Notices.NoticesDelivered(w.ctx, []int64{answered.NoticeID, kept.NoticeID, begun.NoticeID, unread.NoticeID}, at(6)))
-		for n, plan := range []models.TurnPlan{replyPlan, {Kind: models.TurnMessage}, replyPlan} {
+		for n, plan := range []wire.TurnPlan{replyPlan, {Kind: wire.TurnMessage}, replyPlan} {
 			id := []int64{answered.Inbound.ID, kept.Inbound.ID, begun.Inbound.ID}[n]
 			_, err := w.Turns.BeginTurn(w.ctx, begin(n+1, plan, id))
 			require.NoError(t, err)
 		}
 		_, err = w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t1", ParticipantID: "p1", Outcome: "step", At: at(6)})
 		require.NoError(t, err)
-		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Now: at(6),
-			Schedules: []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: "08:00"}, {ID: "sch-2", Type: models.ScheduleRandom, From: "09:00", To: "10:00", Zone: "UTC"}},
-			Missed:    []models.MissedPrompt{{ScheduleID: "sch-1", Slot: models.Slot{Date: "2026-03-01", TargetAt: at(1)}, Reason: "late"}, {ScheduleID: "sch-1", Slot: models.Slot{Date: "2026-03-02", TargetAt: at(1)}, Reason: "late"}}}))
+		require.NoError(t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: "p1", Mode: wire.ModeIntake, Now: at(6),
+			Schedules: []wire.Schedule{{ID: "sch-1", Type: wire.ScheduleFixed, At: "08:00"}, {ID: "sch-2", Type: wire.ScheduleRandom, From: "09:00", To: "10:00", Zone: "UTC"}},
+			Missed:    []wire.MissedPrompt{{ScheduleID: "sch-1", Slot: wire.Slot{Date: "2026-03-01", TargetAt: at(1)}, Reason: "late"}, {ScheduleID: "sch-1", Slot: wire.Slot{Date: "2026-03-02", TargetAt: at(1)}, Reason: "late"}}}))
 
 		past, err = w.Turns.Past(w.ctx, "p1")
 		require.NoError(t, err)
-		require.Equal(t, models.Past{
+		require.Equal(t, wire.Past{
 			Turns: 3, LastSeq: untold.Inbound.Seq - 1,
-			Waiting: []models.InboxItem{
+			Waiting: []wire.InboxItem{
 				{MessageID: begun.Inbound.ID, Seq: begun.Inbound.Seq, ReceivedAt: at(3)},
 				{MessageID: unread.Inbound.ID, Seq: unread.Inbound.Seq, ReceivedAt: at(4)},
 			},
-			Schedules: []models.Schedule{
-				{ID: "sch-1", Type: models.ScheduleFixed, At: "08:00", LastDate: "2026-03-02"},
-				{ID: "sch-2", Type: models.ScheduleRandom, From: "09:00", To: "10:00", Zone: "UTC"},
+			Schedules: []wire.Schedule{
+				{ID: "sch-1", Type: wire.ScheduleFixed, At: "08:00", LastDate: "2026-03-02"},
+				{ID: "sch-2", Type: wire.ScheduleRandom, From: "09:00", To: "10:00", Zone: "UTC"},
 			},
 		}, past)
 	})
@@ -56,8 +57,8 @@ func TestPast(t *testing.T) {
 func TestPastKnowsTheLastPrompt(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Now: at(6),
-			Schedules: []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: "08:00"}}}))
+		require.NoError(t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: "p1", Mode: wire.ModeIntake, Now: at(6),
+			Schedules: []wire.Schedule{{ID: "sch-1", Type: wire.ScheduleFixed, At: "08:00"}}}))
 		for day, sent := range []time.Time{at(1), at(3), {}} {
 			row := models.Prompt{
 				ID: fmt.Sprintf("p1-sch-1-%d", day), ParticipantID: "p1", ScheduleID: "sch-1",
@@ -70,7 +71,7 @@ func TestPastKnowsTheLastPrompt(t *testing.T) {
 		}
 		past, err := w.Turns.Past(w.ctx, "p1")
 		require.NoError(t, err)
-		require.Equal(t, []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: "08:00", LastDate: "2026-03-03", LastAt: at(3)}}, past.Schedules)
+		require.Equal(t, []wire.Schedule{{ID: "sch-1", Type: wire.ScheduleFixed, At: "08:00", LastDate: "2026-03-03", LastAt: at(3)}}, past.Schedules)
 	})
 }
 
@@ -89,13 +90,13 @@ func TestPastKnowsTheGreeting(t *testing.T) {
 		require.True(t, read.SignedUp)
 
 		for _, step := range []struct {
-			kind models.TurnKind
+			kind wire.TurnKind
 			want time.Time
-		}{{models.TurnHelp, greeting}, {models.TurnOperator, greeting}, {models.TurnReply, time.Time{}}} {
+		}{{wire.TurnHelp, greeting}, {wire.TurnOperator, greeting}, {wire.TurnReply, time.Time{}}} {
 			past, err := w.Turns.Past(w.ctx, "p1")
 			require.NoError(t, err)
 			require.Equal(t, greeting, past.GreetingAt, "before the turn %s", step.kind)
-			_, err = w.Turns.BeginTurn(w.ctx, begin(past.Turns+1, models.TurnPlan{Kind: step.kind}))
+			_, err = w.Turns.BeginTurn(w.ctx, begin(past.Turns+1, wire.TurnPlan{Kind: step.kind}))
 			require.NoError(t, err)
 			past, err = w.Turns.Past(w.ctx, "p1")
 			require.NoError(t, err)
@@ -142,7 +143,7 @@ func TestTextsThatEndTheWorkflow(t *testing.T) {
 				require.Equal(t, n > 2, begun.Stuck, "run %d", n)
 			}
 		}
-		open, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionStuck})
+		open, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: wire.AttentionStuck})
 		require.NoError(t, err)
 		require.Len(t, open, 1)
 		require.Equal(t, "p1-t3", open[0].Ref)

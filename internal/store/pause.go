@@ -9,12 +9,13 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // ExpirePause resumes a participant whose pause has come to its end; texts that
 // wait are answered as when an operator resumes without a choice. Where the end
 // has been put off it returns the new one, and zero otherwise. Safe to retry.
-func (s *People) ExpirePause(ctx context.Context, in models.PauseEnd) (until time.Time, err error) {
+func (s *People) ExpirePause(ctx context.Context, in wire.PauseEnd) (until time.Time, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		until = time.Time{}
 		p, err := lockParticipant(tx, in.ParticipantID)
@@ -42,7 +43,7 @@ func (s *People) ExpirePause(ctx context.Context, in models.PauseEnd) (until tim
 // left empty.
 func (s *People) EndingPauses(ctx context.Context, q models.AgendaQuery) ([]models.Participant, error) {
 	find := s.db.Reader(database.AllowUnreadable(ctx)).
-		Where("removed_at IS NULL AND status = ? AND paused_until >= ? AND paused_until < ?", models.StatusPaused, instant(q.From), instant(q.Until))
+		Where("removed_at IS NULL AND status = ? AND paused_until >= ? AND paused_until < ?", wire.StatusPaused, instant(q.From), instant(q.Until))
 	if q.ParticipantID != "" {
 		find = find.Where("id = ?", q.ParticipantID)
 	}
@@ -59,7 +60,7 @@ func (s *People) EndingPauses(ctx context.Context, q models.AgendaQuery) ([]mode
 // endPause resumes a participant whose row is locked.
 func endPause(tx *gorm.DB, old models.Participant, now time.Time) error {
 	p, changed := old, []string{"status", "paused_until"}
-	p.Status, p.PausedUntil = models.StatusActive, nil
+	p.Status, p.PausedUntil = wire.StatusActive, nil
 	by := models.ParticipantUpdate{ID: p.ID, Actor: byExpiry, Now: now}
 	waiting, err := waitingFor(tx, old, p, by)
 	if err != nil {

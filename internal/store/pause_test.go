@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // pausedUntil pauses p1 until a minute; a negative one takes the end away.
 func (w *world) pausedUntil(now, end int) error {
 	w.t.Helper()
-	paused, until := models.StatusPaused, at(end)
+	paused, until := wire.StatusPaused, at(end)
 	if end < 0 {
 		until = time.Time{}
 	}
@@ -24,7 +25,7 @@ func (w *world) pausedUntil(now, end int) error {
 // pauseEnds tries to end the pause of p1, and returns when it is to end instead.
 func (w *world) pauseEnds(minute int) time.Time {
 	w.t.Helper()
-	until, err := w.People.ExpirePause(w.ctx, models.PauseEnd{ParticipantID: "p1", Now: at(minute)})
+	until, err := w.People.ExpirePause(w.ctx, wire.PauseEnd{ParticipantID: "p1", Now: at(minute)})
 	require.NoError(w.t, err)
 	return until
 }
@@ -55,7 +56,7 @@ func TestPauseExpires(t *testing.T) {
 		require.Zero(t, w.pauseEnds(91), "a retry finds it done")
 		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
-		require.Equal(t, models.StatusActive, p.Status)
+		require.Equal(t, wire.StatusActive, p.Status)
 		require.Nil(t, p.PausedUntil)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM notices WHERE kind = 'resume' AND ref = 'answer'"))
 		require.Equal(t, "expiry", w.text("SELECT actor FROM audit WHERE action = 'update' AND detail = 'status,paused_until' ORDER BY id DESC LIMIT 1"))
@@ -69,9 +70,9 @@ func TestPauseEndGoesWithThePause(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		require.NoError(t, w.pausedUntil(1, 60))
-		require.NoError(t, w.set(models.StatusActive, "", 2))
+		require.NoError(t, w.set(wire.StatusActive, "", 2))
 		require.Zero(t, w.pauseEnds(61))
-		require.NoError(t, w.set(models.StatusPaused, "", 3))
+		require.NoError(t, w.set(wire.StatusPaused, "", 3))
 		require.Zero(t, w.pauseEnds(61))
 		require.Equal(t, "paused", w.text("SELECT status FROM participants WHERE id = 'p1'"))
 

@@ -14,6 +14,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // heardAt is when a person last wrote, or enrolled; index participants_heard has it.
@@ -89,7 +90,7 @@ func (s *People) conditionOf(f models.PeopleFilter) (condition string, args []an
 	add(f.Unreachable, "participants.unreachable_at IS NOT NULL")
 	add(!f.HeardUntil.IsZero(), heardAt+" <= ?", instant(f.HeardUntil))
 	add(!f.DueFrom.IsZero(), "participants.status = ? AND participants.id IN (SELECT participant_id FROM schedules WHERE next_at >= ? AND next_at < ?)",
-		models.StatusActive, instant(f.DueFrom), instant(f.DueUntil))
+		wire.StatusActive, instant(f.DueFrom), instant(f.DueUntil))
 	add(f.Phone != "", "participants.phone_index = ?", s.db.Index(f.Phone))
 	return condition, args
 }

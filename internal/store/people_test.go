@@ -15,6 +15,7 @@ import (
 	"coachline/internal/sample"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // listed is a person of a test's list; instants are minutes after the start, 0 is
@@ -24,7 +25,7 @@ type listed struct {
 	heard        int
 	next         []int
 	sent, answer int
-	status       models.Status
+	status       wire.Status
 }
 
 // list stores people as they are after some days.
@@ -43,11 +44,11 @@ func (w *world) list(people ...listed) {
 
 func storeListed(tx *gorm.DB, w *world, i int, l listed) error {
 	p := person(l.id, fmt.Sprintf("+1202555%04d", i))
-	p.Name, p.Status, p.Mode, p.Channel, p.LastChannel = l.name, l.status, models.ModeFeedback, models.ChannelSMS, models.ChannelSMS
+	p.Name, p.Status, p.Mode, p.Channel, p.LastChannel = l.name, l.status, wire.ModeFeedback, wire.ChannelSMS, wire.ChannelSMS
 	p.PhoneIndex = w.Database().Index(p.Phone)
 	p.CreatedAt, p.UpdatedAt, p.Version, p.NextSeq = start, start, 1, 1
 	if p.Status == "" {
-		p.Status = models.StatusActive
+		p.Status = wire.StatusActive
 	}
 	if l.heard != 0 {
 		heard := at(l.heard)
@@ -58,7 +59,7 @@ func storeListed(tx *gorm.DB, w *world, i int, l listed) error {
 	}
 	for n, minutes := range l.next {
 		next := at(minutes)
-		if err := tx.Create(&models.ScheduleRow{ParticipantID: p.ID, ID: fmt.Sprint("s", n), Type: models.ScheduleFixed, At: "08:00", Zone: "UTC", NextAt: &next, UpdatedAt: start}).Error; err != nil {
+		if err := tx.Create(&models.ScheduleRow{ParticipantID: p.ID, ID: fmt.Sprint("s", n), Type: wire.ScheduleFixed, At: "08:00", Zone: "UTC", NextAt: &next, UpdatedAt: start}).Error; err != nil {
 			return err
 		}
 	}
@@ -97,7 +98,7 @@ var fivePeople = []listed{
 	{id: "p2", name: "berta", heard: 10, next: []int{200}},
 	{id: "p3", name: "Çelik", heard: 30},
 	{id: "p4", name: "", next: []int{90}},
-	{id: "p5", name: "Adam", heard: 30, next: []int{95}, status: models.StatusPaused},
+	{id: "p5", name: "Adam", heard: 30, next: []int{95}, status: wire.StatusPaused},
 }
 
 func TestPeopleAreOrderedAcrossPages(t *testing.T) {
@@ -127,9 +128,9 @@ func TestPeopleAreOrderedAcrossPages(t *testing.T) {
 func TestPeopleAreFiltered(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.list(fivePeople...)
-		_, err := w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p3", Kind: models.AttentionSend, RaisedAt: at(1)})
+		_, err := w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p3", Kind: wire.AttentionSend, RaisedAt: at(1)})
 		require.NoError(t, err)
-		_, err = w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p2", Kind: models.AttentionFlood, RaisedAt: at(1)})
+		_, err = w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p2", Kind: wire.AttentionFlood, RaisedAt: at(1)})
 		require.NoError(t, err)
 		w.raw(func(db *sql.DB) {
 			for _, statement := range []string{
@@ -148,10 +149,10 @@ func TestPeopleAreFiltered(t *testing.T) {
 			filter models.PeopleFilter
 			want   []string
 		}{
-			{"status", models.PeopleFilter{Status: models.StatusPaused}, []string{"p5"}},
-			{"attention", models.PeopleFilter{Attention: []models.Attention{models.AttentionSend}}, []string{"p3"}},
-			{"attention of two kinds", models.PeopleFilter{Attention: []models.Attention{models.AttentionFlood, models.AttentionSend}}, []string{"p3", "p2"}},
-			{"other attention", models.PeopleFilter{Attention: []models.Attention{models.AttentionCrisis}}, nil},
+			{"status", models.PeopleFilter{Status: wire.StatusPaused}, []string{"p5"}},
+			{"attention", models.PeopleFilter{Attention: []wire.Attention{wire.AttentionSend}}, []string{"p3"}},
+			{"attention of two kinds", models.PeopleFilter{Attention: []wire.Attention{wire.AttentionFlood, wire.AttentionSend}}, []string{"p3", "p2"}},
+			{"other attention", models.PeopleFilter{Attention: []wire.Attention{wire.AttentionCrisis}}, nil},
 			{"taken over", models.PeopleFilter{TakenOver: true}, []string{"p5", "p4"}},
 			{"taken over by one", models.PeopleFilter{TakenOverBy: "user:kim"}, []string{"p5"}},
 			{"taken over by another", models.PeopleFilter{TakenOver: true, TakenOverBy: "user:lee"}, nil},
@@ -162,7 +163,7 @@ func TestPeopleAreFiltered(t *testing.T) {
 			{"phone", models.PeopleFilter{Phone: "+12025550002"}, []string{"p3"}},
 			{"name", models.PeopleFilter{Name: "ADA"}, []string{"p1", "p5"}},
 			{"name beyond ASCII", models.PeopleFilter{Name: "çel"}, []string{"p3"}},
-			{"name and status", models.PeopleFilter{Name: "ada", Status: models.StatusActive}, []string{"p1"}},
+			{"name and status", models.PeopleFilter{Name: "ada", Status: wire.StatusActive}, []string{"p1"}},
 		} {
 			require.Equal(t, tt.want, w.people(models.PeopleQuery{PeopleFilter: tt.filter, Limit: 2}), tt.name)
 		}
@@ -190,14 +191,14 @@ func TestPeopleShowTheirPrompts(t *testing.T) {
 func TestTodayCountsWhomTheListsShow(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.list(fivePeople...)
-		_, err := w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p3", Kind: models.AttentionCrisis, RaisedAt: at(1)})
+		_, err := w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p3", Kind: wire.AttentionCrisis, RaisedAt: at(1)})
 		require.NoError(t, err)
 		today, err := w.Reports.Today(w.ctx, at(60), at(30))
 		require.NoError(t, err)
 		require.Equal(t, 5, today.People)
 		require.Equal(t, 3, today.Silent)
-		require.Equal(t, 1, today.Attention[models.AttentionCrisis])
-		require.Zero(t, today.Attention[models.AttentionSend])
+		require.Equal(t, 1, today.Attention[wire.AttentionCrisis])
+		require.Zero(t, today.Attention[wire.AttentionSend])
 		require.Len(t, today.Hours, 24)
 		require.Equal(t, at(60), today.Hours[0].From.UTC())
 		var perHour []int
@@ -318,11 +319,11 @@ func BenchmarkPeople(b *testing.B) {
 				return err
 			}},
 			{"crises", func() error {
-				_, err := s.Attention.OpenAttention(b.Context(), models.AttentionQuery{Kind: models.AttentionCrisis, Limit: 50})
+				_, err := s.Attention.OpenAttention(b.Context(), models.AttentionQuery{Kind: wire.AttentionCrisis, Limit: 50})
 				return err
 			}},
 			{"attention", func() error {
-				kinds := models.PeopleFilter{Attention: []models.Attention{models.AttentionCrisis, models.AttentionSend}}
+				kinds := models.PeopleFilter{Attention: []wire.Attention{wire.AttentionCrisis, wire.AttentionSend}}
 				_, err := s.People.List(b.Context(), models.PeopleQuery{PeopleFilter: kinds, Limit: 50, Now: now})
 				return err
 			}},

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // changePhone gives a locked participant, whose new number is set in p, the
@@ -23,9 +24,9 @@ func (s *People) changePhone(tx *gorm.DB, old models.Participant, p *models.Part
 		return err
 	}
 	if entry.Action == models.ConsentOptOut {
-		if p.Status == models.StatusActive || p.Status == models.StatusPaused {
-			p.Status = models.StatusOptedOut
-			if err := endCoaching(tx, ending{participantID: p.ID, reason: string(models.StatusOptedOut), at: instant(u.Now)}); err != nil {
+		if p.Status == wire.StatusActive || p.Status == wire.StatusPaused {
+			p.Status = wire.StatusOptedOut
+			if err := endCoaching(tx, ending{participantID: p.ID, reason: string(wire.StatusOptedOut), at: instant(u.Now)}); err != nil {
 				return err
 			}
 		}
@@ -46,7 +47,7 @@ func keepFormerPhone(tx *gorm.DB, old models.Participant, u models.ParticipantUp
 		return err
 	}
 	return tx.Model(&models.Outbox{}).
-		Where("participant_id = ? AND former_phone_id = 0 AND attempted_at IS NOT NULL AND status <> ?", old.ID, models.OutboxReady).
+		Where("participant_id = ? AND former_phone_id = 0 AND attempted_at IS NOT NULL AND status <> ?", old.ID, wire.OutboxReady).
 		UpdateColumn("former_phone_id", former.ID).Error
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const newPhone = "+12025550143"
@@ -35,10 +36,10 @@ func TestChangePhone(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		before := w.enrolled()
 		w.inbound("SM1", 1, "hello")
-		ready := w.turn(1, models.TurnPlan{Kind: models.TurnReply}, 2)
+		ready := w.turn(1, wire.TurnPlan{Kind: wire.TurnReply}, 2)
 		p, err := w.changePhone(newPhone, 3)
 		require.NoError(t, err)
-		require.Equal(t, []any{newPhone, before.Version + 1, models.StatusActive}, []any{p.Phone, p.Version, p.Status})
+		require.Equal(t, []any{newPhone, before.Version + 1, wire.StatusActive}, []any{p.Phone, p.Version, p.Status})
 		require.Equal(t, "phone_number", w.text("SELECT detail FROM audit WHERE action = 'update'"))
 		require.NotContains(t, w.dump(), "5558675310")
 		require.NotContains(t, w.dump(), "2025550143")
@@ -63,7 +64,7 @@ func TestChangePhone(t *testing.T) {
 
 // An opt-out belongs to the person and to the number.
 func TestChangePhoneKeepsConsent(t *testing.T) {
-	status := func(w *world, id string) models.Status {
+	status := func(w *world, id string) wire.Status {
 		p, err := w.People.Participant(w.ctx, id)
 		require.NoError(w.t, err)
 		return p.Status
@@ -74,32 +75,32 @@ func TestChangePhoneKeepsConsent(t *testing.T) {
 			w.from(phone, "SM1", "STOP", 1)
 			p, err := w.changePhone(newPhone, 2)
 			require.NoError(t, err)
-			require.Equal(t, models.StatusOptedOut, p.Status)
+			require.Equal(t, wire.StatusOptedOut, p.Status)
 			require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(3)))
 			for i, number := range []string{newPhone, phone} {
 				again, err := w.People.Enroll(w.ctx, person(fmt.Sprintf("p%d", i+2), number), "operator")
 				require.NoError(t, err)
-				require.Equal(t, models.StatusOptedOut, again.Status, number)
+				require.Equal(t, wire.StatusOptedOut, again.Status, number)
 			}
 			w.from(newPhone, "SM2", "START", 4)
-			require.Equal(t, models.StatusActive, status(w, "p2"))
-			require.Equal(t, models.StatusOptedOut, status(w, "p3"), "START is of its own number")
+			require.Equal(t, wire.StatusActive, status(w, "p2"))
+			require.Equal(t, wire.StatusOptedOut, status(w, "p3"), "START is of its own number")
 		})
 	})
 	t.Run("the number opted out", func(t *testing.T) {
 		onBoth(t, func(t *testing.T, w *world) {
 			w.enrolled()
 			w.from(newPhone, "SM1", "STOP", 1)
-			ready := w.turn(1, models.TurnPlan{Kind: models.TurnReply}, 2)
+			ready := w.turn(1, wire.TurnPlan{Kind: wire.TurnReply}, 2)
 			p, err := w.changePhone(newPhone, 3)
 			require.NoError(t, err)
-			require.Equal(t, models.StatusOptedOut, p.Status)
+			require.Equal(t, wire.StatusOptedOut, p.Status)
 			require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeUpdate}, w.noticeKinds())
 			got, code := w.outbox(ready)
-			require.Equal(t, []any{models.OutboxCanceled, "opted_out"}, []any{got, code})
+			require.Equal(t, []any{wire.OutboxCanceled, "opted_out"}, []any{got, code})
 			w.from(newPhone, "SM2", "START", 4)
-			require.Equal(t, models.StatusActive, status(w, "p1"))
-			row := w.turn(2, models.TurnPlan{Kind: models.TurnReply}, 5)
+			require.Equal(t, wire.StatusActive, status(w, "p1"))
+			row := w.turn(2, wire.TurnPlan{Kind: wire.TurnReply}, 5)
 			w.sent(row, 6)
 		})
 	})
@@ -110,8 +111,8 @@ func TestChangePhoneKeepsConsent(t *testing.T) {
 			w.from(phone, "SM2", "START", 2)
 			p, err := w.changePhone(newPhone, 3)
 			require.NoError(t, err)
-			require.Equal(t, models.StatusActive, p.Status)
-			w.sent(w.turn(1, models.TurnPlan{Kind: models.TurnReply}, 4), 5)
+			require.Equal(t, wire.StatusActive, p.Status)
+			w.sent(w.turn(1, wire.TurnPlan{Kind: wire.TurnReply}, 4), 5)
 		})
 	})
 }
@@ -121,13 +122,13 @@ func TestChangePhoneKeepsConsent(t *testing.T) {
 func TestChangePhoneWithSendsUnderWay(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		taken := w.turn(1, models.TurnPlan{Kind: models.TurnReply}, 1)
+		taken := w.turn(1, wire.TurnPlan{Kind: wire.TurnReply}, 1)
 		w.sent(taken, 2)
-		blocked := w.turn(2, models.TurnPlan{Kind: models.TurnReply}, 2)
+		blocked := w.turn(2, wire.TurnPlan{Kind: wire.TurnReply}, 2)
 		w.sent(blocked, 3)
-		lost := w.turn(3, models.TurnPlan{Kind: models.TurnReply}, 3)
+		lost := w.turn(3, wire.TurnPlan{Kind: wire.TurnReply}, 3)
 		require.Equal(t, phone, w.post(lost, 4).To)
-		claimed := w.turn(4, models.TurnPlan{Kind: models.TurnReply}, 4)
+		claimed := w.turn(4, wire.TurnPlan{Kind: wire.TurnReply}, 4)
 		before, err := w.Outbox.ClaimSend(w.ctx, claimed, at(5))
 		require.NoError(t, err)
 		_, err = w.changePhone(newPhone, 5)
@@ -150,8 +151,8 @@ func TestChangePhoneWithSendsUnderWay(t *testing.T) {
 		require.Equal(t, []any{newPhone, true}, []any{claim.To, claim.Resumed})
 
 		for id, report := range map[string]models.StatusCallback{
-			taken:   {Status: models.OutboxUndelivered, ErrorCode: "30005", Class: models.CarrierBadNumber},
-			blocked: {Status: models.OutboxFailed, ErrorCode: "21610", Class: models.CarrierConsent},
+			taken:   {Status: wire.OutboxUndelivered, ErrorCode: "30005", Class: models.CarrierBadNumber},
+			blocked: {Status: wire.OutboxFailed, ErrorCode: "21610", Class: models.CarrierConsent},
 		} {
 			report.OutboxID, report.At = id, at(10)
 			for range 2 {
@@ -163,10 +164,10 @@ func TestChangePhoneWithSendsUnderWay(t *testing.T) {
 		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Nil(t, p.UnreachableAt)
-		require.Equal(t, models.StatusActive, p.Status)
+		require.Equal(t, wire.StatusActive, p.Status)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM consents WHERE method = 'carrier_error'"))
 		next, err := w.People.Enroll(w.ctx, person("p2", phone), "operator")
 		require.NoError(t, err)
-		require.Equal(t, models.StatusOptedOut, next.Status, "the carrier blocks the old number")
+		require.Equal(t, wire.StatusOptedOut, next.Status, "the carrier blocks the old number")
 	})
 }

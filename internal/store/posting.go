@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // StartPost repeats the send check for a claimed row and notes the instant from
@@ -29,7 +30,7 @@ func (s *Outbox) StartPost(ctx context.Context, claim models.SendClaim, now time
 		if row, p, err = lockOutbox(tx, claim.Outbox.ID); err != nil {
 			return err
 		}
-		if row.Status != models.OutboxSending {
+		if row.Status != wire.OutboxSending {
 			return nil
 		}
 		if row.ClaimToken != claim.Outbox.ClaimToken {
@@ -57,7 +58,7 @@ func (s *Outbox) StartPost(ctx context.Context, claim models.SendClaim, now time
 			return err
 		}
 		row.UpdatedAt = now
-		return saveOutbox(tx, &row, models.OutboxSending)
+		return saveOutbox(tx, &row, wire.OutboxSending)
 	})
 	if err != nil {
 		return models.Outbox{}, fmt.Errorf("starting to post: %w", err)
@@ -89,7 +90,7 @@ func (s *Outbox) startUsual(ctx context.Context, claim models.SendClaim, now tim
 	var started bool
 	err := s.db.WriteOne(ctx, func(rows *gorm.DB) error {
 		res := rows.Exec(startPost, now, database.Instant(now), row.SentFrom, now,
-			row.ID, models.OutboxSending, row.ClaimToken, row.ParticipantID, claim.Version)
+			row.ID, wire.OutboxSending, row.ClaimToken, row.ParticipantID, claim.Version)
 		started = res.RowsAffected > 0
 		return res.Error
 	})
@@ -117,7 +118,7 @@ func checksParticipantOnly(row models.Outbox) bool {
 // an unknown row.
 func (s *Outbox) ReleaseSend(ctx context.Context, ref models.ClaimRef, now time.Time) error {
 	return s.changeClaimed(ctx, ref, now, func(row *models.Outbox) {
-		row.Status, row.AttemptedAt, row.MissingSince = models.OutboxReady, nil, nil
+		row.Status, row.AttemptedAt, row.MissingSince = wire.OutboxReady, nil, nil
 		if row.UnknownPosts == 0 {
 			row.UnsettledSince = nil
 		}
@@ -128,7 +129,7 @@ func (s *Outbox) ReleaseSend(ctx context.Context, ref models.ClaimRef, now time.
 // for.
 func (s *Outbox) PostponeSend(ctx context.Context, ref models.ClaimRef, now time.Time) error {
 	return s.changeClaimed(ctx, ref, now, func(row *models.Outbox) {
-		row.Status, row.AttemptedAt, row.MissingSince = models.OutboxReady, nil, nil
+		row.Status, row.AttemptedAt, row.MissingSince = wire.OutboxReady, nil, nil
 		row.LateTries++
 		if row.UnknownPosts == 0 {
 			row.UnsettledSince = nil
@@ -140,7 +141,7 @@ func (s *Outbox) PostponeSend(ctx context.Context, ref models.ClaimRef, now time
 // have, and counts the post. It is otherwise as ReleaseSend.
 func (s *Outbox) ReleaseMissing(ctx context.Context, ref models.ClaimRef, now time.Time) error {
 	return s.changeClaimed(ctx, ref, now, func(row *models.Outbox) {
-		row.Status, row.AttemptedAt, row.MissingSince = models.OutboxReady, nil, nil
+		row.Status, row.AttemptedAt, row.MissingSince = wire.OutboxReady, nil, nil
 		row.UnknownPosts++
 	})
 }
@@ -160,7 +161,7 @@ func (s *Outbox) NoteMissing(ctx context.Context, ref models.ClaimRef, listed ti
 // now leaves the instant of the last change.
 func (s *Outbox) changeClaimed(ctx context.Context, ref models.ClaimRef, now time.Time, change func(row *models.Outbox)) error {
 	return s.changeOutbox(ctx, ref.OutboxID, func(_ *gorm.DB, row *models.Outbox, _ models.Participant) (bool, error) {
-		if row.Status != models.OutboxSending {
+		if row.Status != wire.OutboxSending {
 			return false, nil
 		}
 		if row.ClaimToken != ref.Token {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // What an older claim asks for changes nothing: a row belongs to its newest one.
@@ -22,10 +23,10 @@ func TestOlderClaimChangesNothing(t *testing.T) {
 		"missing":  func(w *world, old models.SendClaim) error { return w.Outbox.ReleaseMissing(w.ctx, old.Ref(), at(9)) },
 		"note":     func(w *world, old models.SendClaim) error { return w.Outbox.NoteMissing(w.ctx, old.Ref(), at(9)) },
 		"accept": func(w *world, old models.SendClaim) error {
-			return w.Outbox.RecordAccepted(w.ctx, old.Ref(), models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, at(9))
+			return w.Outbox.RecordAccepted(w.ctx, old.Ref(), models.Receipt{ProviderSID: "SM1", Status: wire.OutboxQueued}, at(9))
 		},
 		"fail": func(w *world, old models.SendClaim) error {
-			return w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: old.Outbox.ID, Token: old.Outbox.ClaimToken, Status: models.OutboxFailed, Now: at(9)})
+			return w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: old.Outbox.ID, Token: old.Outbox.ClaimToken, Status: wire.OutboxFailed, Now: at(9)})
 		},
 	}
 	for name, ask := range requests {
@@ -42,7 +43,7 @@ func TestOlderClaimChangesNothing(t *testing.T) {
 				after, err := w.Outbox.Row(w.ctx, id)
 				require.NoError(t, err)
 				require.Equal(t, before, after)
-				require.Equal(t, models.OutboxSending, after.Status)
+				require.Equal(t, wire.OutboxSending, after.Status)
 			})
 		})
 	}
@@ -53,25 +54,25 @@ func TestOlderClaimChangesNothing(t *testing.T) {
 func TestStartPostRepeatsTheSendCheck(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		kind   models.TurnKind
+		kind   wire.TurnKind
 		happen func(w *world)
 		code   string // empty: it may be written
 	}{
-		{"nothing", models.TurnReply, func(*world) {}, ""},
-		{"a change of no account", models.TurnReply, func(w *world) { w.setStatus(models.StatusActive) }, ""},
-		{"STOP", models.TurnReply, func(w *world) { w.stops(5) }, "opted_out"},
-		{"STOP before HELP is answered", models.TurnHelp, func(w *world) { w.stops(5) }, "opted_out"},
-		{"STOP before an operator's message", models.TurnOperator, func(w *world) { w.stops(5) }, "opted_out"},
-		{"paused", models.TurnReply, func(w *world) { w.setStatus(models.StatusPaused) }, "paused"},
-		{"removed", models.TurnReply, func(w *world) { require.NoError(w.t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(5))) }, "removed"},
-		{"answered", models.TurnReminder, func(w *world) { w.inbound("SM1", 5, "done") }, "answered"},
+		{"nothing", wire.TurnReply, func(*world) {}, ""},
+		{"a change of no account", wire.TurnReply, func(w *world) { w.setStatus(wire.StatusActive) }, ""},
+		{"STOP", wire.TurnReply, func(w *world) { w.stops(5) }, "opted_out"},
+		{"STOP before HELP is answered", wire.TurnHelp, func(w *world) { w.stops(5) }, "opted_out"},
+		{"STOP before an operator's message", wire.TurnOperator, func(w *world) { w.stops(5) }, "opted_out"},
+		{"paused", wire.TurnReply, func(w *world) { w.setStatus(wire.StatusPaused) }, "paused"},
+		{"removed", wire.TurnReply, func(w *world) { require.NoError(w.t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(5))) }, "removed"},
+		{"answered", wire.TurnReminder, func(w *world) { w.inbound("SM1", 5, "done") }, "answered"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {
 				w.enrolled()
 				pending := promptPlan("2026-03-01")
 				w.sent(w.turn(1, pending, 0), 0)
-				id := w.turn(2, models.TurnPlan{Kind: tt.kind, PromptID: pending.PromptID}, 1)
+				id := w.turn(2, wire.TurnPlan{Kind: tt.kind, PromptID: pending.PromptID}, 1)
 				claim, err := w.Outbox.ClaimSend(w.ctx, id, at(2))
 				require.NoError(t, err)
 				require.True(t, claim.Post)
@@ -80,11 +81,11 @@ func TestStartPostRepeatsTheSendCheck(t *testing.T) {
 					row, err := w.Outbox.StartPost(w.ctx, claim, at(6))
 					require.NoError(t, err)
 					if tt.code == "" {
-						require.Equal(t, models.OutboxSending, row.Status)
+						require.Equal(t, wire.OutboxSending, row.Status)
 						require.Equal(t, at(6), row.AttemptedAt.UTC())
 						continue
 					}
-					require.Equal(t, []any{models.OutboxCanceled, tt.code}, []any{row.Status, row.ErrorCode})
+					require.Equal(t, []any{wire.OutboxCanceled, tt.code}, []any{row.Status, row.ErrorCode})
 				}
 				kept, err := w.Outbox.Row(w.ctx, id)
 				require.NoError(t, err)
@@ -105,11 +106,11 @@ func TestStartPostAfterAReport(t *testing.T) {
 		second, err := w.Outbox.ClaimSend(w.ctx, id, at(4))
 		require.NoError(t, err)
 		require.True(t, second.Post && !second.Resumed)
-		_, err = w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM1", Status: models.OutboxSent, At: at(4)})
+		_, err = w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM1", Status: wire.OutboxSent, At: at(4)})
 		require.NoError(t, err)
 		row, err := w.Outbox.StartPost(w.ctx, second, at(5))
 		require.NoError(t, err)
-		require.Equal(t, models.OutboxSent, row.Status)
+		require.Equal(t, wire.OutboxSent, row.Status)
 	})
 }
 
@@ -155,26 +156,26 @@ func TestUnsettledSince(t *testing.T) {
 func TestReplyIsNotSentAfterANewerOne(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		kind  models.TurnKind
-		newer models.TurnKind
+		kind  wire.TurnKind
+		newer wire.TurnKind
 		post  func(w *world, newer string) // what became of the newer text
 		code  string
 	}{
-		{"posted", models.TurnReply, models.TurnReply, func(w *world, newer string) { w.post(newer, 6) }, "newer_reply"},
-		{"taken", models.TurnReply, models.TurnReply, func(w *world, newer string) { w.sent(newer, 6) }, "newer_reply"},
-		{"greeting", models.TurnGreeting, models.TurnReply, func(w *world, newer string) { w.sent(newer, 6) }, "newer_reply"},
-		{"only written", models.TurnReply, models.TurnReply, func(*world, string) {}, ""},
-		{"a prompt", models.TurnReply, models.TurnPrompt, func(w *world, newer string) { w.sent(newer, 6) }, ""},
-		{"an operator's message", models.TurnOperator, models.TurnReply, func(w *world, newer string) { w.sent(newer, 6) }, ""},
+		{"posted", wire.TurnReply, wire.TurnReply, func(w *world, newer string) { w.post(newer, 6) }, "newer_reply"},
+		{"taken", wire.TurnReply, wire.TurnReply, func(w *world, newer string) { w.sent(newer, 6) }, "newer_reply"},
+		{"greeting", wire.TurnGreeting, wire.TurnReply, func(w *world, newer string) { w.sent(newer, 6) }, "newer_reply"},
+		{"only written", wire.TurnReply, wire.TurnReply, func(*world, string) {}, ""},
+		{"a prompt", wire.TurnReply, wire.TurnPrompt, func(w *world, newer string) { w.sent(newer, 6) }, ""},
+		{"an operator's message", wire.TurnOperator, wire.TurnReply, func(w *world, newer string) { w.sent(newer, 6) }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {
 				w.enrolled()
-				plan := models.TurnPlan{Kind: tt.newer}
-				if tt.newer == models.TurnPrompt {
+				plan := wire.TurnPlan{Kind: tt.newer}
+				if tt.newer == wire.TurnPrompt {
 					plan = promptPlan("2026-03-02")
 				}
-				old := w.turn(1, models.TurnPlan{Kind: tt.kind}, 1)
+				old := w.turn(1, wire.TurnPlan{Kind: tt.kind}, 1)
 				claim := w.post(old, 2)
 				newer := w.turn(2, plan, 5)
 				tt.post(w, newer)
@@ -187,7 +188,7 @@ func TestReplyIsNotSentAfterANewerOne(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, tt.code == "", again.Post)
 				if tt.code != "" {
-					require.Equal(t, []any{models.OutboxCanceled, tt.code}, []any{again.Outbox.Status, again.Outbox.ErrorCode})
+					require.Equal(t, []any{wire.OutboxCanceled, tt.code}, []any{again.Outbox.Status, again.Outbox.ErrorCode})
 				}
 				tc, err := w.Turns.TurnContext(w.ctx, "p1-t2", 10)
 				require.NoError(t, err)
@@ -211,6 +212,6 @@ func TestNewerReplyBetweenClaimAndPost(t *testing.T) {
 		w.sent(w.turn(2, replyPlan, 5), 6)
 		row, err := w.Outbox.StartPost(w.ctx, claim, at(7))
 		require.NoError(t, err)
-		require.Equal(t, []any{models.OutboxCanceled, "newer_reply"}, []any{row.Status, row.ErrorCode})
+		require.Equal(t, []any{wire.OutboxCanceled, "newer_reply"}, []any{row.Status, row.ErrorCode})
 	})
 }

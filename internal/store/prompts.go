@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // answerPrompts records a participant's text as the answer to every prompt
@@ -19,7 +20,7 @@ const awaitsAnswer = "prompts.participant_id = ? AND prompts.state IN (?, ?)"
 
 // planPrompt records that a turn writes a prompt. again says that there is
 // nothing to write any more: it was sent, or recorded as missed.
-func planPrompt(tx *gorm.DB, participantID string, plan models.TurnPlan) (again bool, err error) {
+func planPrompt(tx *gorm.DB, participantID string, plan wire.TurnPlan) (again bool, err error) {
 	row := models.Prompt{
 		ID:            plan.PromptID,
 		ParticipantID: participantID,

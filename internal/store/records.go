@@ -8,6 +8,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // mostTurns bounds a page.
@@ -28,7 +29,7 @@ func (s *Records) Turns(ctx context.Context, q models.TurnQuery) ([]models.TurnT
 		if err := checkEnrolled(tx, q.ParticipantID); err != nil {
 			return err
 		}
-		find := tx.Where("participant_id = ? AND kind <> ?", q.ParticipantID, models.TurnSubagent)
+		find := tx.Where("participant_id = ? AND kind <> ?", q.ParticipantID, wire.TurnSubagent)
 		if q.Before > 0 {
 			find = find.Where("number < ?", q.Before)
 		}
@@ -83,7 +84,7 @@ func recordOf(tx *gorm.DB, turns []models.Turn) (models.TurnRecord, error) {
 		if err := addParts(tx, &one); err != nil {
 			return models.TurnRecord{}, err
 		}
-		if sum.Turn.Kind == models.TurnSubagent {
+		if sum.Turn.Kind == wire.TurnSubagent {
 			subagents = append(subagents, one)
 		} else {
 			own = &one
@@ -134,7 +135,7 @@ func checkEnrolled(tx *gorm.DB, participantID string) error {
 	return err
 }
 
-func participantChannel(tx *gorm.DB, participantID string) (models.Channel, error) {
+func participantChannel(tx *gorm.DB, participantID string) (wire.Channel, error) {
 	var row models.Participant
 	err := tx.Select("channel").Where("id = ? AND removed_at IS NULL", participantID).Take(&row).Error
 	return row.Channel, err

@@ -11,6 +11,7 @@ import (
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // archiveWorld is an archive beside a store with two people: ann, who texts, and ben.
@@ -39,7 +40,7 @@ func newArchiveWorld(t *testing.T, url string) *archiveWorld {
 	stages := rows.Memory
 	w := &archiveWorld{Records: past, rows: rows, stages: stages, t: t, ctx: t.Context()}
 	for id, number := range map[string]string{"ann": phone, "ben": "+15550000002"} {
-		_, err := rows.People.Enroll(w.ctx, models.Participant{ID: id, Phone: number, Timezone: "UTC", Status: models.StatusActive, EnrolledAt: start}, "operator")
+		_, err := rows.People.Enroll(w.ctx, models.Participant{ID: id, Phone: number, Timezone: "UTC", Status: wire.StatusActive, EnrolledAt: start}, "operator")
 		require.NoError(t, err)
 	}
 	return w
@@ -61,8 +62,8 @@ func (w *archiveWorld) says(body string, minutes int, intent models.Intent) int6
 func (w *archiveWorld) turn(id string, n int, inbound []int64, traces ...models.StepTrace) string {
 	w.t.Helper()
 	turn := models.TurnID(id, n)
-	_, err := w.rows.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{
-		ParticipantID: id, TurnID: turn, Number: n, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: inbound, Now: at(n),
+	_, err := w.rows.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{
+		ParticipantID: id, TurnID: turn, Number: n, Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnReply}, InboundIDs: inbound, Now: at(n),
 	})
 	require.NoError(w.t, err)
 	for i, trace := range traces {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const rest = 30 * time.Minute
@@ -28,8 +29,8 @@ func turnNumber(turn string) int {
 // answer.
 func (w *world) finished(person, turn string, after time.Duration) {
 	w.t.Helper()
-	_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{
-		ParticipantID: person, TurnID: turn, Number: turnNumber(turn), Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply}, Now: start,
+	_, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{
+		ParticipantID: person, TurnID: turn, Number: turnNumber(turn), Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnReply}, Now: start,
 	})
 	require.NoError(w.t, err)
 	for range 2 {

@@ -7,11 +7,12 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // readRestore collects it; nothing for a participant without an earlier run.
-func readRestore(tx *gorm.DB, p models.Participant) (models.Past, error) {
-	var out models.Past
+func readRestore(tx *gorm.DB, p models.Participant) (wire.Past, error) {
+	var out wire.Past
 	var err error
 	if out.Turns, err = countTurns(tx, p.ID); err != nil {
 		return out, err
@@ -39,7 +40,7 @@ func greetingAt(tx *gorm.DB, p models.Participant) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	var begun int64
-	err := tx.Model(&models.Turn{}).Where("participant_id = ? AND kind IN ?", p.ID, []models.TurnKind{models.TurnGreeting, models.TurnReply}).
+	err := tx.Model(&models.Turn{}).Where("participant_id = ? AND kind IN ?", p.ID, []wire.TurnKind{wire.TurnGreeting, wire.TurnReply}).
 		Limit(1).Count(&begun).Error
 	if err != nil || begun > 0 {
 		return time.Time{}, err
@@ -69,11 +70,11 @@ func lastNotice(tx *gorm.DB, p models.Participant) (int64, error) {
 // waitingTexts returns the texts that no turn has brought to an end. A turn that only
 // keeps texts has none: no answer was due. A reply that was refused because a newer one
 // had gone out has not ended its turn.
-func waitingTexts(tx *gorm.DB, participantID string, upTo int64) ([]models.InboxItem, error) {
+func waitingTexts(tx *gorm.DB, participantID string, upTo int64) ([]wire.InboxItem, error) {
 	settled := tx.Model(&models.Message{}).Select("1").
 		Joins("LEFT JOIN turns ON turns.id = messages.turn_id").
 		Where("messages.participant_id = inbound.participant_id AND messages.key = 'in-' || inbound.id").
-		Where("messages.turn_id = '' OR turns.outcome <> '' OR turns.kind = ?", models.TurnMessage).
+		Where("messages.turn_id = '' OR turns.outcome <> '' OR turns.kind = ?", wire.TurnMessage).
 		Where("NOT (inbound.resume_notice_id = ? AND "+replyRefused+")", returned)
 	var rows []models.Inbound
 	err := tx.Select("id", "seq", "received_at", "channel").
@@ -82,7 +83,7 @@ func waitingTexts(tx *gorm.DB, participantID string, upTo int64) ([]models.Inbox
 	return itemsOf(rows), err
 }
 
-func restoreSchedules(tx *gorm.DB, participantID string) ([]models.Schedule, error) {
+func restoreSchedules(tx *gorm.DB, participantID string) ([]wire.Schedule, error) {
 	var rows []models.ScheduleRow
 	if err := tx.Where("participant_id = ?", participantID).Order("id").Find(&rows).Error; err != nil {
 		return nil, err
@@ -97,13 +98,13 @@ func restoreSchedules(tx *gorm.DB, participantID string) ([]models.Schedule, err
 	for _, row := range last {
 		had[row.ScheduleID] = row.LocalDate
 	}
-	var out []models.Schedule
+	var out []wire.Schedule
 	for _, row := range rows {
 		sent, err := lastPromptAt(tx, participantID, row.ID)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, models.Schedule{
+		out = append(out, wire.Schedule{
 			ID: row.ID, Type: row.Type, At: row.At, From: row.FromTime, To: row.ToTime, Zone: row.Zone, LastDate: had[row.ID], LastAt: sent,
 		})
 	}

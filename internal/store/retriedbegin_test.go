@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // TestRetriedBeginningSkipsAgain begins a turn twice that has nothing to say: the
@@ -14,21 +15,21 @@ func TestRetriedBeginningSkipsAgain(t *testing.T) {
 	takeOver := func(w *world) { require.NoError(w.t, w.taken(1, "user:ada")) }
 	hold := func(w *world) { w.hold(0, 60) }
 	optOut := func(w *world) {
-		status := models.StatusOptedOut
+		status := wire.StatusOptedOut
 		_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Actor: "user:kim", Patch: models.ParticipantPatch{Status: &status}, Now: at(1)})
 		require.NoError(w.t, err)
 	}
 	prompt := promptPlan("2026-03-02")
 	for _, tt := range []struct {
 		name    string
-		plan    models.TurnPlan
+		plan    wire.TurnPlan
 		arrange func(w *world)
 		texts   int
 	}{
 		{"taken over, prompt", prompt, takeOver, 0},
 		{"taken over, one text", replyPlan, takeOver, 1},
 		{"taken over, two texts", replyPlan, takeOver, 2},
-		{"taken over, greeting", models.TurnPlan{Kind: models.TurnGreeting}, takeOver, 0},
+		{"taken over, greeting", wire.TurnPlan{Kind: wire.TurnGreeting}, takeOver, 0},
 		{"held, prompt", prompt, hold, 0},
 		{"opted out, prompt", prompt, optOut, 0},
 		{"opted out, one text", replyPlan, optOut, 1},
@@ -90,9 +91,9 @@ func TestRetriedBeginningOfSaidTurn(t *testing.T) {
 		w.enrolled()
 		id := w.inbound("SM1", 0, "hello").Inbound.ID
 		turn, _ := w.begun(1, replyPlan, id)
-		said := w.saidTurn(turn, models.TurnReply)
+		said := w.saidTurn(turn, wire.TurnReply)
 		_, goesOn := w.begun(1, replyPlan, id)
 		require.True(t, goesOn)
-		require.Equal(t, said.OutboxIDs, w.saidTurn(turn, models.TurnReply).OutboxIDs)
+		require.Equal(t, said.OutboxIDs, w.saidTurn(turn, wire.TurnReply).OutboxIDs)
 	})
 }

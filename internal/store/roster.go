@@ -7,6 +7,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // validate refuses a new row that lacks what every row has, with a
@@ -55,16 +56,16 @@ func setDefaults(p *models.Participant) {
 		p.GreetingAt = &at
 	}
 	if p.Status == "" {
-		p.Status = models.StatusActive
+		p.Status = wire.StatusActive
 	}
 	if p.Mode == "" {
-		p.Mode = models.ModeIntake
+		p.Mode = wire.ModeIntake
 	}
 	if p.StudyID == "" {
 		p.StudyID = models.DefaultStudy
 	}
 	p.Channel = p.Channel.Name()
-	p.RemovedAt, p.NextSeq, p.Version, p.LastChannel = nil, 1, 1, models.ChannelSMS
+	p.RemovedAt, p.NextSeq, p.Version, p.LastChannel = nil, 1, 1, wire.ChannelSMS
 }
 
 func clearUnreachable(p *models.Participant) []string {
@@ -125,13 +126,13 @@ func applyPatch(p models.Participant, patch models.ParticipantPatch) (models.Par
 // setPauseEnd sets when a pause ends by itself. A pause that begins has the end
 // that the patch gives or none, one that goes on keeps its end where the patch
 // gives none.
-func setPauseEnd(p *models.Participant, before models.Status, until *time.Time) error {
-	isPaused := p.Status == models.StatusPaused
+func setPauseEnd(p *models.Participant, before wire.Status, until *time.Time) error {
+	isPaused := p.Status == wire.StatusPaused
 	if until != nil && !until.IsZero() && !isPaused {
 		return models.BadField("paused_until", "only for a participant who is paused or becomes so")
 	}
 	switch {
-	case !isPaused, until != nil && until.IsZero(), until == nil && before != models.StatusPaused:
+	case !isPaused, until != nil && until.IsZero(), until == nil && before != wire.StatusPaused:
 		p.PausedUntil = nil
 	case until != nil:
 		at := until.UTC().Truncate(time.Second)
@@ -168,18 +169,18 @@ func changedFields(p models.Participant, names []string) map[string]string {
 // once.
 func noticesOf(old, p models.Participant) []models.NoticeKind {
 	var kinds []models.NoticeKind
-	paused := old.Status == models.StatusPaused && p.Status == models.StatusPaused
+	paused := old.Status == wire.StatusPaused && p.Status == wire.StatusPaused
 	if paused && formatPauseEnd(old) != formatPauseEnd(p) {
 		kinds = append(kinds, models.NoticePause)
 	}
 	update := old.Timezone != p.Timezone || old.ZoneAssumed != p.ZoneAssumed
 	if old.Status != p.Status {
 		switch p.Status {
-		case models.StatusPaused:
+		case wire.StatusPaused:
 			kinds = append(kinds, models.NoticePause)
-		case models.StatusActive:
+		case wire.StatusActive:
 			kinds = append(kinds, models.NoticeResume)
-		case models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut:
+		case wire.StatusCompleted, wire.StatusWithdrawn, wire.StatusOptedOut:
 			update = true
 		}
 	}

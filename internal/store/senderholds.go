@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -145,11 +146,11 @@ func (s *Outbox) liftSenderHold(tx *gorm.DB, row models.Outbox) error {
 	}
 	find := tx.Where("sender IN (?, ?) AND refused_at < ?", s.senderKey(cmp.Or(row.SentFrom, s.senderName)), s.account, database.Instant(*row.AttemptedAt))
 	switch row.Status {
-	case models.OutboxReady, models.OutboxSending, models.OutboxUnknown, models.OutboxUndelivered, models.OutboxFailed, models.OutboxCanceled:
+	case wire.OutboxReady, wire.OutboxSending, wire.OutboxUnknown, wire.OutboxUndelivered, wire.OutboxFailed, wire.OutboxCanceled:
 		return nil
-	case models.OutboxAccepted, models.OutboxQueued, models.OutboxSent:
+	case wire.OutboxAccepted, wire.OutboxQueued, wire.OutboxSent:
 		find = find.Where("reported = ? OR class = ?", false, models.CarrierWindow)
-	case models.OutboxDelivered, models.OutboxRead:
+	case wire.OutboxDelivered, wire.OutboxRead:
 	}
 	res := find.Delete(&models.SenderHold{})
 	if res.Error != nil || res.RowsAffected == 0 {

@@ -15,6 +15,7 @@ import (
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // holdBegin is nine in the morning at the carrier's: 17:00 UTC.
@@ -56,23 +57,23 @@ func (w *holdWorld) open(sender string) *store.Store {
 }
 
 // queue writes a text of ann's that has not been claimed.
-func (w *holdWorld) queue(kind models.TurnKind, minutes int) string {
+func (w *holdWorld) queue(kind wire.TurnKind, minutes int) string {
 	w.t.Helper()
 	return w.end(kind, minutes, false).OutboxIDs[0]
 }
 
-func (w *holdWorld) end(kind models.TurnKind, minutes int, claim bool) models.EndedTurn {
+func (w *holdWorld) end(kind wire.TurnKind, minutes int, claim bool) models.EndedTurn {
 	w.t.Helper()
 	w.n++
 	turn := models.TurnID("ann", w.n)
-	plan := models.TurnPlan{Kind: kind}
-	if kind == models.TurnPrompt {
+	plan := wire.TurnPlan{Kind: kind}
+	if kind == wire.TurnPrompt {
 		plan.PromptID, plan.ScheduleID, plan.Slot.Date = turn, "s1", fmt.Sprintf("2026-03-%02d", w.n)
 	}
-	_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: w.n, Mode: models.ModeIntake, Plan: plan, Now: holdAt(minutes)})
+	_, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: w.n, Mode: wire.ModeIntake, Plan: plan, Now: holdAt(minutes)})
 	require.NoError(w.t, err)
 	out, err := w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "step", Claim: claim, At: holdAt(minutes),
-		Outbox: []models.Outbox{{ID: models.OutboxID(turn, 1), Part: 1, Kind: kind.Entry(), PromptID: plan.PromptID, Body: "hello"}}})
+		Outbox: []models.Outbox{{ID: models.OutboxID(turn, 1), Part: 1, Kind: models.EntryOf(kind), PromptID: plan.PromptID, Body: "hello"}}})
 	require.NoError(w.t, err)
 	return out
 }
@@ -89,7 +90,7 @@ func (w *holdWorld) queueOf(id string) string {
 	w.t.Helper()
 	w.n++
 	turn := models.TurnID(id, w.n)
-	_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: id, TurnID: turn, Number: w.n, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply}, Now: holdAt(0)})
+	_, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: id, TurnID: turn, Number: w.n, Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnReply}, Now: holdAt(0)})
 	require.NoError(w.t, err)
 	out, err := w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: id, Outcome: "step", At: holdAt(0),
 		Outbox: []models.Outbox{{ID: models.OutboxID(turn, 1), Part: 1, Kind: models.KindReply, Body: "hello"}}})
@@ -111,7 +112,7 @@ func (w *holdWorld) claimFrom(id, number string, minutes int) models.SendClaim {
 	if claim.Post && !claim.Resumed {
 		row, err := w.Outbox.StartPost(w.ctx, claim, holdAt(minutes))
 		require.NoError(w.t, err)
-		require.Equal(w.t, models.OutboxSending, row.Status)
+		require.Equal(w.t, wire.OutboxSending, row.Status)
 	}
 	return claim
 }
@@ -173,7 +174,7 @@ func TestEachClass(t *testing.T) {
 			w := &holdWorld{Store: s, t: t, ctx: t.Context()}
 			_, err = w.People.Enroll(w.ctx, models.Participant{ID: "ann", Phone: phone, Timezone: "UTC", EnrolledAt: holdBegin}, "operator")
 			require.NoError(t, err)
-			w.refused(w.queue(models.TurnReply, 0), tt.class, tt.code, 0)
+			w.refused(w.queue(wire.TurnReply, 0), tt.class, tt.code, 0)
 			held, ok := w.brake()
 			require.Equal(t, !tt.until.IsZero(), ok)
 			require.Equal(t, tt.until, held.UntilAt.UTC())
@@ -183,13 +184,13 @@ func TestEachClass(t *testing.T) {
 
 func TestBrake(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
-		first, second := w.queue(models.TurnReply, 0), w.queue(models.TurnPrompt, 0)
+		first, second := w.queue(wire.TurnReply, 0), w.queue(wire.TurnPrompt, 0)
 		w.refused(first, models.CarrierRegistration, "30034", 0)
 		require.Equal(w.t, 5*time.Minute, w.claim(second, 1).Wait, "an operator's release is seen")
 		require.Equal(w.t, time.Minute, w.claim(second, 9).Wait)
-		for _, kind := range []models.TurnKind{models.TurnReply, models.TurnFeedbackQuestion, models.TurnNotice, models.TurnHelp} {
+		for _, kind := range []wire.TurnKind{wire.TurnReply, wire.TurnFeedbackQuestion, wire.TurnNotice, wire.TurnHelp} {
 			got := w.end(kind, 2, true).First
-			require.Equal(w.t, models.OutboxReady, got.Outbox.Status, kind)
+			require.Equal(w.t, wire.OutboxReady, got.Outbox.Status, kind)
 			require.False(w.t, got.Post)
 			require.Positive(w.t, got.Wait)
 		}
@@ -202,7 +203,7 @@ func TestBrake(t *testing.T) {
 		require.Equal(w.t, 5*time.Minute, w.claim(first, 12).Wait)
 
 		require.True(w.t, w.claim(first, 21).Post)
-		require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(first), models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, holdAt(21)))
+		require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(first), models.Receipt{ProviderSID: "SM1", Status: wire.OutboxQueued}, holdAt(21)))
 		_, held := w.brake()
 		require.False(w.t, held, "the carrier takes texts again")
 		require.True(w.t, w.claim(second, 22).Post)
@@ -215,27 +216,27 @@ func TestBrake(t *testing.T) {
 
 func TestBrakeByReport(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
-		report := func(id string, status models.OutboxStatus, class models.CarrierClass, code string, minutes int) {
+		report := func(id string, status wire.OutboxStatus, class models.CarrierClass, code string, minutes int) {
 			found, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM-" + id, Status: status, Class: class, ErrorCode: code, At: holdAt(minutes)})
 			require.NoError(w.t, err)
 			require.True(w.t, found)
 		}
 		take := func(id string, minutes int) {
 			require.True(w.t, w.claim(id, minutes).Post)
-			require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxQueued}, holdAt(minutes)))
+			require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: wire.OutboxQueued}, holdAt(minutes)))
 		}
-		ids := []string{w.queue(models.TurnReply, 0), w.queue(models.TurnReply, 0), w.queue(models.TurnReply, 0)}
+		ids := []string{w.queue(wire.TurnReply, 0), w.queue(wire.TurnReply, 0), w.queue(wire.TurnReply, 0)}
 		take(ids[0], 0)
 		take(ids[1], 1)
-		report(ids[0], models.OutboxUndelivered, models.CarrierRegistration, "30034", 2)
-		report(ids[1], models.OutboxDelivered, "", "", 3)
+		report(ids[0], wire.OutboxUndelivered, models.CarrierRegistration, "30034", 2)
+		report(ids[1], wire.OutboxDelivered, "", "", 3)
 		held, _ := w.brake()
 		require.True(w.t, held.Reported, "what was posted before the refusal proves nothing")
 
 		take(ids[2], 12)
 		_, ok := w.brake()
 		require.True(w.t, ok, "nor does it that the carrier takes a text")
-		report(ids[2], models.OutboxDelivered, "", "", 13)
+		report(ids[2], wire.OutboxDelivered, "", "", 13)
 		_, ok = w.brake()
 		require.False(w.t, ok)
 	})
@@ -243,10 +244,10 @@ func TestBrakeByReport(t *testing.T) {
 
 func TestProbesAtOnce(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
-		w.refused(w.queue(models.TurnReply, 0), models.CarrierAccount, "20003", 0)
+		w.refused(w.queue(wire.TurnReply, 0), models.CarrierAccount, "20003", 0)
 		var ids []string
 		for range 6 {
-			ids = append(ids, w.queue(models.TurnReply, 1))
+			ids = append(ids, w.queue(wire.TurnReply, 1))
 		}
 		type result struct {
 			claim models.SendClaim
@@ -273,7 +274,7 @@ func TestProbesAtOnce(t *testing.T) {
 
 func TestAnotherSenderIsFree(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
-		id := w.queue(models.TurnReply, 0)
+		id := w.queue(wire.TurnReply, 0)
 		w.refused(id, models.CarrierAccount, "21606", 0)
 		claim, err := w.open("+15017122662").Outbox.ClaimSend(w.ctx, id, holdAt(1))
 		require.NoError(w.t, err)
@@ -291,11 +292,11 @@ func TestSenderOfAStudyIsHeldAlone(t *testing.T) {
 		_, err = w.Studies.ChangeStudy(w.ctx, models.StudyUpdate{ID: "sleep", Actor: "user:kim", Now: holdBegin, Patch: models.StudyPatch{State: new(models.StudyRecruiting)}})
 		require.NoError(w.t, err)
 		w.inStudy("bo", "sleep")
-		ours, theirs := w.queue(models.TurnReply, 0), w.queueOf("bo")
+		ours, theirs := w.queue(wire.TurnReply, 0), w.queueOf("bo")
 		w.refused(ours, models.CarrierRegistration, "30034", 0)
 		require.Positive(w.t, w.claim(ours, 1).Wait)
 		require.True(w.t, w.claimFrom(theirs, number, 1).Post, "another sender")
-		_, err = w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: theirs, ProviderSID: "SM1", Status: models.OutboxUndelivered, Class: models.CarrierRegistration, ErrorCode: "30034", At: holdAt(2)})
+		_, err = w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: theirs, ProviderSID: "SM1", Status: wire.OutboxUndelivered, Class: models.CarrierRegistration, ErrorCode: "30034", At: holdAt(2)})
 		require.NoError(w.t, err)
 		held, err := w.Outbox.SenderHolds(w.ctx)
 		require.NoError(w.t, err)
@@ -304,12 +305,12 @@ func TestSenderOfAStudyIsHeldAlone(t *testing.T) {
 		require.Positive(w.t, w.claimFrom(next, number, 3).Wait)
 
 		require.True(w.t, w.claim(ours, 10).Post, "the probe of ours")
-		require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(ours), models.Receipt{ProviderSID: "SM2", Status: models.OutboxQueued}, holdAt(10)))
+		require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(ours), models.Receipt{ProviderSID: "SM2", Status: wire.OutboxQueued}, holdAt(10)))
 		last, ok := w.brake()
 		require.True(w.t, ok)
 		require.Equal(w.t, number, last.Name, "what went well from ours says nothing of theirs")
 
-		third := w.queue(models.TurnReply, 10)
+		third := w.queue(wire.TurnReply, 10)
 		w.refused(third, models.CarrierAccount, "20003", 10)
 		require.Positive(w.t, w.claim(third, 11).Wait)
 		require.Positive(w.t, w.claimFrom(next, number, 19).Wait, "the account is held")
@@ -321,7 +322,7 @@ func TestHintWaitsForItsSender(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
 		in, err := w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM9", From: "+12025550177", To: "+15017122661", Body: crisis, ReceivedAt: holdAt(0)})
 		require.NoError(w.t, err)
-		w.refused(w.queue(models.TurnReply, 0), models.CarrierRegistration, "30034", 0)
+		w.refused(w.queue(wire.TurnReply, 0), models.CarrierRegistration, "30034", 0)
 		claim, err := w.Hints.ClaimHint(w.ctx, in.HintID, holdAt(1))
 		require.NoError(w.t, err)
 		require.False(w.t, claim.Post)
@@ -335,9 +336,9 @@ func TestHintWaitsForItsSender(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
 		fail := func(minutes int) {
-			id := w.queue(models.TurnReply, minutes)
+			id := w.queue(wire.TurnReply, minutes)
 			require.True(w.t, w.claim(id, minutes).Post, "replies are tried")
-			require.NoError(w.t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed,
+			require.NoError(w.t, w.Outbox.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: wire.OutboxFailed,
 				Code: "21614", Class: models.CarrierBadNumber, Now: holdAt(minutes)}))
 		}
 		mark := func() (code string) {
@@ -353,28 +354,28 @@ func TestUnreachable(t *testing.T) {
 		require.NoError(w.t, err)
 		require.Equal(w.t, holdAt(0), p.UnreachableAt.UTC(), "the first refusal counts")
 		require.Equal(w.t, int64(3), p.Version, "the mark and the attention")
-		for _, kind := range []models.TurnKind{models.TurnPrompt, models.TurnReminder, models.TurnFeedbackQuestion, models.TurnFeedbackFollowup} {
+		for _, kind := range []wire.TurnKind{wire.TurnPrompt, wire.TurnReminder, wire.TurnFeedbackQuestion, wire.TurnFeedbackFollowup} {
 			got := w.claim(w.queue(kind, 2), 2).Outbox
-			require.Equal(w.t, models.OutboxCanceled, got.Status, kind)
+			require.Equal(w.t, wire.OutboxCanceled, got.Status, kind)
 			require.Equal(w.t, "unreachable", got.ErrorCode)
 		}
-		require.True(w.t, w.claim(w.queue(models.TurnOperator, 2), 2).Post)
+		require.True(w.t, w.claim(w.queue(wire.TurnOperator, 2), 2).Post)
 		_, held := w.brake()
 		require.False(w.t, held, "one number is no reason to stop the sender")
 
-		sent := w.queue(models.TurnReply, 3)
+		sent := w.queue(wire.TurnReply, 3)
 		require.True(w.t, w.claim(sent, 3).Post)
 		_, err = w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM1", From: phone, Body: "I am here", ReceivedAt: holdAt(4)})
 		require.NoError(w.t, err)
 		require.Empty(w.t, mark(), "who texts can be reached")
-		late := models.StatusCallback{OutboxID: sent, Status: models.OutboxUndelivered, Class: models.CarrierBadNumber, ErrorCode: "30005", At: holdAt(5)}
+		late := models.StatusCallback{OutboxID: sent, Status: wire.OutboxUndelivered, Class: models.CarrierBadNumber, ErrorCode: "30005", At: holdAt(5)}
 		_, err = w.Outbox.AcceptStatus(w.ctx, late)
 		require.NoError(w.t, err)
 		require.Empty(w.t, mark(), "the report is of a text from before")
 
 		fail(6)
 		require.Equal(w.t, "21614", mark())
-		active := models.StatusActive
+		active := wire.StatusActive
 		_, err = w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "ann", Patch: models.ParticipantPatch{Status: &active}, Actor: "operator", Now: holdAt(7)})
 		require.NoError(w.t, err)
 		require.Empty(w.t, mark(), "an operator looked after it")
@@ -383,7 +384,7 @@ func TestUnreachable(t *testing.T) {
 
 func TestPostponedOnce(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
-		id := w.queue(models.TurnReply, 0)
+		id := w.queue(wire.TurnReply, 0)
 		require.Zero(w.t, w.claim(id, 0).Outbox.LateTries)
 		require.NoError(w.t, w.Outbox.PostponeSend(w.ctx, w.ref(id), holdAt(1)))
 		require.NoError(w.t, w.Outbox.PostponeSend(w.ctx, w.ref(id), holdAt(1)), "a retry counts once")

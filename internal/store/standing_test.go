@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // TestStandingIsThatOfTheLock: the end of a turn that waits for a transaction
@@ -22,7 +23,7 @@ func TestStandingIsThatOfTheLock(t *testing.T) {
 		_, err := w.People.Enroll(w.ctx, person("p1", phone), "operator")
 		require.NoError(t, err)
 		turn := models.TurnID("p1", 1)
-		_, err = w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: 1, Mode: models.ModeIntake, Plan: replyPlan, Now: start})
+		_, err = w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: 1, Mode: wire.ModeIntake, Plan: replyPlan, Now: start})
 		require.NoError(t, err)
 		w.raw(func(db *sql.DB) {
 			tx, err := db.BeginTx(w.ctx, nil)
@@ -49,7 +50,7 @@ func TestStandingIsThatOfTheLock(t *testing.T) {
 			out := <-done
 			require.NoError(t, out.err)
 			require.False(t, out.ended.First.Post)
-			require.Equal(t, string(models.StatusOptedOut), out.ended.First.Outbox.ErrorCode)
+			require.Equal(t, string(wire.StatusOptedOut), out.ended.First.Outbox.ErrorCode)
 		})
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // saveState mirrors mode, status (unless the participant was removed or has opted
@@ -12,7 +13,7 @@ import (
 // workflow only follows),
 // schedules, and prompts that were missed. The participant's version rises when
 // mode or status changed. Safe to repeat: it writes absolute values.
-func saveState(tx *gorm.DB, p models.Participant, in models.SaveStateInput) error {
+func saveState(tx *gorm.DB, p models.Participant, in wire.SaveStateInput) error {
 	changed, err := setStanding(tx, &p, in)
 	if err != nil {
 		return err
@@ -34,11 +35,11 @@ func saveState(tx *gorm.DB, p models.Participant, in models.SaveStateInput) erro
 	return saveLeftOut(tx, in)
 }
 
-func setStanding(tx *gorm.DB, p *models.Participant, in models.SaveStateInput) (changed bool, err error) {
+func setStanding(tx *gorm.DB, p *models.Participant, in wire.SaveStateInput) (changed bool, err error) {
 	if in.Mode != "" && in.Mode != p.Mode {
 		p.Mode, changed = in.Mode, true
 	}
-	left := p.RemovedAt != nil || p.Status == models.StatusOptedOut || in.Status == models.StatusOptedOut
+	left := p.RemovedAt != nil || p.Status == wire.StatusOptedOut || in.Status == wire.StatusOptedOut
 	if in.Status == "" || in.Status == p.Status || left {
 		return changed, nil
 	}
@@ -50,7 +51,7 @@ func setStanding(tx *gorm.DB, p *models.Participant, in models.SaveStateInput) (
 }
 
 // isOutdated reports whether a status was committed that the workflow has not applied.
-func isOutdated(tx *gorm.DB, in models.SaveStateInput) (bool, error) {
+func isOutdated(tx *gorm.DB, in wire.SaveStateInput) (bool, error) {
 	if in.Applied == 0 {
 		return false, nil
 	}
@@ -61,7 +62,7 @@ func isOutdated(tx *gorm.DB, in models.SaveStateInput) (bool, error) {
 	return newer > 0, err
 }
 
-func saveSchedules(tx *gorm.DB, p models.Participant, in models.SaveStateInput) error {
+func saveSchedules(tx *gorm.DB, p models.Participant, in wire.SaveStateInput) error {
 	err := tx.Where("participant_id = ?", in.ParticipantID).Delete(&models.ScheduleRow{}).Error
 	if err != nil || len(in.Schedules) == 0 {
 		return err
@@ -78,7 +79,7 @@ func saveSchedules(tx *gorm.DB, p models.Participant, in models.SaveStateInput) 
 			Zone:          sc.Zone,
 			UpdatedAt:     in.Now,
 		}
-		if !sc.Next.SendAt.IsZero() && p.Status == models.StatusActive {
+		if !sc.Next.SendAt.IsZero() && p.Status == wire.StatusActive {
 			row.NextAt = &sc.Next.SendAt
 		}
 		rows = append(rows, row)
@@ -86,7 +87,7 @@ func saveSchedules(tx *gorm.DB, p models.Participant, in models.SaveStateInput) 
 	return tx.Create(&rows).Error
 }
 
-func saveMissed(tx *gorm.DB, in models.SaveStateInput) error {
+func saveMissed(tx *gorm.DB, in wire.SaveStateInput) error {
 	for _, m := range in.Missed {
 		row := models.Prompt{
 			ID:            models.PromptID(in.ParticipantID, m.ScheduleID, m.Slot.Date),
@@ -105,7 +106,7 @@ func saveMissed(tx *gorm.DB, in models.SaveStateInput) error {
 }
 
 // saveLeftOut notes at prompts why they have no more follow-ups.
-func saveLeftOut(tx *gorm.DB, in models.SaveStateInput) error {
+func saveLeftOut(tx *gorm.DB, in wire.SaveStateInput) error {
 	for _, left := range in.LeftOut {
 		err := tx.Model(&models.Prompt{}).Where("id = ? AND participant_id = ?", left.PromptID, in.ParticipantID).
 			UpdateColumn("left_out", left.Reason).Error

@@ -16,6 +16,7 @@ import (
 	"coachline/internal/dbtest"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // statements are what a store sends to its database.
@@ -129,8 +130,8 @@ func (w *world) exchange(n int) {
 	require.NoError(w.t, err)
 	require.NoError(w.t, w.Notices.NoticesDelivered(w.ctx, []int64{accepted.NoticeID}, now))
 	turn := models.TurnID("p1", n)
-	_, _, err = w.Turns.OpenTurn(w.ctx, models.PrepareTurnInput{
-		ParticipantID: "p1", TurnID: turn, Number: n, Mode: models.ModeIntake, Plan: replyPlan, InboundIDs: []int64{accepted.Inbound.ID}, Now: now,
+	_, _, err = w.Turns.OpenTurn(w.ctx, wire.PrepareTurnInput{
+		ParticipantID: "p1", TurnID: turn, Number: n, Mode: wire.ModeIntake, Plan: replyPlan, InboundIDs: []int64{accepted.Inbound.ID}, Now: now,
 	}, 50)
 	require.NoError(w.t, err)
 	_, err = w.Turns.SaveStep(w.ctx, models.Step{TurnID: turn, Number: 1, Text: "Well done.", FinishReason: "stop", Model: "bench", Trace: "{}", CreatedAt: now})
@@ -144,7 +145,7 @@ func (w *world) exchange(n int) {
 	require.True(w.t, ended.First.Post)
 	_, err = w.Outbox.StartPost(w.ctx, ended.First, now)
 	require.NoError(w.t, err)
-	require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, ended.First.Ref(), models.Receipt{ProviderSID: "SMout" + strconv.Itoa(n), Status: models.OutboxQueued}, now))
+	require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, ended.First.Ref(), models.Receipt{ProviderSID: "SMout" + strconv.Itoa(n), Status: wire.OutboxQueued}, now))
 }
 
 // planOf is how SQLite would run a query.

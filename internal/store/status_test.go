@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // permutations calls fn with every order of 0..n-1.
@@ -39,8 +40,8 @@ func TestStatusInAnyOrder(t *testing.T) {
 	w := onSQLite(t)
 	w.enrolled()
 	reports := []models.StatusCallback{
-		{Status: models.OutboxQueued}, {Status: models.OutboxSending}, {Status: models.OutboxSent},
-		{Status: models.OutboxUndelivered, ErrorCode: "30003"},
+		{Status: wire.OutboxQueued}, {Status: wire.OutboxSending}, {Status: wire.OutboxSent},
+		{Status: wire.OutboxUndelivered, ErrorCode: "30003"},
 	}
 	n := 0
 	permutations(len(reports)+1, func(order []int) {
@@ -62,7 +63,7 @@ func TestStatusInAnyOrder(t *testing.T) {
 			}
 		}
 		status, code := w.outbox(id)
-		require.Equal(t, models.OutboxUndelivered, status, order)
+		require.Equal(t, wire.OutboxUndelivered, status, order)
 		require.Equal(t, "30003", code, order)
 		require.Equal(t, models.PromptPending, w.promptState(plan.PromptID), order)
 		profile, err := w.People.Profile(w.ctx, "p1")
@@ -82,28 +83,28 @@ func TestAcceptStatus(t *testing.T) {
 			require.NoError(t, err)
 			return found
 		}
-		require.False(t, report(models.StatusCallback{Status: models.OutboxSent}))
-		require.False(t, report(models.StatusCallback{ProviderSID: "SM404", Status: models.OutboxSent}))
-		require.False(t, report(models.StatusCallback{OutboxID: "p1-t9-p1", ProviderSID: "SM404", Status: models.OutboxSent}))
+		require.False(t, report(models.StatusCallback{Status: wire.OutboxSent}))
+		require.False(t, report(models.StatusCallback{ProviderSID: "SM404", Status: wire.OutboxSent}))
+		require.False(t, report(models.StatusCallback{OutboxID: "p1-t9-p1", ProviderSID: "SM404", Status: wire.OutboxSent}))
 
 		id := w.turn(1, replyPlan, 1)
 		w.sent(id, 2)
-		require.True(t, report(models.StatusCallback{ProviderSID: "SM-" + id, Status: models.OutboxDelivered}), "found by the provider's id")
-		require.True(t, report(models.StatusCallback{OutboxID: id, Status: models.OutboxSent}))
-		require.True(t, report(models.StatusCallback{OutboxID: id, Status: models.OutboxUndelivered, ErrorCode: "30008"}))
+		require.True(t, report(models.StatusCallback{ProviderSID: "SM-" + id, Status: wire.OutboxDelivered}), "found by the provider's id")
+		require.True(t, report(models.StatusCallback{OutboxID: id, Status: wire.OutboxSent}))
+		require.True(t, report(models.StatusCallback{OutboxID: id, Status: wire.OutboxUndelivered, ErrorCode: "30008"}))
 		status, code := w.outbox(id)
-		require.Equal(t, models.OutboxDelivered, status, "of two final ones the first stays")
+		require.Equal(t, wire.OutboxDelivered, status, "of two final ones the first stays")
 		require.Empty(t, code)
-		require.True(t, report(models.StatusCallback{OutboxID: id, Status: models.OutboxRead}))
+		require.True(t, report(models.StatusCallback{OutboxID: id, Status: wire.OutboxRead}))
 		status, _ = w.outbox(id)
-		require.Equal(t, models.OutboxRead, status)
+		require.Equal(t, wire.OutboxRead, status)
 
 		id = w.turn(2, replyPlan, 3)
 		w.sent(id, 4)
 		for _, cb := range []models.StatusCallback{
-			{OutboxID: id, Status: models.OutboxFailed},
-			{OutboxID: id, Status: models.OutboxFailed, ErrorCode: "30007"},
-			{OutboxID: id, Status: models.OutboxFailed},
+			{OutboxID: id, Status: wire.OutboxFailed},
+			{OutboxID: id, Status: wire.OutboxFailed, ErrorCode: "30007"},
+			{OutboxID: id, Status: wire.OutboxFailed},
 		} {
 			require.True(t, report(cb))
 		}
@@ -119,13 +120,13 @@ func TestStatusSettlesLostAttempt(t *testing.T) {
 		w.enrolled()
 		id := w.turn(1, replyPlan, 1)
 		w.post(id, 2)
-		found, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM77", Status: models.OutboxSending, At: at(3)})
+		found, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM77", Status: wire.OutboxSending, At: at(3)})
 		require.NoError(t, err)
 		require.True(t, found)
 		claim, err := w.Outbox.ClaimSend(w.ctx, id, at(4))
 		require.NoError(t, err)
 		require.False(t, claim.Post)
-		require.Equal(t, models.OutboxAccepted, claim.Outbox.Status)
+		require.Equal(t, wire.OutboxAccepted, claim.Outbox.Status)
 		require.Equal(t, "SM77", claim.Outbox.ProviderSID)
 		require.Equal(t, at(3), *claim.Outbox.AcceptedAt)
 	})
@@ -144,12 +145,12 @@ func TestEverythingAtOnce(t *testing.T) {
 			case 0:
 				_, err = w.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", i), From: phone, Body: "x", ReceivedAt: at(3)})
 			case 1:
-				_, err = w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SMx", Status: models.OutboxSent, At: at(4)})
+				_, err = w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SMx", Status: wire.OutboxSent, At: at(4)})
 			case 2:
-				err = w.Outbox.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SMx", Status: models.OutboxQueued}, at(4))
+				err = w.Outbox.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SMx", Status: wire.OutboxQueued}, at(4))
 			case 3:
-				err = w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeFeedback, Now: at(5),
-					Schedules: []models.Schedule{{ID: "s1"}}})
+				err = w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: "p1", Mode: wire.ModeFeedback, Now: at(5),
+					Schedules: []wire.Schedule{{ID: "s1"}}})
 			case 4:
 				_, err = w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Now: at(5),
 					Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Background: ptr(fmt.Sprint(i))}}})
@@ -174,8 +175,8 @@ func TestUnsettledListsWhatTheCarrierNeverFinished(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		var ids []string
-		for n, status := range []models.OutboxStatus{models.OutboxSent, models.OutboxDelivered, models.OutboxQueued, ""} {
-			id := w.turn(n+1, models.TurnPlan{Kind: models.TurnReply}, 10*n)
+		for n, status := range []wire.OutboxStatus{wire.OutboxSent, wire.OutboxDelivered, wire.OutboxQueued, ""} {
+			id := w.turn(n+1, wire.TurnPlan{Kind: wire.TurnReply}, 10*n)
 			ids = append(ids, id)
 			if status == "" {
 				continue // Never posted.
@@ -207,15 +208,15 @@ func TestUnsettledListsWhatTheCarrierNeverFinished(t *testing.T) {
 func TestOnlyTheNewestNoticeWritesAStatus(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		w.setStatus(models.StatusPaused)
+		w.setStatus(wire.StatusPaused)
 		newest := int64(w.count("SELECT max(id) FROM notices"))
-		late := models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeFeedback, Status: models.StatusActive, Applied: newest - 1, Now: at(3)}
+		late := wire.SaveStateInput{ParticipantID: "p1", Mode: wire.ModeFeedback, Status: wire.StatusActive, Applied: newest - 1, Now: at(3)}
 		require.NoError(t, w.Turns.SaveState(w.ctx, late))
-		require.Equal(t, models.StatusPaused, w.status())
+		require.Equal(t, wire.StatusPaused, w.status())
 		require.Equal(t, "FEEDBACK", w.text("SELECT mode FROM participants"), "the mode is the workflow's")
 		w.inbound("SM1", 4, "a message is no change of status")
 		late.Applied = newest
 		require.NoError(t, w.Turns.SaveState(w.ctx, late))
-		require.Equal(t, models.StatusActive, w.status())
+		require.Equal(t, wire.StatusActive, w.status())
 	})
 }

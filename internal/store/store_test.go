@@ -23,6 +23,7 @@ import (
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestMain(m *testing.M) {
@@ -235,10 +236,10 @@ func (w *world) inbound(sid string, minutes int, body string) models.AcceptedInb
 }
 
 // turn begins and finishes turn n of p1, which sends one text.
-func (w *world) turn(n int, plan models.TurnPlan, minutes int) (outboxID string) {
+func (w *world) turn(n int, plan wire.TurnPlan, minutes int) (outboxID string) {
 	w.t.Helper()
 	id := models.TurnID("p1", n)
-	_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: n, Mode: models.ModeIntake, Plan: plan, Now: at(minutes)})
+	_, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: n, Mode: wire.ModeIntake, Plan: plan, Now: at(minutes)})
 	require.NoError(w.t, err)
 	ids, err := w.finish(outcome(id, plan.Kind, plan.PromptID, minutes))
 	require.NoError(w.t, err)
@@ -246,7 +247,7 @@ func (w *world) turn(n int, plan models.TurnPlan, minutes int) (outboxID string)
 	return ids[0]
 }
 
-func outcome(turnID string, kind models.TurnKind, promptID string, minutes int) models.TurnOutcome {
+func outcome(turnID string, kind wire.TurnKind, promptID string, minutes int) models.TurnOutcome {
 	out := models.OutboxID(turnID, 1)
 	return models.TurnOutcome{
 		TurnID: turnID, ParticipantID: "p1", Outcome: "reply", PromptVersion: "v1", At: at(minutes),
@@ -255,10 +256,10 @@ func outcome(turnID string, kind models.TurnKind, promptID string, minutes int) 
 	}
 }
 
-func promptPlan(date string) models.TurnPlan {
-	return models.TurnPlan{
-		Kind: models.TurnPrompt, ScheduleID: "s1", PromptID: models.PromptID("p1", "s1", date),
-		Slot: models.Slot{Date: date, TargetAt: at(10), SendAt: at(0)},
+func promptPlan(date string) wire.TurnPlan {
+	return wire.TurnPlan{
+		Kind: wire.TurnPrompt, ScheduleID: "s1", PromptID: models.PromptID("p1", "s1", date),
+		Slot: wire.Slot{Date: date, TargetAt: at(10), SendAt: at(0)},
 	}
 }
 
@@ -278,17 +279,17 @@ func (w *world) post(outboxID string, minutes int) models.SendClaim {
 	require.True(w.t, claim.Post && !claim.Resumed, "claim: %+v", claim.Outbox)
 	row, err := w.Outbox.StartPost(w.ctx, claim, at(minutes))
 	require.NoError(w.t, err)
-	require.Equal(w.t, models.OutboxSending, row.Status, row.ErrorCode)
+	require.Equal(w.t, wire.OutboxSending, row.Status, row.ErrorCode)
 	return claim
 }
 
 func (w *world) accepted(outboxID string, minutes int) {
 	w.t.Helper()
-	receipt := models.Receipt{ProviderSID: "SM-" + outboxID, Status: models.OutboxQueued}
+	receipt := models.Receipt{ProviderSID: "SM-" + outboxID, Status: wire.OutboxQueued}
 	require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(outboxID), receipt, at(minutes)))
 }
 
-func (w *world) outbox(id string) (status models.OutboxStatus, code string) {
+func (w *world) outbox(id string) (status wire.OutboxStatus, code string) {
 	w.t.Helper()
 	claim, err := w.Outbox.ClaimSend(w.ctx, id, at(999))
 	require.NoError(w.t, err)

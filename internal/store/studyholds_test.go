@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // A hold of a study stops the prompts of its people and of no others, also those
@@ -30,7 +31,7 @@ func TestHoldOfAStudy(t *testing.T) {
 		hold(models.DefaultStudy, 4, 100)
 		claim, err := w.Outbox.ClaimSend(w.ctx, written, at(5))
 		require.NoError(t, err)
-		require.Equal(t, []any{models.OutboxCanceled, models.MissedHold}, []any{claim.Outbox.Status, claim.Outbox.ErrorCode})
+		require.Equal(t, []any{wire.OutboxCanceled, models.MissedHold}, []any{claim.Outbox.Status, claim.Outbox.ErrorCode})
 		require.False(t, w.beginPrompt(3, 6, 6))
 		require.Equal(t, "missed held", w.promptReason(3))
 		require.True(t, w.beginPrompt(4, 100, 100), "the hold is over")
@@ -40,8 +41,8 @@ func TestHoldOfAStudy(t *testing.T) {
 		require.Len(t, rows, 1)
 		require.Equal(t, models.DefaultStudy, rows[0].ScopeID)
 
-		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Now: at(6), Schedules: []models.Schedule{
-			{ID: "s1", Type: models.ScheduleFixed, At: "09:00", Next: models.Slot{Date: "2026-03-09", TargetAt: at(50), SendAt: at(50)}},
+		require.NoError(t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: "p1", Mode: wire.ModeIntake, Now: at(6), Schedules: []wire.Schedule{
+			{ID: "s1", Type: wire.ScheduleFixed, At: "09:00", Next: wire.Slot{Date: "2026-03-09", TargetAt: at(50), SendAt: at(50)}},
 		}}))
 		query := models.AgendaQuery{From: at(6), Until: at(90), Now: at(6), Limit: 10, StudyID: models.DefaultStudy}
 		list, err := w.Reports.Agenda(w.ctx, query)

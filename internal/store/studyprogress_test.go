@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/consort"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // progressOf reads how a study goes.
@@ -101,7 +102,7 @@ func sentPrompt(person string, day, late, answerHours int) models.Prompt {
 }
 
 func textOf(person string, seq int64, at time.Time) models.Inbound {
-	return models.Inbound{ProviderSID: person + strconv.FormatInt(seq, 10), ParticipantID: person, Seq: seq, Channel: models.ChannelSMS, ReceivedAt: at}
+	return models.Inbound{ProviderSID: person + strconv.FormatInt(seq, 10), ParticipantID: person, Seq: seq, Channel: wire.ChannelSMS, ReceivedAt: at}
 }
 
 // TestProgressByStudyTime counts answers by study day and writers by study week, and
@@ -132,7 +133,7 @@ func TestProgressByStudyTime(t *testing.T) {
 			{State: models.PromptMissed, Reason: "outage", Prompts: 1},
 			{Sent: true, Lateness: 0, Prompts: 3}, {Sent: true, Lateness: 1, Prompts: 1}, {Sent: true, Lateness: 2, Prompts: 1}, {Sent: true, Lateness: 4, Prompts: 1},
 		}, got.Prompts)
-		require.Equal(t, []models.PeopleGroup{{Day: "2026-03-02", Weeks: 2, Status: models.StatusActive, People: 3}}, got.People)
+		require.Equal(t, []models.PeopleGroup{{Day: "2026-03-02", Weeks: 2, Status: wire.StatusActive, People: 3}}, got.People)
 
 		early := w.progressOf(walkStudy, start.Add(2*24*time.Hour).Add(-time.Second))
 		require.Empty(t, early.Response, "the answers of day 1 still have a second")

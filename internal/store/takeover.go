@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // byExpiry is who hands a conversation back when its time has come.
@@ -101,8 +102,8 @@ func silenceCoach(tx *gorm.DB, p models.Participant, now time.Time) error {
 		return err
 	}
 	coaching := models.EntriesWith(func(k models.KindSpec) bool { return k.Coaching })
-	err := tx.Model(&models.Outbox{}).Where("participant_id = ? AND status = ? AND kind IN ?", p.ID, models.OutboxReady, coaching).
-		UpdateColumns(map[string]any{"status": models.OutboxCanceled, "error_code": models.MissedTakenOver, "updated_at": now}).Error
+	err := tx.Model(&models.Outbox{}).Where("participant_id = ? AND status = ? AND kind IN ?", p.ID, wire.OutboxReady, coaching).
+		UpdateColumns(map[string]any{"status": wire.OutboxCanceled, "error_code": models.MissedTakenOver, "updated_at": now}).Error
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func silenceCoach(tx *gorm.DB, p models.Participant, now time.Time) error {
 func leaveUnanswered(tx *gorm.DB, p models.Participant) error {
 	var stopped []models.Outbox
 	err := tx.Select("id", "participant_id", "turn_id").
-		Where("participant_id = ? AND status = ? AND kind = ? AND part <= 1", p.ID, models.OutboxReady, models.KindReply).Find(&stopped).Error
+		Where("participant_id = ? AND status = ? AND kind = ? AND part <= 1", p.ID, wire.OutboxReady, models.KindReply).Find(&stopped).Error
 	if err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ func leaveToOperator(tx *gorm.DB, inboundIDs []int64) error {
 
 // leaveTexts leaves the texts of a canceled turn to the operator who writes, where
 // there is one: also those that came while the turn ran.
-func leaveTexts(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput) error {
+func leaveTexts(tx *gorm.DB, p models.Participant, in wire.PrepareTurnInput) error {
 	if !p.IsTakenOver() {
 		return nil
 	}
@@ -161,7 +162,7 @@ func leaveTexts(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput) e
 
 // giveWay ends a turn of the coach before it has begun, because an operator writes:
 // its texts wait, its prompt is missed.
-func (b *begunTurn) giveWay(tx *gorm.DB, in models.PrepareTurnInput) error {
+func (b *begunTurn) giveWay(tx *gorm.DB, in wire.PrepareTurnInput) error {
 	b.Skip = true
 	if err := leaveToOperator(tx, in.InboundIDs); err != nil {
 		return err
@@ -201,7 +202,7 @@ func (s *TakeOvers) HandBack(ctx context.Context, h models.HandBack) (models.Par
 
 // ExpireTakeOver hands a conversation back whose time has come. Where its end has
 // been put off it returns the new one, and zero otherwise. Safe to retry.
-func (s *TakeOvers) ExpireTakeOver(ctx context.Context, in models.TakeOverEnd) (until time.Time, err error) {
+func (s *TakeOvers) ExpireTakeOver(ctx context.Context, in wire.TakeOverEnd) (until time.Time, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		until = time.Time{}
 		p, err := lockParticipant(tx, in.ParticipantID)
@@ -224,7 +225,7 @@ func (s *TakeOvers) ExpireTakeOver(ctx context.Context, in models.TakeOverEnd) (
 // on waiting for a person who is not active, unless it is marked as read.
 func handBack(tx *gorm.DB, p *models.Participant, h models.HandBack) error {
 	now, from := instant(h.Now), p.TakenOverBy
-	isActive := p.Status == models.StatusActive
+	isActive := p.Status == wire.StatusActive
 	if h.Waiting == models.WaitingAnswer && !isActive {
 		return models.BadField("waiting_messages", "only a participant who is active can be answered")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // taken takes p1's conversation over some minutes after the start, for an hour.
@@ -24,22 +25,22 @@ func (w *world) handedBack(minutes int, choice models.WaitingAction) error {
 }
 
 // begun begins a turn of p1, and returns whether it may go on.
-func (w *world) begun(number int, plan models.TurnPlan, inbound ...int64) (string, bool) {
+func (w *world) begun(number int, plan wire.TurnPlan, inbound ...int64) (string, bool) {
 	w.t.Helper()
 	turn := models.TurnID("p1", number)
-	out, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: number, Plan: plan, InboundIDs: inbound, Now: at(2)})
+	out, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: number, Plan: plan, InboundIDs: inbound, Now: at(2)})
 	require.NoError(w.t, err)
 	return turn, !out.Skip
 }
 
 // saidTurn ends a turn with one row, which is claimed where it may be.
-func (w *world) saidTurn(turn string, kind models.TurnKind) models.EndedTurn {
+func (w *world) saidTurn(turn string, kind wire.TurnKind) models.EndedTurn {
 	w.t.Helper()
 	id := models.OutboxID(turn, 1)
 	out, err := w.Turns.FinishTurn(w.ctx, models.TurnOutcome{
 		TurnID: turn, ParticipantID: "p1", Outcome: "step", At: at(3), Claim: true,
-		Entries: []models.Message{{Key: turn + "-out", Role: models.RoleAssistant, Kind: kind.Entry(), Text: "words", OutboxID: id}},
-		Outbox:  []models.Outbox{{ID: id, Part: 1, Kind: kind.Entry(), Body: "words"}},
+		Entries: []models.Message{{Key: turn + "-out", Role: models.RoleAssistant, Kind: models.EntryOf(kind), Text: "words", OutboxID: id}},
+		Outbox:  []models.Outbox{{ID: id, Part: 1, Kind: models.EntryOf(kind), Body: "words"}},
 	})
 	require.NoError(w.t, err)
 	return out
@@ -80,7 +81,7 @@ func TestAttentionSaysWhoSeesToIt(t *testing.T) {
 		w.enrolled()
 		first := w.inbound("SM1", 0, crisis).AlarmID
 		crises := func() models.OpenAttention {
-			rows, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionCrisis})
+			rows, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: wire.AttentionCrisis})
 			require.NoError(t, err)
 			require.Len(t, rows, 1)
 			return rows[0]
@@ -99,9 +100,9 @@ func TestAttentionSaysWhoSeesToIt(t *testing.T) {
 		row = crises()
 		require.Equal(t, []any{"user:ada", at(4 * 60)}, []any{row.AcknowledgedBy, row.AcknowledgedAt.UTC()})
 		require.Equal(t, []any{"user:ada", at(4 * 60)}, []any{row.Person.TakenOverBy, row.Person.TakenOverAt.UTC()})
-		_, err := w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p1", Kind: models.AttentionSend, RaisedAt: at(1)})
+		_, err := w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p1", Kind: wire.AttentionSend, RaisedAt: at(1)})
 		require.NoError(t, err)
-		others, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionSend})
+		others, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: wire.AttentionSend})
 		require.NoError(t, err)
 		require.Empty(t, others[0].AcknowledgedBy, "only alerts are acknowledged")
 	})
@@ -110,7 +111,7 @@ func TestAttentionSaysWhoSeesToIt(t *testing.T) {
 // What the coach was about to say is canceled with the transaction that records the
 // take-over, no matter how that ended; its messages wait.
 func TestTakeOverSilencesTheCoach(t *testing.T) {
-	reply := models.TurnPlan{Kind: models.TurnReply}
+	reply := wire.TurnPlan{Kind: wire.TurnReply}
 	for _, tt := range []struct {
 		name string
 		play func(w *world, id int64)
@@ -123,21 +124,21 @@ func TestTakeOverSilencesTheCoach(t *testing.T) {
 		{"while the model is asked", func(w *world, id int64) {
 			turn, _ := w.begun(1, reply, id)
 			require.NoError(w.t, w.taken(1, "user:ada"))
-			require.Empty(w.t, w.saidTurn(turn, models.TurnReply).OutboxIDs)
+			require.Empty(w.t, w.saidTurn(turn, wire.TurnReply).OutboxIDs)
 		}},
 		{"while the row is about to be posted", func(w *world, id int64) {
 			turn, _ := w.begun(1, reply, id)
-			claim := w.saidTurn(turn, models.TurnReply).First
+			claim := w.saidTurn(turn, wire.TurnReply).First
 			require.True(w.t, claim.Post)
 			require.NoError(w.t, w.taken(1, "user:ada"))
 			row, err := w.Outbox.StartPost(w.ctx, claim, at(4))
 			require.NoError(w.t, err)
-			require.Equal(w.t, models.OutboxCanceled, row.Status)
+			require.Equal(w.t, wire.OutboxCanceled, row.Status)
 			require.Equal(w.t, models.MissedTakenOver, row.ErrorCode)
 		}},
 		{"while the row is ready", func(w *world, id int64) {
 			turn, _ := w.begun(1, reply, id)
-			claim := w.saidTurn(turn, models.TurnReply).First
+			claim := w.saidTurn(turn, wire.TurnReply).First
 			require.NoError(w.t, w.Outbox.ReleaseSend(w.ctx, models.ClaimRef{OutboxID: claim.Outbox.ID, Token: claim.Outbox.ClaimToken}, at(4)))
 			require.NoError(w.t, w.taken(1, "user:ada"))
 			require.Equal(w.t, "canceled taken_over", w.text("SELECT status || ' ' || error_code FROM outbox"))
@@ -164,7 +165,7 @@ func TestTakeOverSilencesTheCoach(t *testing.T) {
 				require.Len(t, items, 1)
 				turn, goesOn := w.begun(2, reply, got.Inbound.ID)
 				require.True(t, goesOn)
-				require.NotEmpty(t, w.saidTurn(turn, models.TurnReply).OutboxIDs)
+				require.NotEmpty(t, w.saidTurn(turn, wire.TurnReply).OutboxIDs)
 			})
 		})
 	}
@@ -176,16 +177,16 @@ func TestTakeOverHoldsWhatTheCoachStarts(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		require.NoError(t, w.taken(0, "user:ada"))
-		_, goesOn := w.begun(1, models.TurnPlan{Kind: models.TurnPrompt, PromptID: "p1-s-2026-03-02", ScheduleID: "s", Slot: models.Slot{Date: "2026-03-02", TargetAt: at(5)}})
+		_, goesOn := w.begun(1, wire.TurnPlan{Kind: wire.TurnPrompt, PromptID: "p1-s-2026-03-02", ScheduleID: "s", Slot: wire.Slot{Date: "2026-03-02", TargetAt: at(5)}})
 		require.False(t, goesOn)
 		require.Equal(t, "missed taken_over", w.text("SELECT state || ' ' || reason FROM prompts"))
-		for n, kind := range []models.TurnKind{models.TurnReminder, models.TurnCheckIn, models.TurnGreeting} {
-			_, goesOn = w.begun(2+n, models.TurnPlan{Kind: kind})
+		for n, kind := range []wire.TurnKind{wire.TurnReminder, wire.TurnCheckIn, wire.TurnGreeting} {
+			_, goesOn = w.begun(2+n, wire.TurnPlan{Kind: kind})
 			require.False(t, goesOn, kind)
 		}
 		row, _, err := w.Outbox.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "I am here", Key: "k", Actor: "user:ada", Now: at(3)})
 		require.NoError(t, err)
-		turn, goesOn := w.begun(9, models.TurnPlan{Kind: models.TurnOperator, OutboxID: row.ID})
+		turn, goesOn := w.begun(9, wire.TurnPlan{Kind: wire.TurnOperator, OutboxID: row.ID})
 		require.True(t, goesOn)
 		_, err = w.Turns.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "p1", Outcome: "outbox", At: at(4), Outbox: []models.Outbox{row},
 			Entries: []models.Message{{Key: turn + "-out", Role: models.RoleAssistant, Kind: models.KindOperator, Text: row.Body, OutboxID: row.ID}}})
@@ -193,7 +194,7 @@ func TestTakeOverHoldsWhatTheCoachStarts(t *testing.T) {
 		claim, err := w.Outbox.ClaimSend(w.ctx, row.ID, at(4))
 		require.NoError(t, err)
 		require.True(t, claim.Post)
-		_, goesOn = w.begun(10, models.TurnPlan{Kind: models.TurnHelp})
+		_, goesOn = w.begun(10, wire.TurnPlan{Kind: wire.TurnHelp})
 		require.True(t, goesOn)
 		entries, err := w.People.History(w.ctx, "p1", 10, time.Time{})
 		require.NoError(t, err)
@@ -213,7 +214,7 @@ func TestTakeOverExpires(t *testing.T) {
 		w.inbound("SM1", 1, "hello?")
 		require.NoError(t, w.taken(10, "user:ada"))
 		end := func(minutes int) time.Time {
-			until, err := w.TakeOvers.ExpireTakeOver(w.ctx, models.TakeOverEnd{ParticipantID: "p1", Now: at(minutes)})
+			until, err := w.TakeOvers.ExpireTakeOver(w.ctx, wire.TakeOverEnd{ParticipantID: "p1", Now: at(minutes)})
 			require.NoError(t, err)
 			return until
 		}
@@ -233,17 +234,17 @@ func TestHandBackReadsOrKeeps(t *testing.T) {
 		w.enrolled()
 		require.NoError(t, w.taken(0, "user:ada"))
 		w.inbound("SM1", 1, "I moved")
-		require.NoError(t, w.set(models.StatusPaused, "", 2))
+		require.NoError(t, w.set(wire.StatusPaused, "", 2))
 		require.ErrorContains(t, w.handedBack(3, models.WaitingAnswer), "only a participant who is active")
 		require.NoError(t, w.handedBack(3, ""))
 		require.Equal(t, []string{"I moved"}, w.waiting())
 		require.NoError(t, w.taken(4, "user:ada"))
-		require.ErrorContains(t, w.set(models.StatusActive, models.WaitingAnswer, 5), "taken over")
-		require.NoError(t, w.set(models.StatusActive, "", 5))
+		require.ErrorContains(t, w.set(wire.StatusActive, models.WaitingAnswer, 5), "taken over")
+		require.NoError(t, w.set(wire.StatusActive, "", 5))
 		require.Equal(t, []string{"I moved"}, w.waiting())
 		require.NoError(t, w.handedBack(6, models.WaitingRead))
 		require.Empty(t, w.waiting())
-		turn, goesOn := w.begun(1, models.TurnPlan{Kind: models.TurnCheckIn})
+		turn, goesOn := w.begun(1, wire.TurnPlan{Kind: wire.TurnCheckIn})
 		require.True(t, goesOn)
 		out, err := w.Turns.TurnContext(w.ctx, turn, -1)
 		require.NoError(t, err)
@@ -271,11 +272,11 @@ func TestTakeOverAndConsent(t *testing.T) {
 		w.inbound("SM2", 3, "START")
 		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
-		require.Equal(t, models.StatusActive, p.Status)
+		require.Equal(t, wire.StatusActive, p.Status)
 		require.Equal(t, "user:ada", p.TakenOverBy)
 		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(4)))
 		require.Zero(t, w.count("SELECT count(*) FROM participants WHERE taken_over_by <> ''"))
-		until, err := w.TakeOvers.ExpireTakeOver(w.ctx, models.TakeOverEnd{ParticipantID: "p1", Now: at(100)})
+		until, err := w.TakeOvers.ExpireTakeOver(w.ctx, wire.TakeOverEnd{ParticipantID: "p1", Now: at(100)})
 		require.NoError(t, err)
 		require.Zero(t, until)
 	})
@@ -328,10 +329,10 @@ func TestHandBackDoesNotAnswerTwice(t *testing.T) {
 		first := w.inbound("SM1", 1, "hello").Inbound.ID
 		require.NoError(t, w.taken(1, "user:ada"))
 		require.NoError(t, w.handedBack(2, models.WaitingAnswer))
-		reply := models.TurnPlan{Kind: models.TurnReply}
+		reply := wire.TurnPlan{Kind: wire.TurnReply}
 		turn, goesOn := w.begun(1, reply, first)
 		require.True(t, goesOn)
-		require.Len(t, w.saidTurn(turn, models.TurnReply).OutboxIDs, 1)
+		require.Len(t, w.saidTurn(turn, wire.TurnReply).OutboxIDs, 1)
 		_, goesOn = w.begun(2, reply, first)
 		require.False(t, goesOn, "the hand-back's own turn")
 

@@ -7,6 +7,7 @@ import (
 
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const (
@@ -46,7 +47,7 @@ func TestSecondWeakSignOfADayIsGrave(t *testing.T) {
 		row := w.alarm(second.AlarmID)
 		require.Equal(w.t, []any{"A", true, true}, []any{row.Tier, row.Escalated, row.Pages})
 		require.Equal(w.t, models.TierA, second.Inbound.DangerTier)
-		require.Equal(w.t, models.AttentionCrisis, w.ann().Attention)
+		require.Equal(w.t, wire.AttentionCrisis, w.ann().Attention)
 	})
 }
 
@@ -90,7 +91,7 @@ func TestGraveNoteOfAWeakMessagePages(t *testing.T) {
 		require.NoError(w.t, w.Alerts.AlarmTold(w.ctx, read, inboundAt(6)), "by a starter that read it before")
 		row := w.alarm(out.AlarmID)
 		require.Equal(w.t, []any{"A", true, true}, []any{row.Tier, row.Pages, row.ToldAt == nil})
-		require.Equal(w.t, models.AttentionCrisis, w.ann().Attention)
+		require.Equal(w.t, wire.AttentionCrisis, w.ann().Attention)
 		pending, err := w.Alerts.PendingAlarms(w.ctx, inboundAt(60), 10)
 		require.NoError(w.t, err)
 		require.Len(w.t, pending, 1)

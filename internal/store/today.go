@@ -7,6 +7,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // hoursAhead is how many hours Today counts prompts of.
@@ -29,21 +30,21 @@ func (s *Reports) Today(ctx context.Context, now, silentSince time.Time) (models
 // countToday counts the people whom each list behind Today shows, each by an index
 // that has those it counts and little else.
 func (s *Reports) countToday(ctx context.Context, silentSince time.Time) (models.Today, error) {
-	today := models.Today{Attention: map[models.Attention]int{}}
+	today := models.Today{Attention: map[wire.Attention]int{}}
 	silent, args := s.people.conditionOf(models.SilentFilter(silentSince))
 	query := "SELECT (SELECT count(*) FROM participants WHERE removed_at IS NULL), (SELECT count(*) FROM participants WHERE " + silent + "), " +
 		"(SELECT count(*) FROM participants WHERE removed_at IS NULL AND unreachable_at IS NOT NULL), " +
 		"(SELECT count(DISTINCT participant_id) FROM inbound WHERE waiting AND participant_id IN (SELECT id FROM participants WHERE removed_at IS NULL))"
-	counts := make([]int, len(models.Attentions()))
+	counts := make([]int, len(wire.Attentions()))
 	into := []any{&today.People, &today.Silent, &today.Unreachable, &today.Waiting}
-	for i, kind := range models.Attentions() {
+	for i, kind := range wire.Attentions() {
 		// A person has one open row of a kind.
 		query += ", (SELECT count(*) FROM attention JOIN participants AS them ON them.id = attention.participant_id " +
 			"WHERE kind = ? AND ended_at IS NULL AND them.removed_at IS NULL)"
 		args, into = append(args, kind), append(into, &counts[i])
 	}
 	err := s.db.Reader(ctx).Raw(query, args...).Row().Scan(into...)
-	for i, kind := range models.Attentions() {
+	for i, kind := range wire.Attentions() {
 		today.Attention[kind] = counts[i]
 	}
 	return today, err
@@ -64,7 +65,7 @@ func (s *Reports) countHours(ctx context.Context, first time.Time) ([]models.Hou
 	err := tx.Raw("SELECT "+hour+" AS hour, count(DISTINCT participant_id) AS people FROM schedules "+
 		"JOIN participants ON participants.id = schedules.participant_id "+
 		"WHERE next_at >= ? AND next_at < ? AND participants.status = ? AND participants.removed_at IS NULL GROUP BY 1",
-		instant(first), instant(first.Add(hoursAhead*time.Hour)), models.StatusActive).Scan(&rows).Error
+		instant(first), instant(first.Add(hoursAhead*time.Hour)), wire.StatusActive).Scan(&rows).Error
 	counts := map[string]int{}
 	for _, row := range rows {
 		counts[row.Hour] = row.People

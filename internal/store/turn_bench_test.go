@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // BenchmarkTurn is all that a store does for one text and its answer, on a file
@@ -34,8 +35,8 @@ func BenchmarkTurn(b *testing.B) {
 		require.NoError(b, s.Notices.NoticesDelivered(ctx, []int64{accepted.NoticeID}, now))
 
 		turn := models.TurnID("p1", n)
-		_, _, err = s.Turns.OpenTurn(ctx, models.PrepareTurnInput{
-			ParticipantID: "p1", TurnID: turn, Number: n, Mode: models.ModeIntake, Plan: replyPlan, InboundIDs: []int64{accepted.Inbound.ID}, Now: now,
+		_, _, err = s.Turns.OpenTurn(ctx, wire.PrepareTurnInput{
+			ParticipantID: "p1", TurnID: turn, Number: n, Mode: wire.ModeIntake, Plan: replyPlan, InboundIDs: []int64{accepted.Inbound.ID}, Now: now,
 		}, 50)
 		require.NoError(b, err)
 		_, err = s.Turns.SaveStep(ctx, models.Step{TurnID: turn, Number: 1, Text: "Well done.", FinishReason: "stop", Model: "bench", Trace: "{}", CreatedAt: now})
@@ -50,6 +51,6 @@ func BenchmarkTurn(b *testing.B) {
 		require.True(b, ended.First.Post)
 		_, err = s.Outbox.StartPost(ctx, ended.First, now)
 		require.NoError(b, err)
-		require.NoError(b, s.Outbox.RecordAccepted(ctx, ended.First.Ref(), models.Receipt{ProviderSID: "SMout" + strconv.Itoa(n), Status: models.OutboxQueued}, now))
+		require.NoError(b, s.Outbox.RecordAccepted(ctx, ended.First.Ref(), models.Receipt{ProviderSID: "SMout" + strconv.Itoa(n), Status: wire.OutboxQueued}, now))
 	}
 }

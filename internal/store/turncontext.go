@@ -9,6 +9,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // fewestEntries are enough of the conversation to hold what a turn that ends has
@@ -25,7 +26,7 @@ func contextOfTurn(tx *gorm.DB, turnID string, window int) (models.TurnContext, 
 	if err != nil {
 		return out, err
 	}
-	if out.Turn.Kind == models.TurnPrompt {
+	if out.Turn.Kind == wire.TurnPrompt {
 		if out.Instruction, err = readInstruction(tx, out.Turn.PromptID); err != nil {
 			return out, err
 		}
@@ -83,7 +84,7 @@ func readConversation(tx *gorm.DB, participantID string, size int) (entries []mo
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	m := models.Message{ParticipantID: participantID}
 	var sealed string
-	var ended models.OutboxStatus
+	var ended wire.OutboxStatus
 	for rows.Next() {
 		err := rows.Scan(&m.ID, &m.TurnID, &m.Key, &m.Role, &m.Kind, &sealed, &m.OutboxID, &m.Danger, &m.Channel, &m.At, &ended)
 		if err != nil {
@@ -94,7 +95,7 @@ func readConversation(tx *gorm.DB, participantID string, size int) (entries []mo
 			return nil, err
 		}
 		m.Undelivered = ended != ""
-		m.Refused = m.Kind == models.KindReply && ended == models.OutboxCanceled
+		m.Refused = m.Kind == models.KindReply && ended == wire.OutboxCanceled
 		if !m.Refused {
 			entries = append(entries, m)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // outcomeCanceled ends a turn whose participant left or opted out while it ran.
@@ -28,14 +29,14 @@ type Turns struct {
 // who opted out, or who should be looked after first, or the turn was canceled, or all
 // of its texts are gone. A turn that has ended stays as it is. ErrNotFound for an unknown
 // participant. Safe to retry.
-func (s *Turns) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
+func (s *Turns) BeginTurn(ctx context.Context, in wire.PrepareTurnInput) (wire.PrepareTurnResult, error) {
 	out, err := s.beginWith(ctx, in, func(*gorm.DB, begunTurn) error { return nil })
 	return out.PrepareTurnResult, err
 }
 
 // OpenTurn is BeginTurn and TurnContext in one, the latter for turns that go on:
 // neither skipped nor with their text prepared.
-func (s *Turns) OpenTurn(ctx context.Context, in models.PrepareTurnInput, size int) (models.PrepareTurnResult, models.TurnContext, error) {
+func (s *Turns) OpenTurn(ctx context.Context, in wire.PrepareTurnInput, size int) (wire.PrepareTurnResult, models.TurnContext, error) {
 	var turn models.TurnContext
 	out, err := s.beginWith(ctx, in, func(tx *gorm.DB, b begunTurn) error {
 		turn = models.TurnContext{}
@@ -56,7 +57,7 @@ func (s *Turns) OpenTurn(ctx context.Context, in models.PrepareTurnInput, size i
 // begunTurn is a turn that was begun; it was created by that unless it stood there
 // before, or there is none.
 type begunTurn struct {
-	models.PrepareTurnResult
+	wire.PrepareTurnResult
 	participant models.Participant
 	turn        models.Turn
 	created     bool
@@ -64,7 +65,7 @@ type begunTurn struct {
 	instruction string // what the decision of its prompt adds to the request
 }
 
-func (s *Turns) beginWith(ctx context.Context, in models.PrepareTurnInput, then func(tx *gorm.DB, b begunTurn) error) (begunTurn, error) {
+func (s *Turns) beginWith(ctx context.Context, in wire.PrepareTurnInput, then func(tx *gorm.DB, b begunTurn) error) (begunTurn, error) {
 	var out begunTurn
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var err error
@@ -81,7 +82,7 @@ func (s *Turns) beginWith(ctx context.Context, in models.PrepareTurnInput, then 
 
 // waitsForOperator reports whether what the person writes waits for an operator.
 func waitsForOperator(p models.Participant) bool {
-	return p.Status == models.StatusPaused || p.IsTakenOver()
+	return p.Status == wire.StatusPaused || p.IsTakenOver()
 }
 
 // storeTexts puts the texts of a turn into the conversation. Those of a paused
@@ -91,14 +92,14 @@ func waitsForOperator(p models.Participant) bool {
 // there.
 //
 // Those that the database has lost are left out; a turn that has no others is skipped.
-func (b *begunTurn) storeTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) (err error) {
+func (b *begunTurn) storeTexts(tx *gorm.DB, in wire.PrepareTurnInput, texts []models.Inbound) (err error) {
 	if b.Gone = countGone(in, texts); b.Gone > 0 {
 		if err := b.noteGone(tx, in, texts); err != nil {
 			return err
 		}
 	}
 	b.repeated, err = appendTexts(tx, in, texts)
-	if err == nil && in.Plan.Kind == models.TurnMessage && waitsForOperator(b.participant) {
+	if err == nil && in.Plan.Kind == wire.TurnMessage && waitsForOperator(b.participant) {
 		err = markWaiting(tx, in.InboundIDs)
 	}
 	return err
@@ -106,8 +107,8 @@ func (b *begunTurn) storeTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []
 
 // noteGone raises attention for texts that are gone, and skips a turn that was to answer
 // or keep nothing else.
-func (b *begunTurn) noteGone(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) error {
-	if len(texts) == 0 && (in.Plan.Kind == models.TurnReply || in.Plan.Kind == models.TurnMessage) {
+func (b *begunTurn) noteGone(tx *gorm.DB, in wire.PrepareTurnInput, texts []models.Inbound) error {
+	if len(texts) == 0 && (in.Plan.Kind == wire.TurnReply || in.Plan.Kind == wire.TurnMessage) {
 		var begun int64
 		if err := tx.Model(&models.Turn{}).Where("id = ?", in.TurnID).Count(&begun).Error; err != nil {
 			return err
@@ -118,8 +119,8 @@ func (b *begunTurn) noteGone(tx *gorm.DB, in models.PrepareTurnInput, texts []mo
 }
 
 // create writes the row of the turn, unless it stands there.
-func (b *begunTurn) create(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) (err error) {
-	if b.created, err = insertOnce(tx, &b.turn); err != nil || !b.repeated || in.Plan.Kind != models.TurnReply {
+func (b *begunTurn) create(tx *gorm.DB, in wire.PrepareTurnInput, texts []models.Inbound) (err error) {
+	if b.created, err = insertOnce(tx, &b.turn); err != nil || !b.repeated || in.Plan.Kind != wire.TurnReply {
 		return err
 	}
 	return b.noteStuck(tx, in, texts)
@@ -130,22 +131,22 @@ const deadRuns = 2
 
 // noteStuck has the fixed text answer texts over which the workflow ended twice, and
 // raises attention: replies to them began and never came to an end.
-func (b *begunTurn) noteStuck(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) error {
+func (b *begunTurn) noteStuck(tx *gorm.DB, in wire.PrepareTurnInput, texts []models.Inbound) error {
 	var dead int64
 	err := tx.Model(&models.Turn{}).Where("participant_id = ? AND kind = ? AND outcome = '' AND id <> ? AND started_at >= ?",
-		in.ParticipantID, models.TurnReply, in.TurnID, instant(texts[0].ReceivedAt)).Count(&dead).Error
+		in.ParticipantID, wire.TurnReply, in.TurnID, instant(texts[0].ReceivedAt)).Count(&dead).Error
 	if err != nil || dead < deadRuns {
 		return err
 	}
 	b.Stuck = true
 	_, err = raiseAttention(tx, models.AttentionEntry{
-		ParticipantID: in.ParticipantID, Kind: models.AttentionStuck, Ref: in.TurnID, RaisedAt: in.Now,
+		ParticipantID: in.ParticipantID, Kind: wire.AttentionStuck, Ref: in.TurnID, RaisedAt: in.Now,
 	})
 	return err
 }
 
 // canSkip reports whether a turn has nothing to say, or others have said it.
-func canSkip(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput, texts []models.Inbound) (bool, error) {
+func canSkip(tx *gorm.DB, p models.Participant, in wire.PrepareTurnInput, texts []models.Inbound) (bool, error) {
 	if skip, err := nothingToSay(tx, p, in); err != nil || skip {
 		return skip, err
 	}
@@ -155,13 +156,13 @@ func canSkip(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput, text
 	return hasOtherReply(tx, in, texts)
 }
 
-func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begunTurn, err error) {
+func beginTurn(tx *gorm.DB, in wire.PrepareTurnInput) (out begunTurn, err error) {
 	texts, outcome, err := out.lockAndRead(tx, in)
 	if err != nil || (outcome != "" && outcome != outcomeCanceled) {
 		return out, err
 	}
 	p := out.participant
-	if p.RemovedAt != nil && in.Plan.Kind != models.TurnNotice {
+	if p.RemovedAt != nil && in.Plan.Kind != wire.TurnNotice {
 		out.Skip = true
 		return out, nil
 	}
@@ -186,8 +187,8 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begunTurn, err erro
 }
 
 // write writes the turn, unless an operator writes or its prompt may not go out.
-func (b *begunTurn) write(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) error {
-	if b.participant.IsTakenOver() && in.Plan.Kind.Spec().Coaching {
+func (b *begunTurn) write(tx *gorm.DB, in wire.PrepareTurnInput, texts []models.Inbound) error {
+	if b.participant.IsTakenOver() && models.TurnSpecOf(in.Plan.Kind).Coaching {
 		return b.giveWay(tx, in)
 	}
 	if err := b.notePrompt(tx, in); err != nil || b.Skip {
@@ -200,13 +201,13 @@ func (b *begunTurn) write(tx *gorm.DB, in models.PrepareTurnInput, texts []model
 // note. Skip: it went out before or was recorded as missed, or the person should
 // be looked after before we start anything, or a hold stops it now or did so at
 // the time that was set.
-func (b *begunTurn) notePrompt(tx *gorm.DB, in models.PrepareTurnInput) (err error) {
+func (b *begunTurn) notePrompt(tx *gorm.DB, in wire.PrepareTurnInput) (err error) {
 	plan := in.Plan
-	if b.participant.Attention == models.AttentionCrisis && plan.Kind.Spec().Initiated {
+	if b.participant.Attention == wire.AttentionCrisis && models.TurnSpecOf(plan.Kind).Initiated {
 		b.Skip = true
 		return b.missPrompt(tx, in, heldForAttention)
 	}
-	if plan.Kind.Spec().CanBeHeld {
+	if models.TurnSpecOf(plan.Kind).CanBeHeld {
 		if b.Skip, err = isHeld(tx, b.participant.ID, in.Now, plan.Slot.SendAt); err != nil {
 			return err
 		}
@@ -214,7 +215,7 @@ func (b *begunTurn) notePrompt(tx *gorm.DB, in models.PrepareTurnInput) (err err
 			return b.missPrompt(tx, in, models.MissedHold)
 		}
 	}
-	if plan.Kind != models.TurnPrompt {
+	if plan.Kind != wire.TurnPrompt {
 		return nil
 	}
 	if err := b.decidePrompt(tx, in, ""); err != nil || b.Skip {
@@ -258,8 +259,8 @@ func (s *Turns) readContext(ctx context.Context, read func(tx *gorm.DB) (models.
 
 // Past returns what a workflow that continues a terminated one has to know.
 // ErrNotFound for an unknown participant.
-func (s *Turns) Past(ctx context.Context, participantID string) (models.Past, error) {
-	var out models.Past
+func (s *Turns) Past(ctx context.Context, participantID string) (wire.Past, error) {
+	var out wire.Past
 	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		var p models.Participant
 		if err := tx.Where("id = ?", participantID).Take(&p).Error; err != nil {
@@ -270,7 +271,7 @@ func (s *Turns) Past(ctx context.Context, participantID string) (models.Past, er
 		return err
 	})
 	if err != nil {
-		return models.Past{}, fmt.Errorf("reading what to restore: %w", err)
+		return wire.Past{}, fmt.Errorf("reading what to restore: %w", err)
 	}
 	return out, nil
 }
@@ -316,7 +317,7 @@ func (s *Turns) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 }
 
 // setOutcome gives a turn its outcome, unless it has one or there is no such turn.
-func setOutcome(tx *gorm.DB, o models.TurnOutcome) (kind models.TurnKind, ends bool, err error) {
+func setOutcome(tx *gorm.DB, o models.TurnOutcome) (kind wire.TurnKind, ends bool, err error) {
 	var turn models.Turn
 	res := tx.Model(&turn).Clauses(clause.Returning{Columns: []clause.Column{{Name: "kind"}}}).
 		Where("id = ? AND participant_id = ? AND outcome = ''", o.TurnID, o.ParticipantID).
@@ -358,7 +359,7 @@ func (s *Turns) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Partici
 		}
 	}
 	for i, row := range o.Outbox {
-		row.ParticipantID, row.TurnID, row.Status = o.ParticipantID, o.TurnID, models.OutboxReady
+		row.ParticipantID, row.TurnID, row.Status = o.ParticipantID, o.TurnID, wire.OutboxReady
 		row.CreatedAt, row.UpdatedAt = o.At, o.At
 		if o.Claim && i == 0 && row.Kind != models.KindOperator {
 			claim, err := s.outbox.claimNew(tx, row, p)

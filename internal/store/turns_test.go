@@ -9,14 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
-func begin(n int, plan models.TurnPlan, inbound ...int64) models.PrepareTurnInput {
-	return models.PrepareTurnInput{ParticipantID: "p1", TurnID: models.TurnID("p1", n), Number: n,
-		Mode: models.ModeIntake, Plan: plan, InboundIDs: inbound, Now: at(2)}
+func begin(n int, plan wire.TurnPlan, inbound ...int64) wire.PrepareTurnInput {
+	return wire.PrepareTurnInput{ParticipantID: "p1", TurnID: models.TurnID("p1", n), Number: n,
+		Mode: wire.ModeIntake, Plan: plan, InboundIDs: inbound, Now: at(2)}
 }
 
-var replyPlan = models.TurnPlan{Kind: models.TurnReply}
+var replyPlan = wire.TurnPlan{Kind: wire.TurnReply}
 
 func TestBeginTurnAppendsTexts(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
@@ -27,7 +28,7 @@ func TestBeginTurnAppendsTexts(t *testing.T) {
 		for range 2 {
 			res, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan, one))
 			require.NoError(t, err)
-			require.Equal(t, models.PrepareTurnResult{}, res)
+			require.Equal(t, wire.PrepareTurnResult{}, res)
 		}
 		_, err = w.Turns.BeginTurn(w.ctx, begin(1, replyPlan, two.Inbound.ID, one, one))
 		require.NoError(t, err)
@@ -37,18 +38,18 @@ func TestBeginTurnAppendsTexts(t *testing.T) {
 		require.Equal(t, []string{"one", "[the person sent 1 picture or file; you cannot see it]"}, texts(tc.Window))
 		require.Equal(t, models.Message{ID: tc.Window[0].ID, ParticipantID: "p1", TurnID: "p1-t1", Key: "in-1",
 			Role: models.RoleUser, Kind: models.KindMessage, Text: "one", At: at(1)}, tc.Window[0])
-		require.Equal(t, models.Turn{ID: "p1-t1", ParticipantID: "p1", Number: 1, Kind: models.TurnReply,
-			Mode: models.ModeIntake, StartedAt: at(2)}, tc.Turn)
+		require.Equal(t, models.Turn{ID: "p1-t1", ParticipantID: "p1", Number: 1, Kind: wire.TurnReply,
+			Mode: wire.ModeIntake, StartedAt: at(2)}, tc.Turn)
 
 		for range 2 {
 			res, err := w.Turns.BeginTurn(w.ctx, begin(2, replyPlan, 999))
 			require.NoError(t, err)
-			require.Equal(t, models.PrepareTurnResult{Skip: true, Gone: 1}, res, "the database has lost it")
+			require.Equal(t, wire.PrepareTurnResult{Skip: true, Gone: 1}, res, "the database has lost it")
 		}
 		require.Equal(t, 1, w.count("SELECT count(*) FROM attention WHERE kind = 'lost_rows'"))
 		res, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan, one, 999))
 		require.NoError(t, err)
-		require.Equal(t, models.PrepareTurnResult{Gone: 1}, res, "the others are answered")
+		require.Equal(t, wire.PrepareTurnResult{Gone: 1}, res, "the others are answered")
 		unknown := begin(1, replyPlan)
 		unknown.ParticipantID = "nobody"
 		_, err = w.Turns.BeginTurn(w.ctx, unknown)
@@ -66,7 +67,7 @@ func TestBeginTurnRemoved(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, res.Skip)
 		require.Equal(t, 0, w.count("SELECT count(*) FROM turns"))
-		res, err = w.Turns.BeginTurn(w.ctx, begin(2, models.TurnPlan{Kind: models.TurnNotice}))
+		res, err = w.Turns.BeginTurn(w.ctx, begin(2, wire.TurnPlan{Kind: wire.TurnNotice}))
 		require.NoError(t, err)
 		require.False(t, res.Skip)
 	})
@@ -79,7 +80,7 @@ func TestBeginTurnPrompt(t *testing.T) {
 		for range 2 {
 			res, err := w.Turns.BeginTurn(w.ctx, begin(1, plan))
 			require.NoError(t, err)
-			require.Equal(t, models.PrepareTurnResult{}, res)
+			require.Equal(t, wire.PrepareTurnResult{}, res)
 			require.Equal(t, models.PromptPlanned, w.promptState(plan.PromptID))
 		}
 		profile, err := w.People.Profile(w.ctx, "p1")
@@ -88,18 +89,18 @@ func TestBeginTurnPrompt(t *testing.T) {
 		require.NoError(t, w.Turns.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t1"}, Profile: &profile}))
 		res, err := w.Turns.BeginTurn(w.ctx, begin(1, plan))
 		require.NoError(t, err)
-		require.Equal(t, models.PrepareTurnResult{Prepared: true}, res)
+		require.Equal(t, wire.PrepareTurnResult{Prepared: true}, res)
 
 		w.sent(w.turn(1, plan, 3), 4)
 		res, err = w.Turns.BeginTurn(w.ctx, begin(2, plan, w.inbound("SM1", 5, "done").Inbound.ID))
 		require.NoError(t, err)
-		require.Equal(t, models.PrepareTurnResult{Skip: true}, res)
+		require.Equal(t, wire.PrepareTurnResult{Skip: true}, res)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM turns"), "a skipped prompt is no turn")
 		require.Equal(t, 1, w.count("SELECT count(*) FROM messages WHERE kind = 'message'"), "its texts are kept all the same")
 
 		missed := promptPlan("2026-03-03")
-		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Now: at(6),
-			Missed: []models.MissedPrompt{{ScheduleID: "s1", Slot: missed.Slot, Reason: "outage"}}}))
+		require.NoError(t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: "p1", Now: at(6),
+			Missed: []wire.MissedPrompt{{ScheduleID: "s1", Slot: missed.Slot, Reason: "outage"}}}))
 		res, err = w.Turns.BeginTurn(w.ctx, begin(3, missed))
 		require.NoError(t, err)
 		require.True(t, res.Skip)
@@ -122,8 +123,8 @@ func TestTurnContext(t *testing.T) {
 				require.NoError(t, w.Turns.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t4", Step: n, Call: call, CreatedAt: at(n)}}))
 			}
 		}
-		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Now: at(9),
-			Schedules: []models.Schedule{{ID: "s2", Type: models.ScheduleRandom, From: "08:00", To: "10:00"}, {ID: "s1", Type: models.ScheduleFixed, At: "08:00", Zone: "Europe/Paris", Next: models.Slot{SendAt: at(60)}}}}))
+		require.NoError(t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: "p1", Now: at(9),
+			Schedules: []wire.Schedule{{ID: "s2", Type: wire.ScheduleRandom, From: "08:00", To: "10:00"}, {ID: "s1", Type: wire.ScheduleFixed, At: "08:00", Zone: "Europe/Paris", Next: wire.Slot{SendAt: at(60)}}}}))
 
 		tests := []struct {
 			name string
@@ -160,8 +161,8 @@ func TestTurnContext(t *testing.T) {
 		require.ErrorIs(t, err, models.ErrNotFound)
 		next := at(60)
 		require.Equal(t, []models.ScheduleRow{
-			{ParticipantID: "p1", ID: "s1", Type: models.ScheduleFixed, At: "08:00", Zone: "Europe/Paris", NextAt: &next, UpdatedAt: at(9)},
-			{ParticipantID: "p1", ID: "s2", Type: models.ScheduleRandom, FromTime: "08:00", ToTime: "10:00", UpdatedAt: at(9)},
+			{ParticipantID: "p1", ID: "s1", Type: wire.ScheduleFixed, At: "08:00", Zone: "Europe/Paris", NextAt: &next, UpdatedAt: at(9)},
+			{ParticipantID: "p1", ID: "s2", Type: wire.ScheduleRandom, FromTime: "08:00", ToTime: "10:00", UpdatedAt: at(9)},
 		}, tc.Schedules)
 	})
 }
@@ -171,15 +172,15 @@ func TestOpenTurn(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		w.turn(1, replyPlan, 1)
-		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Now: at(2),
-			Schedules: []models.Schedule{{ID: "s1", Type: models.ScheduleFixed, At: "08:00", Zone: "UTC"}}}))
+		require.NoError(t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: "p1", Now: at(2),
+			Schedules: []wire.Schedule{{ID: "s1", Type: wire.ScheduleFixed, At: "08:00", Zone: "UTC"}}}))
 		w.sent(w.turn(2, promptPlan("2026-03-01"), 3), 4)
-		open := func(in models.PrepareTurnInput, size int) models.TurnContext {
+		open := func(in wire.PrepareTurnInput, size int) models.TurnContext {
 			t.Helper()
 			in.Now = in.Now.Add(777 * time.Nanosecond) // finer than a database keeps
 			res, opened, err := w.Turns.OpenTurn(w.ctx, in, size)
 			require.NoError(t, err)
-			require.Equal(t, models.PrepareTurnResult{}, res)
+			require.Equal(t, wire.PrepareTurnResult{}, res)
 			read, err := w.Turns.TurnContext(w.ctx, in.TurnID, size)
 			require.NoError(t, err)
 			if len(read.Steps) == 0 { // none, or none yet
@@ -207,11 +208,11 @@ func TestOpenTurn(t *testing.T) {
 
 		res, opened, err := w.Turns.OpenTurn(w.ctx, begin(4, promptPlan("2026-03-01")), 50)
 		require.NoError(t, err)
-		require.Equal(t, models.PrepareTurnResult{Skip: true}, res, "it went out before")
+		require.Equal(t, wire.PrepareTurnResult{Skip: true}, res, "it went out before")
 		require.Zero(t, opened)
 		res, opened, err = w.Turns.OpenTurn(w.ctx, begin(4, replyPlan, 999), 50)
 		require.NoError(t, err)
-		require.Equal(t, models.PrepareTurnResult{Skip: true, Gone: 1}, res, "the database has lost it")
+		require.Equal(t, wire.PrepareTurnResult{Skip: true, Gone: 1}, res, "the database has lost it")
 		require.Zero(t, opened)
 	})
 }
@@ -296,7 +297,7 @@ func TestFinishTurn(t *testing.T) {
 		w.enrolled()
 		_, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan))
 		require.NoError(t, err)
-		o := outcome("p1-t1", models.TurnReply, "", 3)
+		o := outcome("p1-t1", wire.TurnReply, "", 3)
 		o.Outbox = append(o.Outbox, models.Outbox{ID: "p1-t1-p2", Part: 2, Kind: models.KindReply, Body: "second part"})
 		o.HabitPrompt = "stretch"
 		for range 2 {
@@ -307,7 +308,7 @@ func TestFinishTurn(t *testing.T) {
 		tc, err := w.Turns.TurnContext(w.ctx, "p1-t1", 50)
 		require.NoError(t, err)
 		finished := at(3)
-		require.Equal(t, models.Turn{ID: "p1-t1", ParticipantID: "p1", Number: 1, Kind: models.TurnReply, Mode: models.ModeIntake,
+		require.Equal(t, models.Turn{ID: "p1-t1", ParticipantID: "p1", Number: 1, Kind: wire.TurnReply, Mode: wire.ModeIntake,
 			PromptVersion: "v1", Outcome: "reply", StartedAt: at(2), FinishedAt: &finished}, tc.Turn)
 		require.Equal(t, []string{"text of p1-t1"}, texts(tc.Window))
 		require.Equal(t, at(3), tc.Window[0].At)
@@ -328,10 +329,10 @@ func TestFinishTurn(t *testing.T) {
 }
 
 func TestFinishTurnSavesTheState(t *testing.T) {
-	state := &models.SaveStateInput{
-		ParticipantID: "p1", Mode: models.ModeFeedback, Now: at(3),
-		Schedules: []models.Schedule{{ID: "s1", Type: models.ScheduleFixed, At: "08:00", Next: models.Slot{Date: "2026-03-03", SendAt: at(9)}}},
-		Missed:    []models.MissedPrompt{{ScheduleID: "s1", Slot: promptPlan("2026-03-01").Slot, Reason: "outage"}},
+	state := &wire.SaveStateInput{
+		ParticipantID: "p1", Mode: wire.ModeFeedback, Now: at(3),
+		Schedules: []wire.Schedule{{ID: "s1", Type: wire.ScheduleFixed, At: "08:00", Next: wire.Slot{Date: "2026-03-03", SendAt: at(9)}}},
+		Missed:    []wire.MissedPrompt{{ScheduleID: "s1", Slot: promptPlan("2026-03-01").Slot, Reason: "outage"}},
 	}
 	const schedules, missed = "SELECT count(*) FROM schedules WHERE id = 's1'", "SELECT count(*) FROM prompts WHERE state = 'missed'"
 	t.Run("once, with the end", func(t *testing.T) {
@@ -339,7 +340,7 @@ func TestFinishTurnSavesTheState(t *testing.T) {
 			w.enrolled()
 			_, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan))
 			require.NoError(t, err)
-			o := outcome("p1-t1", models.TurnReply, "", 3)
+			o := outcome("p1-t1", wire.TurnReply, "", 3)
 			o.State = state
 			for _, first := range []bool{true, false} {
 				ended, err := w.Turns.FinishTurn(w.ctx, o)
@@ -348,7 +349,7 @@ func TestFinishTurnSavesTheState(t *testing.T) {
 			}
 			p, err := w.People.Participant(w.ctx, "p1")
 			require.NoError(t, err)
-			require.Equal(t, models.ModeFeedback, p.Mode)
+			require.Equal(t, wire.ModeFeedback, p.Mode)
 			tc, err := w.Turns.TurnContext(w.ctx, "p1-t1", 50)
 			require.NoError(t, err)
 			require.Len(t, tc.Schedules, 1)
@@ -362,7 +363,7 @@ func TestFinishTurnSavesTheState(t *testing.T) {
 			_, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan))
 			require.NoError(t, err)
 			w.says(2, models.IntentStop, models.MethodKeyword)
-			o := outcome("p1-t1", models.TurnReply, "", 3)
+			o := outcome("p1-t1", wire.TurnReply, "", 3)
 			o.State = state
 			ended, err := w.Turns.FinishTurn(w.ctx, o)
 			require.NoError(t, err)
@@ -382,7 +383,7 @@ func TestFinishTurnClearsPrepared(t *testing.T) {
 		require.NoError(t, err)
 		profile.PreparedPrompt, profile.PromptAnchor = "stretch", "coffee"
 		require.NoError(t, w.Turns.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t1"}, Profile: &profile}))
-		o := outcome("p1-t1", models.TurnPrompt, plan.PromptID, 3)
+		o := outcome("p1-t1", wire.TurnPrompt, plan.PromptID, 3)
 		o.ClearPrepared = true
 		_, err = w.Turns.FinishTurn(w.ctx, o)
 		require.NoError(t, err)
@@ -396,18 +397,18 @@ func TestFinishTurnClearsPrepared(t *testing.T) {
 func TestFinishTurnAfterRemoval(t *testing.T) {
 	tests := []struct {
 		name    string
-		kind    models.TurnKind
+		kind    wire.TurnKind
 		outcome string
 		rows    int
 	}{
-		{"a reply is canceled", models.TurnReply, "canceled", 0},
-		{"a notice is said", models.TurnNotice, "reply", 1},
+		{"a reply is canceled", wire.TurnReply, "canceled", 0},
+		{"a notice is said", wire.TurnNotice, "reply", 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {
 				w.enrolled()
-				_, err := w.Turns.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: tt.kind}))
+				_, err := w.Turns.BeginTurn(w.ctx, begin(1, wire.TurnPlan{Kind: tt.kind}))
 				require.NoError(t, err)
 				require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(2)))
 				for range 2 {
@@ -429,7 +430,7 @@ func TestFinishTurnOfOperatorMessage(t *testing.T) {
 		w.enrolled()
 		row, _, err := w.Outbox.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "call me", Key: "k", Actor: "eve", Now: at(1)})
 		require.NoError(t, err)
-		_, err = w.Turns.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: models.TurnOperator, OutboxID: row.ID}))
+		_, err = w.Turns.BeginTurn(w.ctx, begin(1, wire.TurnPlan{Kind: wire.TurnOperator, OutboxID: row.ID}))
 		require.NoError(t, err)
 		o := models.TurnOutcome{TurnID: "p1-t1", ParticipantID: "p1", Outcome: "reply", At: at(3), Outbox: []models.Outbox{row},
 			Entries: []models.Message{{Key: "op", Role: models.RoleAssistant, Kind: models.KindOperator, Text: row.Body, OutboxID: row.ID}}}
@@ -450,39 +451,39 @@ func TestFinishTurnOfOperatorMessage(t *testing.T) {
 func TestSaveState(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		missed := models.MissedPrompt{ScheduleID: "s1", Slot: models.Slot{Date: "2026-03-02", TargetAt: at(10)}, Reason: "quiet_hours"}
-		in := models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeFeedback, Status: models.StatusPaused, Now: at(5),
-			Schedules: []models.Schedule{{ID: "s1", At: "08:00", Next: models.Slot{SendAt: at(9)}}, {ID: "s2", At: "09:00"}}, Missed: []models.MissedPrompt{missed}}
+		missed := wire.MissedPrompt{ScheduleID: "s1", Slot: wire.Slot{Date: "2026-03-02", TargetAt: at(10)}, Reason: "quiet_hours"}
+		in := wire.SaveStateInput{ParticipantID: "p1", Mode: wire.ModeFeedback, Status: wire.StatusPaused, Now: at(5),
+			Schedules: []wire.Schedule{{ID: "s1", At: "08:00", Next: wire.Slot{SendAt: at(9)}}, {ID: "s2", At: "09:00"}}, Missed: []wire.MissedPrompt{missed}}
 		for range 2 {
 			require.NoError(t, w.Turns.SaveState(w.ctx, in))
 		}
 		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
-		require.Equal(t, models.ModeFeedback, p.Mode)
-		require.Equal(t, models.StatusPaused, p.Status)
+		require.Equal(t, wire.ModeFeedback, p.Mode)
+		require.Equal(t, wire.StatusPaused, p.Status)
 		require.Equal(t, int64(2), p.Version, "absolute values: the second call changes nothing")
 		require.Equal(t, 1, w.count("SELECT count(*) FROM prompts WHERE state = 'missed' AND reason = 'quiet_hours'"))
-		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeFeedback, Now: at(5), Schedules: in.Schedules,
-			LeftOut: []models.LeftOut{{PromptID: models.PromptID("p1", "s1", "2026-03-02"), Reason: "next_day"}, {PromptID: "p2-s1-2026-03-02", Reason: "next_day"}}}))
+		require.NoError(t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: "p1", Mode: wire.ModeFeedback, Now: at(5), Schedules: in.Schedules,
+			LeftOut: []wire.LeftOut{{PromptID: models.PromptID("p1", "s1", "2026-03-02"), Reason: "next_day"}, {PromptID: "p2-s1-2026-03-02", Reason: "next_day"}}}))
 		require.Equal(t, 1, w.count("SELECT count(*) FROM prompts WHERE left_out = 'next_day'"))
 		require.Equal(t, 2, w.count("SELECT count(*) FROM schedules"))
 		require.Zero(t, w.count("SELECT count(*) FROM schedules WHERE next_at IS NOT NULL"), "no prompt goes out to people who are paused")
 
-		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Now: at(6)}))
+		require.NoError(t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: "p1", Mode: wire.ModeIntake, Now: at(6)}))
 		require.Equal(t, 0, w.count("SELECT count(*) FROM schedules"))
 		p, err = w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
-		require.Equal(t, models.StatusPaused, p.Status, "an empty status leaves the row's")
-		require.ErrorIs(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "nobody", Now: at(6)}), models.ErrNotFound)
+		require.Equal(t, wire.StatusPaused, p.Status, "an empty status leaves the row's")
+		require.ErrorIs(t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: "nobody", Now: at(6)}), models.ErrNotFound)
 
-		_, err = w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: ptr(models.StatusOptedOut)}, Now: at(7)})
+		_, err = w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: ptr(wire.StatusOptedOut)}, Now: at(7)})
 		require.NoError(t, err)
-		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusActive, Now: at(8)}))
+		require.NoError(t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: "p1", Status: wire.StatusActive, Now: at(8)}))
 		p, err = w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
-		require.Equal(t, models.StatusOptedOut, p.Status)
+		require.Equal(t, wire.StatusOptedOut, p.Status)
 		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "operator", at(9)))
-		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusActive, Now: at(10)}))
+		require.NoError(t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: "p1", Status: wire.StatusActive, Now: at(10)}))
 		require.Equal(t, "withdrawn", w.text("SELECT status FROM participants"))
 	})
 }
@@ -494,13 +495,13 @@ func TestFinishTurnClaimsTheFirstRow(t *testing.T) {
 		w.enrolled()
 		_, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan))
 		require.NoError(t, err)
-		o := outcome("p1-t1", models.TurnReply, "", 3)
+		o := outcome("p1-t1", wire.TurnReply, "", 3)
 		o.Claim = true
 		ended, err := w.Turns.FinishTurn(w.ctx, o)
 		require.NoError(t, err)
 		require.True(t, ended.First.Post)
 		require.Equal(t, phone, ended.First.To)
-		require.Equal(t, models.OutboxSending, ended.First.Outbox.Status)
+		require.Equal(t, wire.OutboxSending, ended.First.Outbox.Status)
 		require.Equal(t, 1, ended.First.Outbox.Attempts)
 		again, err := w.Turns.FinishTurn(w.ctx, o)
 		require.NoError(t, err)
@@ -514,17 +515,17 @@ func TestFinishTurnClaimsTheFirstRow(t *testing.T) {
 
 		_, err = w.Turns.BeginTurn(w.ctx, begin(2, replyPlan))
 		require.NoError(t, err)
-		w.setStatus(models.StatusPaused)
-		o = outcome("p1-t2", models.TurnReply, "", 5)
+		w.setStatus(wire.StatusPaused)
+		o = outcome("p1-t2", wire.TurnReply, "", 5)
 		o.Claim = true
 		ended, err = w.Turns.FinishTurn(w.ctx, o)
 		require.NoError(t, err)
 		require.False(t, ended.First.Post)
-		require.Equal(t, models.OutboxCanceled, ended.First.Outbox.Status)
+		require.Equal(t, wire.OutboxCanceled, ended.First.Outbox.Status)
 		require.Equal(t, "paused", ended.First.Outbox.ErrorCode)
 		row, err := w.Outbox.Row(w.ctx, ended.OutboxIDs[0])
 		require.NoError(t, err)
-		require.Equal(t, models.OutboxCanceled, row.Status)
+		require.Equal(t, wire.OutboxCanceled, row.Status)
 	})
 }
 
@@ -567,22 +568,22 @@ func TestCheckNumbersAfterAFailOver(t *testing.T) {
 		known, fresh := w.inbound("SM1", 1, "known").Inbound, w.inbound("SM2", 2, "fresh").Inbound
 		_, err := w.Turns.BeginTurn(w.ctx, begin(1, replyPlan, known.ID))
 		require.NoError(t, err)
-		_, err = w.finish(outcome("p1-t1", models.TurnReply, "", 3))
+		_, err = w.finish(outcome("p1-t1", wire.TurnReply, "", 3))
 		require.NoError(t, err)
-		item := func(in models.Inbound) models.InboxItem {
-			return models.InboxItem{MessageID: in.ID, Seq: in.Seq, ReceivedAt: in.ReceivedAt.UTC()}
+		item := func(in models.Inbound) wire.InboxItem {
+			return wire.InboxItem{MessageID: in.ID, Seq: in.Seq, ReceivedAt: in.ReceivedAt.UTC()}
 		}
-		check := models.NumberCheck{ParticipantID: "p1", LastSeq: 2, Repeated: []models.InboxItem{item(known)}, Now: at(4)}
+		check := wire.NumberCheck{ParticipantID: "p1", LastSeq: 2, Repeated: []wire.InboxItem{item(known)}, Now: at(4)}
 		got, err := w.Turns.CheckNumbers(w.ctx, check)
 		require.NoError(t, err)
 		require.Empty(t, got, "delivered again")
 		require.Zero(t, w.count("SELECT count(*) FROM attention"))
 
-		check.LastSeq, check.LastNotice, check.Repeated = 7, 500, []models.InboxItem{item(known), item(fresh)}
+		check.LastSeq, check.LastNotice, check.Repeated = 7, 500, []wire.InboxItem{item(known), item(fresh)}
 		for range 2 {
 			got, err = w.Turns.CheckNumbers(w.ctx, check)
 			require.NoError(t, err)
-			require.Equal(t, []models.InboxItem{item(fresh)}, got)
+			require.Equal(t, []wire.InboxItem{item(fresh)}, got)
 		}
 		require.Equal(t, 1, w.count("SELECT count(*) FROM attention WHERE kind = 'lost_rows' AND participant_id = 'p1'"))
 		next := w.inbound("SM3", 5, "next")
@@ -590,7 +591,7 @@ func TestCheckNumbersAfterAFailOver(t *testing.T) {
 		if strings.HasPrefix(w.url, "postgres") {
 			require.Greater(t, next.NoticeID, int64(500))
 		}
-		check.Held, check.Repeated = []int64{fresh.ID}, []models.InboxItem{item(fresh)}
+		check.Held, check.Repeated = []int64{fresh.ID}, []wire.InboxItem{item(fresh)}
 		check.LastSeq = 8
 		got, err = w.Turns.CheckNumbers(w.ctx, check)
 		require.NoError(t, err)

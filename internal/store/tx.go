@@ -7,6 +7,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // The store's files name these functions of package database, which other packages
@@ -28,7 +29,7 @@ func lockEnrolled(tx *gorm.DB, id string) (models.Participant, error) {
 
 // saveParticipant is database.SaveParticipant; the end of a pause goes with the pause.
 func saveParticipant(tx *gorm.DB, p *models.Participant, now time.Time) error {
-	if p.Status != models.StatusPaused {
+	if p.Status != wire.StatusPaused {
 		p.PausedUntil = nil
 	}
 	return database.SaveParticipant(tx, p, now)

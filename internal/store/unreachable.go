@@ -7,6 +7,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // markUnreachable records that the carrier cannot reach a person's number, when that is
@@ -36,7 +37,7 @@ func markUnreachable(tx *gorm.DB, p models.Participant, row models.Outbox, r mod
 		}
 	}
 	_, err := raiseAttention(tx, models.AttentionEntry{
-		ParticipantID: p.ID, Kind: models.AttentionUnreachable, Ref: row.ID, Code: r.Code, RaisedAt: now,
+		ParticipantID: p.ID, Kind: wire.AttentionUnreachable, Ref: row.ID, Code: r.Code, RaisedAt: now,
 	})
 	return err
 }
@@ -58,7 +59,7 @@ func clearUnreachableOnText(tx *gorm.DB, p *models.Participant, at time.Time) er
 // endUnreachable ends the attention that the mark called for, after the mark was taken
 // away. p becomes the row as it is then.
 func endUnreachable(tx *gorm.DB, p *models.Participant, at time.Time) error {
-	ended, err := endAttention(tx, p, []models.Attention{models.AttentionUnreachable}, at)
+	ended, err := endAttention(tx, p, []wire.Attention{wire.AttentionUnreachable}, at)
 	if err != nil || len(ended) > 0 {
 		return err // the notice of the end tells of the mark as well
 	}

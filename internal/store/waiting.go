@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // WaitingMessages lists the texts that came while the participant was paused, or
@@ -37,7 +38,7 @@ func (s *People) WaitingMessages(ctx context.Context, participantID string) ([]m
 
 // ResumedMessages lists the texts that a notice has answered after a pause,
 // oldest first.
-func (s *Notices) ResumedMessages(ctx context.Context, noticeID int64) ([]models.InboxItem, error) {
+func (s *Notices) ResumedMessages(ctx context.Context, noticeID int64) ([]wire.InboxItem, error) {
 	var rows []models.Inbound
 	err := s.db.Reader(ctx).Select("id", "seq", "received_at", "channel").
 		Where("resume_notice_id = ? AND resume_notice_id > 0", noticeID).Order("seq").Find(&rows).Error
@@ -68,7 +69,7 @@ func markWaiting(tx *gorm.DB, inboundIDs []int64) error {
 // operator, for the person to come back, or for the workflow's next turn.
 func keepReplied(tx *gorm.DB, row models.Outbox) error {
 	switch row.ErrorCode {
-	case string(models.StatusPaused), string(models.StatusOptedOut), models.MissedTakenOver:
+	case string(wire.StatusPaused), string(wire.StatusOptedOut), models.MissedTakenOver:
 		return holdReplied(tx, row)
 	case gateNewerReply:
 		return textsOfTurn(tx, row).UpdateColumn("resume_notice_id", returned).Error
@@ -91,7 +92,7 @@ func textsOfTurn(tx *gorm.DB, row models.Outbox) *gorm.DB {
 
 // ReturnedMessages lists the texts of a reply that was refused because a newer one had
 // gone out, oldest first; nothing for any other row. Safe to repeat.
-func (s *Outbox) ReturnedMessages(ctx context.Context, row models.Outbox) ([]models.InboxItem, error) {
+func (s *Outbox) ReturnedMessages(ctx context.Context, row models.Outbox) ([]wire.InboxItem, error) {
 	var rows []models.Inbound
 	err := textsOfTurn(s.db.Reader(ctx), row).Select("id", "seq", "received_at", "channel").
 		Where("resume_notice_id = ?", returned).Order("seq").Find(&rows).Error
@@ -101,10 +102,10 @@ func (s *Outbox) ReturnedMessages(ctx context.Context, row models.Outbox) ([]mod
 	return itemsOf(rows), nil
 }
 
-func itemsOf(rows []models.Inbound) []models.InboxItem {
-	var items []models.InboxItem
+func itemsOf(rows []models.Inbound) []wire.InboxItem {
+	var items []wire.InboxItem
 	for _, row := range rows {
-		items = append(items, models.InboxItem{MessageID: row.ID, Seq: row.Seq, ReceivedAt: row.ReceivedAt.UTC(), Channel: row.Channel})
+		items = append(items, wire.InboxItem{MessageID: row.ID, Seq: row.Seq, ReceivedAt: row.ReceivedAt.UTC(), Channel: row.Channel})
 	}
 	return items
 }
@@ -112,14 +113,14 @@ func itemsOf(rows []models.Inbound) []models.InboxItem {
 // dropUnanswered removes the entries of texts that a reply takes up now and that
 // an earlier turn stored without an answer, so that they are written again as the
 // newest ones: what a reply answers stands at the end of the conversation.
-func dropUnanswered(tx *gorm.DB, in models.PrepareTurnInput) error {
+func dropUnanswered(tx *gorm.DB, in wire.PrepareTurnInput) error {
 	keys := make([]string, 0, len(in.InboundIDs))
 	for _, id := range in.InboundIDs {
 		keys = append(keys, models.InboundKey(id))
 	}
 	stored := tx.Model(&models.Turn{}).Select("id").
 		Where("participant_id = ? AND (kind IN ? OR outcome = ? OR "+replyRefused+")", in.ParticipantID,
-			[]models.TurnKind{models.TurnMessage, models.TurnConsent}, outcomeCanceled)
+			[]wire.TurnKind{wire.TurnMessage, wire.TurnConsent}, outcomeCanceled)
 	return tx.Where("participant_id = ? AND key IN ? AND (turn_id = '' OR turn_id IN (?))", in.ParticipantID, keys, stored).
 		Delete(&models.Message{}).Error
 }
@@ -130,8 +131,8 @@ const replyRefused = "EXISTS (SELECT 1 FROM outbox WHERE outbox.turn_id = turns.
 // hasOtherReply reports whether all texts of a turn have had their reply already,
 // from a turn that the workflow had begun before it was told to answer them after
 // a pause or a take-over.
-func hasOtherReply(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) (bool, error) {
-	if in.Plan.Kind != models.TurnReply || !slices.ContainsFunc(texts, isResumed) {
+func hasOtherReply(tx *gorm.DB, in wire.PrepareTurnInput, texts []models.Inbound) (bool, error) {
+	if in.Plan.Kind != wire.TurnReply || !slices.ContainsFunc(texts, isResumed) {
 		return false, nil
 	}
 	keys := make([]string, 0, len(texts))
@@ -142,7 +143,7 @@ func hasOtherReply(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbou
 	err := tx.Model(&models.Message{}).
 		Where("participant_id = ? AND key IN ? AND turn_id <> ?", in.ParticipantID, keys, in.TurnID).
 		Where("EXISTS (SELECT 1 FROM outbox WHERE outbox.turn_id = messages.turn_id AND outbox.kind = ? AND outbox.status <> ?)",
-			models.KindReply, models.OutboxCanceled).
+			models.KindReply, wire.OutboxCanceled).
 		Count(&replied).Error
 	return replied == int64(len(keys)), err
 }
@@ -162,8 +163,8 @@ func waitingFor(tx *gorm.DB, old, p models.Participant, u models.ParticipantUpda
 		}
 		return waitingUpdate{}, nil
 	}
-	resumed := old.Status == models.StatusPaused && p.Status == models.StatusActive
-	if u.Waiting != "" && p.Status != models.StatusActive {
+	resumed := old.Status == wire.StatusPaused && p.Status == wire.StatusActive
+	if u.Waiting != "" && p.Status != wire.StatusActive {
 		return waitingUpdate{}, models.BadField("waiting_messages", "only for a participant who is active or becomes so")
 	}
 	if u.Waiting == "" && !resumed {

@@ -7,11 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // set changes p1's status some minutes after the start, with a choice for what
 // waits.
-func (w *world) set(status models.Status, waiting models.WaitingAction, minutes int) error {
+func (w *world) set(status wire.Status, waiting models.WaitingAction, minutes int) error {
 	w.t.Helper()
 	_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{
 		ID: "p1", Patch: models.ParticipantPatch{Status: &status}, Waiting: waiting, Actor: "operator", Now: at(minutes)})
@@ -64,13 +65,13 @@ func TestMessagesOfAPauseWait(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {
 				w.enrolled()
 				w.inbound("SM0", 0, "before the pause")
-				require.NoError(t, w.set(models.StatusPaused, "", 0))
+				require.NoError(t, w.set(wire.StatusPaused, "", 0))
 				got := w.inbound("SM1", 1, "are you there?")
 				require.Equal(t, []string{"are you there?"}, w.waiting())
 				listed, err := w.People.Participants(w.ctx, models.ParticipantQuery{Waiting: true})
 				require.NoError(t, err)
 				require.Len(t, listed, 1)
-				require.NoError(t, w.set(models.StatusActive, tt.choice, 1+tt.after))
+				require.NoError(t, w.set(wire.StatusActive, tt.choice, 1+tt.after))
 				require.Empty(t, w.waiting())
 				listed, err = w.People.Participants(w.ctx, models.ParticipantQuery{Waiting: true})
 				require.NoError(t, err)
@@ -92,16 +93,16 @@ func TestMessagesOfAPauseWait(t *testing.T) {
 func TestWaitingChoiceNeedsActiveCoaching(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		require.NoError(t, w.set(models.StatusPaused, "", 0))
+		require.NoError(t, w.set(wire.StatusPaused, "", 0))
 		w.inbound("SM1", 1, "hello")
-		for _, status := range []models.Status{models.StatusPaused, models.StatusCompleted} {
+		for _, status := range []wire.Status{wire.StatusPaused, wire.StatusCompleted} {
 			require.ErrorContains(t, w.set(status, models.WaitingRead, 2), "waiting_messages: only for a participant who is active")
 		}
-		require.NoError(t, w.Turns.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Status: models.StatusActive, Now: at(3)}))
+		require.NoError(t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: "p1", Mode: wire.ModeIntake, Status: wire.StatusActive, Now: at(3)}))
 		require.Equal(t, []string{"hello"}, w.waiting(), "resumed by other means")
-		require.NoError(t, w.set(models.StatusActive, models.WaitingAnswer, 4))
+		require.NoError(t, w.set(wire.StatusActive, models.WaitingAnswer, 4))
 		require.Len(t, w.resumed(), 1)
-		require.NoError(t, w.set(models.StatusActive, models.WaitingAnswer, 5))
+		require.NoError(t, w.set(wire.StatusActive, models.WaitingAnswer, 5))
 		require.Equal(t, 1, w.count("SELECT count(*) FROM notices WHERE kind = 'resume'"))
 	})
 }
@@ -112,18 +113,18 @@ func TestPauseStopsAReply(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		burst, replied := w.inbound("SM1", 0, "burst"), w.inbound("SM2", 0, "replied")
-		begin := func(n int, kind models.TurnKind, id int64) string {
+		begin := func(n int, kind wire.TurnKind, id int64) string {
 			turn := models.TurnID("p1", n)
-			_, err := w.Turns.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: n,
-				Plan: models.TurnPlan{Kind: kind}, InboundIDs: []int64{id}, Now: at(2)})
+			_, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: n,
+				Plan: wire.TurnPlan{Kind: kind}, InboundIDs: []int64{id}, Now: at(2)})
 			require.NoError(t, err)
 			return turn
 		}
-		reply := begin(1, models.TurnReply, replied.Inbound.ID)
-		rows, err := w.finish(outcome(reply, models.TurnReply, "", 1))
+		reply := begin(1, wire.TurnReply, replied.Inbound.ID)
+		rows, err := w.finish(outcome(reply, wire.TurnReply, "", 1))
 		require.NoError(t, err)
-		require.NoError(t, w.set(models.StatusPaused, "", 1))
-		begin(2, models.TurnMessage, burst.Inbound.ID)
+		require.NoError(t, w.set(wire.StatusPaused, "", 1))
+		begin(2, wire.TurnMessage, burst.Inbound.ID)
 		require.Equal(t, []string{"burst"}, w.waiting())
 		claim, err := w.Outbox.ClaimSend(w.ctx, rows[0], at(3))
 		require.NoError(t, err)
@@ -137,12 +138,12 @@ func TestPauseStopsAReply(t *testing.T) {
 func TestResumedTextsAreAnswered(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		require.NoError(t, w.set(models.StatusPaused, "", 0))
+		require.NoError(t, w.set(wire.StatusPaused, "", 0))
 		got := w.inbound("SM1", 1, "are you there?")
 		ids := []int64{got.Inbound.ID}
-		begin := func(n int, kind models.TurnKind) models.TurnContext {
+		begin := func(n int, kind wire.TurnKind) models.TurnContext {
 			turn := models.TurnID("p1", n)
-			in := models.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: n, Plan: models.TurnPlan{Kind: kind}, InboundIDs: ids, Now: at(2)}
+			in := wire.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: n, Plan: wire.TurnPlan{Kind: kind}, InboundIDs: ids, Now: at(2)}
 			for range 2 { // a retry
 				_, err := w.Turns.BeginTurn(w.ctx, in)
 				require.NoError(t, err)
@@ -151,14 +152,14 @@ func TestResumedTextsAreAnswered(t *testing.T) {
 			require.NoError(t, err)
 			return tc
 		}
-		begin(1, models.TurnMessage)
+		begin(1, wire.TurnMessage)
 		ids = nil
-		begin(2, models.TurnOperator)
-		_, err := w.finish(outcome("p1-t2", models.TurnOperator, "", 10))
+		begin(2, wire.TurnOperator)
+		_, err := w.finish(outcome("p1-t2", wire.TurnOperator, "", 10))
 		require.NoError(t, err)
-		require.NoError(t, w.set(models.StatusActive, models.WaitingAnswer, 20))
+		require.NoError(t, w.set(wire.StatusActive, models.WaitingAnswer, 20))
 		ids = []int64{got.Inbound.ID}
-		tc := begin(3, models.TurnReply)
+		tc := begin(3, wire.TurnReply)
 		require.Equal(t, []string{"text of p1-t2", "are you there?"}, texts(tc.Window))
 		require.Equal(t, "p1-t3", tc.Window[1].TurnID)
 		history, err := w.People.History(w.ctx, "p1", 10, at(100))
@@ -171,12 +172,12 @@ func TestResumedTextsAreAnswered(t *testing.T) {
 func TestAllWaitingMessagesAreListed(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		require.NoError(t, w.set(models.StatusPaused, "", 0))
+		require.NoError(t, w.set(wire.StatusPaused, "", 0))
 		var ids []int64
 		for n := range 230 {
 			ids = append(ids, w.inbound(fmt.Sprintf("SM%d", n), 1, fmt.Sprintf("text %d", n)).Inbound.ID)
 		}
-		_, err := w.Turns.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: models.TurnMessage}, ids...))
+		_, err := w.Turns.BeginTurn(w.ctx, begin(1, wire.TurnPlan{Kind: wire.TurnMessage}, ids...))
 		require.NoError(t, err)
 		texts := w.waiting()
 		require.Len(t, texts, 230)

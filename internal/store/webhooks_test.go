@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // webhook adds a webhook for some types of a study's events.
@@ -51,7 +52,7 @@ func TestEventsOfAParticipant(t *testing.T) {
 
 		w.inbound("SM2", 4, "i want to kill myself")
 		require.Contains(t, w.events("whk_all"), "alert.opened ")
-		status := models.StatusOptedOut
+		status := wire.StatusOptedOut
 		_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Actor: "user:kim", Patch: models.ParticipantPatch{Status: &status}, Now: at(5)})
 		require.NoError(t, err)
 		require.NoError(t, w.People.RemoveParticipant(w.ctx, "p1", "user:kim", at(6)))

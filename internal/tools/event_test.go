@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func newRegistry(t testing.TB) *Registry {
@@ -18,15 +19,15 @@ func newRegistry(t testing.TB) *Registry {
 }
 
 func TestEventOfGoodArguments(t *testing.T) {
-	ask := func(a models.ScheduleAsk) models.Event {
-		return models.Event{Kind: models.EventScheduleTool, Schedule: &a}
+	ask := func(a wire.ScheduleAsk) wire.Event {
+		return wire.Event{Kind: wire.EventScheduleTool, Schedule: &a}
 	}
-	move := func(mode models.Mode, delay time.Duration) models.Event {
-		return models.Event{Kind: models.EventTransitionAsk, Mode: mode, Delay: delay}
+	move := func(mode wire.Mode, delay time.Duration) wire.Event {
+		return wire.Event{Kind: wire.EventTransitionAsk, Mode: mode, Delay: delay}
 	}
 	tests := []struct {
 		name, tool, args string
-		want             models.Event
+		want             wire.Event
 	}{
 		{"at once", "transition_state", `{"target_state":"FEEDBACK"}`, move("FEEDBACK", 0)},
 		{"fraction of a minute", "transition_state", `{"target_state":"INTAKE","delay_minutes":0.5,"reason":"later"}`, move("INTAKE", 30*time.Second)},
@@ -34,17 +35,17 @@ func TestEventOfGoodArguments(t *testing.T) {
 		{"null optional", "transition_state", `{"target_state":"INTAKE","delay_minutes":null}`, move("INTAKE", 0)},
 		{"longest", "transition_state", `{"target_state":"INTAKE","delay_minutes":525600}`, move("INTAKE", 365*24*time.Hour)},
 		{"object in a string", "transition_state", `"{\"target_state\":\"FEEDBACK\"}"`, move("FEEDBACK", 0)},
-		{"list", "scheduler", `{"action":"list"}`, ask(models.ScheduleAsk{Action: "list"})},
-		{"delete", "scheduler", `{"action":"delete","schedule_id":"s1"}`, ask(models.ScheduleAsk{Action: "delete", ID: "s1"})},
+		{"list", "scheduler", `{"action":"list"}`, ask(wire.ScheduleAsk{Action: "list"})},
+		{"delete", "scheduler", `{"action":"delete","schedule_id":"s1"}`, ask(wire.ScheduleAsk{Action: "delete", ID: "s1"})},
 		{
 			"fixed, with empty fillers", "scheduler",
 			`{"action":"create","type":"fixed","fixed_time":"08:00","random_start_time":"","timezone":null,"schedule_id":""}`,
-			ask(models.ScheduleAsk{Action: "create", Type: "fixed", At: "08:00", NewID: "n1"}),
+			ask(wire.ScheduleAsk{Action: "create", Type: "fixed", At: "08:00", NewID: "n1"}),
 		},
 		{
 			"random over midnight in a zone", "scheduler",
 			`{"action":"create","type":"random","random_start_time":"23:30","random_end_time":"00:15","timezone":"Nowhere/Land"}`,
-			ask(models.ScheduleAsk{Action: "create", Type: "random", From: "23:30", To: "00:15", Zone: "Nowhere/Land", NewID: "n1"}),
+			ask(wire.ScheduleAsk{Action: "create", Type: "random", From: "23:30", To: "00:15", Zone: "Nowhere/Land", NewID: "n1"}),
 		},
 	}
 	for _, tt := range tests {

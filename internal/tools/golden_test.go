@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/goldens"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // TestSpecsMatchTheirGoldenFiles pins what the model is given: a change of a
@@ -71,7 +71,7 @@ func TestOrdinaryToolsAreOfferedInBothModes(t *testing.T) {
 	want := ordinaryNames(t)
 	require.NotContains(t, want, "end_exchange")
 	require.Contains(t, want, "read_playbook")
-	for _, mode := range []models.Mode{models.ModeIntake, models.ModeFeedback, "", "COORDINATOR"} {
+	for _, mode := range []wire.Mode{wire.ModeIntake, wire.ModeFeedback, "", "COORDINATOR"} {
 		var names []string
 		for _, spec := range registry.For(mode) {
 			names = append(names, spec.Name)
@@ -98,7 +98,7 @@ func TestOneFileATool(t *testing.T) {
 func TestVocabulary(t *testing.T) {
 	registry, err := New(PlaybookTools(playbooks(t))...)
 	require.NoError(t, err)
-	words := registry.Vocabulary(models.ModeIntake)
+	words := registry.Vocabulary(wire.ModeIntake)
 	for _, word := range []string{"habit_domain", "create", "FEEDBACK", "no_emojis", "delay_minutes", "explicit"} {
 		require.Contains(t, words, word)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"coachline/internal/agent/plan"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -66,14 +67,14 @@ func TestNoPlaybooksNoTool(t *testing.T) {
 			require.NoError(t, err)
 			_, known := registry.Lookup(registry.Playbook())
 			require.False(t, known)
-			require.NotContains(t, names(registry.For(models.ModeIntake)), registry.Playbook())
+			require.NotContains(t, names(registry.For(wire.ModeIntake)), registry.Playbook())
 		})
 	}
 }
 
 // TestRoutedToPlaybooks routes with the words of people who could use one.
 func TestRoutedToPlaybooks(t *testing.T) {
-	tools := catalogue(t, models.ModeFeedback)
+	tools := catalogue(t, wire.ModeFeedback)
 	for _, tt := range []struct {
 		name, in string
 		want     bool

@@ -17,6 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Tool is what the model is told of a tool, and what a call of it does. One of
@@ -27,7 +28,7 @@ type Tool struct {
 	// Schema is the JSON schema (draft 2020-12) of the arguments, given to
 	// the model and checked against.
 	Schema json.RawMessage
-	Modes  []models.Mode
+	Modes  []wire.Mode
 	// Keywords are words of several languages, divided by spaces, that ask for
 	// the tool and that its description lacks.
 	Keywords string
@@ -55,7 +56,7 @@ type Tool struct {
 	Tidy func(args Arguments)
 	// Event is what the rules decide of a call that changes the workflow's state;
 	// newID is the id that a created schedule gets.
-	Event func(args Arguments, newID string) (models.Event, error)
+	Event func(args Arguments, newID string) (wire.Event, error)
 	// Run carries a call out. A *models.FieldError gives a failed result, any
 	// other error is worth a retry.
 	Run func(ctx context.Context, in RunInput, args Arguments) (Execution, error)
@@ -174,14 +175,14 @@ func New(more ...Tool) (*Registry, error) {
 
 // bothModes lists both modes: every tool is offered in every mode, because both modes' texts
 // ask for each of them.
-func bothModes() []models.Mode { return []models.Mode{models.ModeIntake, models.ModeFeedback} }
+func bothModes() []wire.Mode { return []wire.Mode{wire.ModeIntake, wire.ModeFeedback} }
 
 // For lists the ordinary tools of a mode as the model is given them, always in
 // the same order, so that requests share their beginning. An unknown mode gets
 // the tools of INTAKE, the mode that it falls back to.
-func (r *Registry) For(mode models.Mode) []models.ToolSpec {
+func (r *Registry) For(mode wire.Mode) []models.ToolSpec {
 	if !mode.Known() {
-		mode = models.ModeIntake
+		mode = wire.ModeIntake
 	}
 	specs := make([]models.ToolSpec, 0, len(r.order))
 	for _, name := range r.order {
@@ -281,7 +282,7 @@ func (r *Registry) Lookup(name string) (Tool, bool) {
 
 // Vocabulary lists the argument names of a mode's tools and the values they
 // are limited to: the words that an instruction for that mode may use.
-func (r *Registry) Vocabulary(mode models.Mode) []string {
+func (r *Registry) Vocabulary(mode wire.Mode) []string {
 	var words []string
 	for _, spec := range r.For(mode) {
 		for name, property := range r.tools[spec.Name].compiled.Properties {
@@ -299,17 +300,17 @@ func (r *Registry) Vocabulary(mode models.Mode) []string {
 // Event turns a call of a tool that changes the workflow's state into the
 // event that the rules decide. newID is the id that a created schedule gets.
 // Bad arguments are a *models.FieldError whose text is written for the model.
-func (r *Registry) Event(call models.ToolCall, newID string) (models.Event, error) {
+func (r *Registry) Event(call models.ToolCall, newID string) (wire.Event, error) {
 	tool, err := r.findTool(call.Name)
 	if err != nil {
-		return models.Event{}, err
+		return wire.Event{}, err
 	}
 	if tool.Event == nil {
-		return models.Event{}, fmt.Errorf("tool %s is run, not decided", call.Name)
+		return wire.Event{}, fmt.Errorf("tool %s is run, not decided", call.Name)
 	}
 	args, err := tool.parseArguments(call.Arguments)
 	if err != nil {
-		return models.Event{}, err
+		return wire.Event{}, err
 	}
 	return tool.Event(args, newID)
 }
@@ -363,7 +364,7 @@ func (r *Registry) findTool(name string) (*Tool, error) {
 		return tool, nil
 	}
 	var names []string
-	for _, spec := range r.For(models.ModeIntake) {
+	for _, spec := range r.For(wire.ModeIntake) {
 		names = append(names, spec.Name)
 	}
 	return nil, models.BadField("tool", "there is no tool called %s; available are %s", shortName(name), strings.Join(names, ", "))

@@ -7,9 +7,10 @@ import (
 
 	"coachline/internal/agent/plan"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
-func catalogue(t testing.TB, mode models.Mode) []models.ToolSpec {
+func catalogue(t testing.TB, mode wire.Mode) []models.ToolSpec {
 	t.Helper()
 	registry := newRegistry(t)
 	return registry.For(mode)
@@ -67,7 +68,7 @@ func TestEverydayTextsFindTheirTools(t *testing.T) {
 		{"Zeig mir ein Beispiel", []string{"generate_habit_prompt"}},
 		{"Muéstrame un ejemplo", []string{"generate_habit_prompt"}},
 	}
-	tools := catalogue(t, models.ModeIntake)
+	tools := catalogue(t, wire.ModeIntake)
 	picked := 0
 	for _, tt := range tests {
 		t.Run(tt.in, func(t *testing.T) {
@@ -83,7 +84,7 @@ func TestEverydayTextsFindTheirTools(t *testing.T) {
 // TestEveryKeywordFindsItsTool: none is shadowed by the router's empty words,
 // too short, or shared by so many tools that it tells nothing.
 func TestEveryKeywordFindsItsTool(t *testing.T) {
-	for _, mode := range []models.Mode{models.ModeIntake, models.ModeFeedback} {
+	for _, mode := range []wire.Mode{wire.ModeIntake, wire.ModeFeedback} {
 		tools := catalogue(t, mode)
 		for _, tool := range tools {
 			require.NotEmpty(t, tool.Keywords, tool.Name)
@@ -103,7 +104,7 @@ func TestEveryKeywordFindsItsTool(t *testing.T) {
 // TestToolsFindOneAnother: what find_tools answers when the caller looks in
 // the mode's catalogue, and what the caller reads from it.
 func TestToolsFindOneAnother(t *testing.T) {
-	tools := catalogue(t, models.ModeFeedback)
+	tools := catalogue(t, wire.ModeFeedback)
 	tests := []struct {
 		name, query string
 		tools       []models.ToolSpec

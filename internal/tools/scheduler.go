@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // schedulerTool creates, lists and deletes daily prompts. Only the form of the
@@ -22,15 +23,15 @@ func schedulerTool() Tool {
 			"rappel rappels rappelle rappeler horaire heure heures chaque jour quotidien tôt tard changer " +
 			"erinnere erinner erinnerung erinnern uhr uhrzeit zeit täglich taeglich jeden tag zeitplan nachricht früher später spaeter ändern aendern",
 		Tidy: dropEmpty,
-		Event: func(args Arguments, newID string) (models.Event, error) {
+		Event: func(args Arguments, newID string) (wire.Event, error) {
 			ask, err := scheduleAsk(args)
 			if err != nil {
-				return models.Event{}, err
+				return wire.Event{}, err
 			}
-			if ask.Action == models.ScheduleCreate {
+			if ask.Action == wire.ScheduleCreate {
 				ask.NewID = newID
 			}
-			return models.Event{Kind: models.EventScheduleTool, Schedule: &ask}, nil
+			return wire.Event{Kind: wire.EventScheduleTool, Schedule: &ask}, nil
 		},
 	}
 }
@@ -80,33 +81,33 @@ func schedulerSchema() json.RawMessage {
 }`)
 }
 
-func scheduleAsk(args Arguments) (models.ScheduleAsk, error) {
-	ask := models.ScheduleAsk{Action: models.ScheduleAction(args.Text("action"))}
+func scheduleAsk(args Arguments) (wire.ScheduleAsk, error) {
+	ask := wire.ScheduleAsk{Action: wire.ScheduleAction(args.Text("action"))}
 	switch ask.Action {
-	case models.ScheduleList:
+	case wire.ScheduleList:
 		return ask, nil
-	case models.ScheduleDelete:
+	case wire.ScheduleDelete:
 		ask.ID = args.Text("schedule_id")
 		if ask.ID == "" {
 			return ask, models.BadField("schedule_id", "is required for delete; call list to see the ids")
 		}
 		return ask, nil
-	case models.ScheduleCreate:
+	case wire.ScheduleCreate:
 		return createAsk(ask, args)
-	case models.ScheduleReplace, models.ScheduleMove: // operators only
+	case wire.ScheduleReplace, wire.ScheduleMove: // operators only
 	}
 	return ask, models.BadField("action", "must be one of create, list, delete")
 }
 
-func createAsk(ask models.ScheduleAsk, args Arguments) (models.ScheduleAsk, error) {
+func createAsk(ask wire.ScheduleAsk, args Arguments) (wire.ScheduleAsk, error) {
 	if args.Text("schedule_id") != "" {
 		return ask, models.BadField("schedule_id", "is only for delete; to change a schedule, create the new one and delete the old one")
 	}
 	ask.Zone = args.Text("timezone")
-	ask.Type = models.ScheduleType(args.Text("type"))
+	ask.Type = wire.ScheduleType(args.Text("type"))
 	fixed, from, to := args.Text("fixed_time"), args.Text("random_start_time"), args.Text("random_end_time")
 	switch ask.Type {
-	case models.ScheduleFixed:
+	case wire.ScheduleFixed:
 		if fixed == "" {
 			return ask, models.BadField("fixed_time", "is required for type fixed, as HH:MM on the 24-hour clock")
 		}
@@ -115,7 +116,7 @@ func createAsk(ask models.ScheduleAsk, args Arguments) (models.ScheduleAsk, erro
 		}
 		ask.At = fixed
 		return ask, nil
-	case models.ScheduleRandom:
+	case wire.ScheduleRandom:
 		if from == "" || to == "" {
 			return ask, models.BadField("random_start_time", "and random_end_time are both required for type random, as HH:MM on the 24-hour clock")
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Subagents are the two tools that give a task away.
@@ -45,8 +46,8 @@ func spawnTool() Tool {
 }`),
 		Modes:   bothModes(),
 		Control: true,
-		Event: func(args Arguments, _ string) (models.Event, error) {
-			return delegationEvent(models.Subagent{Tell: args.Text("delivery") == "user"}), nil
+		Event: func(args Arguments, _ string) (wire.Event, error) {
+			return delegationEvent(wire.Subagent{Tell: args.Text("delivery") == "user"}), nil
 		},
 	}
 }
@@ -68,14 +69,14 @@ func subagentTool() Tool {
 }`),
 		Modes:   bothModes(),
 		Control: true,
-		Event: func(Arguments, string) (models.Event, error) {
-			return delegationEvent(models.Subagent{Wait: true}), nil
+		Event: func(Arguments, string) (wire.Event, error) {
+			return delegationEvent(wire.Subagent{Wait: true}), nil
 		},
 	}
 }
 
-func delegationEvent(s models.Subagent) models.Event {
-	return models.Event{Kind: models.EventSubagentAsk, Plan: models.TurnPlan{Kind: models.TurnSubagent, Subagent: s}}
+func delegationEvent(s wire.Subagent) wire.Event {
+	return wire.Event{Kind: wire.EventSubagentAsk, Plan: wire.TurnPlan{Kind: wire.TurnSubagent, Subagent: s}}
 }
 
 // Task returns what a call of spawn or subagent gives away, and its label, which may

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 // transitionState switches between the modes, at once or later. Delays are
@@ -45,11 +45,11 @@ func transitionState() Tool {
 			"commencer recommencer avis passé passe différent nouveau " +
 			"anfangen beginnen neu rückmeldung rueckmeldung lief gelaufen fragen anders",
 		Tidy: dropEmpty,
-		Event: func(args Arguments, _ string) (models.Event, error) {
+		Event: func(args Arguments, _ string) (wire.Event, error) {
 			minutes, _ := args["delay_minutes"].(float64)
-			return models.Event{
-				Kind:  models.EventTransitionAsk,
-				Mode:  models.Mode(args.Text("target_state")),
+			return wire.Event{
+				Kind:  wire.EventTransitionAsk,
+				Mode:  wire.Mode(args.Text("target_state")),
 				Delay: time.Duration(minutes * float64(time.Minute)),
 			}, nil
 		},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // alarmKey is the prefix of the keys of background jobs for alarms.
@@ -25,10 +26,10 @@ func (r *Relay) Raise(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", id, err)
 	}
-	in := models.AlertInput{AlarmID: id}
-	jobs := []job{{id: id + "-text", name: models.ActivitySafetyText, input: in, validity: models.SafetyTextValidity, priority: 1}}
+	in := wire.AlertInput{AlarmID: id}
+	jobs := []job{{id: id + "-text", name: wire.ActivitySafetyText, input: in, validity: models.SafetyTextValidity, priority: 1}}
 	if row.Pages {
-		jobs = append(jobs, job{id: id + "-page", name: models.ActivityPage, input: in, validity: models.PageValidity, priority: 1})
+		jobs = append(jobs, job{id: id + "-page", name: wire.ActivityPage, input: in, validity: models.PageValidity, priority: 1})
 	}
 	for _, j := range jobs {
 		if err := r.executeJob(tellCtx, j); err != nil {
@@ -55,7 +56,7 @@ func (r *Relay) sweepEscalations(ctx context.Context) error {
 	}
 	for _, row := range open {
 		second := job{
-			id: row.ID + "-page-again", name: models.ActivityPage, input: models.AlertInput{AlarmID: row.ID, Again: true},
+			id: row.ID + "-page-again", name: wire.ActivityPage, input: wire.AlertInput{AlarmID: row.ID, Again: true},
 			validity: models.PageValidity, priority: 1,
 		}
 		if err := r.executeJob(ctx, second); err != nil {

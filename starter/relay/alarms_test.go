@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // PendingAlarms and AlarmTold make rows an Alarms too.
@@ -85,7 +86,7 @@ func TestWeakSignIsPagedWhenItBecomesGrave(t *testing.T) {
 	b.store.alarms = []models.Alert{{ID: "alarm-7", CreatedAt: b.now}}
 	b.now = b.now.Add(time.Minute)
 	b.engine.fail(func(_ context.Context, call string) error {
-		require.Equal(t, "activity:"+models.ActivitySafetyText, call)
+		require.Equal(t, "activity:"+wire.ActivitySafetyText, call)
 		b.store.alarms[0].Pages = true
 		return nil
 	})
@@ -106,7 +107,7 @@ func TestAlarmsAreSweptUntilTold(t *testing.T) {
 	require.Empty(t, b.engine.seen(), "whoever wrote it may be telling")
 	b.now = b.now.Add(time.Minute)
 	b.engine.fail(func(_ context.Context, call string) error {
-		if call == "activity:"+models.ActivityPage {
+		if call == "activity:"+wire.ActivityPage {
 			return errDown
 		}
 		return nil
@@ -119,9 +120,9 @@ func TestAlarmsAreSweptUntilTold(t *testing.T) {
 	require.Equal(t, b.engine.activities[0].ID, b.engine.activities[2].ID)
 	page := b.engine.activities[3]
 	require.Equal(t, "alarm-7-page", page.ID)
-	require.Equal(t, models.QueueSMS, page.TaskQueue)
+	require.Equal(t, wire.QueueSMS, page.TaskQueue)
 	require.Equal(t, 72*time.Hour, page.ScheduleToCloseTimeout)
-	require.Equal(t, models.AlertInput{AlarmID: "alarm-7"}, b.engine.inputs[3])
+	require.Equal(t, wire.AlertInput{AlarmID: "alarm-7"}, b.engine.inputs[3])
 }
 
 func TestLaterAlarm(t *testing.T) {
@@ -173,5 +174,5 @@ func TestUnacknowledgedAlarmPagesOnceMore(t *testing.T) {
 	require.NoError(t, b.relay.sweepEscalations(context.Background()))
 	require.Len(t, b.engine.activities, 2, "the lost one, and the one that was taken")
 	require.Equal(t, "alarm-7-page-again", b.engine.activities[1].ID)
-	require.Equal(t, models.AlertInput{AlarmID: "alarm-7", Again: true}, b.engine.inputs[1])
+	require.Equal(t, wire.AlertInput{AlarmID: "alarm-7", Again: true}, b.engine.inputs[1])
 }

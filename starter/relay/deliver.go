@@ -17,6 +17,7 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Store reads what has been committed and not yet delivered to Temporal, and records
@@ -47,7 +48,7 @@ type Notices interface {
 	Untold(ctx context.Context, participantID string) (models.Participant, []models.Notice, error)
 	NoticesDelivered(ctx context.Context, ids []int64, at time.Time) error
 	// ResumedMessages lists the texts that a notice has answered after a pause.
-	ResumedMessages(ctx context.Context, noticeID int64) ([]models.InboxItem, error)
+	ResumedMessages(ctx context.Context, noticeID int64) ([]wire.InboxItem, error)
 	// PendingNotices lists undelivered notices of everybody in the order of
 	// their ids.
 	PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error)
@@ -60,7 +61,7 @@ type People interface {
 
 // Attention reads what the search attributes are to show.
 type Attention interface {
-	ParticipantFlags(ctx context.Context, p models.Participant) (models.ParticipantFlags, error)
+	ParticipantFlags(ctx context.Context, p models.Participant) (wire.ParticipantFlags, error)
 }
 
 // Hints go to strangers.
@@ -164,7 +165,7 @@ func (r *Relay) tellWorkflow(ctx context.Context, p models.Participant, n models
 	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
 	if n.Kind == models.NoticeUnenroll {
-		err := r.sendUpdate(ctx, n, workflowUpdate{name: models.UpdateUnenroll})
+		err := r.sendUpdate(ctx, n, workflowUpdate{name: wire.UpdateUnenroll})
 		if isGone(err) {
 			return nil
 		}
@@ -191,7 +192,7 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 	case models.NoticeMessage, models.NoticeChat:
 		return r.signalMessage(ctx, p, n)
 	case models.NoticeUpdate:
-		return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdateParticipant, []any{models.ParticipantChanged{Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: p.Status, Arm: p.Arm}}})
+		return r.updateOrRestart(ctx, p, n, workflowUpdate{wire.UpdateParticipant, []any{wire.ParticipantChanged{Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: p.Status, Arm: p.Arm}}})
 	case models.NoticePause:
 		return r.pauseWorkflow(ctx, p, n)
 	case models.NoticeResume:
@@ -201,12 +202,12 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 	case models.NoticeHandBack:
 		return r.releaseCoach(ctx, p, n)
 	case models.NoticeSend:
-		return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdateSendMessage, []any{models.SendMessageRequest{OutboxID: n.Ref}}})
+		return r.updateOrRestart(ctx, p, n, workflowUpdate{wire.UpdateSendMessage, []any{wire.SendMessageRequest{OutboxID: n.Ref}}})
 	case models.NoticeConsent:
 		confirm := models.ConsentMethod(n.Ref).Confirms()
-		return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdateParticipant, []any{models.ParticipantChanged{Status: p.Status, Confirm: confirm}}})
+		return r.updateOrRestart(ctx, p, n, workflowUpdate{wire.UpdateParticipant, []any{wire.ParticipantChanged{Status: p.Status, Confirm: confirm}}})
 	case models.NoticeHelp:
-		return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdateParticipant, []any{models.ParticipantChanged{Help: true}}})
+		return r.updateOrRestart(ctx, p, n, workflowUpdate{wire.UpdateParticipant, []any{wire.ParticipantChanged{Help: true}}})
 	case models.NoticeFlags:
 		return r.updateFlags(ctx, p, n)
 	case models.NoticeLimit:
@@ -220,8 +221,8 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 	return models.BadField("kind", "unknown notice kind %q", n.Kind)
 }
 
-func (r *Relay) startWorkflow(ctx context.Context, p models.Participant, reuse enums.WorkflowIdReusePolicy, state models.ParticipantState) error {
-	_, err := r.cfg.Engine.ExecuteWorkflow(ctx, startOptions(p, reuse), models.WorkflowType, state)
+func (r *Relay) startWorkflow(ctx context.Context, p models.Participant, reuse enums.WorkflowIdReusePolicy, state wire.ParticipantState) error {
+	_, err := r.cfg.Engine.ExecuteWorkflow(ctx, startOptions(p, reuse), wire.WorkflowType, state)
 	r.cfg.Metrics.WorkflowCall(metrics.CallStart, err)
 	var already *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &already) {
@@ -240,29 +241,29 @@ func (r *Relay) signalMessage(ctx context.Context, p models.Participant, n model
 	state := secondState(p)
 	// Earlier texts were delivered to the terminated run, in this order.
 	state.Inbox.LastSeq = max(n.Seq-1, 0)
-	_, err = r.cfg.Engine.SignalWithStartWorkflow(ctx, models.WorkflowID(p.ID), models.SignalMessageReceived, received,
-		startOptions(p, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY), models.WorkflowType, state)
+	_, err = r.cfg.Engine.SignalWithStartWorkflow(ctx, models.WorkflowID(p.ID), wire.SignalMessageReceived, received,
+		startOptions(p, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY), wire.WorkflowType, state)
 	r.cfg.Metrics.WorkflowCall(metrics.CallSignal, err)
 	return err
 }
 
 // receivedOf returns what the signal of a text says.
-func receivedOf(n models.Notice) (models.MessageReceived, error) {
+func receivedOf(n models.Notice) (wire.InboxItem, error) {
 	messageID, err := strconv.ParseInt(n.Ref, 10, 64)
 	if err != nil {
-		return models.MessageReceived{}, models.BadField("ref", "notice %d does not name an inbound row", n.ID)
+		return wire.InboxItem{}, models.BadField("ref", "notice %d does not name an inbound row", n.ID)
 	}
 	channel, ok := models.ChannelOf(n.Kind)
 	if !ok {
-		return models.MessageReceived{}, models.BadField("kind", "notice %d announces no message", n.ID)
+		return wire.InboxItem{}, models.BadField("kind", "notice %d announces no message", n.ID)
 	}
-	return models.MessageReceived{MessageID: messageID, Seq: n.Seq, ReceivedAt: n.CreatedAt.UTC(), Channel: channel, Notice: n.ID}, nil
+	return wire.InboxItem{MessageID: messageID, Seq: n.Seq, ReceivedAt: n.CreatedAt.UTC(), Channel: channel, Notice: n.ID}, nil
 }
 
 // pauseWorkflow has the workflow pause, until the notice's instant where it names
 // one.
 func (r *Relay) pauseWorkflow(ctx context.Context, p models.Participant, n models.Notice) error {
-	var request models.PauseRequest
+	var request wire.PauseRequest
 	if n.Ref != "" {
 		until, err := time.Parse(time.RFC3339, n.Ref)
 		if err != nil {
@@ -270,20 +271,20 @@ func (r *Relay) pauseWorkflow(ctx context.Context, p models.Participant, n model
 		}
 		request.Until = until
 	}
-	return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdatePause, []any{request}})
+	return r.updateOrRestart(ctx, p, n, workflowUpdate{wire.UpdatePause, []any{request}})
 }
 
 // resumeWorkflow has the workflow go on, and answer the texts of the pause
 // where an operator asked for it.
 func (r *Relay) resumeWorkflow(ctx context.Context, p models.Participant, n models.Notice) error {
-	var request models.ResumeRequest
+	var request wire.ResumeRequest
 	if n.Ref == string(models.WaitingAnswer) {
 		var err error
 		if request.Items, err = r.cfg.Store.Notices.ResumedMessages(ctx, n.ID); err != nil {
 			return fmt.Errorf("reading the texts to answer: %w", err)
 		}
 	}
-	return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdateResume, []any{request}})
+	return r.updateOrRestart(ctx, p, n, workflowUpdate{wire.UpdateResume, []any{request}})
 }
 
 // holdCoach has the workflow keep the coach silent until the notice's instant.
@@ -292,20 +293,20 @@ func (r *Relay) holdCoach(ctx context.Context, p models.Participant, n models.No
 	if err != nil {
 		return models.BadField("ref", "notice %d does not name an instant", n.ID)
 	}
-	return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdateTakeOver, []any{models.TakeOverRequest{Until: until}}})
+	return r.updateOrRestart(ctx, p, n, workflowUpdate{wire.UpdateTakeOver, []any{wire.TakeOverRequest{Until: until}}})
 }
 
 // releaseCoach has the workflow let the coach write again, and answer the texts
 // that came meanwhile where that was asked for.
 func (r *Relay) releaseCoach(ctx context.Context, p models.Participant, n models.Notice) error {
-	request := models.HandBackRequest{Answer: n.Ref == string(models.WaitingAnswer)}
+	request := wire.HandBackRequest{Answer: n.Ref == string(models.WaitingAnswer)}
 	if request.Answer {
 		var err error
 		if request.Items, err = r.cfg.Store.Notices.ResumedMessages(ctx, n.ID); err != nil {
 			return fmt.Errorf("reading the texts to answer: %w", err)
 		}
 	}
-	return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdateHandBack, []any{request}})
+	return r.updateOrRestart(ctx, p, n, workflowUpdate{wire.UpdateHandBack, []any{request}})
 }
 
 // updateFlags has the workflow show the participant's flags as they are now.
@@ -314,7 +315,7 @@ func (r *Relay) updateFlags(ctx context.Context, p models.Participant, n models.
 	if err != nil {
 		return err
 	}
-	return r.updateOrRestart(ctx, p, n, workflowUpdate{models.UpdateParticipant, []any{models.ParticipantChanged{Flags: &flags}}})
+	return r.updateOrRestart(ctx, p, n, workflowUpdate{wire.UpdateParticipant, []any{wire.ParticipantChanged{Flags: &flags}}})
 }
 
 // updateOrRestart sends an update and begins a new workflow first when the old
@@ -333,7 +334,7 @@ func (r *Relay) updateOrRestart(ctx context.Context, p models.Participant, n mod
 
 func (r *Relay) sendUpdate(ctx context.Context, n models.Notice, o workflowUpdate) error {
 	_, err := r.cfg.Engine.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		UpdateID:   models.NoticeUpdateID(n.ID),
+		UpdateID:   wire.NoticeUpdateID(n.ID),
 		WorkflowID: models.WorkflowID(n.ParticipantID), UpdateName: o.name, Args: o.args,
 		WaitForStage: client.WorkflowUpdateStageAccepted,
 	})
@@ -350,10 +351,10 @@ func isGone(err error) bool {
 // firstState begins in active coaching, even if the row says something else by
 // now: later notices tell the rest. An opt-out alone comes first, so that no
 // participant is greeted who does not want to be.
-func firstState(p models.Participant) models.ParticipantState {
-	state := models.ParticipantState{
-		ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: models.StatusActive, Mode: models.ModeIntake,
-		Notices:  models.AppliedNotices{Counted: true},
+func firstState(p models.Participant) wire.ParticipantState {
+	state := wire.ParticipantState{
+		ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: wire.StatusActive, Mode: wire.ModeIntake,
+		Notices:  wire.AppliedNotices{Counted: true},
 		SignedUp: p.SignedUp, Arm: p.Arm,
 	}
 	if p.StudyID != models.DefaultStudy {
@@ -362,7 +363,7 @@ func firstState(p models.Participant) models.ParticipantState {
 	if p.GreetingAt != nil {
 		state.GreetingAt = p.GreetingAt.UTC()
 	}
-	if p.Status == models.StatusOptedOut {
+	if p.Status == wire.StatusOptedOut {
 		state.Status = p.Status
 	}
 	state.AttributesShown = areShown(state, p)
@@ -372,7 +373,7 @@ func firstState(p models.Participant) models.ParticipantState {
 // secondState continues a participant whose workflow was terminated from what
 // the row remembers; the workflow itself reads the rest. The person was greeted
 // in the first one.
-func secondState(p models.Participant) models.ParticipantState {
+func secondState(p models.Participant) wire.ParticipantState {
 	state := firstState(p)
 	state.Status, state.Greeted, state.Restore = p.Status, true, true
 	if p.Mode.Known() {
@@ -382,7 +383,7 @@ func secondState(p models.Participant) models.ParticipantState {
 		state.TakenOverUntil = p.TakenOverUntil.UTC()
 	}
 	if end := p.PauseEndsAt(); end != nil {
-		state.Due = append(state.Due, models.Due{Kind: models.DuePauseEnd, At: *end})
+		state.Due = append(state.Due, wire.Due{Kind: wire.DuePauseEnd, At: *end})
 	}
 	state.AttributesShown = areShown(state, p)
 	return state
@@ -390,16 +391,16 @@ func secondState(p models.Participant) models.ParticipantState {
 
 // areShown reports whether the search attributes of startOptions show a first
 // state. They show nothing that is due, and no flag is set in one.
-func areShown(state models.ParticipantState, p models.Participant) bool {
+func areShown(state wire.ParticipantState, p models.Participant) bool {
 	return state.Status == p.Status && state.Mode == p.Mode && len(state.Due) == 0
 }
 
 var (
-	attrStatus     = temporal.NewSearchAttributeKeyKeyword(models.AttrStatus)
-	attrMode       = temporal.NewSearchAttributeKeyKeyword(models.AttrMode)
-	attrEnrolledAt = temporal.NewSearchAttributeKeyTime(models.AttrEnrolledAt)
-	attrStudy      = temporal.NewSearchAttributeKeyKeyword(models.AttrStudy)
-	attrArm        = temporal.NewSearchAttributeKeyKeyword(models.AttrArm)
+	attrStatus     = temporal.NewSearchAttributeKeyKeyword(wire.AttrStatus)
+	attrMode       = temporal.NewSearchAttributeKeyKeyword(wire.AttrMode)
+	attrEnrolledAt = temporal.NewSearchAttributeKeyTime(wire.AttrEnrolledAt)
+	attrStudy      = temporal.NewSearchAttributeKeyKeyword(wire.AttrStudy)
+	attrArm        = temporal.NewSearchAttributeKeyKeyword(wire.AttrArm)
 )
 
 func startOptions(p models.Participant, reuse enums.WorkflowIdReusePolicy) client.StartWorkflowOptions {
@@ -410,7 +411,7 @@ func startOptions(p models.Participant, reuse enums.WorkflowIdReusePolicy) clien
 		shown = append(shown, attrArm.ValueSet(p.Arm))
 	}
 	return client.StartWorkflowOptions{
-		ID: models.WorkflowID(p.ID), TaskQueue: models.QueueCoach,
+		ID: models.WorkflowID(p.ID), TaskQueue: wire.QueueCoach,
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		WorkflowIDReusePolicy:    reuse,
 		TypedSearchAttributes:    temporal.NewSearchAttributes(shown...),

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Erasures are people who are to be erased; package store keeps them. Every step
@@ -175,7 +176,7 @@ func (r *Relay) eraseCopies(ctx context.Context, e models.Erasure) error {
 		return r.cfg.Store.Erasures.FinishErasure(ctx, e.ParticipantID, r.cfg.Now())
 	}
 	err = r.executeJob(ctx, job{
-		id: "erase-" + e.ParticipantID, name: models.ActivityEraseCopies, input: models.EraseCopiesInput{ParticipantID: e.ParticipantID},
+		id: "erase-" + e.ParticipantID, name: wire.ActivityEraseCopies, input: wire.EraseCopiesInput{ParticipantID: e.ParticipantID},
 		priority: erasurePriority, again: true,
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // world is a real database beside a Temporal and a carrier that die on order.
@@ -124,9 +125,9 @@ type carrierEngine struct {
 }
 
 func (e carrierEngine) ExecuteActivity(ctx context.Context, o client.StartActivityOptions, name any, args ...any) (client.ActivityHandle, error) {
-	require.Equal(e.w.t, models.ActivityEraseCopies, name)
+	require.Equal(e.w.t, wire.ActivityEraseCopies, name)
 	require.Equal(e.w.t, "erase-p1", o.ID)
-	id := args[0].(models.EraseCopiesInput).ParticipantID
+	id := args[0].(wire.EraseCopiesInput).ParticipantID
 	copies, err := e.w.rows.Erasures.CarrierCopies(ctx, id, 1)
 	require.NoError(e.w.t, err)
 	return nil, e.w.step(func() error {

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 var (
@@ -98,12 +99,12 @@ func (m *rows) NoticesDelivered(_ context.Context, ids []int64, at time.Time) er
 	return m.down
 }
 
-func (m *rows) ParticipantFlags(_ context.Context, p models.Participant) (models.ParticipantFlags, error) {
-	return models.ParticipantFlags{Attention: []models.Attention{models.AttentionFlood}, Unreachable: p.UnreachableAt != nil}, m.down
+func (m *rows) ParticipantFlags(_ context.Context, p models.Participant) (wire.ParticipantFlags, error) {
+	return wire.ParticipantFlags{Attention: []wire.Attention{wire.AttentionFlood}, Unreachable: p.UnreachableAt != nil}, m.down
 }
 
-func (m *rows) ResumedMessages(_ context.Context, noticeID int64) ([]models.InboxItem, error) {
-	return []models.InboxItem{{MessageID: 100 + noticeID, Seq: 1}}, m.down
+func (m *rows) ResumedMessages(_ context.Context, noticeID int64) ([]wire.InboxItem, error) {
+	return []wire.InboxItem{{MessageID: 100 + noticeID, Seq: 1}}, m.down
 }
 
 func (m *rows) ExpireJoins(context.Context, time.Time, int) error { return m.down }
@@ -160,8 +161,8 @@ type engine struct {
 	mu      sync.Mutex
 	calls   []string
 	starts  []client.StartWorkflowOptions
-	states  []models.ParticipantState
-	signals []models.MessageReceived
+	states  []wire.ParticipantState
+	signals []wire.InboxItem
 	updates []client.UpdateWorkflowOptions
 	// activities are the ones that no workflow waits for, inputs theirs.
 	activities []client.StartActivityOptions
@@ -212,15 +213,15 @@ func (e *engine) fail(hook func(context.Context, string) error) {
 
 func (e *engine) ExecuteWorkflow(ctx context.Context, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
 	e.mu.Lock()
-	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(models.ParticipantState))
+	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(wire.ParticipantState))
 	e.mu.Unlock()
 	return nil, e.record(ctx, "start")
 }
 
 func (e *engine) SignalWithStartWorkflow(ctx context.Context, _, _ string, arg any, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
 	e.mu.Lock()
-	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(models.ParticipantState))
-	e.signals = append(e.signals, arg.(models.MessageReceived))
+	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(wire.ParticipantState))
+	e.signals = append(e.signals, arg.(wire.InboxItem))
 	e.mu.Unlock()
 	return nil, e.record(ctx, "signal")
 }

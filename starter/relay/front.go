@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // frontAttempt bounds one attempt of a starter's activity; all of them end with
@@ -48,7 +49,7 @@ func (r *Relay) runJob(ctx context.Context, key string) error {
 func (r *Relay) SendHint(ctx context.Context, id string) error {
 	tellCtx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	err := r.executeJob(tellCtx, job{id: id, name: models.ActivitySendHint, input: models.SendHintInput{HintID: id}, validity: models.FixedTextValidity})
+	err := r.executeJob(tellCtx, job{id: id, name: wire.ActivitySendHint, input: wire.SendHintInput{HintID: id}, validity: models.FixedTextValidity})
 	if err != nil {
 		return fmt.Errorf("starting %s: %w", id, err)
 	}
@@ -68,8 +69,8 @@ func (r *Relay) startLimitNotice(ctx context.Context, n models.Notice) error {
 		return err
 	}
 	return r.executeJob(ctx, job{
-		id: n.ParticipantID + "-limit-" + n.Ref, name: models.ActivitySendLimitNotice,
-		input: models.SendLimitInput{InboundID: inboundID}, validity: models.FixedTextValidity,
+		id: n.ParticipantID + "-limit-" + n.Ref, name: wire.ActivitySendLimitNotice,
+		input: wire.SendLimitInput{InboundID: inboundID}, validity: models.FixedTextValidity,
 	})
 }
 
@@ -81,8 +82,8 @@ func (r *Relay) startAsk(ctx context.Context, n models.Notice) error {
 		return err
 	}
 	return r.executeJob(ctx, job{
-		id: n.ParticipantID + "-ask-" + n.Ref, name: models.ActivitySendAsk,
-		input: models.SendAskInput{InboundID: inboundID}, validity: models.AnswerValidity,
+		id: n.ParticipantID + "-ask-" + n.Ref, name: wire.ActivitySendAsk,
+		input: wire.SendAskInput{InboundID: inboundID}, validity: models.AnswerValidity,
 	})
 }
 
@@ -99,7 +100,7 @@ func inboundOf(n models.Notice) (int64, error) {
 // It waits for its time by itself, and no outage ends it: its row says what it
 // is worth.
 func (r *Relay) startLateRetry(ctx context.Context, n models.Notice) error {
-	return r.executeJob(ctx, job{id: "late-" + n.Ref, name: models.ActivitySendLate, input: models.SendSMSInput{OutboxID: n.Ref}})
+	return r.executeJob(ctx, job{id: "late-" + n.Ref, name: wire.ActivitySendLate, input: wire.SendSMSInput{OutboxID: n.Ref}})
 }
 
 // job is an activity that no workflow waits for; a lifetime of 0 has no end.
@@ -120,13 +121,13 @@ func (r *Relay) executeJob(ctx context.Context, j job) error {
 		reuse = enums.ACTIVITY_ID_REUSE_POLICY_ALLOW_DUPLICATE
 	}
 	_, err := r.cfg.Engine.ExecuteActivity(ctx, client.StartActivityOptions{
-		ID: j.id, TaskQueue: models.QueueSMS, Priority: temporal.Priority{PriorityKey: j.priority},
+		ID: j.id, TaskQueue: wire.QueueSMS, Priority: temporal.Priority{PriorityKey: j.priority},
 		StartToCloseTimeout: frontAttempt, HeartbeatTimeout: frontHeartbeat, ScheduleToCloseTimeout: j.validity,
 		ActivityIDReusePolicy:    reuse,
 		ActivityIDConflictPolicy: enums.ACTIVITY_ID_CONFLICT_POLICY_USE_EXISTING,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second,
-			NonRetryableErrorTypes: []string{models.ErrTypeInvalid, models.ErrTypeMissing},
+			NonRetryableErrorTypes: []string{wire.ErrTypeInvalid, wire.ErrTypeMissing},
 		},
 	}, j.name, j.input)
 	var already *serviceerror.ActivityExecutionAlreadyStarted

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func (b *bench) hint(id string) {
@@ -31,10 +32,10 @@ func TestHintsLeftOverAreTold(t *testing.T) {
 	require.Equal(t, []string{"activity:SendHint", "activity:SendHint"}, b.engine.seen())
 	options := b.engine.activities[1]
 	require.Equal(t, "hint-1-2026-11-24", options.ID)
-	require.Equal(t, models.QueueSMS, options.TaskQueue)
+	require.Equal(t, wire.QueueSMS, options.TaskQueue)
 	require.Equal(t, enums.ACTIVITY_ID_REUSE_POLICY_REJECT_DUPLICATE, options.ActivityIDReusePolicy)
 	require.Equal(t, enums.ACTIVITY_ID_CONFLICT_POLICY_USE_EXISTING, options.ActivityIDConflictPolicy)
-	require.Equal(t, models.SendHintInput{HintID: "hint-1-2026-11-24"}, b.engine.inputs[1])
+	require.Equal(t, wire.SendHintInput{HintID: "hint-1-2026-11-24"}, b.engine.inputs[1])
 }
 
 func TestHintThatRanCountsAsTold(t *testing.T) {
@@ -61,7 +62,7 @@ func TestLimitNoticeRunsOutsideTheWorkflow(t *testing.T) {
 	require.NoError(t, b.relay.Deliver(context.Background(), "a"))
 	require.Equal(t, []string{"activity:SendLimitNotice"}, b.engine.seen())
 	require.Equal(t, "a-limit-7", b.engine.activities[0].ID)
-	require.Equal(t, models.SendLimitInput{InboundID: 7}, b.engine.inputs[0])
+	require.Equal(t, wire.SendLimitInput{InboundID: 7}, b.engine.inputs[0])
 	require.Zero(t, b.store.undelivered())
 }
 
@@ -83,7 +84,7 @@ func TestQuestionIsStartedOnce(t *testing.T) {
 	for i, options := range b.engine.activities {
 		require.Equal(t, "a-ask-7", options.ID)
 		require.Equal(t, 12*time.Hour, options.ScheduleToCloseTimeout)
-		require.Equal(t, models.SendAskInput{InboundID: 7}, b.engine.inputs[i])
+		require.Equal(t, wire.SendAskInput{InboundID: 7}, b.engine.inputs[i])
 	}
 }
 
@@ -105,12 +106,12 @@ func TestLateTryOutlivesItsStarter(t *testing.T) {
 	require.Equal(t, []string{"activity:SendLate", "activity:SendLate"}, b.engine.seen())
 	for i, options := range b.engine.activities {
 		require.Equal(t, "late-a-t1-p1-r1", options.ID)
-		require.Equal(t, models.QueueSMS, options.TaskQueue)
+		require.Equal(t, wire.QueueSMS, options.TaskQueue)
 		require.Equal(t, enums.ACTIVITY_ID_REUSE_POLICY_REJECT_DUPLICATE, options.ActivityIDReusePolicy)
 		require.Zero(t, options.ScheduleToCloseTimeout, "an outage does not end it")
 		require.Positive(t, options.StartToCloseTimeout)
 		require.Positive(t, options.HeartbeatTimeout, "a lost worker is noticed before the attempt's time is up")
-		require.Equal(t, models.SendSMSInput{OutboxID: "a-t1-p1-r1"}, b.engine.inputs[i])
+		require.Equal(t, wire.SendSMSInput{OutboxID: "a-t1-p1-r1"}, b.engine.inputs[i])
 	}
 }
 

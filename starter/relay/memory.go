@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Limits of a batch. It may wait minutes for a model; what it has not done when
@@ -47,14 +48,14 @@ func (r *Relay) startMemory(ctx context.Context, ids []string, claimed time.Time
 	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
 	_, err := r.cfg.Engine.ExecuteActivity(ctx, client.StartActivityOptions{
-		ID: fmt.Sprintf("remember-%s-%d", ids[0], claimed.UnixMilli()), TaskQueue: models.QueueModel,
+		ID: fmt.Sprintf("remember-%s-%d", ids[0], claimed.UnixMilli()), TaskQueue: wire.QueueModel,
 		StartToCloseTimeout: memoryAttempt, ScheduleToCloseTimeout: memoryClaim, HeartbeatTimeout: memoryHeartbeat,
 		ActivityIDReusePolicy: enums.ACTIVITY_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		Priority:              temporal.Priority{PriorityKey: memoryPriority},
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
-			NonRetryableErrorTypes: []string{models.ErrTypeInvalid},
+			NonRetryableErrorTypes: []string{wire.ErrTypeInvalid},
 		},
-	}, models.ActivityRememberTurns, models.RememberTurnsInput{TurnIDs: ids})
+	}, wire.ActivityRememberTurns, wire.RememberTurnsInput{TurnIDs: ids})
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func (b *bench) finish(turns int) {
@@ -28,10 +29,10 @@ func TestMemoryIsSweptInBatches(t *testing.T) {
 	require.Equal(t, []string{"activity:RememberTurns", "activity:RememberTurns", "activity:RememberTurns"}, b.engine.seen())
 	var ids []string
 	for i, options := range b.engine.activities {
-		in, ok := b.engine.inputs[i].(models.RememberTurnsInput)
+		in, ok := b.engine.inputs[i].(wire.RememberTurnsInput)
 		require.True(t, ok)
 		ids = append(ids, in.TurnIDs...)
-		require.Equal(t, models.QueueModel, options.TaskQueue)
+		require.Equal(t, wire.QueueModel, options.TaskQueue)
 		require.Equal(t, 5, options.Priority.PriorityKey, "behind every reply")
 		require.Positive(t, options.HeartbeatTimeout)
 		require.LessOrEqual(t, options.ScheduleToCloseTimeout, memoryClaim, "no two batches hold one turn")

@@ -15,6 +15,7 @@ import (
 
 	"coachline/internal/metrics"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 type bench struct {
@@ -37,7 +38,7 @@ func newBench(t *testing.T) *bench {
 }
 
 func (b *bench) add(id string, list ...models.NoticeKind) {
-	b.store.participants[id] = models.Participant{ID: id, Phone: id, Timezone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback, EnrolledAt: testNow}
+	b.store.participants[id] = models.Participant{ID: id, Phone: id, Timezone: "UTC", Status: wire.StatusActive, Mode: wire.ModeFeedback, EnrolledAt: testNow}
 	for i, kind := range list {
 		ref := "7"
 		if kind == models.NoticePause {
@@ -114,8 +115,8 @@ func TestFlagsAreTold(t *testing.T) {
 	b.add("a", models.NoticeStart, models.NoticeFlags)
 	b.sweep(t, 4*time.Second)
 	require.Equal(t, []string{"start", "update:UpdateParticipant"}, b.engine.seen())
-	flags := models.ParticipantFlags{Attention: []models.Attention{models.AttentionFlood}}
-	require.Equal(t, []any{models.ParticipantChanged{Flags: &flags}}, b.engine.updates[0].Args)
+	flags := wire.ParticipantFlags{Attention: []wire.Attention{wire.AttentionFlood}}
+	require.Equal(t, []any{wire.ParticipantChanged{Flags: &flags}}, b.engine.updates[0].Args)
 	require.Zero(t, b.store.undelivered())
 }
 
@@ -160,11 +161,11 @@ func TestSecondLife(t *testing.T) {
 	b.add("a")
 	b.store.notice("a", models.NoticeMessage, "9", 17, testNow)
 	require.NoError(t, b.relay.Deliver(context.Background(), "a"))
-	require.Equal(t, models.ParticipantState{
-		ParticipantID: "a", Zone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback, Greeted: true, Restore: true,
-		Inbox: models.Inbox{LastSeq: 16}, Notices: models.AppliedNotices{Counted: true}, AttributesShown: true,
+	require.Equal(t, wire.ParticipantState{
+		ParticipantID: "a", Zone: "UTC", Status: wire.StatusActive, Mode: wire.ModeFeedback, Greeted: true, Restore: true,
+		Inbox: wire.Inbox{LastSeq: 16}, Notices: wire.AppliedNotices{Counted: true}, AttributesShown: true,
 	}, b.engine.states[0])
-	require.Equal(t, models.MessageReceived{MessageID: 9, Seq: 17, ReceivedAt: testNow, Notice: 1}, b.engine.signals[0])
+	require.Equal(t, wire.InboxItem{MessageID: 9, Seq: 17, ReceivedAt: testNow, Notice: 1}, b.engine.signals[0])
 	require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, b.engine.starts[0].WorkflowIDReusePolicy)
 }
 
@@ -183,24 +184,24 @@ func TestAssumedZoneIsTold(t *testing.T) {
 		for _, state := range b.engine.states {
 			require.Equal(t, assumed, state.ZoneAssumed)
 		}
-		require.Equal(t, []any{models.ParticipantChanged{Zone: p.Timezone, ZoneAssumed: assumed, Status: p.Status}}, b.engine.updates[0].Args)
+		require.Equal(t, []any{wire.ParticipantChanged{Zone: p.Timezone, ZoneAssumed: assumed, Status: p.Status}}, b.engine.updates[0].Args)
 	}
 }
 
 func TestConsentNotices(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
-		status models.Status
+		status wire.Status
 		kind   models.NoticeKind
 		ref    models.ConsentMethod
-		want   models.ParticipantChanged
+		want   wire.ParticipantChanged
 	}{
-		{"stop", models.StatusOptedOut, models.NoticeConsent, models.MethodKeyword, models.ParticipantChanged{Status: models.StatusOptedOut, Confirm: true}},
-		{"wording", models.StatusOptedOut, models.NoticeConsent, models.MethodPhrase, models.ParticipantChanged{Status: models.StatusOptedOut, Confirm: true}},
-		{"the carrier answered", models.StatusOptedOut, models.NoticeConsent, models.MethodCarrier, models.ParticipantChanged{Status: models.StatusOptedOut}},
-		{"the carrier refused", models.StatusOptedOut, models.NoticeConsent, models.MethodCarrierError, models.ParticipantChanged{Status: models.StatusOptedOut}},
-		{"start", models.StatusActive, models.NoticeConsent, models.MethodKeyword, models.ParticipantChanged{Status: models.StatusActive, Confirm: true}},
-		{"help", models.StatusActive, models.NoticeHelp, "", models.ParticipantChanged{Help: true}},
+		{"stop", wire.StatusOptedOut, models.NoticeConsent, models.MethodKeyword, wire.ParticipantChanged{Status: wire.StatusOptedOut, Confirm: true}},
+		{"wording", wire.StatusOptedOut, models.NoticeConsent, models.MethodPhrase, wire.ParticipantChanged{Status: wire.StatusOptedOut, Confirm: true}},
+		{"the carrier answered", wire.StatusOptedOut, models.NoticeConsent, models.MethodCarrier, wire.ParticipantChanged{Status: wire.StatusOptedOut}},
+		{"the carrier refused", wire.StatusOptedOut, models.NoticeConsent, models.MethodCarrierError, wire.ParticipantChanged{Status: wire.StatusOptedOut}},
+		{"start", wire.StatusActive, models.NoticeConsent, models.MethodKeyword, wire.ParticipantChanged{Status: wire.StatusActive, Confirm: true}},
+		{"help", wire.StatusActive, models.NoticeHelp, "", wire.ParticipantChanged{Help: true}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBench(t)
@@ -230,21 +231,21 @@ func TestFirstStateOfWhoOptedOut(t *testing.T) {
 	b := newBench(t)
 	b.add("a", models.NoticeStart)
 	p := b.store.participants["a"]
-	p.Status = models.StatusOptedOut
+	p.Status = wire.StatusOptedOut
 	b.store.participants["a"] = p
 	require.NoError(t, b.relay.Deliver(context.Background(), "a"))
-	require.Equal(t, models.StatusOptedOut, b.engine.states[0].Status)
+	require.Equal(t, wire.StatusOptedOut, b.engine.states[0].Status)
 	require.False(t, b.engine.states[0].Greeted)
 }
 
 // TestFirstStateSaysWhatIsShown: a workflow sets its search attributes itself
 // where those that it starts with are not of its first state.
 func TestFirstStateSaysWhatIsShown(t *testing.T) {
-	for status, shown := range map[models.Status]bool{models.StatusActive: true, models.StatusOptedOut: true, models.StatusPaused: false} {
+	for status, shown := range map[wire.Status]bool{wire.StatusActive: true, wire.StatusOptedOut: true, wire.StatusPaused: false} {
 		b := newBench(t)
 		b.add("a", models.NoticeStart)
 		p := b.store.participants["a"]
-		p.Status, p.Mode = status, models.ModeIntake
+		p.Status, p.Mode = status, wire.ModeIntake
 		b.store.participants["a"] = p
 		require.NoError(t, b.relay.Deliver(context.Background(), "a"))
 		require.Equal(t, shown, b.engine.states[0].AttributesShown, status)
@@ -342,6 +343,6 @@ func TestRelayResumesWithTexts(t *testing.T) {
 	b.add("a", models.NoticeStart, models.NoticeResume)
 	b.store.notice("a", models.NoticeResume, string(models.WaitingAnswer), 0, b.now)
 	b.sweep(t, 4*time.Second)
-	require.Equal(t, []any{models.ResumeRequest{}}, b.engine.updates[0].Args)
-	require.Equal(t, []any{models.ResumeRequest{Items: []models.InboxItem{{MessageID: 103, Seq: 1}}}}, b.engine.updates[1].Args)
+	require.Equal(t, []any{wire.ResumeRequest{}}, b.engine.updates[0].Args)
+	require.Equal(t, []any{wire.ResumeRequest{Items: []wire.InboxItem{{MessageID: 103, Seq: 1}}}}, b.engine.updates[1].Args)
 }

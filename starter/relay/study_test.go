@@ -7,14 +7,15 @@ import (
 	"go.temporal.io/api/enums/v1"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // A workflow begins with the study and the arm of its person, in its state and as
 // search attributes; the state of the default study is as it was before there were
 // studies.
 func TestWorkflowBeginsWithStudyAndArm(t *testing.T) {
-	p := models.Participant{ID: "conv_a", Timezone: "UTC", Status: models.StatusActive, Mode: models.ModeIntake, EnrolledAt: testNow, StudyID: "walk", Arm: "calls"}
-	for _, state := range []models.ParticipantState{firstState(p), secondState(p)} {
+	p := models.Participant{ID: "conv_a", Timezone: "UTC", Status: wire.StatusActive, Mode: wire.ModeIntake, EnrolledAt: testNow, StudyID: "walk", Arm: "calls"}
+	for _, state := range []wire.ParticipantState{firstState(p), secondState(p)} {
 		require.Equal(t, []string{"walk", "calls"}, []string{state.Study, state.Arm})
 	}
 	shown := func(p models.Participant) (study, arm string) {

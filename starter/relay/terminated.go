@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // Pace of the search for participants whose workflow was terminated. One is
@@ -103,7 +104,7 @@ func (r *Relay) restoreParticipant(ctx context.Context, id string) error {
 // closedRuns lists the runs that were closed in a span of time.
 func (r *Relay) closedRuns(ctx context.Context, from, until time.Time) ([]closedRun, error) {
 	query := fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus IN ('Terminated', 'Failed', 'TimedOut', 'Canceled') AND CloseTime <= '%s'",
-		models.WorkflowType, until.UTC().Format(time.RFC3339Nano))
+		wire.WorkflowType, until.UTC().Format(time.RFC3339Nano))
 	if !from.IsZero() {
 		query += fmt.Sprintf(" AND CloseTime >= '%s'", from.UTC().Format(time.RFC3339Nano))
 	}

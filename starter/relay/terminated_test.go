@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func closed(workflowID, runID string, at time.Time) *workflow.WorkflowExecutionInfo {
@@ -30,11 +31,11 @@ func (b *bench) restore(after time.Duration) error {
 // A workflow that begins anew in a pause ends it by itself.
 func TestSecondStateEndsThePause(t *testing.T) {
 	until := testNow.Add(time.Hour)
-	p := models.Participant{ID: "a", Timezone: "UTC", Status: models.StatusPaused, Mode: models.ModeIntake, PausedUntil: &until}
+	p := models.Participant{ID: "a", Timezone: "UTC", Status: wire.StatusPaused, Mode: wire.ModeIntake, PausedUntil: &until}
 	state := secondState(p)
-	require.Equal(t, []models.Due{{Kind: models.DuePauseEnd, At: until}}, state.Due)
+	require.Equal(t, []wire.Due{{Kind: wire.DuePauseEnd, At: until}}, state.Due)
 	require.False(t, state.AttributesShown, "what is due next is yet to be shown")
-	p.Status = models.StatusActive
+	p.Status = wire.StatusActive
 	require.Empty(t, secondState(p).Due)
 }
 
@@ -58,7 +59,7 @@ func TestTerminatedParticipantsAreRestored(t *testing.T) {
 	require.Equal(t, enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING, start.WorkflowIDConflictPolicy)
 	require.True(t, b.engine.states[0].Restore)
 	require.True(t, b.engine.states[0].Greeted)
-	require.Equal(t, models.ModeFeedback, b.engine.states[0].Mode)
+	require.Equal(t, wire.ModeFeedback, b.engine.states[0].Mode)
 	require.Equal(t, "WorkflowType = 'Participant' AND ExecutionStatus IN ('Terminated', 'Failed', 'TimedOut', 'Canceled') "+
 		"AND CloseTime <= '2026-11-24T13:00:50Z'", b.engine.queries[0])
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func TestAllow(t *testing.T) {
@@ -45,8 +46,8 @@ func TestAllow(t *testing.T) {
 
 func TestCache(t *testing.T) {
 	key := CacheKey{
-		Query: "8am please", Strategy: StrategyModel, Tools: []string{"b", "a"}, Mode: models.ModeIntake,
-		Channel: models.ChannelSMS, Focus: "sleep", Locale: "en-US",
+		Query: "8am please", Strategy: StrategyModel, Tools: []string{"b", "a"}, Mode: wire.ModeIntake,
+		Channel: wire.ChannelSMS, Focus: "sleep", Locale: "en-US",
 	}
 	base := key.Hash()
 	require.Equal(t, []string{"b", "a"}, key.Tools, "the caller's list stays")
@@ -63,8 +64,8 @@ func TestCache(t *testing.T) {
 		{"J23 tools", func(k *CacheKey) { k.Tools = []string{"a"} }},
 		{"J23 names do not run together", func(k *CacheKey) { k.Tools = []string{"ab"} }},
 		{"J23 fields do not run together", func(k *CacheKey) { k.Focus, k.Locale = "sleepen", "-US" }},
-		{"J23 mode", func(k *CacheKey) { k.Mode = models.ModeFeedback }},
-		{"J23 channel", func(k *CacheKey) { k.Channel = models.ChannelTerminal }},
+		{"J23 mode", func(k *CacheKey) { k.Mode = wire.ModeFeedback }},
+		{"J23 channel", func(k *CacheKey) { k.Channel = wire.ChannelTerminal }},
 		{"J23 focus", func(k *CacheKey) { k.Focus = "" }},
 		{"J23 locale", func(k *CacheKey) { k.Locale = "de" }},
 	}

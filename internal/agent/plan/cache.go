@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // CacheKey is everything that a selection depends on. Query is redacted.
@@ -14,8 +15,8 @@ type CacheKey struct {
 	Query    string
 	Strategy Strategy
 	Tools    []string
-	Mode     models.Mode
-	Channel  models.Channel
+	Mode     wire.Mode
+	Channel  wire.Channel
 	Focus    string
 	Locale   string
 }

@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // sampleTools is a small catalogue with clear descriptions.
@@ -201,7 +202,7 @@ func TestPermitted(t *testing.T) {
 func TestRequest(t *testing.T) {
 	registry, err := tools.New()
 	require.NoError(t, err)
-	catalogue := PermittedTools(withKeywords(registry.For(models.ModeIntake), "scheduler", "recordatorio"), []string{"save_user_profile", "scheduler", "list_memories"})
+	catalogue := PermittedTools(withKeywords(registry.For(wire.ModeIntake), "scheduler", "recordatorio"), []string{"save_user_profile", "scheduler", "list_memories"})
 	require.Equal(t, []string{"recordatorio"}, catalogue[1].Keywords)
 	ask := RouterInput{
 		RouteInput: RouteInput{"8am please", catalogue},

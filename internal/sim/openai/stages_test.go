@@ -9,6 +9,7 @@ import (
 	"coachline/internal/agent/recall"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts/pages"
 )
 
@@ -17,7 +18,7 @@ func catalogue(t testing.TB) []models.ToolSpec {
 	t.Helper()
 	registry, err := tools.New()
 	require.NoError(t, err)
-	return registry.For(models.ModeIntake)
+	return registry.For(wire.ModeIntake)
 }
 
 // wireRequest is a request as the script reads it.

@@ -16,6 +16,7 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -28,7 +29,7 @@ type participant struct {
 	registry *tools.Registry
 	zone     *time.Location
 	ctx      models.TurnContext
-	state    models.ParticipantState
+	state    wire.ParticipantState
 	now      time.Time
 	// names are the tools that ran in the last turn.
 	names []string
@@ -49,7 +50,7 @@ func newParticipant(t *testing.T) *participant {
 		now: time.Date(2026, 11, 24, 13, 0, 0, 0, time.UTC),
 	}
 	l.ctx.Participant = models.Participant{ID: "conv_1", PersonTexts: models.PersonTexts[string]{Name: "Ada"}, Timezone: zone.String()}
-	l.state = models.ParticipantState{ParticipantID: "conv_1", Zone: zone.String(), Status: models.StatusActive, Mode: models.ModeIntake}
+	l.state = wire.ParticipantState{ParticipantID: "conv_1", Zone: zone.String(), Status: wire.StatusActive, Mode: wire.ModeIntake}
 	return l
 }
 
@@ -90,7 +91,7 @@ func (l *participant) post(request models.ChatRequest) (string, []models.ToolCal
 }
 
 // turn answers in at most 8 rounds; the last one has no tools.
-func (l *participant) turn(kind models.TurnKind) string {
+func (l *participant) turn(kind wire.TurnKind) string {
 	l.t.Helper()
 	l.ctx.Steps, l.ctx.Runs, l.names = nil, nil, nil
 	for round := range 8 {
@@ -104,7 +105,7 @@ func (l *participant) turn(kind models.TurnKind) string {
 		require.NoError(l.t, err)
 		text, calls := l.ask(request)
 		if len(calls) == 0 {
-			l.remember(models.RoleAssistant, kind.Entry(), text)
+			l.remember(models.RoleAssistant, models.EntryOf(kind), text)
 			l.between()
 			return text
 		}
@@ -117,8 +118,8 @@ func (l *participant) turn(kind models.TurnKind) string {
 // between applies what waited for the end of the turn.
 func (l *participant) between() {
 	for _, due := range l.state.Due {
-		if due.Kind == models.DueDelayedTransition && !due.At.After(l.now) {
-			l.state.Mode = models.Mode(due.Ref)
+		if due.Kind == wire.DueDelayedTransition && !due.At.After(l.now) {
+			l.state.Mode = wire.Mode(due.Ref)
 		}
 	}
 }
@@ -170,14 +171,14 @@ func (l *participant) tool(c models.ToolCall) models.ToolResult {
 	return models.ToolResult{CallID: c.ID, Name: c.Name, Content: decision.Note}
 }
 
-func (l *participant) apply(effects []models.Effect) {
+func (l *participant) apply(effects []wire.Effect) {
 	for _, e := range effects {
 		switch e.Kind { // What the tools of this test lead to.
-		case models.EffectPutSchedule:
+		case wire.EffectPutSchedule:
 			l.state.Schedules = append(l.state.Schedules, *e.Schedule)
-		case models.EffectDropSchedule:
-			l.state.Schedules = slices.DeleteFunc(l.state.Schedules, func(s models.Schedule) bool { return s.ID == e.Schedule.ID })
-		case models.EffectSetDue:
+		case wire.EffectDropSchedule:
+			l.state.Schedules = slices.DeleteFunc(l.state.Schedules, func(s wire.Schedule) bool { return s.ID == e.Schedule.ID })
+		case wire.EffectSetDue:
 			l.state.Due = append(l.state.Due, e.Due)
 		}
 	}
@@ -201,7 +202,7 @@ func (l *participant) say(text string) string {
 	l.t.Helper()
 	l.now = l.now.Add(time.Minute)
 	l.remember(models.RoleUser, models.KindMessage, text)
-	return l.turn(models.TurnReply)
+	return l.turn(wire.TurnReply)
 }
 
 // prompt sends the daily prompt, which waits for an answer then.
@@ -227,7 +228,7 @@ func (l *participant) intake() {
 func TestIntakeInSixTurns(t *testing.T) {
 	l := newParticipant(t)
 	require.Equal(t, "Hi Ada! I am your automated habit coach. We start with a short chat, then you get about one text a day. Are you ready to start?",
-		l.turn(models.TurnGreeting))
+		l.turn(wire.TurnGreeting))
 	for _, tc := range []struct{ said, want string }{
 		{"hi", "What small habit would you like to start with?"},
 		{"A short walk.", "Got it. Why does that matter to you?"},
@@ -242,7 +243,7 @@ func TestIntakeInSixTurns(t *testing.T) {
 	require.Equal(t, "more energy for my kids", l.ctx.Profile.MotivationalFrame)
 	require.Equal(t, "08:00", l.ctx.Profile.PreferredTime)
 	require.Equal(t, "my morning coffee", l.ctx.Profile.PromptAnchor)
-	require.Equal(t, models.ScheduleFixed, l.state.Schedules[0].Type)
+	require.Equal(t, wire.ScheduleFixed, l.state.Schedules[0].Type)
 	require.Equal(t, "08:00", l.state.Schedules[0].At)
 	require.Equal(t, "Thanks for your message. I am here when you want to talk about your habit.", l.say("my secret is safe"))
 }
@@ -257,7 +258,7 @@ func TestIntakeWithAWindowAndAChangeOfMind(t *testing.T) {
 	require.Contains(t, l.say("at 7"), "Shall I text you every day at 07:00?")
 	require.Contains(t, l.say("rather between 9 and 11"), "Shall I text you every day between 09:00 and 11:00?")
 	require.Contains(t, l.say("ok"), "You get a text every day between 09:00 and 11:00 (America/New_York).")
-	require.Equal(t, models.ScheduleRandom, l.state.Schedules[0].Type)
+	require.Equal(t, wire.ScheduleRandom, l.state.Schedules[0].Type)
 	require.Equal(t, "11:00", l.state.Schedules[0].To)
 }
 
@@ -284,17 +285,17 @@ func TestSchedulesByText(t *testing.T) {
 func TestFeedbackByText(t *testing.T) {
 	for _, tc := range []struct {
 		name, said string
-		mode       models.Mode
+		mode       wire.Mode
 		tools      []string
 		worked     bool
 		want       string
 	}{
-		{"done in intake", "Done!", models.ModeIntake, []string{"save_user_profile"}, true, "Well done!"},
-		{"did it in feedback", "did it :)", models.ModeFeedback, []string{"save_user_profile", "transition_state"}, true, "Well done!"},
-		{"yes", "YES", models.ModeFeedback, []string{"save_user_profile", "transition_state"}, true, "Well done!"},
-		{"no", "no", models.ModeIntake, []string{"save_user_profile"}, false, "What would make it easier"},
-		{"busy", "I was too busy, sorry", models.ModeFeedback, []string{"save_user_profile", "transition_state"}, false, "What would make it easier"},
-		{"could not get it done", "Couldn't get it done", models.ModeFeedback, []string{"save_user_profile", "transition_state"}, false, "What would make it easier"},
+		{"done in intake", "Done!", wire.ModeIntake, []string{"save_user_profile"}, true, "Well done!"},
+		{"did it in feedback", "did it :)", wire.ModeFeedback, []string{"save_user_profile", "transition_state"}, true, "Well done!"},
+		{"yes", "YES", wire.ModeFeedback, []string{"save_user_profile", "transition_state"}, true, "Well done!"},
+		{"no", "no", wire.ModeIntake, []string{"save_user_profile"}, false, "What would make it easier"},
+		{"busy", "I was too busy, sorry", wire.ModeFeedback, []string{"save_user_profile", "transition_state"}, false, "What would make it easier"},
+		{"could not get it done", "Couldn't get it done", wire.ModeFeedback, []string{"save_user_profile", "transition_state"}, false, "What would make it easier"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			l := newParticipant(t)
@@ -304,7 +305,7 @@ func TestFeedbackByText(t *testing.T) {
 			answer := l.say(tc.said)
 			require.Contains(t, answer, tc.want)
 			require.Equal(t, tc.tools, l.names)
-			require.Equal(t, models.ModeIntake, l.state.Mode)
+			require.Equal(t, wire.ModeIntake, l.state.Mode)
 			if tc.worked {
 				require.Equal(t, prompt, l.ctx.Profile.LastSuccessfulPrompt)
 				require.Contains(t, answer, prompt)
@@ -331,10 +332,10 @@ func TestCommandsByText(t *testing.T) {
 	require.Equal(t, "Your local time is Tuesday 2026-11-24 08:10 (America/New_York).", l.say("what time is it?"))
 	require.Equal(t, "OK. I will ask you how it went in 0.5 minutes.", l.say("talk later in 0.5 minutes"))
 	due := l.state.Due[len(l.state.Due)-1]
-	require.Equal(t, models.DueDelayedTransition, due.Kind)
+	require.Equal(t, wire.DueDelayedTransition, due.Kind)
 	require.Equal(t, l.now.Add(30*time.Second), due.At)
 	l.say("feedback now")
-	require.Equal(t, models.ModeFeedback, l.state.Mode)
+	require.Equal(t, wire.ModeFeedback, l.state.Mode)
 }
 
 func TestWordsForTests(t *testing.T) {

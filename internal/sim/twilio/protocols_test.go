@@ -10,6 +10,7 @@ import (
 	"coachline/internal/agent/recall"
 	"coachline/internal/agent/toolcall"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // ask puts a round into the protocol of the conversation and reads the answer
@@ -61,17 +62,17 @@ func TestConversationInEveryProtocol(t *testing.T) {
 		t.Run(string(as), func(t *testing.T) {
 			l := newParticipant(t)
 			l.protocol = as
-			require.Contains(t, l.turn(models.TurnGreeting), "Are you ready to start?")
+			require.Contains(t, l.turn(wire.TurnGreeting), "Are you ready to start?")
 			l.intake()
 			require.Equal(t, "after my morning coffee", l.ctx.Profile.PromptAnchor)
 			require.Equal(t, "You have 1: s1 at 08:00 (America/New_York), next 2026-11-25 08:00.", l.say("list my schedules please"))
 			require.Contains(t, l.say("text and tool"), "That did not work: ")
 
 			prompt := l.prompt()
-			l.state.Mode = models.ModeFeedback
+			l.state.Mode = wire.ModeFeedback
 			require.Contains(t, l.say("Done!"), "Well done!")
 			require.Equal(t, prompt, l.ctx.Profile.LastSuccessfulPrompt)
-			require.Equal(t, models.ModeIntake, l.state.Mode)
+			require.Equal(t, wire.ModeIntake, l.state.Mode)
 			require.Equal(t, []string{"save_user_profile", "transition_state"}, l.names)
 
 			require.Contains(t, l.say("delete the 8:00 one"), "Done. I deleted the schedule at 08:00")

@@ -13,6 +13,7 @@ import (
 	"coachline/internal/agent/toolcall"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // most is how many texts a turn may send beside its final words.
@@ -64,7 +65,7 @@ func (d *Handler) Tool() tools.Tool {
   "required": ["content"],
   "additionalProperties": false
 }`),
-		Modes:   []models.Mode{models.ModeIntake, models.ModeFeedback},
+		Modes:   []wire.Mode{wire.ModeIntake, wire.ModeFeedback},
 		Control: true,
 		Inspect: d.inspect,
 		Run: func(ctx context.Context, in tools.RunInput, args tools.Arguments) (tools.Execution, error) {
@@ -82,7 +83,7 @@ func (d *Handler) words(ctx context.Context, turnID, content string) (string, er
 		return "", fmt.Errorf("reading the turn: %w", err)
 	}
 	switch {
-	case turn.Turn.Kind != models.TurnReply:
+	case turn.Turn.Kind != wire.TurnReply:
 		return "", models.BadField("content", "is not sent, because the participant did not write; say it in your final words")
 	case over(turn):
 		return "", models.BadField("content", "is not sent, because the person gets no texts now")
@@ -97,7 +98,7 @@ func (d *Handler) words(ctx context.Context, turnID, content string) (string, er
 
 // over: the turn has ended, or the person left, opted out or is paused.
 func over(turn models.TurnContext) bool {
-	return turn.Turn.Outcome != "" || turn.Participant.RemovedAt != nil || turn.Participant.Status != models.StatusActive
+	return turn.Turn.Outcome != "" || turn.Participant.RemovedAt != nil || turn.Participant.Status != wire.StatusActive
 }
 
 // countSent counts the texts that the turn has sent.

@@ -17,6 +17,7 @@ import (
 	"coachline/internal/goldens"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // stub is one turn, and the events that were counted.
@@ -34,8 +35,8 @@ func (s *stub) Security(event string) { s.events = append(s.events, event) }
 
 func newStub() *stub {
 	return &stub{turn: models.TurnContext{
-		Turn:        models.Turn{ID: "conv_1-t3", Kind: models.TurnReply},
-		Participant: models.Participant{ID: "conv_1", Phone: "+12025550123", PersonTexts: models.PersonTexts[string]{Name: "Ada"}, Status: models.StatusActive},
+		Turn:        models.Turn{ID: "conv_1-t3", Kind: wire.TurnReply},
+		Participant: models.Participant{ID: "conv_1", Phone: "+12025550123", PersonTexts: models.PersonTexts[string]{Name: "Ada"}, Status: wire.StatusActive},
 	}}
 }
 
@@ -67,8 +68,8 @@ func TestWords(t *testing.T) {
 		{"C1 nothing to see", "<think>hm</think>", func(*stub) {}, "", "no words"},
 		{"C1 written for a program", `{"tool": "scheduler"}`, func(*stub) {}, "", "no words"},
 		{"H14 masked", "Call [REDACTED_PHONE] now.", func(*stub) {}, "", "holds a number"},
-		{"a greeting", "Hi.", func(s *stub) { s.turn.Turn.Kind = models.TurnGreeting }, "", "the participant did not write"},
-		{"after STOP", "Hi.", func(s *stub) { s.turn.Participant.Status = models.StatusOptedOut }, "", "gets no texts"},
+		{"a greeting", "Hi.", func(s *stub) { s.turn.Turn.Kind = wire.TurnGreeting }, "", "the participant did not write"},
+		{"after STOP", "Hi.", func(s *stub) { s.turn.Participant.Status = wire.StatusOptedOut }, "", "gets no texts"},
 		{"a turn that is over", "Hi.", func(s *stub) { s.turn.Turn.Outcome = "canceled" }, "", "gets no texts"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -178,7 +179,7 @@ func TestOffer(t *testing.T) {
 		names = append(names, spec.Name)
 	}
 	require.Equal(t, []string{"end_exchange", models.ToolMessage}, names)
-	for _, spec := range slices.Concat(registry.For(models.ModeIntake), registry.ForSubagents()) {
+	for _, spec := range slices.Concat(registry.For(wire.ModeIntake), registry.ForSubagents()) {
 		require.NotEqual(t, models.ToolMessage, spec.Name)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"coachline/internal/tools"
 	"coachline/internal/web"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // stub is a web of one page, and the conversation of one turn.
@@ -242,12 +243,12 @@ func TestCatalogue(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			registry, err := tools.New(tt.extras...)
 			require.NoError(t, err)
-			ordinary := registry.For(models.ModeIntake)
+			ordinary := registry.For(wire.ModeIntake)
 			require.Len(t, ordinary, tt.count)
 			require.Equal(t, tt.finder, len(registry.Controls(len(ordinary))) == 2)
 			outside, compact := registry.Outside()
 			require.Len(t, outside, len(tt.extras))
-			specs := registry.For(models.ModeIntake)
+			specs := registry.For(wire.ModeIntake)
 			for _, name := range outside {
 				require.Equal(t, name == searchTool, len(compact) == 1 && compact[0] == name)
 				spec := slices.IndexFunc(specs, func(s models.ToolSpec) bool { return s.Name == name })

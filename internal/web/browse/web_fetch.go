@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"coachline/internal/tools"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 const fetchTool = "web_fetch"
@@ -29,7 +29,7 @@ func (d *Handler) FetchTool() tools.Tool {
   "required": ["url"],
   "additionalProperties": false
 }`),
-		Modes:    []models.Mode{models.ModeIntake, models.ModeFeedback},
+		Modes:    []wire.Mode{wire.ModeIntake, wire.ModeFeedback},
 		ReadOnly: true, Outside: true,
 		Keywords: "http https www link url website site webpage article page read " +
 			"enlace página pagina sitio artículo leer lien article lire seite webseite artikel lies lesen",

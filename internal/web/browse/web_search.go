@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"coachline/internal/tools"
-	"coachline/models"
+	"coachline/models/wire"
 )
 
 const searchTool = "web_search"
@@ -30,7 +30,7 @@ func (d *Handler) SearchTool() tools.Tool {
   "required": ["query"],
   "additionalProperties": false
 }`),
-		Modes:    []models.Mode{models.ModeIntake, models.ModeFeedback},
+		Modes:    []wire.Mode{wire.ModeIntake, wire.ModeFeedback},
 		ReadOnly: true, Outside: true, Compact: true,
 		Keywords: "web internet online google weather forecast rain news open hours event events near nearby price " +
 			"buscar busca búsqueda clima lluvia noticias abierto horario cerca precio " +

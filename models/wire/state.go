@@ -1,4 +1,4 @@
-package models
+package wire
 
 import (
 	"cmp"
@@ -202,7 +202,8 @@ func (b Inbox) NewestAt() time.Time {
 	return newest
 }
 
-// InboxItem points at one stored inbound text.
+// InboxItem points at one stored inbound text. It is the payload of
+// SignalMessageReceived.
 type InboxItem struct {
 	MessageID  int64     `json:"message_id"`
 	Seq        int64     `json:"seq"`
@@ -212,9 +213,6 @@ type InboxItem struct {
 	// committed before it; 0 for texts that wait, and from older builds.
 	Notice int64 `json:"notice,omitempty"`
 }
-
-// MessageReceived is the payload of SignalMessageReceived.
-type MessageReceived = InboxItem
 
 // DueKind names a future thing.
 type DueKind string

@@ -1,4 +1,4 @@
-package models
+package wire
 
 import "time"
 
@@ -58,44 +58,6 @@ type Event struct {
 	OutboxID    string        `json:"outbox_id,omitempty"`
 	Delay       time.Duration `json:"delay,omitempty"` // EventTransitionAsk
 	Schedule    *ScheduleAsk  `json:"schedule,omitempty"`
-}
-
-// ScheduleAction is what the scheduler tool was asked to do.
-type ScheduleAction string
-
-const (
-	ScheduleCreate ScheduleAction = "create"
-	ScheduleList   ScheduleAction = "list"
-	ScheduleDelete ScheduleAction = "delete"
-	// ScheduleReplace gives a schedule other times, ScheduleMove moves its next
-	// prompt alone; operators only.
-	ScheduleReplace ScheduleAction = "replace"
-	ScheduleMove    ScheduleAction = "move"
-)
-
-// ScheduleChanged refuses a replacement that was made from other times.
-const ScheduleChanged = "the schedule has changed since it was read"
-
-// ScheduleAsk is a parsed call of the scheduler tool, or what an operator asks for
-// in the person's place. NewID is the id a created schedule gets; it derives from
-// the call, so a retry makes the same.
-type ScheduleAsk struct {
-	Action ScheduleAction `json:"action"`
-	NewID  string         `json:"new_id,omitempty"`
-	Type   ScheduleType   `json:"type,omitempty"`
-	At     string         `json:"at,omitempty"`
-	From   string         `json:"from,omitempty"`
-	To     string         `json:"to,omitempty"`
-	Zone   string         `json:"zone,omitempty"`
-	ID     string         `json:"id,omitempty"`
-	// Based is the schedule that a replacement was made from; it is refused when the
-	// times are others now.
-	Based *Schedule `json:"based,omitempty"`
-	// ByOperator: the times are not the person's own choice, so that quiet hours
-	// hold for them.
-	ByOperator bool `json:"by_operator,omitempty"`
-	// MoveTo is when the moved prompt goes out (ScheduleMove).
-	MoveTo time.Time `json:"move_to,omitzero"`
 }
 
 // EffectKind is a closed set of things workflow code knows how to do.
@@ -182,17 +144,6 @@ type TurnPlan struct {
 	OutboxID string `json:"outbox_id,omitempty"`
 	// Subagent: whose turn this is, or whose result it tells.
 	Subagent Subagent `json:"subagent,omitzero"`
-}
-
-// Subagent is a task that the model gave away. Its words are in the rows of the
-// call and of its own turn.
-type Subagent struct {
-	TurnID string `json:"turn_id,omitempty"` // subagent.TurnID(...)
-	// Wait: the call waits for the result. Tell: the person is sent it.
-	Wait bool `json:"wait,omitempty"`
-	Tell bool `json:"tell,omitempty"`
-	// Failed: it ended without a result.
-	Failed bool `json:"failed,omitempty"`
 }
 
 // Decision is the outcome of a rule: the effects to apply, and for a tool call
