@@ -8,12 +8,12 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit quick record postgres browser rscript chaos storm enumerate faults race bench bench-test eval record-history openapi-lint
+.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit quick record postgres browser rscript chaos storm faults race bench bench-test eval record-history openapi-lint
 
 # What is published and tested is one static binary, and SQLite needs no C
 # compiler here. `make dev` takes Go's own default, so that a plain `go build`
 # after it finds every package compiled.
-build dist test check unit quick record chaos storm enumerate faults bench bench-test eval record-history lint workflowcheck openapi-lint: export CGO_ENABLED := 0
+build dist test check unit quick record chaos storm faults bench bench-test eval record-history lint workflowcheck openapi-lint: export CGO_ENABLED := 0
 
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 GOLANGCI_LINT_VERSION := v2.15.0
@@ -116,28 +116,26 @@ record: postgres
 race: postgres browser
 	CGO_ENABLED=1 go test -vet=off -race -p 2 -timeout 60m . ./activities ./internal/... ./starter/... ./worker ./workflows
 
-# Real processes, killed at random and at named points, 200 faults, some
-# minutes; ARGS="-seed 5" runs a seed again. Then every point of a turn, one
-# fault at a time, and the same in small without a cache of workflows, with one
-# of a single workflow, and on a Temporal server whose own database fails.
-chaos: postgres enumerate
-	go run ./chaos $(ARGS)
-	build/enumerate
-	build/enumerate -short -cache 0
-	build/enumerate -short -cache 1
-	build/enumerate -server
+# Real processes, killed at random for some minutes while people text; ARGS="-seed 5"
+# runs a seed again. Then every point of a turn, one fault at a time, and the same in
+# small without a cache of workflows, with one of a single workflow, and on a Temporal
+# server whose own database fails.
+chaos: postgres
+	@go build -ldflags "-s -w" -o build/chaos ./chaos
+	build/chaos -storm $(ARGS)
+	build/chaos
+	build/chaos -short -cache 0
+	build/chaos -short -cache 1
+	build/chaos -server
 
 # Some points of a turn, half a minute; what fails says how it is run alone. It is one of
 # the tests.
 faults:
-	go test -vet=off -count=1 -v -run TestShortForm ./chaos/enumerate
+	go test -vet=off -count=1 -v -run TestShortForm ./chaos
 
-enumerate:
-	@go build -ldflags "-s -w" -o build/enumerate ./chaos/enumerate
-
-# The same in small, in a minute and a half.
+# The storm in small, in two minutes.
 storm: postgres
-	go test -tags storm -count=1 -run TestShortStorm -v ./chaos
+	go test -vet=off -tags storm -count=1 -run TestShortStorm -v ./chaos
 
 # The API document against the linters that its readers use. npm fetches them; where
 # it cannot, tests of Go check the document alone.

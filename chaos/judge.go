@@ -5,392 +5,283 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
-	"coachline/chaos/harness"
+	"go.temporal.io/api/enums/v1"
+
+	"coachline/internal/sim/twilio"
+	"coachline/models"
 )
 
-// judge compares three sides: what the carrier took, what the database holds,
-// and what the API shows.
-func (s *system) judge(ctx context.Context, people []*person) (*report, error) {
-	l, err := s.ledger(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c := newChecker(newReport(s), l, s.carrier.Sent(), s.pager.Pages())
-	c.checkOutbound()
-	c.checkPages()
-	for _, p := range people {
-		status, err := s.api.status(ctx, p.id)
-		if err != nil {
-			return nil, err
-		}
-		t := c.newTrial(p, status)
-		t.checkLedger()
-		if status == "" {
+const (
+	// settleLimit bounds the wait until nothing is under way: one fault may cost
+	// some time-outs and look-ups, but no half-hour.
+	settleLimit = 5 * time.Minute
+	settleEvery = 500 * time.Millisecond
+	// settleTimes is how often in a row nothing may be under way.
+	settleTimes = 6
+)
+
+// unsettled are the questions about a person whose answers are zero when
+// nothing is under way.
+var unsettled = []struct{ what, query string }{
+	{"notices not delivered", `SELECT count(*) FROM notices WHERE delivered_at IS NULL AND participant_id = ?`},
+	{"texts not sent", `SELECT count(*) FROM outbox WHERE status IN ('ready', 'sending') AND participant_id = ?`},
+	{"texts without a final status", `SELECT count(*) FROM outbox WHERE status IN ('accepted', 'queued', 'sent') AND participant_id = ?`},
+	{"texts in no turn", `SELECT count(*) FROM inbound i WHERE seq > 0 AND participant_id = ? AND NOT EXISTS
+		(SELECT 1 FROM messages m WHERE m.participant_id = i.participant_id AND m.key = 'in-' || i.id)`},
+	{"turns not ended", `SELECT count(*) FROM turns WHERE outcome = '' AND kind <> 'message' AND participant_id = ?`},
+	{"prompts being written", `SELECT count(*) FROM prompts WHERE state = 'planned' AND participant_id = ?`},
+}
+
+// scan reads the one value of a query with one argument.
+func (l *installation) scan(into any, query, about string) error {
+	return l.db.QueryRowContext(l.ctx, strings.Replace(query, "?", "$1", 1), about).Scan(into)
+}
+
+// settle waits until nothing is under way for a person; the error says what
+// still was.
+func (t *turn) settle() error {
+	calm, why := 0, ""
+	ctx, cancel := context.WithTimeout(t.ctx, settleLimit)
+	defer cancel()
+	for again := true; again; again = twilio.Pause(ctx, settleEvery) {
+		if why = t.describeUnsettled(); why != "" {
+			calm = 0
 			continue
 		}
-		entries, err := s.api.history(ctx, p.id)
-		if err != nil {
-			return nil, err
-		}
-		t.checkHistory(entries)
-	}
-	return c.report, nil
-}
-
-// checker is everything that the verdict is made from.
-type checker struct {
-	report   *report
-	rows     *ledger
-	sent     []harness.Sent
-	pages    []harness.Page
-	byOutbox map[string][]harness.Sent
-}
-
-func newChecker(r *report, l *ledger, sent []harness.Sent, pages []harness.Page) *checker {
-	c := &checker{report: r, rows: l, sent: sent, pages: pages, byOutbox: map[string][]harness.Sent{}}
-	for _, one := range sent {
-		c.byOutbox[one.Outbox] = append(c.byOutbox[one.Outbox], one)
-	}
-	return c
-}
-
-// checkOutbound checks every row of the outbox against the carrier's list: sent once
-// or not at all, with a report; and that nothing was sent without a row.
-func (c *checker) checkOutbound() {
-	sids := map[string]string{}
-	for id, row := range c.rows.outbox {
-		taken := c.byOutbox[id]
-		if len(taken) > 1 && row.kind != "safety" {
-			c.report.Duplicates += len(taken) - 1
-			c.report.violate("%s (%s) was sent %d times", id, row.kind, len(taken))
-		}
-		if other := sids[row.sid]; row.sid != "" && other != "" {
-			c.report.violate("%s and %s are both recorded as the carrier's %s", id, other, row.sid)
-		}
-		sids[row.sid] = id
-		c.checkStatus(row, taken)
-	}
-	for _, one := range c.sent {
-		if _, ok := c.rows.outbox[one.Outbox]; !ok {
-			c.report.violate("the carrier's %s has no row (%q)", one.SID, one.Outbox)
+		if calm++; calm == settleTimes {
+			return nil
 		}
 	}
+	return fmt.Errorf("after %s: %s", settleLimit, why)
 }
 
-func (c *checker) checkStatus(row outboxRow, taken []harness.Sent) {
-	switch row.status {
-	case "delivered":
-		if len(taken) == 0 || !slices.ContainsFunc(taken, func(one harness.Sent) bool { return one.SID == row.sid }) {
-			c.report.violate("%s is recorded as delivered, but the carrier never took it", row.id)
-		}
-	case "canceled", "failed":
-		if len(taken) > 0 {
-			c.report.violate("%s is recorded as %s, but the carrier took it", row.id, row.status)
-		}
-	case "unknown":
-		c.report.Unknown++
-	default:
-		c.report.violate("%s was left as %s", row.id, row.status)
+func (t *turn) describeUnsettled() string {
+	if n := t.carrier.Unreported(); n > 0 {
+		return fmt.Sprintf("%d texts whose delivery is being reported", n)
 	}
-}
-
-// personCheck is about one person.
-type personCheck struct {
-	*checker
-	p *person
-	// gone: removed, or the STOP was obeyed; what was not answered before that
-	// may stay unanswered.
-	gone bool
-	sent []harness.Sent
-}
-
-func (c *checker) newTrial(p *person, status string) *personCheck {
-	t := &personCheck{checker: c, p: p, gone: status == "" || status == "opted_out"}
-	for _, one := range c.sent {
-		if one.Phone == p.number {
-			t.sent = append(t.sent, one)
+	for _, one := range unsettled {
+		n := 0
+		if err := t.scan(&n, one.query, t.id); err != nil {
+			return "the database does not answer: " + err.Error()
+		}
+		if n > 0 {
+			return fmt.Sprintf("%d %s", n, one.what)
 		}
 	}
-	switch status {
-	case "":
-		c.report.Removed++
-	case "opted_out":
-		c.report.Stopped++
+	run, err := t.temporal.DescribeWorkflowExecution(t.ctx, models.WorkflowID(t.id), "")
+	if err != nil {
+		return "the Temporal server does not answer: " + err.Error()
 	}
-	if p.ending == removed && p.left && status != "" {
-		c.report.violate("%s was removed, but is %s", p.name, status)
+	for _, a := range run.GetPendingActivities() {
+		return fmt.Sprintf("activity %s, attempt %d: %s", a.GetActivityType().GetName(), a.GetAttempt(), a.GetLastFailure().GetMessage())
 	}
-	if !p.left && status != "active" {
-		c.report.violate("%s is %q without having left", p.name, status)
+	if run.GetPendingWorkflowTask() != nil {
+		return "a workflow task"
 	}
-	return t
+	return ""
 }
 
-// checkLedger checks everything but the API's side.
-func (t *personCheck) checkLedger() {
-	t.checkAnswers()
-	t.checkOrder()
-	t.checkAlerts()
-	t.checkOperator()
-	t.checkPrompts()
-	t.checkParting()
-}
+// verdict collects what is wrong with a run.
+type verdict []string
 
-// checkAnswers verifies that each text is answered once, by the model's text, by the fixed one that stands in
-// for it, or by the safety text, which the model may mention.
-func (t *personCheck) checkAnswers() {
-	times := map[string]int{}
-	for _, one := range t.sent {
-		for _, token := range answeredTokens(one.Body) {
-			times[token]++
+func (v *verdict) add(format string, args ...any) { *v = append(*v, fmt.Sprintf(format, args...)) }
+
+// outboxRow is what the judge reads of an outbound text.
+type outboxRow struct{ id, kind, status, code string }
+
+// judge compares what the person has on the phone with what was to come, and
+// with the rows.
+func (t *turn) judge(want expectation) verdict {
+	var v verdict
+	if t.missing != "" {
+		v.add("never sent: %s", t.missing)
+	}
+	rows, err := t.outbox()
+	if err != nil {
+		v.add("%v", err)
+		return v
+	}
+	sent := t.sentTexts()
+	t.judgeRows(&v, rows, sent)
+	counts := map[string]int{}
+	var answers []sentText
+	for _, text := range sent {
+		kind := rows[text.Outbox].kind
+		counts[kind]++
+		if kind == "reply" {
+			answers = append(answers, text)
 		}
 	}
-	for _, one := range t.p.texts {
-		t.report.Texts++
-		switch n := times[one.token]; {
-		case t.isSafe(one):
-			t.report.Safe++
-		case n == 1:
-			t.report.Answered++
-		case n > 1:
-			t.report.Duplicates += n - 1
-			t.report.violate("%s %s was answered %d times", t.p.name, one.token, n)
-		case t.fallback(one):
-			t.report.Fallbacks++
-		case t.gone:
-			t.report.Withheld++
-		case t.givenUp(one):
-			t.report.GivenUp++
-		default:
-			t.report.Lost++
-			t.report.violate("%s %s was never answered (inbound %d, turn %q)", t.p.name, one.token,
-				t.rows.inbound[one.sid].id, t.rows.entries[t.rows.inbound[one.sid].id])
-		}
-		if _, stored := t.rows.inbound[one.sid]; !stored {
-			t.report.violate("%s %s was taken with 200 and is not in the database", t.p.name, one.token)
+	t.judgeAnswers(&v, want, answers)
+	expected := map[string]int{
+		"greeting": 1, "reply": counts["reply"], "prompt": want.prompts, "reminder": want.reminders, "operator": want.operator, "help": want.help, "consent": 0, "safety": want.safety,
+	}
+	if want.stopped {
+		expected["consent"] = 1
+		t.judgeStop(&v, sent)
+	}
+	for kind, n := range counts {
+		if n != expected[kind] && !isNudgeLost(kind, rows, n) {
+			v.add("%d texts of kind %s instead of %d", n, kind, expected[kind])
 		}
 	}
-}
-
-// answeredTokens lists the texts that an answer answers.
-func answeredTokens(body string) []string {
-	if !strings.HasPrefix(body, harness.AnswerMark) {
-		return nil
+	for kind, n := range expected {
+		if counts[kind] == 0 && n > 0 && !isNudgeLost(kind, rows, 0) {
+			v.add("no text of kind %s", kind)
+		}
 	}
-	return harness.Token.FindAllString(body, -1)
+	t.judgeTables(&v, want)
+	t.judgeHistory(&v)
+	return v
 }
 
-// fallback says whether the turn of a text sent text that is not the model's.
-func (t *personCheck) fallback(one text) bool {
-	turn := t.rows.entries[t.rows.inbound[one.sid].id]
-	if turn == "" {
+// isNudgeLost: a reminder may rather not come at all than twice. Its row says so.
+func isNudgeLost(kind string, rows map[string]outboxRow, taken int) bool {
+	if kind != "reminder" || taken != 0 {
 		return false
 	}
-	return slices.ContainsFunc(t.rows.sends[turn], func(id string) bool {
-		return t.rows.outbox[id].kind == "reply" && len(t.byOutbox[id]) > 0 && len(answeredTokens(t.byOutbox[id][0].Body)) == 0
-	})
-}
-
-// givenUp says whether the answer to a text was posted again without reaching
-// the carrier: the product then leaves the row to the operator as unknown, or
-// cancels it because a newer reply has gone out and the model was told.
-func (t *personCheck) givenUp(one text) bool {
-	turn := t.rows.entries[t.rows.inbound[one.sid].id]
-	return slices.ContainsFunc(t.rows.sends[turn], func(id string) bool {
-		row := t.rows.outbox[id]
-		ended := row.status == "unknown" || row.status == "canceled" && row.reason == "newer_reply"
-		return turn != "" && row.kind == "reply" && ended && row.attempts > 1 && len(t.byOutbox[id]) == 0
-	})
-}
-
-// checkOrder verifies that the answers come in the order of the texts, and the texts were
-// numbered in the order they came.
-func (t *personCheck) checkOrder() {
-	last := ""
-	safe := map[string]bool{}
-	for _, one := range t.p.texts {
-		safe[one.token] = t.isSafe(one)
+	for _, row := range rows {
+		if row.kind == kind && row.status == "unknown" {
+			return true
+		}
 	}
-	for _, one := range t.sent {
-		for _, token := range answeredTokens(one.Body) {
-			if safe[token] {
-				continue
+	return false
+}
+
+func (t *turn) outbox() (map[string]outboxRow, error) {
+	found, err := t.db.QueryContext(t.ctx, `SELECT id, kind, status, error_code FROM outbox WHERE participant_id = $1`, t.id)
+	if err != nil {
+		return nil, fmt.Errorf("reading the outbox: %w", err)
+	}
+	defer found.Close()
+	rows := map[string]outboxRow{}
+	for found.Next() {
+		var row outboxRow
+		if err := found.Scan(&row.id, &row.kind, &row.status, &row.code); err != nil {
+			return nil, fmt.Errorf("reading the outbox: %w", err)
+		}
+		rows[row.id] = row
+	}
+	return rows, found.Err()
+}
+
+// judgeRows: every row was taken once by the carrier and says so, or was not
+// and says that.
+func (t *turn) judgeRows(v *verdict, rows map[string]outboxRow, sent []sentText) {
+	taken := map[string]int{}
+	for _, text := range sent {
+		taken[text.Outbox]++
+		if _, ok := rows[text.Outbox]; !ok {
+			v.add("%q has no row", text.Body)
+		}
+	}
+	for _, row := range rows {
+		n := taken[row.id]
+		if n > 1 && row.kind != "safety" { // rather twice than not at all
+			v.add("%s (%s) was sent %d times", row.id, row.kind, n)
+		}
+		switch row.status {
+		case "delivered":
+			if n == 0 {
+				v.add("%s (%s) is delivered, and was never sent", row.id, row.kind)
 			}
-			if token <= last {
-				t.report.Disorder++
-				t.report.violate("%s: %s was answered after %s", t.p.name, token, last)
+		case "canceled", "failed", "unknown":
+			if n > 0 {
+				v.add("%s (%s) is %s %s, and was sent", row.id, row.kind, row.status, row.code)
 			}
-			last = token
+		default:
+			v.add("%s (%s) was left as %s %s", row.id, row.kind, row.status, row.code)
 		}
-	}
-	seq := int64(0)
-	for _, one := range t.p.texts {
-		row, stored := t.rows.inbound[one.sid]
-		if stored && row.participant == t.p.id && row.seq <= seq && !safe[one.token] {
-			t.report.Disorder++
-			t.report.violate("%s: %s has number %d after %d", t.p.name, one.token, row.seq, seq)
-		}
-		seq = max(seq, row.seq)
 	}
 }
 
-// checkOperator verifies that each of the operator's messages was sent once.
-func (t *personCheck) checkOperator() {
-	for _, body := range t.p.operator {
-		n := 0
-		for _, one := range t.sent {
-			if one.Body == body {
-				n++
-			}
+// judgeAnswers: each text was answered once, in order, by the model.
+func (t *turn) judgeAnswers(v *verdict, want expectation, answers []sentText) {
+	var order []string
+	for _, text := range answers {
+		tokens := tokenPattern.FindAllString(text.Body, -1)
+		if !strings.HasPrefix(text.Body, answerMark) {
+			v.add("answered by %q", text.Body)
 		}
-		if n == 1 || n == 0 && t.gone {
-			t.report.Operator++
-			continue
-		}
-		t.report.violate("%s: %q was sent %d times", t.p.name, body, n)
+		order = append(order, tokens...)
 	}
-}
-
-// checkPrompts verifies that every prompt that fell due was sent once, or is recorded as missed
-// or failed; and every wish for one became a schedule.
-func (t *personCheck) checkPrompts() {
-	times := map[string]bool{}
-	for _, schedule := range t.rows.schedules {
-		if schedule.participant != t.p.id {
-			continue
-		}
-		times[schedule.at] = true
-		if t.gone {
-			continue
-		}
-		if !slices.ContainsFunc(t.promptRows(), func(row promptRow) bool { return row.schedule == schedule.id }) {
-			t.report.PromptsLost++
-			t.report.violate("%s: the prompt of schedule %s fell due and left no trace", t.p.name, schedule.id)
-		}
+	if !slices.IsSorted(order) {
+		v.add("answered in the order %v", order)
 	}
-	for _, one := range t.p.texts {
-		if one.wish != "" && !times[one.wish] && !t.gone && !t.fallback(one) {
-			t.report.violate("%s: %s asked for a prompt at %s and got no schedule", t.p.name, one.token, one.wish)
-		}
-	}
-	for _, row := range t.promptRows() {
-		t.checkPrompt(row)
-	}
-}
-
-func (t *personCheck) promptRows() []promptRow {
-	var rows []promptRow
-	for _, row := range t.rows.prompts {
-		if row.participant == t.p.id {
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
-func (t *personCheck) checkPrompt(row promptRow) {
-	t.report.Prompts++
-	sent := map[string]int{}
-	for id, out := range t.rows.outbox {
-		if out.prompt == row.id {
-			sent[out.kind] += len(t.byOutbox[id])
-		}
-	}
-	if sent["prompt"] > 1 || sent["reminder"] > 1 {
-		t.report.Duplicates++
-		t.report.violate("%s: prompt %s went out %d times, its reminder %d times", t.p.name, row.id, sent["prompt"], sent["reminder"])
-	}
-	switch {
-	case row.sent.Valid && sent["prompt"] == 1:
-		t.report.PromptsSent++
-	case (row.state == "missed" || row.state == "failed") && sent["prompt"] == 0:
-		t.report.PromptsMissed++
-	case t.gone:
-	default:
-		t.report.PromptsLost++
-		t.report.violate("%s: prompt %s is %s and went out %d times", t.p.name, row.id, row.state, sent["prompt"])
-	}
-}
-
-// checkHistory verifies that the API shows each text once and in order, and exactly the answers
-// that the carrier took.
-func (t *personCheck) checkHistory(entries []entry) {
-	said, heard := tokensOf(entries)
-	if !slices.IsSorted(said) || len(slices.Compact(slices.Clone(said))) != len(said) {
-		t.report.violate("%s: the history shows texts twice or in another order: %v", t.p.name, said)
-	}
-	if t.gone {
+	if want.stopped {
 		return
 	}
-	if len(said) != len(t.p.texts) {
-		t.report.violate("%s: the history shows %d texts of %d", t.p.name, len(said), len(t.p.texts))
-	}
-	var taken []string
-	for _, one := range t.sent {
-		if t.rows.outbox[one.Outbox].kind == "reply" {
-			taken = append(taken, one.Body)
-		}
-	}
-	if !slices.Equal(heard, taken) {
-		t.report.violate("%s: the history shows other answers than the carrier took (%d and %d)", t.p.name, len(heard), len(taken))
-	}
-}
-
-// tokensOf are the numbers of the texts in a history and the answers that went
-// out, as far as the records tell.
-func tokensOf(entries []entry) (said, heard []string) {
-	for _, one := range entries {
-		switch token := harness.Token.FindString(one.Text); {
-		case one.Role == "user" && token != "":
-			said = append(said, token)
-		case one.Kind == "reply" && one.Delivery != "unknown" && one.Delivery != "canceled":
-			heard = append(heard, one.Text)
-		}
-	}
-	return said, heard
-}
-
-// checkParting verifies one greeting for each participant; after a removal one notice and
-// nothing more; after a stop that was obeyed at most its confirmation.
-func (t *personCheck) checkParting() {
-	kinds := map[string]int{}
-	for i, one := range t.sent {
-		kinds[t.rows.outbox[one.Outbox].kind]++
-		t.checkAfterLeaving(i)
-	}
-	if n := kinds["greeting"]; n > 1 || n == 0 && !t.gone {
-		t.report.violate("%s was greeted %d times", t.p.name, n)
-	}
-	if n := kinds["notice"]; t.p.ending == removed && t.p.left && n != 1 {
-		t.report.violate("%s was removed and got %d notices", t.p.name, n)
-	}
-	if n := kinds["consent"]; n > 1 {
-		t.report.violate("%s stopped once and got %d confirmations", t.p.name, n)
-	}
-}
-
-// checkAfterLeaving verifies that nothing follows a notice. What was being posted when a stop
-// was acknowledged may be on its way; what is posted later may not go out, the
-// confirmation of the stop aside.
-func (t *personCheck) checkAfterLeaving(i int) {
-	one, row := t.sent[i], t.rows.outbox[t.sent[i].Outbox]
-	switch t.p.ending {
-	case stays:
-	case removed:
-		if row.kind == "notice" && i+1 < len(t.sent) {
-			t.report.AfterStop += len(t.sent) - i - 1
-			t.report.violate("%s: %s went out after the notice", t.p.name, t.sent[i+1].Outbox)
-		}
-	case stopped:
-		late := row.attempted.Valid && row.attempted.Time.After(t.p.leftAt) && one.At.After(t.p.leftAt)
-		if t.gone && row.kind != "consent" && late {
-			t.report.AfterStop++
-			t.report.violate("%s: %s (%s) went out after the stop", t.p.name, row.id, row.kind)
+	for n := range want.replies {
+		token := fmt.Sprintf("m%04d", n+1)
+		times := len(slices.DeleteFunc(slices.Clone(order), func(one string) bool { return one != token }))
+		if times != 1 {
+			v.add("%s was answered %d times", token, times)
 		}
 	}
 }
 
-func (p *person) stopSID() string { return p.sid(len(p.texts) + 1) }
+// judgeStop: nothing but the confirmation leaves after the STOP was taken.
+func (t *turn) judgeStop(v *verdict, sent []sentText) {
+	for _, text := range sent {
+		var kind string
+		_ = t.scan(&kind, `SELECT kind FROM outbox WHERE id = ?`, text.Outbox)
+		if text.At.After(t.stopAt) && kind != "consent" {
+			v.add("a %s was sent %s after the STOP", kind, text.At.Sub(t.stopAt))
+		}
+	}
+}
 
-func (p *person) sid(n int) string { return fmt.Sprintf("SM%032x", 1<<62|p.index<<20|n) }
+// judgeTables: what was counted and saved, once.
+func (t *turn) judgeTables(v *verdict, want expectation) {
+	status := "active"
+	if want.stopped {
+		status = "opted_out"
+	}
+	goals := 0
+	if want.goal {
+		goals = 1
+	}
+	for _, one := range []struct {
+		what, query string
+		want        int
+	}{
+		{"participants with status " + status, `SELECT count(*) FROM participants WHERE id = ? AND status = '` + status + `'`, 1},
+		{"schedules", `SELECT count(*) FROM schedules WHERE participant_id = ?`, want.schedules},
+		{"prompts", `SELECT count(*) FROM prompts WHERE participant_id = ?`, want.prompts},
+		{"prompts counted in the profile", `SELECT total_prompts FROM profiles WHERE participant_id = ?`, want.prompts},
+		{"profiles saved", `SELECT count(*) FROM tool_runs r JOIN turns t ON t.id = r.turn_id WHERE r.name = 'save_user_profile' AND NOT r.failed AND t.participant_id = ?`, goals},
+	} {
+		n := -1
+		if err := t.scan(&n, one.query, t.id); err != nil {
+			v.add("%s: %v", one.what, err)
+		} else if n != one.want {
+			v.add("%d %s instead of %d", n, one.what, one.want)
+		}
+	}
+}
+
+// ordinaryCauses are failures of a workflow task that a killed worker, a late
+// signal or a moved shard explains.
+var ordinaryCauses = []enums.WorkflowTaskFailedCause{
+	enums.WORKFLOW_TASK_FAILED_CAUSE_UNSPECIFIED, enums.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
+	enums.WORKFLOW_TASK_FAILED_CAUSE_RESET_STICKY_TASK_QUEUE, enums.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND,
+	enums.WORKFLOW_TASK_FAILED_CAUSE_FAILOVER_CLOSE_COMMAND,
+}
+
+// judgeHistory: no workflow task failed for a defect of the workflow's code.
+func (t *turn) judgeHistory(v *verdict) {
+	events := t.temporal.GetWorkflowHistory(t.ctx, models.WorkflowID(t.id), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		event, err := events.Next()
+		if err != nil {
+			v.add("reading the history: %v", err)
+			return
+		}
+		failed := event.GetWorkflowTaskFailedEventAttributes()
+		if cause := failed.GetCause(); !slices.Contains(ordinaryCauses, cause) {
+			v.add("a workflow task failed: %s: %s", cause, failed.GetFailure().GetMessage())
+		}
+	}
+}

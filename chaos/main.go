@@ -1,9 +1,15 @@
-// Chaos runs the real processes (starter, worker, Temporal server, PostgreSQL)
-// under a driver that texts as many phones, kills processes at random and at
-// named points, injects carrier and model faults, and then checks the ledger:
-// each text answered once, order kept, each due prompt once or recorded,
-// nothing after a stop. It prints seed, counts and verdict; a failing seed can
-// be run again.
+// Command chaos runs one turn of each kind again and again, each time with
+// one fault at another point, and judges what became of it.
+//
+// A first run without faults numbers the points: every SQL statement and commit
+// of worker and starter, every call of their Temporal clients, every request to
+// model and carrier, every webhook. Then the turn is run once for each point
+// and each fault that makes a difference there. The whole system runs in this
+// process, many installations of it side by side, because a run mostly waits:
+// all time limits are those of production.
+//
+// The storm (-storm) is the same system in real processes, with PostgreSQL, killed at
+// random while people text.
 package main
 
 import (
@@ -12,92 +18,86 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 )
 
-// Exit codes: the ledger is right, it is not or the run failed, wrong usage.
 const (
-	exitRight = 0
-	exitWrong = 1
-	exitUsage = 2
+	exitRight = iota
+	exitWrong
+	exitUsage
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdout))
 }
 
-func run(ctx context.Context, args []string, out, problems io.Writer) int {
-	s, err := parse(args)
+// options are what the command line says.
+type options struct {
+	scenario      string
+	point         string
+	fault         string
+	installations int
+	short         bool
+	verbose       bool
+	list          bool
+	cache         int
+	server        bool
+	storm         bool
+	seed          uint64
+}
+
+func parse(args []string, out io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.StringVar(&o.scenario, "scenario", "", "run this `scenario` alone")
+	flags.StringVar(&o.point, "point", "", "run this `point` alone, as a failure prints it")
+	flags.StringVar(&o.fault, "fault", "", "run this `fault` alone: before, after, hang, kill, 5xx-before, 5xx-after")
+	flags.IntVar(&o.installations, "installations", 32, "installations that run side by side")
+	flags.BoolVar(&o.short, "short", false, "a part of the points, the same in every run")
+	flags.BoolVar(&o.verbose, "v", false, "print the product's log and every run")
+	flags.IntVar(&o.cache, "cache", 1000, "workflows that workers keep in memory; with 0 or 1 every task replays from the start")
+	flags.BoolVar(&o.server, "server", false, "instead of the points, a small rate of errors of the Temporal server's own database")
+	flags.BoolVar(&o.storm, "storm", false, "instead of the points, real processes that are killed at random")
+	flags.Uint64Var(&o.seed, "seed", 0, "what a storm is drawn from; 0: a random one, which is printed")
+	flags.BoolVar(&o.list, "list", false, "print the points and run nothing else")
+	if err := flags.Parse(args); err != nil {
+		return o, err //nolint:wrapcheck // the flags package has said what is wrong
+	}
+	if flags.NArg() > 0 || o.installations < 1 {
+		return o, errors.New("want flags only, and at least one installation")
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, out io.Writer) int {
+	o, err := parse(args, out)
 	if errors.Is(err, flag.ErrHelp) {
 		return exitRight
 	}
 	if err != nil {
-		fmt.Fprintln(problems, "chaos:", err)
+		fmt.Fprintln(out, "chaos:", err)
 		return exitUsage
 	}
-	if s.Waits > 0 {
-		err = measureWaits(ctx, s, out)
-		if err != nil {
-			fmt.Fprintln(problems, "chaos:", err)
-			return exitWrong
-		}
-		return exitRight
+	if o.verbose {
+		slog.SetDefault(slog.New(slog.NewTextHandler(out, nil)))
 	}
-	report, err := carryOut(ctx, s, out)
+	work := enumerate
+	switch {
+	case o.server:
+		work = serverFaults
+	case o.storm:
+		work = runStorm
+	}
+	right, err := work(ctx, o, out)
 	if err != nil {
-		fmt.Fprintf(problems, "chaos: seed %d: %v\n", s.Seed, err)
+		fmt.Fprintln(out, "chaos:", err)
 		return exitWrong
 	}
-	report.print(out)
-	if len(report.Violations) > 0 {
+	if !right {
 		return exitWrong
 	}
 	return exitRight
-}
-
-// carryOut is one run from empty folders to the verdict.
-func carryOut(ctx context.Context, s settings, out io.Writer) (report *report, err error) {
-	fmt.Fprintf(out, "seed %d, %d phones, %d faults\n", s.Seed, s.Phones, s.Faults)
-	sys, err := start(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	keep := s.Keep
-	defer func() {
-		err = errors.Join(err, sys.close(keep || err != nil))
-	}()
-	people, err := sys.enrol(ctx)
-	if err != nil {
-		return nil, err
-	}
-	fmt.Fprintf(out, "%d people enrolled, the storm begins\n", len(people))
-	runStorm(ctx, sys, people)
-	fmt.Fprintf(out, "the storm is over after %d faults, waiting for calm\n", sys.board.Total())
-	unrest, err := sys.waitSettled(ctx)
-	if err != nil {
-		return nil, err
-	}
-	report, err = sys.judge(ctx, people)
-	if err != nil {
-		return nil, err
-	}
-	if unrest != "" {
-		report.violate("not quiet in time: %s", unrest)
-	}
-	if report.Faults < s.Faults {
-		report.violate("only %d of %d faults happened", report.Faults, s.Faults)
-	}
-	for _, point := range sys.missingPoints() {
-		report.violate("nothing was killed %s", point)
-	}
-	keep = keep || len(report.Violations) > 0
-	if keep {
-		report.Folder = sys.dir
-	}
-	return report, nil
 }

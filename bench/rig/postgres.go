@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
 
-	"coachline/chaos/harness"
 	"coachline/deploy"
 	"coachline/dev/temporal"
 	"coachline/internal/pgtest"
@@ -33,15 +33,25 @@ func (r *Rig) postgres(ctx context.Context) (environment, error) {
 	if err := os.Chmod(r.dir, 0o711); err != nil { //nolint:gosec // search permission is all that others get
 		return environment{}, fmt.Errorf("opening the folder: %w", err)
 	}
-	program, err := harness.Postgres(ctx, filepath.Join(r.dir, "postgres"), port)
+	program, err := pgtest.Prepare(ctx, filepath.Join(r.dir, "postgres"), port)
 	if err != nil {
 		return environment{}, fmt.Errorf("making PostgreSQL's cluster: %w", err)
 	}
-	fleet := harness.NewFleet(r.dir, harness.NewTrace())
-	r.onStop(func() error { fleet.Stop(); return nil })
-	if err := fleet.Run(program); err != nil {
+	log, err := os.Create(filepath.Join(r.dir, "postgres.log"))
+	if err != nil {
+		return environment{}, fmt.Errorf("opening PostgreSQL's log: %w", err)
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program.Path, program.Args...)
+	cmd.Dir, cmd.Env = "/", []string{"PATH=/usr/bin:/bin", "LC_ALL=C"}
+	ended, err := pgtest.Run(cmd, program.As, log)
+	if err != nil {
 		return environment{}, fmt.Errorf("running PostgreSQL: %w", err)
 	}
+	r.onStop(func() error {
+		err := cmd.Process.Kill()
+		<-ended
+		return err
+	})
 	r.postgresPort = port
 	at := environment{database: postgresURL(port, databaseCoach)}
 	if err := makeDatabases(ctx, port); err != nil {

@@ -31,7 +31,7 @@ type cluster struct {
 	port   int
 	// end asks the process to end; ended is closed when it is gone.
 	end   context.CancelFunc
-	ended chan struct{}
+	ended <-chan struct{}
 	// filling makes the database that StartCopy copies; kept are copies.
 	filling sync.Once
 	kept    keptDatabases
@@ -195,14 +195,11 @@ func startServer(program Program, parent string, port int) (*cluster, error) {
 	ctx, end := context.WithCancel(context.Background())
 	// Nothing in the cluster is kept.
 	cmd := exec.CommandContext(ctx, program.Path, append(program.Args, "-c", "synchronous_commit=off", "-c", "full_page_writes=off")...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
-	cmd.SysProcAttr = processAttributes(program.As)
+	cmd.Dir = "/"
 	// An immediate shutdown.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
-	c := &cluster{folder: parent, port: port, end: end, ended: make(chan struct{})}
-	started := make(chan error)
-	go c.runProcess(cmd, log, started)
-	if err := <-started; err != nil {
+	c := &cluster{folder: parent, port: port, end: end}
+	if c.ended, err = Run(cmd, program.As, log); err != nil {
 		end()
 		return nil, fmt.Errorf("running postgres: %w", err)
 	}
@@ -215,21 +212,25 @@ func startServer(program Program, parent string, port int) (*cluster, error) {
 	return c, nil
 }
 
-// runProcess starts the process and waits for its end. It keeps its operating
-// system thread for all that time: the kernel ties the signal that a parent's
-// death sends to the thread that made the child.
-func (c *cluster) runProcess(cmd *exec.Cmd, log *os.File, started chan<- error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	defer close(c.ended)
-	defer log.Close()
-	err := cmd.Start()
-	started <- err
-	if err != nil {
-		return
-	}
-	// The exit code says nothing that the log does not.
-	_ = cmd.Wait()
+// Run starts a program as a user, nil being the current one, writes what it says to log
+// and closes ended when it is gone. It ends with this process, however that ends. A
+// thread is kept for all that time: the kernel ties the signal that a parent's death sends
+// to the thread that made the child.
+func Run(cmd *exec.Cmd, as *syscall.Credential, log *os.File) (ended <-chan struct{}, err error) {
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, processAttributes(as)
+	gone, started := make(chan struct{}), make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(gone)
+		defer log.Close()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // The exit code says nothing that the log does not.
+		}
+	}()
+	return gone, <-started
 }
 
 // waitReady returns when the server answers.

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"coachline/chaos/harness"
 	"coachline/internal/sim/twilio"
 )
 
@@ -33,6 +32,7 @@ type expectation struct {
 	reminders int
 	operator  int
 	help      int
+	safety    int
 	schedules int
 	goal      bool // the profile was saved once
 	stopped   bool // one confirmation, and nothing after the STOP was taken
@@ -106,15 +106,15 @@ func (t *turn) say(body string) error {
 
 func (t *turn) sendText(body string, number int) error {
 	return t.carrier.Deliver(t.ctx, publicURL+"/twilio/inbound", twilio.InboundForm(twilio.Inbound{
-		AccountSID: harness.AccountSID, SID: fmt.Sprintf("SM%s%021d", t.number[1:], number), From: t.number, To: harness.OurNumber, Body: body,
+		AccountSID: accountSID, SID: fmt.Sprintf("SM%s%021d", t.number[1:], number), From: t.number, To: ourNumber, Body: body,
 	}))
 }
 
 // sentTexts are the texts that the carrier accepted for the person's phone.
-func (t *turn) sentTexts() []harness.Sent {
-	var sent []harness.Sent
+func (t *turn) sentTexts() []sentText {
+	var sent []sentText
 	for _, m := range t.carrier.Sent(t.number) {
-		sent = append(sent, harness.SentOf(m))
+		sent = append(sent, toSent(m))
 	}
 	return sent
 }
@@ -124,7 +124,7 @@ func (t *turn) countKinds() map[string]int {
 	counts := map[string]int{}
 	for _, text := range t.sentTexts() {
 		var kind string
-		if err := t.db.QueryRowContext(t.ctx, `SELECT kind FROM outbox WHERE id = ?`, text.Outbox).Scan(&kind); err != nil {
+		if err := t.scan(&kind, `SELECT kind FROM outbox WHERE id = ?`, text.Outbox); err != nil {
 			kind = "without a row"
 		}
 		counts[kind]++

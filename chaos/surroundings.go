@@ -30,13 +30,15 @@ const retention = 24 * time.Hour
 // environment are what all installations share: a Temporal server in this process with its state
 // in memory, and the address of carrier and model.
 type environment struct {
-	engine  *temporal.Engine
-	dir     string
-	cache   int    // workflows that a worker keeps
-	base    string // of carrier and model
-	client  *http.Client
-	quiet   sdklog.Logger
-	serving *http.Server
+	engine   *temporal.Engine
+	dir      string
+	cache    int    // workflows that a worker keeps
+	temporal string // address of the Temporal server
+	base     string // of carrier and model
+	client   *http.Client
+	quiet    sdklog.Logger
+	serving  *http.Server
+	page     http.HandlerFunc // receives alerts
 
 	installations atomic.Int64
 	mu            sync.Mutex
@@ -49,13 +51,14 @@ func newSurroundings(ctx context.Context, cfg temporal.Config, cache int) (*envi
 		return nil, fmt.Errorf("making a folder: %w", err)
 	}
 	s := &environment{
-		dir: dir, cache: cache, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}},
+		dir: dir, page: http.NotFound, cache: cache, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}},
 		quiet: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)), instances: map[string]*instance{},
 	}
 	cfg.UIPort = temporal.NoUI
 	if s.engine, err = temporal.Start(ctx, cfg); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the Temporal server: %w", err), os.RemoveAll(dir))
 	}
+	s.temporal = s.engine.Address()
 	if err := s.serveStandIns(ctx); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -72,6 +75,7 @@ func (s *environment) serveStandIns(ctx context.Context) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{instance}/2010-04-01/", s.serveStandIn("carrier"))
 	mux.HandleFunc("POST /{instance}/v1/chat/completions", s.serveStandIn("model"))
+	mux.HandleFunc("POST /page", func(w http.ResponseWriter, r *http.Request) { s.page(w, r) })
 	s.base = "http://" + listener.Addr().String()
 	s.serving = &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	go func() { _ = s.serving.Serve(listener) }() // ends with close
@@ -103,7 +107,7 @@ func (s *environment) add(i *instance) {
 
 // makeNamespace makes a namespace and waits until the server knows it.
 func (s *environment) makeNamespace(ctx context.Context, name string) (client.Client, error) {
-	c, err := client.NewNamespaceClient(client.Options{HostPort: s.engine.Address(), Logger: s.quiet})
+	c, err := client.NewNamespaceClient(client.Options{HostPort: s.temporal, Logger: s.quiet})
 	if err != nil {
 		return nil, fmt.Errorf("preparing a namespace client: %w", err)
 	}
@@ -114,7 +118,7 @@ func (s *environment) makeNamespace(ctx context.Context, name string) (client.Cl
 		return nil, fmt.Errorf("making namespace %s: %w", name, err)
 	}
 	for try := 0; ; try++ {
-		direct, err := client.DialContext(ctx, client.Options{HostPort: s.engine.Address(), Namespace: name, Logger: s.quiet})
+		direct, err := client.DialContext(ctx, client.Options{HostPort: s.temporal, Namespace: name, Logger: s.quiet})
 		if err == nil {
 			_, err = direct.DescribeTaskQueue(ctx, "none", 1)
 			if err == nil {
@@ -136,6 +140,8 @@ func (s *environment) close() error {
 	if s.serving != nil {
 		_ = s.serving.Close()
 	}
-	s.engine.Stop()
+	if s.engine != nil {
+		s.engine.Stop()
+	}
 	return os.RemoveAll(s.dir)
 }

@@ -9,9 +9,15 @@ import (
 	"net/url"
 	"time"
 
-	"coachline/chaos/harness"
 	"coachline/internal/sim/openai"
 	"coachline/internal/sim/twilio"
+)
+
+// The account that the product is told it has.
+const (
+	accountSID = "AC0123456789abcdef0123456789abcdef"
+	authToken  = "chaoschaoschaoschaoschaoschaos00"
+	ourNumber  = "+15005550006"
 )
 
 const (
@@ -28,10 +34,24 @@ const (
 	webhookLimit = 10 * time.Minute
 )
 
+// sentText is a text that the carrier accepted, with the id of its row.
+type sentText struct {
+	Body, Outbox string
+	At           time.Time
+}
+
+func toSent(m twilio.Message) sentText {
+	sent := sentText{Body: m.Body, At: m.At}
+	if u, err := url.Parse(m.Callback); err == nil {
+		sent.Outbox = u.Query().Get("outbox")
+	}
+	return sent
+}
+
 // newCarrier is the phone network of one installation.
 func (l *installation) newCarrier() (*twilio.Server, error) {
 	carrier, err := twilio.New(twilio.Config{
-		AccountSID: harness.AccountSID, AuthToken: harness.AuthToken, From: harness.OurNumber,
+		AccountSID: accountSID, AuthToken: authToken, From: ourNumber,
 		OnSend: l.serveSend, OnList: l.serveList, ListLag: listLag, KeepTrying: webhookLimit,
 		HTTPClient: &http.Client{Timeout: webhookTry, Transport: l},
 	})
@@ -43,7 +63,7 @@ func (l *installation) newCarrier() (*twilio.Server, error) {
 
 // newModel is the model of one installation.
 func (l *installation) newModel() *openai.Server {
-	return openai.New(openai.Config{OnCall: l.serveCall, Answer: harness.Answers()})
+	return openai.New(openai.Config{OnCall: l.serveCall, Answer: newAnswers()})
 }
 
 // callerKey is the context's key of the instance that asks.
@@ -73,6 +93,9 @@ func (l *installation) serveSend(w http.ResponseWriter, r *http.Request, send *t
 	report := twilio.Report{After: reportLag, States: []string{"sent", "delivered"}}
 	if what != none {
 		report.After = slowReport
+	}
+	if l.reporting != nil {
+		l.reporting(&report)
 	}
 	send.Report(report)
 	if what == codedAfter {

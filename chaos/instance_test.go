@@ -16,7 +16,6 @@ import (
 	"google.golang.org/grpc/status"
 	"modernc.org/sqlite"
 
-	"coachline/chaos/harness"
 	"coachline/internal/database/prepared"
 )
 
@@ -155,11 +154,11 @@ func TestCarrierFaults(t *testing.T) {
 				handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, i)))
 			}))
 			defer server.Close()
-			form := url.Values{"To": {"+12025550101"}, "From": {harness.OurNumber}, "Body": {"hello"}, "StatusCallback": {"http://coach.test/twilio/status?outbox=t1-p1"}}
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/2010-04-01/Accounts/"+harness.AccountSID+"/Messages.json", strings.NewReader(form.Encode()))
+			form := url.Values{"To": {"+12025550101"}, "From": {ourNumber}, "Body": {"hello"}, "StatusCallback": {"http://coach.test/twilio/status?outbox=t1-p1"}}
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/2010-04-01/Accounts/"+accountSID+"/Messages.json", strings.NewReader(form.Encode()))
 			require.NoError(t, err)
 			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			req.SetBasicAuth(harness.AccountSID, harness.AuthToken)
+			req.SetBasicAuth(accountSID, authToken)
 			code := 0
 			if res, err := http.DefaultClient.Do(req); err == nil {
 				require.NoError(t, res.Body.Close())
@@ -178,17 +177,17 @@ func TestCarrierFaults(t *testing.T) {
 
 // TestJudgeRows feeds the judge with what must not be.
 func TestJudgeRows(t *testing.T) {
-	sent := func(ids ...string) []harness.Sent {
-		var out []harness.Sent
+	sent := func(ids ...string) []sentText {
+		var out []sentText
 		for _, id := range ids {
-			out = append(out, harness.Sent{Outbox: id})
+			out = append(out, sentText{Outbox: id})
 		}
 		return out
 	}
 	for _, tc := range []struct {
 		name   string
 		status string
-		sent   []harness.Sent
+		sent   []sentText
 		want   string
 	}{
 		{"delivered", "delivered", sent("a"), ""},
@@ -209,17 +208,17 @@ func TestJudgeRows(t *testing.T) {
 }
 
 func TestJudgeAnswers(t *testing.T) {
-	said := func(bodies ...string) []harness.Sent {
-		var out []harness.Sent
+	said := func(bodies ...string) []sentText {
+		var out []sentText
 		for _, body := range bodies {
-			out = append(out, harness.Sent{Body: body})
+			out = append(out, sentText{Body: body})
 		}
 		return out
 	}
 	want := expectation{replies: 2}
 	for _, tc := range []struct {
 		name string
-		sent []harness.Sent
+		sent []sentText
 		want string
 	}{
 		{"one by one", said("re: p1 m0001", "re: p1 m0002"), ""},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"sync"
 	"time"
 )
@@ -26,6 +27,7 @@ type instance struct {
 	dead         chan struct{}
 	end          sync.Once
 	cancel       context.CancelFunc
+	process      *os.Process // of a storm
 	done         chan error
 }
 

@@ -252,7 +252,7 @@ func (r *round) report(points int, outcomes []outcome) (right bool) {
 	r.printf("%-10s %4d points %5d runs %3d not reached %3d wrong  %s\n", r.scenario.name, points, len(outcomes), missed, wrong, word)
 	for _, o := range outcomes {
 		if len(o.verdict) > 0 {
-			r.printf("  again: go run ./chaos/enumerate -scenario %s -point %q -fault %s\n", r.scenario.name, o.point.String(), o.fault)
+			r.printf("  again: go run ./chaos -scenario %s -point %q -fault %s\n", r.scenario.name, o.point.String(), o.fault)
 		}
 	}
 	return wrong == 0

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"sync"
@@ -17,7 +18,6 @@ import (
 	"google.golang.org/grpc"
 	_ "modernc.org/sqlite" // the driver of the judge's own connection
 
-	"coachline/chaos/harness"
 	"coachline/dev/temporal"
 	"coachline/internal/config"
 	"coachline/internal/connect"
@@ -53,8 +53,16 @@ type installation struct {
 	handlers map[string]http.Handler
 	temporal client.Client // the judge's own
 	db       *sql.DB       // the judge's own
+	postgres string        // address of its database; empty: a file
 	thinking time.Duration // of the model
-	called   func()        // by a model call
+	// launch runs an instance until its cancel is called.
+	launch func(*instance) error
+	names  []string // of the roles
+	// draw says what goes wrong with a call in place of one planned fault; reporting
+	// changes a delivery report.
+	draw      func(effect) fault
+	reporting func(*twilio.Report)
+	called    func() // by a model call
 
 	mu       sync.Mutex
 	roles    map[string]*instance
@@ -70,7 +78,8 @@ type installation struct {
 
 // newInstallation starts an installation and waits until it works.
 func newInstallation(ctx context.Context, s *environment, sc *scenario) (*installation, error) {
-	l := &installation{ctx: ctx, surroundings: s, number: int(s.installations.Add(1)), cache: s.cache, settings: sc.settings, thinking: sc.thinking, roles: map[string]*instance{}}
+	l := &installation{ctx: ctx, surroundings: s, number: int(s.installations.Add(1)), cache: s.cache, settings: sc.settings, thinking: sc.thinking, roles: map[string]*instance{}, names: []string{"starter", "worker"}}
+	l.launch = l.launchHere
 	var err error
 	if l.carrier, err = l.newCarrier(); err != nil {
 		return nil, err
@@ -79,7 +88,7 @@ func newInstallation(ctx context.Context, s *environment, sc *scenario) (*instal
 	if l.temporal, err = s.makeNamespace(ctx, l.namespace()); err != nil {
 		return nil, err
 	}
-	for _, role := range []string{"starter", "worker"} {
+	for _, role := range l.names {
 		if err := l.start(role); err != nil {
 			return nil, errors.Join(err, l.close())
 		}
@@ -96,6 +105,13 @@ func newInstallation(ctx context.Context, s *environment, sc *scenario) (*instal
 
 func (l *installation) namespace() string { return fmt.Sprintf("installation%d", l.number) }
 
+func (l *installation) databaseURL() string {
+	if l.postgres != "" {
+		return l.postgres
+	}
+	return "sqlite:" + l.file()
+}
+
 func (l *installation) file() string { return l.surroundings.file(l.namespace() + ".db") }
 
 // environment is the product's, with what makes a turn longer than it need be
@@ -103,9 +119,9 @@ func (l *installation) file() string { return l.surroundings.file(l.namespace() 
 func (l *installation) environment(i *instance) []string {
 	key := base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef"))
 	return append([]string{
-		"DATABASE_URL=sqlite:" + l.file(), "COACH_DATABASE_CONNECTIONS=3", "TEMPORAL_ADDRESS=" + l.surroundings.engine.Address(), "TEMPORAL_NAMESPACE=" + l.namespace(),
+		"DATABASE_URL=" + l.databaseURL(), "COACH_DATABASE_CONNECTIONS=3", "TEMPORAL_ADDRESS=" + l.surroundings.temporal, "TEMPORAL_NAMESPACE=" + l.namespace(),
 		"COACH_HTTP_ADDR=" + i.address, "COACH_PUBLIC_URL=" + publicURL, "COACH_PAYLOAD_KEYS=k1:" + key,
-		"TWILIO_ACCOUNT_SID=" + harness.AccountSID, "TWILIO_AUTH_TOKEN=" + harness.AuthToken, "TWILIO_FROM=" + harness.OurNumber,
+		"TWILIO_ACCOUNT_SID=" + accountSID, "TWILIO_AUTH_TOKEN=" + authToken, "TWILIO_FROM=" + ourNumber,
 		"TWILIO_BASE_URL=" + l.surroundings.base + "/" + i.name, "OPENAI_API_KEY=none", "OPENAI_BASE_URL=" + l.surroundings.base + "/" + i.name + "/v1",
 		"COACH_DEPLOYMENT_VERSIONING=off", "COACH_QUIET_HOURS=", "COACH_DEBOUNCE=200ms", "COACH_MEMORY_STEP=off",
 		"COACH_PREP_TIME=30m", "COACH_PROMPT_SPREAD=0", "COACH_REMINDER_DELAY=8s", "COACH_AUTO_FEEDBACK_DELAY=0",
@@ -123,6 +139,14 @@ func (l *installation) start(role string) error {
 	}
 	i := &instance{installation: l, role: role, address: fmt.Sprintf("127.0.0.1:%d", port), dead: make(chan struct{}), done: make(chan error, 1)}
 	l.surroundings.add(i)
+	l.mu.Lock()
+	l.roles[role] = i
+	l.mu.Unlock()
+	return l.launch(i)
+}
+
+// launchHere runs an instance in this process.
+func (l *installation) launchHere(i *instance) error {
 	cfg, err := config.Load(l.environment(i), nil)
 	if err != nil {
 		return fmt.Errorf("building settings: %w", err)
@@ -135,11 +159,8 @@ func (l *installation) start(role string) error {
 	i.cancel = cancel
 	ctx = database.WithConnector(ctx, func(c driver.Connector) driver.Connector { return connector{Connector: c, instance: i} })
 	ctx = connect.WithDialOptions(ctx, grpc.WithChainUnaryInterceptor(i.intercept))
-	l.mu.Lock()
-	l.roles[role] = i
-	l.mu.Unlock()
 	go func() {
-		if role == "worker" {
+		if i.role == "worker" {
 			i.done <- worker.RunWith(ctx, cfg, m)
 			return
 		}
@@ -166,6 +187,9 @@ func (l *installation) restart(role string) {
 func (l *installation) current(role string) *instance {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if role == "starter" && l.roles[role] == nil {
+		role += strconv.Itoa(1 + rand.IntN(2)) // a storm has two
+	}
 	return l.roles[role]
 }
 
@@ -174,6 +198,9 @@ func (l *installation) current(role string) *instance {
 func (l *installation) arrive(p point, e effect) fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.draw != nil {
+		return l.draw(e)
+	}
 	if !l.watching {
 		return none
 	}
@@ -220,7 +247,7 @@ func (l *installation) onModelCall(called func()) {
 
 // ready fails unless both roles work.
 func (l *installation) ready(ctx context.Context) error {
-	for _, role := range []string{"starter", "worker"} {
+	for _, role := range l.names {
 		select {
 		case err := <-l.current(role).done:
 			return fmt.Errorf("%s ended: %w", role, errors.Join(err, errFinal))
@@ -269,7 +296,7 @@ func (l *installation) close() error {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
-	for _, role := range []string{"starter", "worker"} {
+	for _, role := range l.names {
 		if i := l.current(role); i != nil {
 			i.end.Do(func() { close(i.dead) })
 			i.cancel()
