@@ -167,8 +167,8 @@ func TestExpressionsAreChecked(t *testing.T) {
 	}
 }
 
-// TestAlertRules parses the rules as Prometheus does. Each has a severity and an
-// action that names a section of the page it names.
+// TestAlertRules parses the rules as Prometheus does. Each has a severity, says what is
+// the matter and what to do, and names a section of a page.
 func TestAlertRules(t *testing.T) {
 	content, err := os.ReadFile("prometheus/alerts.yml")
 	require.NoError(t, err)
@@ -177,14 +177,17 @@ func TestAlertRules(t *testing.T) {
 	operations, err := os.ReadFile("../docs/operations.md")
 	require.NoError(t, err)
 	known := readMetrics(t)
-	section := regexp.MustCompile(`See: ([^.]+)\.`)
+	sections := map[string]bool{}
+	for _, title := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(string(operations), -1) {
+		plain := regexp.MustCompile(`[^a-z0-9 -]`).ReplaceAllString(strings.ToLower(title[1]), "")
+		sections["docs/operations.md#"+strings.ReplaceAll(plain, " ", "-")] = true
+	}
 	for _, rule := range groups.Groups[0].Rules {
 		require.NoError(t, known.check(rule.Expr), rule.Alert)
 		require.Contains(t, []string{"page", "ticket"}, rule.Labels["severity"], rule.Alert)
-		require.NotEmpty(t, rule.Annotations["action"], rule.Alert)
-		for _, title := range section.FindAllStringSubmatch(rule.Annotations["action"], -1) {
-			require.Regexp(t, `(?m)^#+ `+regexp.QuoteMeta(title[1])+`$`, string(operations), rule.Alert)
-		}
+		require.NotEmpty(t, rule.Annotations["summary"], rule.Alert)
+		require.NotEmpty(t, rule.Annotations["description"], rule.Alert)
+		require.True(t, sections[rule.Annotations["runbook"]], "%s: %s", rule.Alert, rule.Annotations["runbook"])
 	}
 	require.Greater(t, len(groups.Groups[0].Rules), 20)
 }

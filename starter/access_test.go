@@ -115,7 +115,7 @@ func TestUsers(t *testing.T) {
 	require.Equal(t, "eve@example.org", eve.Login)
 	require.True(t, eve.HasPassword)
 	h.refused(create("eve@example.org", "coach", "correct horse battery"), http.StatusConflict, "already exists")
-	h.refused(create("ida", "owner", "correct horse battery"), http.StatusBadRequest, "role: expected value to be one of")
+	h.refused(create("ida", "owner", "correct horse battery"), http.StatusBadRequest, "role: must be one of")
 	h.refused(create("ida", "coach", "short"), http.StatusBadRequest, "password: must have at least 12 characters")
 	h.refused(create("ida", "coach", ""), http.StatusBadRequest, "password: is required unless subject is given, or people sign in at a provider (COACH_OIDC_ISSUER)")
 

@@ -37,7 +37,7 @@ func TestAlertsAreMarkedAndExported(t *testing.T) {
 	mark := func(id, value string) call {
 		return call{method: "POST", path: "/alerts/" + id + "/mark", body: `{"mark":"` + value + `"}`}
 	}
-	h.refused(mark("alarm-1", "maybe"), http.StatusBadRequest, "mark: expected value to be one of")
+	h.refused(mark("alarm-1", "maybe"), http.StatusBadRequest, "mark: must be one of")
 	h.refused(mark("alarm-9", "right"), http.StatusNotFound, "alert not found")
 	require.Equal(t, models.MarkRight, result[api.Alert](t, h.do(mark("alarm-1", "right"))).Mark)
 	view := result[api.Alert](t, h.do(mark("alarm-2", "right")))

@@ -28,10 +28,10 @@ func TestCrisisIsEscalated(t *testing.T) {
 	open := result[api.AttentionPage](t, h.do(call{method: "GET", path: "/attention?kind=crisis"}))
 	require.Equal(t, []api.Attention{{ParticipantID: ann.ID, Name: ann.Name, Kind: wire.AttentionCrisis, Since: *view.AttentionAt, Ref: "1", Code: "self_harm"}}, open.Attention)
 	require.Empty(t, result[api.AttentionPage](t, h.do(call{method: "GET", path: "/attention?kind=send"})).Attention)
-	h.refused(call{method: "GET", path: "/attention?kind=mood"}, http.StatusBadRequest, "kind: expected value to be one of")
+	h.refused(call{method: "GET", path: "/attention?kind=mood"}, http.StatusBadRequest, "kind: must be one of")
 	page := result[api.ParticipantPage](t, h.do(call{method: "GET", path: participantsPath + "?attention=crisis"}))
 	require.Len(t, page.Participants, 1)
-	h.refused(call{method: "GET", path: participantsPath + "?attention=mood"}, http.StatusBadRequest, "attention: expected value to be one of \"crisis")
+	h.refused(call{method: "GET", path: participantsPath + "?attention=mood"}, http.StatusBadRequest, "attention: must be one of: crisis")
 
 	path := participantsPath + "/" + ann.ID + "/attention"
 	h.refused(call{method: "POST", path: path, body: `{"clear":false}`}, http.StatusBadRequest, "clear: must be true")

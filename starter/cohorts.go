@@ -143,7 +143,7 @@ func (h *cohortRoutes) checkRecruiting(ctx context.Context, id string) error {
 	study, err := h.studies.Study(ctx, id)
 	switch {
 	case errors.Is(err, models.ErrNotFound):
-		return newFailure(http.StatusBadRequest, "study: is not the id of a study")
+		return newFailure(http.StatusBadRequest, "study: no study %q; coachline study list names them", id)
 	case err != nil:
 		return h.toFailure("reading the study", err)
 	case !study.State.CanEnrol():

@@ -48,7 +48,26 @@ var useFailures = sync.OnceFunc(func() {
 	huma.NewError = convertError
 	// A field in another case would pass as known and then replace its twin.
 	huma.ValidateStrictCasing = true
+	for message, words := range schemaWords {
+		*message = words
+	}
 })
+
+// schemaWords are what the schema says of a wrong value, in place of the library's
+// words, which speak of strings and patterns. A pattern has its words in its tag.
+var schemaWords = map[*string]string{
+	&validation.MsgExpectedRFC3339DateTime: instantWords, &validation.MsgExpectedRFC3339Date: "must be a date such as 2026-12-27",
+	&validation.MsgExpectedBoolean: "must be true or false", &validation.MsgExpectedNumber: "must be a number",
+	&validation.MsgExpectedInteger: "must be a whole number", &validation.MsgExpectedString: "must be a text in quotation marks",
+	&validation.MsgExpectedArray: "must be a list", &validation.MsgExpectedObject: "must be an object", &validation.MsgExpectedOneOf: "must be one of: %s",
+	&validation.MsgExpectedMinimumNumber: "must be at least %v", &validation.MsgExpectedMaximumNumber: "must be at most %v",
+	&validation.MsgExpectedExclusiveMinimumNumber: "must be more than %v", &validation.MsgExpectedExclusiveMaximumNumber: "must be less than %v",
+	&validation.MsgExpectedMinLength: "must have at least %d characters", &validation.MsgExpectedMaxLength: "must have at most %d characters",
+	&validation.MsgExpectedMinItems: "must have at least %d entries", &validation.MsgExpectedMaxItems: "must have at most %d entries",
+	&validation.MsgExpectedBePattern: "must be %s", &validation.MsgExpectedMatchPattern: "must match %s",
+}
+
+const instantWords = "must be an instant such as 2026-03-02T09:00:00Z"
 
 const maxNamedFields = 5
 
@@ -115,17 +134,19 @@ func describeField(err error) string {
 func plainMessage(message string) string {
 	switch {
 	case strings.HasPrefix(message, "invalid date/time"), strings.HasPrefix(message, "parsing time"), strings.Contains(message, "2006-01-02"):
-		return "must be an RFC 3339 instant such as 2026-03-02T09:00:00Z"
+		return instantWords
 	case strings.Contains(message, "cannot unmarshal"):
 		return "holds a value of the wrong type or out of range"
 	case strings.HasPrefix(message, "unexpected end of JSON"), strings.HasPrefix(message, "invalid character"), strings.HasPrefix(message, "unexpected EOF"):
 		return "is not valid JSON"
 	case message == "invalid integer":
-		return "must be a whole number"
+		return validation.MsgExpectedInteger
 	case message == "invalid float", message == "invalid floating value":
-		return "must be a number"
+		return validation.MsgExpectedNumber
 	case message == "invalid boolean":
-		return "must be true or false"
+		return validation.MsgExpectedBoolean
+	case message == fmt.Sprintf(validation.MsgExpectedMinLength, 1):
+		return "must not be empty"
 	}
 	return message
 }
@@ -154,7 +175,7 @@ func (b *base) toFailure(doing string, err error) error {
 	case errors.Is(err, models.ErrConflict):
 		return newFailure(http.StatusConflict, "already exists")
 	case errors.Is(err, models.ErrStale):
-		return newFailure(http.StatusPreconditionFailed, "If-Match: changed since that version; read it again")
+		return newFailure(http.StatusPreconditionFailed, "If-Match: somebody changed it meanwhile; read it again")
 	}
 	b.log.Error("request failed", "doing", doing, "error", err)
 	if errors.Is(err, seal.ErrTampered) || errors.Is(err, seal.ErrUnknownKey) {

@@ -109,5 +109,5 @@ func TestHoldOfOneStudy(t *testing.T) {
 	got = h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-25T13:00:00Z","scope":"study","scope_id":"default"}`})
 	require.Equal(t, http.StatusCreated, got.status, got.raw)
 	require.Equal(t, models.HoldStudy, state().Scope)
-	h.refused(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-25T13:00:00Z","scope":"study","scope_id":"none"}`}, http.StatusBadRequest, "not the id of a study")
+	h.refused(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-25T13:00:00Z","scope":"study","scope_id":"none"}`}, http.StatusBadRequest, `scope_id: no study "none"`)
 }

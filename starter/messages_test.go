@@ -37,7 +37,7 @@ func TestHistory(t *testing.T) {
 	older := h.do(call{method: "GET", path: path + "?before=" + url.QueryEscape("2026-11-24T14:00:30+01:00")})
 	require.Equal(t, "Hi", result[[]api.HistoryEntry](t, older)[0].Text)
 	h.refused(call{method: "GET", path: path + "?before=yesterday"}, http.StatusBadRequest, "before: ")
-	h.refused(call{method: "GET", path: path + "?limit=501"}, http.StatusBadRequest, "limit: expected number <= 500")
+	h.refused(call{method: "GET", path: path + "?limit=501"}, http.StatusBadRequest, "limit: must be at most 500")
 }
 
 func TestMessages(t *testing.T) {
@@ -63,9 +63,9 @@ func TestMessages(t *testing.T) {
 	}
 	texts := listRows[models.Outbox](h, "created_at, part, id")
 	require.True(t, slices.ContainsFunc(texts, func(o models.Outbox) bool { return o.Body == "It's 8-9" }), "GSM-7 is cheaper")
-	h.refused(send(`{"body":""}`, ""), http.StatusBadRequest, "body: expected length >= 1")
+	h.refused(send(`{"body":""}`, ""), http.StatusBadRequest, "body: must not be empty")
 	h.refused(send(`{"body":" \n"}`, ""), http.StatusBadRequest, "body: must not be blank")
-	h.refused(send(`{"body":"`+strings.Repeat("x", 1601)+`"}`, ""), http.StatusBadRequest, "body: expected length <= 1600")
+	h.refused(send(`{"body":"`+strings.Repeat("x", 1601)+`"}`, ""), http.StatusBadRequest, "body: must have at most 1600")
 	h.refused(send(`{"text":"A"}`, ""), http.StatusBadRequest, "body: is required")
 
 	h.change(ann.ID, map[string]any{"status": wire.StatusOptedOut})

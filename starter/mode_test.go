@@ -84,5 +84,5 @@ func TestMode(t *testing.T) {
 	})
 	h.refused(post, http.StatusServiceUnavailable, "setting the mode failed")
 	post.body = `{"target_state":"COORDINATOR"}`
-	h.refused(post, http.StatusBadRequest, "target_state: expected value to be one of")
+	h.refused(post, http.StatusBadRequest, "target_state: must be one of")
 }

@@ -59,7 +59,7 @@ func TestWebhookRoutes(t *testing.T) {
 		`{"url":"http://example.org"}`:    "url: must begin with https://",
 		`{"url":"https://a:b@x.example"}`: "url: must be an address",
 		`{"url":"https://x.example","events":["message.read"]}`: `"message.read" is no type of events`,
-		`{"url":"https://x.example","study_id":"none"}`:         "study_id: is not the id of a study",
+		`{"url":"https://x.example","study_id":"none"}`:         `study_id: no study "none"`,
 	} {
 		h.refused(call{method: "POST", path: webhooksPath, body: body}, http.StatusBadRequest, message)
 	}

@@ -110,7 +110,7 @@ func TestEnrolRefuses(t *testing.T) {
 	for _, tc := range []struct{ name, body, want string }{
 		{"no phone", `{"name":"Ann"}`, "phone_number: is required"},
 		{"letters", `{"phone_number":"1-800-flowers"}`, "phone_number"},
-		{"wrong type", `{"phone_number":15558675310}`, "phone_number: expected string"},
+		{"wrong type", `{"phone_number":15558675310}`, "phone_number: must be a text"},
 		{"unknown field", `{"phone_number":"+15558675310","nickname":"A"}`, "nickname: unknown field"},
 		{"field in another case", `{"phone_number":"+15558675310","Name":"A"}`, "Name: unknown field"},
 		{"unknown zone", `{"phone_number":"+15558675310","timezone":"Mars/Base"}`, "timezone: unknown zone"},
@@ -119,13 +119,13 @@ func TestEnrolRefuses(t *testing.T) {
 		{"empty zone", `{"phone_number":"+15558675310","timezone":""}`, "timezone: must be an IANA zone name"},
 		{"local zone", `{"phone_number":"+15558675310","timezone":"Local"}`, "timezone: must be an IANA zone name"},
 		{"zone as path", `{"phone_number":"+15558675310","timezone":"../etc/passwd"}`, "timezone: unknown zone"},
-		{"long name", `{"phone_number":"+15558675310","name":"` + long + `"}`, "name: expected length <= 100"},
-		{"long background", `{"phone_number":"+15558675310","background":"` + strings.Repeat("x", 2001) + `"}`, "background: expected length <= 2000"},
-		{"unknown channel", `{"phone_number":"+15558675310","channel":"fax"}`, "channel: expected value to be one of"},
+		{"long name", `{"phone_number":"+15558675310","name":"` + long + `"}`, "name: must have at most 100"},
+		{"long background", `{"phone_number":"+15558675310","background":"` + strings.Repeat("x", 2001) + `"}`, "background: must have at most 2000"},
+		{"unknown channel", `{"phone_number":"+15558675310","channel":"fax"}`, "channel: must be one of"},
 		{"debug without tester", `{"phone_number":"+15558675310","debug":true}`, "debug: only a tester"},
 		{"not JSON", `{"phone_number":`, "body: is not valid JSON"},
 		{"two values", `{"phone_number":"+15558675310"} {}`, "body: is not valid JSON"},
-		{"not an object", `[]`, "body: expected object"},
+		{"not an object", `[]`, "body: must be an object"},
 		{"nothing", ``, "request body is required"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -151,9 +151,9 @@ func TestListPages(t *testing.T) {
 	require.Len(t, result[api.ParticipantPage](t, last).Participants, 1)
 	none := h.do(call{method: "GET", path: participantsPath + "?status=paused"})
 	require.JSONEq(t, `{"participants":[],"next_cursor":null}`, string(none.body.Result))
-	h.refused(call{method: "GET", path: participantsPath + "?limit=0"}, http.StatusBadRequest, "limit: expected number >= 1")
-	h.refused(call{method: "GET", path: participantsPath + "?limit=201"}, http.StatusBadRequest, "limit: expected number <= 200")
-	h.refused(call{method: "GET", path: participantsPath + "?status=gone"}, http.StatusBadRequest, "status: expected value to be one of")
+	h.refused(call{method: "GET", path: participantsPath + "?limit=0"}, http.StatusBadRequest, "limit: must be at least 1")
+	h.refused(call{method: "GET", path: participantsPath + "?limit=201"}, http.StatusBadRequest, "limit: must be at most 200")
+	h.refused(call{method: "GET", path: participantsPath + "?status=gone"}, http.StatusBadRequest, "status: must be one of")
 }
 
 func TestUnknownParticipant(t *testing.T) {

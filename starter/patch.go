@@ -171,7 +171,7 @@ func (m merging[In, Body, Out]) try(ctx context.Context, in *In, version string,
 			return nil, err
 		}
 		if version != "" && strings.Trim(version, `"`) != strings.Trim(newest, `"`) {
-			return nil, newFailure(http.StatusPreconditionFailed, "If-Match: this has changed since that version")
+			return nil, newFailure(http.StatusPreconditionFailed, "If-Match: somebody changed it meanwhile; read it again")
 		}
 		version = newest
 	}

@@ -84,16 +84,16 @@ func patchables(t *testing.T, h *harness) []patchable {
 	budget := result[api.Budget](t, made("PUT", budgetsPath, `{"period":"month","micros":25000000,"warn_percent":50}`))
 	return []patchable{
 		{"participant", participantsPath + "/" + ann.ID, `{"background":"Runs"}`, `"background":"Runs"`, `{"background":null,"locale":null,"tester":null}`, `"background":""`,
-			map[string]string{`{"nick":"A"}`: "nick: unknown field", `{"phone_number":null}`: "phone_number: cannot be null", `{"status":"gone"}`: "status: expected value"}},
+			map[string]string{`{"nick":"A"}`: "nick: unknown field", `{"phone_number":null}`: "phone_number: cannot be null", `{"status":"gone"}`: "status: must be one of"}},
 		{"study", studiesPath + "/sleep-1", `{"settings":{"close_out":"Bye"},"ends_at":"2027-01-01T00:00:00Z"}`, `"programme":"Sleep well","require_consent":true,"close_out":"Bye"`,
 			`{"settings":{"programme":null},"ends_at":null,"planned":null}`, `"settings":{"require_consent":true,"close_out":"Bye"},"planned":0,"created`,
 			map[string]string{`{"settings":{"programm":"x"}}`: "settings.programm: unknown field", `{"name":null}`: "name: cannot be null", `{"nick":null}`: "nick: unknown field"}},
 		{"webhook", webhooksPath + "/" + hook.ID, `{"state":"disabled"}`, `"events":["participant.enrolled"],"state":"disabled"`, `{"events":null}`, `"events":[]`,
 			map[string]string{`{"secret":"x"}`: "secret: unknown field", `{"url":null}`: "url: cannot be null"}},
 		{"user", usersPath + "/" + user.ID, `{"subject":"sub-1","disabled":true}`, `"subject":"sub-1"`, `{"subject":null,"disabled":null}`, `"has_password":true,"disabled":false`,
-			map[string]string{`{"login":"x"}`: "login: unknown field", `{"password":null}`: "password: cannot be null", `{"name":""}`: "name: expected length"}},
+			map[string]string{`{"login":"x"}`: "login: unknown field", `{"password":null}`: "password: cannot be null", `{"name":""}`: "name: must not be empty"}},
 		{"budget", fmt.Sprint(budgetsPath, "/", budget.ID), `{"micros":3}`, `"micros":3,"warn_percent":50`, `{"warn_percent":null}`, `"micros":3,"warn_percent":80`,
-			map[string]string{`{"scope":"study"}`: "scope: unknown field", `{"micros":null}`: "micros: cannot be null", `{"micros":0}`: "micros: expected number"}},
+			map[string]string{`{"scope":"study"}`: "scope: unknown field", `{"micros":null}`: "micros: cannot be null", `{"micros":0}`: "micros: must be at least"}},
 	}
 }
 
@@ -204,7 +204,7 @@ func TestPatchSchedule(t *testing.T) {
 
 	h.refused(patch(`{"hour":9}`), http.StatusBadRequest, "hour: unknown field")
 	h.refused(patch(`{"type":null}`), http.StatusBadRequest, "type: cannot be null")
-	h.refused(patch(`{"at":"9:00"}`), http.StatusBadRequest, "at: expected string to match pattern")
+	h.refused(patch(`{"at":"9:00"}`), http.StatusBadRequest, "at: must be a time such as 08:00")
 	h.refused(patch(`{"type":"random","from":"10:00","to":"12:00"}`), http.StatusBadRequest, "a random schedule has")
 	require.Empty(t, h.engine.updates)
 

@@ -19,7 +19,7 @@ func TestPauseUntilRoutes(t *testing.T) {
 	for body, message := range map[string]string{
 		`{"status":"paused","paused_until":"2026-11-24T12:59:59Z"}`: "paused_until: must be in the future and at most 366 days away",
 		`{"status":"paused","paused_until":"2028-11-24T12:59:59Z"}`: "paused_until: must be in the future and at most 366 days away",
-		`{"status":"paused","paused_until":"Friday"}`:               "paused_until: expected string to be RFC 3339",
+		`{"status":"paused","paused_until":"Friday"}`:               "paused_until: must be an instant such as",
 		`{"paused_until":"2026-11-25T13:00:00Z"}`:                   "paused_until: only for a participant who is paused",
 		`{"status":"active","paused_until":"2026-11-25T13:00:00Z"}`: "paused_until: only for a participant who is paused",
 	} {

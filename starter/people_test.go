@@ -69,8 +69,8 @@ func TestPeopleRoute(t *testing.T) {
 
 	for query, message := range map[string]string{
 		"?names=x":                        "names: unknown query parameter",
-		"?sort=age":                       "sort: expected value to be one of",
-		"?attention=crisis,hunger":        "attention[1]: expected value to be one of",
+		"?sort=age":                       "sort: must be one of",
+		"?attention=crisis,hunger":        "attention[1]: must be one of",
 		"?cursor=x":                       "cursor: must be next_cursor",
 		"?phone=12":                       "phone",
 		"?silent_days=0":                  "silent_days",

@@ -117,5 +117,5 @@ func TestExportAudit(t *testing.T) {
 	var row api.AuditRow
 	require.NoError(t, json.Unmarshal([]byte(lines.raw), &row))
 	require.Equal(t, "export", row.Action)
-	h.refused(call{method: "GET", path: auditPath + "/export?format=xls"}, http.StatusBadRequest, "format: expected value to be one of")
+	h.refused(call{method: "GET", path: auditPath + "/export?format=xls"}, http.StatusBadRequest, "format: must be one of")
 }

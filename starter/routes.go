@@ -91,7 +91,7 @@ func checkTag[T any](ifMatch string, content T) error {
 	}
 	now, _, _ := strings.Cut(tag, "-")
 	if based, _, _ := strings.Cut(strings.Trim(want, `"`), "-"); based != now {
-		return newFailure(http.StatusPreconditionFailed, "If-Match: this has changed since that version")
+		return newFailure(http.StatusPreconditionFailed, "If-Match: somebody changed it meanwhile; read it again")
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestScheduleRoutes(t *testing.T) {
 		status                      int
 	}{
 		{"POST", path, `{"type":"fixed","at":"22:30"}`, "at: the prompt would go out at 22:30 EST", http.StatusBadRequest},
-		{"POST", path, `{"type":"fixed","at":"9:00"}`, "at: expected string to match pattern", http.StatusBadRequest},
+		{"POST", path, `{"type":"fixed","at":"9:00"}`, "at: must be a time such as 08:00", http.StatusBadRequest},
 		{"POST", path, `{"type":"random","from":"10:00"}`, "to is missing", http.StatusBadRequest},
 		{"POST", path, `{"type":"fixed","at":"10:00","timezone":"Mars"}`, "timezone: ", http.StatusBadRequest},
 		{"POST", path, `{"type":"fixed","at":"13:00"}`, "exists already", http.StatusConflict},

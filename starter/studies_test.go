@@ -51,7 +51,7 @@ func TestStudyConsentRoutes(t *testing.T) {
 	require.Len(t, result[api.ConsentTextList](t, h.do(call{method: "GET", path: studiesPath + "/sleep-1/consent-texts"})).Texts, 1)
 
 	h.refused(call{method: "POST", path: participantsPath, body: `{"phone_number":"` + herNumber + `","study":"sleep-1"}`}, http.StatusBadRequest, "consent: must say")
-	h.refused(call{method: "POST", path: participantsPath, body: `{"phone_number":"` + herNumber + `","study":"none"}`}, http.StatusBadRequest, "study: is not the id of a study")
+	h.refused(call{method: "POST", path: participantsPath, body: `{"phone_number":"` + herNumber + `","study":"none"}`}, http.StatusBadRequest, `study: no study "none"`)
 	enrolled := h.do(call{method: "POST", path: participantsPath, body: `{"phone_number":"` + herNumber + `","study":"sleep-1","consent":{"version":1,"locale":"en","method":"form"}}`})
 	require.Equal(t, http.StatusCreated, enrolled.status, enrolled.raw)
 	person := result[api.Participant](t, enrolled)

@@ -59,7 +59,7 @@ type turnRequest struct {
 func (h *recordRoutes) getTurn(ctx context.Context, in *turnRequest) (*answer[api.Turn], error) {
 	record, err := h.records.Turn(ctx, in.ID, in.Number)
 	if err != nil {
-		return nil, h.toFailure("get-turn", asMissing("participant or turn", err))
+		return nil, h.toFailure("get-turn", asMissing(fmt.Sprintf("turn %d of the participant", in.Number), err))
 	}
 	turn, err := toTurn(record)
 	if err != nil {

@@ -115,7 +115,13 @@ func groupCommand(use, short string, below ...*cobra.Command) *cobra.Command {
 		if len(args) > 0 {
 			return usageError{unknownCommand(c, args[0])}
 		}
-		return usageError{fmt.Errorf("%q needs a command", c.CommandPath())}
+		var names []string
+		for _, below := range c.Commands() {
+			if !below.Hidden {
+				names = append(names, below.Name())
+			}
+		}
+		return usageError{fmt.Errorf("%q needs a command: %s", c.CommandPath(), strings.Join(names, ", "))}
 	}
 	c.AddCommand(below...)
 	return c

@@ -91,7 +91,11 @@ func (e environment) unknown() []error {
 			continue
 		}
 		if strings.HasPrefix(name, ownPrefix) && !slices.Contains(known, name) {
-			problems = append(problems, fmt.Errorf("%s: not a setting of this program; the nearest is %s", name, nearest(name, known)))
+			problem := name + ": not a setting of this program"
+			if meant := nearest(name, known); meant != "" {
+				problem += "; did you mean " + meant + "?"
+			}
+			problems = append(problems, errors.New(problem))
 		}
 	}
 	slices.SortFunc(problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })

@@ -162,8 +162,8 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 		{"DATABASE_URL=postgres://u:hunter22@:x y/", "DATABASE_URL: want postgres://"},
 		{"COACH_PAYLOAD_KEYS=hunter22", "COACH_PAYLOAD_KEYS: want a comma list"},
 		{"COACH_PAYLOAD_KEYS=k1:c2hvcnQ=", "openssl rand -base64 32"},
-		{"COACH_PROMPT_DIR=/x", "COACH_PROMPT_DIR: not a setting of this program; the nearest is COACH_PROMPTS_DIR"},
-		{"COACH_MODEL_FILE=/x", "COACH_MODEL_FILE: not a setting of this program; the nearest is COACH_MODEL"},
+		{"COACH_PROMPT_DIR=/x", "COACH_PROMPT_DIR: not a setting of this program; did you mean COACH_PROMPTS_DIR?"},
+		{"COACH_MODEL_FILE=/x", "COACH_MODEL_FILE: not a setting of this program"},
 		{"TEMPORAL_TLS_CLIENT_CERT_PATH=/no/such/file", "TEMPORAL_*"},
 	} {
 		t.Run(test.in, func(t *testing.T) {

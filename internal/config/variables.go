@@ -76,11 +76,15 @@ func ownNames() []string {
 	return names
 }
 
-// nearest is the candidate that takes the fewest edits; the first on a tie.
+// slips is how many edits make a name another's misspelling.
+const slips = 2
+
+// nearest is the candidate that takes the fewest edits, the first on a tie; empty where
+// all take more than slips.
 func nearest(name string, candidates []string) string {
-	best, fewest := "", -1
+	best, fewest := "", slips+1
 	for _, candidate := range candidates {
-		if d := edits(name, candidate); fewest < 0 || d < fewest {
+		if d := edits(name, candidate); d < fewest {
 			best, fewest = candidate, d
 		}
 	}

@@ -144,7 +144,7 @@ func senderHold(v *viewer, hold api.SenderHold) g.Node {
 	if hold.Sender != "" {
 		who = hold.Sender
 	}
-	return h.P(idOf("sender", hold.Sender), h.Class("problem"), h.B(g.Text("The carrier has us wait: "+who+". ")),
+	return h.P(idOf("sender", hold.Sender), h.Class("problem"), h.B(g.Text("The carrier has stopped us sending: "+who+". ")),
 		g.Text("Code "+hold.Code+", since "+ageOf(&hold.Since, v.now)+"; the next text may go at "), instantOf(&hold.Until, time.UTC), g.Text(" UTC."))
 }
 

@@ -74,7 +74,7 @@ func tidyPhone(phone string) (string, error) {
 		case (r == '+' || r == '\uFF0B') && out.Len() == 0:
 			out.WriteByte('+')
 		case unicode.IsLetter(r):
-			return "", models.BadField(phoneField, "letters are not allowed")
+			return "", models.BadField(phoneField, "must hold no letters; a WhatsApp number is written as +12025550177")
 		case unicode.IsSpace(r), unicode.Is(unicode.Pd, r), unicode.Is(unicode.Cf, r), strings.ContainsRune("()./\u2212", r):
 			// Cf: numbers copied from a contact list carry direction marks.
 		default:

@@ -478,8 +478,12 @@ func checkShown(study models.Study, text models.ConsentText) error {
 func checkKeywords(settings models.StudySettings) error {
 	for i, join := range settings.Join {
 		found := screening.Screen(screening.Message{Body: join.Keyword})
-		if found.Intent != models.IntentNone || found.Danger != models.DangerNone {
-			return models.BadField(fmt.Sprintf("join[%d].keyword", i), "has a meaning of its own")
+		readAs := string(found.Intent)
+		if found.Danger != models.DangerNone {
+			readAs = fmt.Sprintf("%s (rule %s)", found.Danger, found.Rule)
+		}
+		if readAs != "" {
+			return models.BadField(fmt.Sprintf("join[%d].keyword", i), fmt.Sprintf("%q is read as %s; choose another word", join.Keyword, readAs))
 		}
 	}
 	return nil
