@@ -253,7 +253,6 @@ func (t *ModelActivities) loadTask(ctx context.Context, turnID string) (string, 
 	return task, err
 }
 
-// startedBy reads the call that a subagent was started by.
 func startedBy(ctx context.Context, steps Turns, turnID string) (models.ToolCall, error) {
 	origin, ok := models.ParseSubagentTurnID(turnID)
 	if !ok {
@@ -331,8 +330,6 @@ func startHeartbeat(ctx context.Context) (stop func()) {
 	return startHeartbeatWith(ctx, func(ctx context.Context) { activity.RecordHeartbeat(ctx) })
 }
 
-// startHeartbeatWith starts what startHeartbeat starts, with a heartbeat of the
-// caller.
 func startHeartbeatWith(ctx context.Context, record func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

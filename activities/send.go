@@ -68,7 +68,6 @@ func (p *SendActivities) isLongUnsettled(row models.Outbox) bool {
 	return row.UnsettledSince != nil && p.Now().Sub(*row.UnsettledSince) > settleWait
 }
 
-// deliverClaim sends a claimed row.
 func (p *SendActivities) deliverClaim(ctx context.Context, claim models.SendClaim) (wire.SendSMSResult, error) {
 	row := claim.Outbox
 	if claim.Early {
@@ -323,7 +322,6 @@ func (p *SendActivities) endRow(ctx context.Context, row models.Outbox, f models
 	return wire.SendSMSResult{Status: f.Status, Code: f.Code}, nil
 }
 
-// attemptOf returns the number of this attempt, from 1.
 func attemptOf(ctx context.Context) int {
 	if !activity.IsActivity(ctx) {
 		return 1

@@ -55,7 +55,6 @@ func (l *timeLimit) recordHeartbeat(ctx context.Context) {
 	activity.RecordHeartbeat(ctx, timeSpent{Spent: l.totalSpent()})
 }
 
-// limitContext ends the context when the limit is reached.
 func (l *timeLimit) limitContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if l.limit <= 0 {
 		return context.WithCancel(ctx)

@@ -163,7 +163,6 @@ func (t *TurnLoader) forPerson(ctx context.Context, p models.Participant) (*Turn
 	return &own, err
 }
 
-// channelLimits returns the limits of the channel where it has some.
 func (t *TurnLoader) channelLimits(in wire.PrepareTurnInput) wire.Limits {
 	out := t.Limits
 	if most := models.ChannelSpecOf(in.Channel).ToolCalls; most > 0 {

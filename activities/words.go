@@ -159,7 +159,6 @@ func (t *TurnLoader) loadAsides(ctx context.Context, turn models.TurnContext) (o
 	return out, nil
 }
 
-// addParts notes one text, which has arrived when all of its parts have.
 func (a *earlierTexts) addParts(rows []models.Outbox) {
 	text, sent := "", len(rows) > 0
 	for _, row := range rows {

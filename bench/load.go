@@ -44,7 +44,6 @@ func (o Options) people(own int) int {
 	return own
 }
 
-// delay is the asked one or none.
 func (o Options) delay() time.Duration {
 	if o.Delay != nil {
 		return *o.Delay
@@ -143,7 +142,6 @@ func (b *Bench) exchange(ctx context.Context, s side, p *person) (time.Duration,
 	return b.sendText(ctx, s, p, rig.Body(p.said, 0))
 }
 
-// sendText sends the person's newest text.
 func (b *Bench) sendText(ctx context.Context, s side, p *person, body string) (time.Duration, error) {
 	answer := b.Carrier.Expect(p.phone, p.said)
 	began := time.Now()
@@ -207,7 +205,6 @@ func processor() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// ms builds a figure of durations.
 func ms(name string, product, bare time.Duration) Figure {
 	b := Milliseconds(bare)
 	return Figure{Name: name, Unit: "ms", Product: Milliseconds(product), Bare: &b, Better: Lower}

@@ -107,7 +107,6 @@ func (b *Bench) wave(ctx context.Context, s side, n int) (waveResult, error) {
 	return w, err
 }
 
-// setDailyPrompts has each person set a daily prompt.
 func (b *Bench) setDailyPrompts(ctx context.Context, s side, people []*person, clock string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(enrolling)

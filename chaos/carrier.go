@@ -48,7 +48,6 @@ func toSent(m twilio.Message) sentText {
 	return sent
 }
 
-// newCarrier is the phone network of one installation.
 func (l *installation) newCarrier() (*twilio.Server, error) {
 	carrier, err := twilio.New(twilio.Config{
 		AccountSID: accountSID, AuthToken: authToken, From: ourNumber,
@@ -61,7 +60,6 @@ func (l *installation) newCarrier() (*twilio.Server, error) {
 	return carrier, nil
 }
 
-// newModel is the model of one installation.
 func (l *installation) newModel() *openai.Server {
 	return openai.New(openai.Config{OnCall: l.serveCall, Answer: newAnswers()})
 }
@@ -74,7 +72,6 @@ func callerOf(r *http.Request) *instance {
 	return i
 }
 
-// serveSend is the send of one text by a worker.
 func (l *installation) serveSend(w http.ResponseWriter, r *http.Request, send *twilio.Send) {
 	i := callerOf(r)
 	what := l.arrive(point{Role: i.role, Kind: "http", Name: "POST message"}, posts)
@@ -127,7 +124,6 @@ func loseAnswer(w http.ResponseWriter, r *http.Request, what fault) bool {
 	return true
 }
 
-// serveList is the list of the texts to a phone.
 func (l *installation) serveList(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
 	what := l.arrive(point{Role: callerOf(r).role, Kind: "http", Name: "GET messages"}, reads)
 	if !loseAnswer(w, r, what) {
@@ -135,7 +131,6 @@ func (l *installation) serveList(w http.ResponseWriter, r *http.Request, next ht
 	}
 }
 
-// serveCall is one request to the model by a worker.
 func (l *installation) serveCall(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
 	what := l.arrive(point{Role: callerOf(r).role, Kind: "http", Name: "POST completion"}, writes)
 	if what == before {

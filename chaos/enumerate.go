@@ -138,7 +138,6 @@ func trimReads(points []observedPoint) []observedPoint {
 	return points[:last]
 }
 
-// planJobs lists the runs for the points.
 func (r *round) planJobs(points []observedPoint) []job {
 	var jobs []job
 	for _, p := range points {
@@ -206,7 +205,6 @@ func (r *round) runAll(ctx context.Context, first *installation, jobs []job) []o
 	return outcomes
 }
 
-// run is one turn with one fault.
 func (l *installation) run(sc *scenario, j job) outcome {
 	o := outcome{job: j}
 	if err := l.await(l.ready); err != nil {

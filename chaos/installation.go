@@ -145,7 +145,6 @@ func (l *installation) start(role string) error {
 	return l.launch(i)
 }
 
-// launchHere runs an instance in this process.
 func (l *installation) launchHere(i *instance) error {
 	cfg, err := config.Load(l.environment(i), nil)
 	if err != nil {

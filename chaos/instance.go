@@ -76,7 +76,6 @@ func (i *instance) call(ctx context.Context, op operation, do func() error) erro
 	return i.failCall(ctx, what, op)
 }
 
-// failCall is how a fault shows to the caller.
 func (i *instance) failCall(ctx context.Context, what fault, op operation) error {
 	switch what {
 	case hang:

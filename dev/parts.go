@@ -98,7 +98,6 @@ func await(ctx context.Context, done <-chan struct{}, ready func(context.Context
 	return nil
 }
 
-// answers says whether address answers 200.
 func answers(address string) func(context.Context) bool {
 	return func(ctx context.Context) bool {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)

@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// serve runs an HTTP server as a part.
 func (s *system) serve(ctx context.Context, name string, server *http.Server) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", server.Addr)
 	if err != nil {

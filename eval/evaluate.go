@@ -138,7 +138,6 @@ func nameOf(c Setup) string {
 	return name
 }
 
-// evaluation is what to play.
 type evaluation struct {
 	columns  []Setup
 	settings config.Config

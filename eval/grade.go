@@ -78,7 +78,6 @@ func checkAnswered(e Exchange) string {
 	return when(e.Outcome == string(wire.SourceFallback), "the fixed text stood in for the model")
 }
 
-// when is the reason if it holds.
 func when(holds bool, format string, args ...any) string {
 	if !holds {
 		return ""
@@ -86,7 +85,6 @@ func when(holds bool, format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// gradeWants grades what a step wants.
 func gradeWants(level Level, w cases.Wants, e Exchange) []Verdict {
 	out := judgeTools(level, w, e)
 	add := func(rule, why string) { out = append(out, Verdict{level, rule, why}) }

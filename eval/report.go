@@ -144,5 +144,4 @@ func Read(path string) (Run, error) {
 	return r, nil
 }
 
-// oneLine puts a text on one line.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -108,7 +108,6 @@ func sumColumn(r Run, column int) Cell {
 	return total
 }
 
-// String is "met/of".
 func (s Score) String() string { return fmt.Sprintf("%d/%d", s.Met, s.Of) }
 
 func eachCell(c Cell, of func(Cost) int, format string) string {

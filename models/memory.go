@@ -60,7 +60,6 @@ type DuplicateFactError struct {
 	FactID string
 }
 
-// Error names the fact by its id.
 func (e *DuplicateFactError) Error() string { return "fact " + e.FactID + " says the same" }
 
 // ErrMemoryFull says that no further fact of this person can be kept.

@@ -25,10 +25,8 @@ type PersonShown struct {
 	Background string `json:"background"`
 }
 
-// list returns the texts in the order of personTexts.
 func (t *PersonTexts[T]) list() []*T { return []*T{&t.Name, &t.Gender, &t.Ethnicity, &t.Background} }
 
-// personTexts says what the fields of PersonTexts are.
 var personTexts = []PersonField{
 	{Name: "name", Label: "Name", Length: 100},
 	{Name: "gender", Label: "Gender", Length: 100, IsStratum: true},

@@ -51,7 +51,6 @@ type TakenOverError struct {
 	Wrote bool
 }
 
-// Error implements error.
 func (e *TakenOverError) Error() string {
 	if e.Wrote {
 		return "force: " + e.By + " has written to the person in the last minutes; read it, and set force to write all the same"

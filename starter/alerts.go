@@ -57,7 +57,6 @@ func (h *alertRoutes) listAlerts(ctx context.Context, in *alertsRequest) (*answe
 	return newAnswer("", page), nil
 }
 
-// toAlert shows an alert as of an instant.
 func toAlert(row models.Alert, now time.Time) api.Alert {
 	if row.AcknowledgedAt != nil {
 		now = *row.AcknowledgedAt

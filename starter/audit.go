@@ -36,7 +36,6 @@ type auditRequest struct {
 	Cursor int64 `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
 }
 
-// auditRoutes answers what the audit has.
 type auditRoutes struct {
 	base
 	audit *store.Audit

@@ -25,7 +25,6 @@ const (
 	formatLines = "jsonl"
 )
 
-// auditTypes are the content types of the formats.
 var auditTypes = map[string]string{formatCSV: "text/csv; charset=utf-8", formatLines: "application/x-ndjson"}
 
 // exportPage is how many rows an export reads at once.
@@ -106,7 +105,6 @@ func (h *auditRoutes) writeAudit(ctx context.Context, w http.ResponseWriter, e a
 	}
 }
 
-// lineWriter writes each row as a line of JSON.
 func lineWriter(w io.Writer) func(api.AuditRow) error {
 	encoder := json.NewEncoder(w)
 	return func(row api.AuditRow) error { return encoder.Encode(row) }

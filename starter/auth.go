@@ -55,7 +55,6 @@ func (a access) isShared(token string) bool {
 	return !a.open && subtle.ConstantTimeCompare(got[:], a.want[:]) == 1
 }
 
-// bearerToken is the token of a request; empty where it has none.
 func bearerToken(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, bearerScheme) {
@@ -67,9 +66,8 @@ func bearerToken(r *http.Request) string {
 // admission admits requests and says who makes them.
 type admission struct {
 	base
-	metrics *metrics.Metrics
-	tokens  *store.Tokens
-	// apiToken is COACH_API_TOKEN.
+	metrics  *metrics.Metrics
+	tokens   *store.Tokens
 	apiToken string
 	readings *readings
 	// wrongTokens limits them for each address, requests for each API token.

@@ -109,7 +109,6 @@ func tagOf(path string) string {
 // plainRoute is a route that is served outside the API library.
 type plainRoute struct{ method, path, summary, contentType string }
 
-// newOperation describes the route and the errors it answers with.
 func (p plainRoute) newOperation(errors ...int) *huma.Operation {
 	op := &huma.Operation{
 		Method: p.method, Path: p.path, Summary: p.summary, OperationID: newOperationID(p.method, p.path),

@@ -30,7 +30,6 @@ func (h *memoryRoutes) registerExport(router huma.API) {
 	answers.Content = map[string]*huma.MediaType{zipType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
 }
 
-// fileAnswer is an answer that is saved as a file.
 type fileAnswer struct {
 	Type        string `header:"Content-Type"`
 	Disposition string `header:"Content-Disposition"`
@@ -69,7 +68,6 @@ type memoryExport struct {
 	versions map[string][]models.FactVersion
 }
 
-// file is one file of an export.
 type file struct{ name, text string }
 
 // zipFiles stores files without compression, whose bytes could change with the

@@ -53,7 +53,6 @@ func newRequestText(ctx context.Context) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// keptAnswer is what a request was answered.
 type keptAnswer struct {
 	Status int         `json:"status"`
 	Header http.Header `json:"header,omitempty"`
@@ -167,7 +166,6 @@ func (h *requestKeys) keepAnswer(ctx context.Context, row models.RequestKey, hel
 	return h.requestKeys.KeepAnswer(ctx, row)
 }
 
-// repeatAnswer answers as the request of a row was answered.
 func (h *requestKeys) repeatAnswer(ctx huma.Context, row models.RequestKey) error {
 	if row.Answer == "" {
 		if isSecret, _ := ctx.Operation().Metadata[secretKey].(bool); !isSecret && h.now().Sub(row.CreatedAt) < answerTime {
@@ -204,7 +202,6 @@ type heldAnswer struct {
 	body   bytes.Buffer
 }
 
-// Unwrap returns the context below.
 func (a *heldAnswer) Unwrap() huma.Context { return a.humaContext }
 
 // SetStatus sets the answer's status.
@@ -222,7 +219,6 @@ func (a *heldAnswer) AppendHeader(name, value string) { a.header.Add(name, value
 // BodyWriter takes the body of the answer.
 func (a *heldAnswer) BodyWriter() io.Writer { return &a.body }
 
-// send gives the answer to a caller.
 func (a *heldAnswer) send(to huma.Context) {
 	for name, values := range a.header {
 		for _, value := range values {

@@ -201,7 +201,6 @@ func cutPage[Row any](rows []Row, limit int, cursor func(last Row) string) ([]Ro
 	return rows[:limit], new(cursor(rows[limit-1]))
 }
 
-// showAll shows rows as the API does.
 func showAll[Row, Shown any](rows []Row, show func(Row) Shown) []Shown {
 	out := make([]Shown, len(rows))
 	for i, row := range rows {

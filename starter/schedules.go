@@ -92,7 +92,6 @@ type planned struct {
 	schedules   []wire.Schedule
 }
 
-// readSchedules asks the workflow what is planned.
 func (h *workflowRoutes) readSchedules(ctx context.Context, id string) (planned, error) {
 	p, err := h.people.Participant(ctx, id)
 	if err != nil {
@@ -110,12 +109,10 @@ func (h *workflowRoutes) readSchedules(ctx context.Context, id string) (planned,
 	return now, nil
 }
 
-// list shows what is planned as it is in the state.
 func (n planned) list() []api.Schedule {
 	return toState(n.participant, models.Profile{}, n.status, n.schedules).Schedules
 }
 
-// find returns the schedule of an id; a 404 where there is none.
 func (n planned) find(id string) (wire.Schedule, error) {
 	i := slices.IndexFunc(n.schedules, func(s wire.Schedule) bool { return s.ID == id })
 	if i < 0 {
@@ -132,7 +129,6 @@ func (h *workflowRoutes) listSchedules(ctx context.Context, in *participantReque
 	return newAnswer("", now.list()), nil
 }
 
-// pick shows the schedule of an id; a 404 where there is none.
 func (n planned) pick(id string) (api.Schedule, error) {
 	if _, err := n.find(id); err != nil {
 		return api.Schedule{}, err
@@ -297,7 +293,6 @@ func (h *workflowRoutes) refuseUpdate(ctx context.Context, audit models.Audit, e
 	return h.toFailure("changing schedules", err)
 }
 
-// show is a schedule as it is after a change.
 func (n planned) show(after wire.Schedule) api.Schedule {
 	n.status.Due, n.schedules = nil, []wire.Schedule{after}
 	return n.list()[0]

@@ -339,7 +339,6 @@ func Run(ctx context.Context, cfg Config) error {
 	return server.Serve(ctx)
 }
 
-// newHTTPServer builds the server with its limits.
 func newHTTPServer(handler http.Handler, limits HTTPLimits, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,

@@ -86,5 +86,4 @@ func (p *patientWriter) Write(raw []byte) (int, error) {
 	return n, nil
 }
 
-// studyObject names a study in the audit.
 func studyObject(id string) string { return "study:" + id }

@@ -126,7 +126,6 @@ func NewParts(cfg config.Config, rows *store.Store, m *metrics.Metrics) (*Parts,
 	}, nil
 }
 
-// newActs builds the activities.
 func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 	cfg, rows, library, registry, m := p.cfg, p.rows, p.library, p.registry, p.metrics
 	model, carrier := m.Model(o.Model), m.Carrier(o.Carrier)

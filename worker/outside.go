@@ -13,7 +13,6 @@ import (
 	"coachline/internal/web/browse"
 )
 
-// toolParts is what tools stand on.
 type toolParts struct {
 	rows      *store.Store
 	playbooks tools.Playbooks

@@ -18,7 +18,6 @@ type Registry interface {
 // ActivityRegistry takes activities.
 type ActivityRegistry interface{ RegisterActivity(a any) }
 
-// registerWorkflows makes the workflows known.
 func registerWorkflows(r Registry) {
 	r.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: wire.WorkflowType})
 	r.RegisterWorkflowWithOptions(workflows.Reconcile, workflow.RegisterOptions{Name: wire.WorkflowReconcile})

@@ -126,7 +126,6 @@ func (p *participant) handleBare(ctx workflow.Context, name string, kind wire.Co
 		workflow.UpdateHandlerOptions{Description: about, Validator: func() error { return p.checkOpen() }})
 }
 
-// registerUpdate declares one update and its validator.
 func registerUpdate[A any](ctx workflow.Context, p *participant, s spec[A]) error {
 	return workflow.SetUpdateHandlerWithOptions(ctx, s.name,
 		func(ctx workflow.Context, arg A) (wire.StatusView, error) {
@@ -183,7 +182,6 @@ func (p *participant) isCommandWaiting(id string) bool {
 	return slices.ContainsFunc(p.state.Commands, func(c wire.Command) bool { return c.ID == id })
 }
 
-// applyCommand applies an accepted command.
 func (p *participant) applyCommand(ctx workflow.Context, c wire.Command) {
 	if c.Kind == wire.CommandSubagent {
 		workflow.GetLogger(ctx).Info("subagent ended", "turn", c.Subagent.TurnID, "failed", c.Subagent.Failed, "told", c.Subagent.Tell)

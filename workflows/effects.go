@@ -93,7 +93,6 @@ func (p *participant) noteLeftOut(e wire.Effect) {
 	p.unsaved.leftOut = append(p.unsaved.leftOut, *e.LeftOut)
 }
 
-// applyCount takes over what was counted.
 func (p *participant) applyCount(e wire.Effect) {
 	switch e.Kind { //nolint:exhaustive // those that count
 	case wire.EffectCountCheckIn:

@@ -56,7 +56,6 @@ func withLocalOptions(ctx workflow.Context) workflow.Context {
 	})
 }
 
-// roundTimeLimit returns the time limit of one round.
 func (t *turn) roundTimeLimit() time.Duration {
 	if t.plan.Kind == wire.TurnGreeting {
 		return greetingPatience

@@ -51,7 +51,6 @@ func Subagent(ctx workflow.Context, in wire.SubagentInput) (wire.SubagentResult,
 	return out, nil
 }
 
-// subagentRun is a subagent at work.
 type subagentRun struct {
 	wire.SubagentInput
 	until    time.Time
@@ -92,7 +91,6 @@ func (s *subagentRun) timeLeft(ctx workflow.Context) time.Duration {
 	return s.until.Sub(workflow.Now(ctx))
 }
 
-// roundInput returns the input of the next round.
 func (s *subagentRun) roundInput(ctx workflow.Context, plain bool) wire.CallModelInput {
 	in := wire.CallModelInput{
 		ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Step: s.rounds, Mode: s.Mode,
@@ -107,7 +105,6 @@ func (s *subagentRun) roundInput(ctx workflow.Context, plain bool) wire.CallMode
 	return in
 }
 
-// turnPlan returns the plan of the subagent's turn.
 func (s *subagentRun) turnPlan() wire.TurnPlan {
 	return wire.TurnPlan{Kind: wire.TurnSubagent, Subagent: s.Subagent}
 }

@@ -120,7 +120,6 @@ func (t *turn) storeTexts(ctx workflow.Context) {
 	t.applyPrepared(&out)
 }
 
-// turnText is where the text of the turn comes from.
 type turnText struct {
 	source wire.TextSource
 	step   int

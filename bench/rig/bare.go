@@ -158,7 +158,6 @@ func (a *bareActs) CallModel(ctx context.Context, body string) (string, error) {
 	return out.Choices[0].Message.Content, nil
 }
 
-// bareSend is what is sent.
 type bareSend struct{ Phone, Body string }
 
 // Send posts one text.

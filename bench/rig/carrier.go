@@ -69,7 +69,6 @@ func (w *Wait) At(ctx context.Context) (time.Time, error) {
 	}
 }
 
-// serveSend is the send of one text.
 func (c *Carrier) serveSend(_ http.ResponseWriter, _ *http.Request, send *twilio.Send) {
 	at := time.Now()
 	message, accepted := send.Accept()

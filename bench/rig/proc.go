@@ -32,7 +32,6 @@ func processFields(pid int) ([][]byte, error) {
 	return fields, nil
 }
 
-// processorOf is the processor time that a process has used.
 func processorOf(pid int) (time.Duration, error) {
 	fields, err := processFields(pid)
 	if err != nil {

@@ -105,7 +105,6 @@ func Start(ctx context.Context, cfg Config) (*Rig, error) {
 	return r, nil
 }
 
-// newRig is a folder and nothing in it.
 func newRig() (*Rig, error) {
 	dir, err := os.MkdirTemp("", "coachline-bench-")
 	if err != nil {

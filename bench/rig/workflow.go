@@ -12,7 +12,6 @@ type bareState struct {
 	Greeted bool
 }
 
-// bareText is the signal.
 type bareText struct {
 	Body string
 	// PromptAt sets the one prompt; zero sets none.
@@ -51,7 +50,6 @@ func bareWorkflow(ctx workflow.Context, state bareState) error {
 	}
 }
 
-// bareTurn is one exchange.
 func bareTurn(ctx workflow.Context, phone, body string) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: bareActivityLimit})
 	var acts *bareActs

@@ -12,7 +12,6 @@ import (
 	"github.com/temporalio/ui-server/v2/server/server_options"
 )
 
-// webUI is the running Web UI.
 type webUI struct {
 	server *uiserver.Server
 	// done is closed when the server has ended; err says how.
@@ -37,7 +36,6 @@ func uiConfig(temporalAddress string, port int, cfg Config) *uiconfig.Config {
 	}
 }
 
-// startUI returns when the UI answers.
 func startUI(ctx context.Context, conf *uiconfig.Config) (*webUI, error) {
 	ui := &webUI{
 		server: uiserver.NewServer(server_options.WithConfigProvider(conf)),

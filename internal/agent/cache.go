@@ -63,7 +63,6 @@ func (c *caches) dropConversation(participantID string) {
 	dropEntries(c.focuses, participantID)
 }
 
-// dropEntries removes the entries of one participant from a cache.
 func dropEntries[V any](cache *lru.Cache[string, V], participantID string) {
 	for _, key := range cache.Keys() {
 		if strings.HasPrefix(key, participantID+"/") {

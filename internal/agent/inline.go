@@ -250,7 +250,6 @@ func (s *inlineScanner) readTag() bool {
 	return true
 }
 
-// readMarks reads a run of emphasis marks.
 func (s *inlineScanner) readMarks() {
 	n := runLength(s.rest)
 	next, _ := utf8.DecodeRuneInString(s.rest[n:])

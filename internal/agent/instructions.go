@@ -80,7 +80,6 @@ func (i *Instructions) isRepeatedIn(text string) bool {
 	return sectionTitle.MatchString(text)
 }
 
-// wordRuns yields each run of repeatedWords words of a text.
 func wordRuns(text string) func(yield func(string) bool) {
 	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''

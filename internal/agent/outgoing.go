@@ -238,5 +238,4 @@ func (r *round) freshQuestion() string {
 	return ""
 }
 
-// tail returns the newest n texts.
 func tail(texts []string, n int) []string { return texts[max(0, len(texts)-n):] }

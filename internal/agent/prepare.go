@@ -87,7 +87,6 @@ func (t turn) newestID() int64 {
 	return 0
 }
 
-// participantID returns the id of the turn's participant.
 func (t turn) participantID() string { return t.context.Participant.ID }
 
 // momentLine returns the line that tells a small model when and where the text

@@ -33,7 +33,6 @@ type original struct {
 	form  textForm
 }
 
-// textForm is what a text to redact is.
 type textForm int
 
 const (

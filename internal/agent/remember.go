@@ -43,7 +43,6 @@ func (a *Agent) rememberFirst(ctx context.Context, tr *trace, t turn, block stri
 	return block
 }
 
-// personTexts returns what the person wrote in a turn.
 func personTexts(c models.TurnContext) string {
 	var lines []string
 	for _, entry := range c.Window {

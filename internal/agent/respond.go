@@ -335,7 +335,6 @@ func (r *round) askInProtocol(ctx context.Context, request models.ChatRequest) (
 	return answer, toolcall.JudgeNative(answer, r.nativeInput(request.Tools)), err
 }
 
-// callModel makes one call of the chat model.
 func (r *round) callModel(ctx context.Context, request models.ChatRequest) (models.ChatResponse, error) {
 	p := r.agent
 	offered, err := toolcall.Offer(p.Prompts, r.turn.capability, request)
@@ -456,7 +455,6 @@ func (r *round) owesAnswer() bool {
 	return !answered
 }
 
-// specNames returns the names of some tools.
 func specNames(specs []models.ToolSpec) []string {
 	out := make([]string, len(specs))
 	for i, spec := range specs {
@@ -465,10 +463,8 @@ func specNames(specs []models.ToolSpec) []string {
 	return out
 }
 
-// joinLines joins lines with newlines.
 func joinLines(lines []string) string { return strings.Join(lines, "\n") }
 
-// dropEmpty leaves out the empty texts.
 func dropEmpty(texts ...string) []string {
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }

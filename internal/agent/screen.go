@@ -77,7 +77,6 @@ type screener struct {
 	dropped []string
 }
 
-// noteReason adds a reason, each one once.
 func (s *screener) noteReason(reason string) {
 	if !slices.Contains(s.dropped, reason) {
 		s.dropped = append(s.dropped, reason)

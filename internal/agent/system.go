@@ -105,7 +105,6 @@ func (w *sectionWriter) renderText(name prompts.Name, data any) string {
 	return text
 }
 
-// addSection adds a section of some lines.
 func (w *sectionWriter) addSection(title string, lines []string) {
 	w.sections = append(w.sections, section{title, strings.Join(lines, "\n")})
 }
@@ -172,7 +171,6 @@ func formatField(name, value string) []string {
 	return []string{name + ": " + value}
 }
 
-// toOneLine puts a text on one line.
 func toOneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func participantLines(p models.Participant, zone *time.Location) []string {

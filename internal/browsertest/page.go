@@ -345,7 +345,6 @@ func (p *Page) isFocused(e *rod.Element) bool {
 
 var errNotUnique = errors.New("there is not exactly one")
 
-// find waits for the one thing on the page with a role and a name.
 func (p *Page) find(role, name string) *rod.Element {
 	p.tb.Helper()
 	limited := p.rod.Timeout(waiting)

@@ -96,7 +96,6 @@ type result struct {
 	raw     json.RawMessage
 }
 
-// decodeInto decodes the result.
 func (r result) decodeInto(value any) error {
 	if err := json.Unmarshal(r.raw, value); err != nil {
 		return fmt.Errorf("decoding the API's answer: %w", err)
@@ -214,7 +213,6 @@ type progressReader struct {
 	progress Progress
 }
 
-// Read reads on and reports progress.
 func (b *progressReader) Read(into []byte) (int, error) {
 	n, err := b.Reader.Read(into)
 	b.done += int64(n)

@@ -43,7 +43,6 @@ func participantErase(p *program) *cobra.Command {
 	return c
 }
 
-// confirmID has an id typed again.
 func confirmID(p *program, id string) error {
 	if _, err := fmt.Fprintf(p.err, "This cannot be undone. Type %s again: ", id); err != nil {
 		return err

@@ -125,7 +125,6 @@ func parseNumber(thing, given string) (int64, error) {
 	return id, nil
 }
 
-// callAndShow calls the API and shows the result.
 func callAndShow[T any](ctx context.Context, p *program, r request, render func(io.Writer, T) error) error {
 	got, err := p.client.do(ctx, r)
 	if err != nil {

@@ -223,7 +223,6 @@ func participantPath(id string) string { return participantsPath + "/" + url.Pat
 
 var participantListing = listing{participantsPath, "participants"}
 
-// printParticipant prints one participant.
 func printParticipant(ctx context.Context, p *program, id string) error {
 	return callAndShow(ctx, p, request{participant: id}, renderParticipant)
 }
@@ -253,7 +252,6 @@ func (f Filter) toQuery() url.Values {
 	return query
 }
 
-// listParticipants reads all participants.
 func listParticipants(ctx context.Context, client *Client) ([]api.Participant, error) {
 	return listItems[api.Participant](ctx, client, participantListing, url.Values{})
 }

@@ -152,7 +152,6 @@ func writeNew(path string, raw []byte) error {
 	return nil
 }
 
-// printMemories prints what is remembered of a participant.
 func printMemories(ctx context.Context, p *program, id string) error {
 	return callAndShow(ctx, p, request{participant: id, path: "/memories"}, renderMemories)
 }

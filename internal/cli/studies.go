@@ -120,7 +120,6 @@ func (f *studyFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.ends, "ends", "", "last instant")
 }
 
-// change returns what the given flags change.
 func (f *studyFlags) change(c *cobra.Command) (api.StudyChange, error) {
 	var out api.StudyChange
 	changed := c.Flags().Changed

@@ -210,7 +210,6 @@ func (s Input) countInitiated(ev wire.Event, effects []wire.Effect) ([]wire.Effe
 	return append([]wire.Effect{{Kind: wire.EffectCountInitiated, Initiated: s.State.Initiated}}, effects...), nil
 }
 
-// countEvent returns the count as an event leaves it.
 func (s Input) countEvent(ev wire.Event, home *time.Location) wire.Initiated {
 	count := s.State.Initiated
 	switch {

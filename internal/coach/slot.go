@@ -208,5 +208,4 @@ func drawMinute(seed string, spans []span) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// wholeMinutes counts the whole minutes of the span.
 func (s span) wholeMinutes() uint64 { return uint64(s.to.Sub(s.from) / time.Minute) }

@@ -237,7 +237,6 @@ func (p *parser) readPeople(rows [][]sheet.Cell) {
 	}
 }
 
-// readPerson reads a row, with as many faults as it has.
 func (p *parser) readPerson(row []sheet.Cell) models.CohortPerson {
 	var person models.CohortPerson
 	if len(row) < len(p.columns) {

@@ -72,7 +72,6 @@ func (s Secrets) Reveal() []string {
 	return out
 }
 
-// Len counts the values.
 func (s Secrets) Len() int { return len(s.values) }
 
 // String shows each value as Secret does, separated by commas.

@@ -85,7 +85,6 @@ func doorRules(cfg config.Config) (store.InboundLimits, error) {
 	}, nil
 }
 
-// Close ends the connections.
 func (t *Connections) Close() error {
 	t.Temporal.Close()
 	return t.Store.Close()

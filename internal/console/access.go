@@ -29,7 +29,6 @@ func (c *Console) registerAccess(mux *http.ServeMux) {
 // showAccess lists who may do what, and who is signed in.
 func showAccess(v *viewer) (page, error) { return accessPage(v, nil) }
 
-// accessPage is the page with a note above it.
 func accessPage(v *viewer, note g.Node) (page, error) {
 	users, err := get[api.UserList](v, "/users", nil)
 	if err != nil {

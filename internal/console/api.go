@@ -39,7 +39,6 @@ const (
 	aboutName = "about"
 )
 
-// postForm is a form that posts to a path of the console.
 func postForm(path string, nodes ...g.Node) g.Node {
 	return h.Form(h.Method("post"), h.Action(Path+path), hidden(onceName, rand.Text()), hidden(aboutName, path), g.Group(nodes))
 }
@@ -61,7 +60,6 @@ type call struct {
 	header map[string]string
 }
 
-// get reads from the API as the viewer.
 func get[T any](v *viewer, path string, query url.Values) (T, error) {
 	return send[T](v, call{method: http.MethodGet, path: path, query: query})
 }

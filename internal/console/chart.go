@@ -48,7 +48,6 @@ func (c curve) y(value float64) float64 {
 	return curveBaseline - min(max(value/c.most, 0), 1)*(curveBaseline-curveTop)
 }
 
-// path joins the points that value has a height for.
 func (c curve) path(value func(curvePoint) (float64, bool)) string {
 	var places []string
 	for _, p := range c.points {

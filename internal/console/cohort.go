@@ -36,7 +36,6 @@ func (c *Console) registerImport(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+Path+importPath+"/{id}/faults.csv", c.downloadFaults)
 }
 
-// showImport asks for a file.
 func showImport(v *viewer) (page, error) {
 	if !v.can(auth.ParticipantEnrol) {
 		return page{}, &refusal{status: http.StatusForbidden, message: string(auth.ParticipantEnrol)}
@@ -65,7 +64,6 @@ func showImport(v *viewer) (page, error) {
 
 const multipartType = "multipart/form-data"
 
-// uploadCohort has a file checked.
 func uploadCohort(v *viewer) (string, error) {
 	upload, header, err := v.request.FormFile("file")
 	if err != nil {

@@ -45,13 +45,10 @@ type person struct {
 	state  *api.State
 }
 
-// apiPath is the person's path in the API.
 func (v *viewer) apiPath() string { return participantsPath + "/" + url.PathEscape(v.path("id")) }
 
-// personPath is the path of the person's page.
 func (v *viewer) personPath() string { return "people/" + url.PathEscape(v.path("id")) }
 
-// showPerson is a conversation with what is known of the person.
 func showPerson(v *viewer) (page, error) {
 	row, err := get[api.Participant](v, v.apiPath(), nil)
 	if err != nil {
@@ -83,7 +80,6 @@ func showPerson(v *viewer) (page, error) {
 	return shown, nil
 }
 
-// transcript is one page of the conversation.
 func (p *person) transcript() (g.Node, error) {
 	v := p.viewer
 	if !v.can(auth.PersonalRead) {
@@ -110,7 +106,6 @@ func (p *person) transcript() (g.Node, error) {
 	), nil
 }
 
-// message is an entry of the conversation.
 func (p *person) message(e api.HistoryEntry) g.Node {
 	class, at, text := "message", e.At, e.Text
 	if e.Role == models.RoleAssistant {

@@ -50,7 +50,6 @@ func (p *person) refillField(form, field, value string) string {
 	return value
 }
 
-// form is an action that is opened by its title.
 func (p *person) form(a action) g.Node {
 	if !p.viewer.can(a.needs) {
 		return nil
@@ -227,7 +226,6 @@ func (p *person) modeForm() g.Node {
 		})))}})
 }
 
-// formValue returns a field of the form that was sent.
 func (v *viewer) formValue(name string) string { return v.request.PostFormValue(name) }
 
 func sendMessage(v *viewer) (string, error) {

@@ -34,7 +34,6 @@ func costQuery(v *viewer) url.Values {
 	return query
 }
 
-// showCost is what was spent, and the budgets.
 func showCost(v *viewer) (page, error) {
 	query := costQuery(v)
 	costs, err := get[api.Costs](v, "/costs", query)
@@ -99,7 +98,6 @@ func costLabel(by string) string {
 	return by
 }
 
-// costKey is what a line is about.
 func costKey(by string, row api.CostRow) g.Node {
 	switch {
 	case row.Key == "":

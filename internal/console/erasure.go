@@ -28,7 +28,6 @@ func erasePerson(v *viewer) (string, error) {
 	return v.personPath() + "/erasure", err
 }
 
-// showErasure is the receipt of an erasure.
 func showErasure(v *viewer) (page, error) {
 	receipt, err := get[api.Erasure](v, "/erasures/"+url.PathEscape(v.path("id")), nil)
 	if err != nil {

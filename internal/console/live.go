@@ -104,7 +104,6 @@ func takeWaiting(changes <-chan string) (ids []string) {
 	}
 }
 
-// changedOf returns the subjects that one of the changes is about.
 func changedOf(subjects, ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(subjects), func(subject string) bool {
 		return subject != followAll && !slices.Contains(ids, subject) && !slices.Contains(ids, followAll)

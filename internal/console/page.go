@@ -36,7 +36,6 @@ type viewer struct {
 // path is a value of the route's pattern.
 func (v *viewer) path(name string) string { return v.request.PathValue(name) }
 
-// query is a parameter of the address.
 func (v *viewer) query(name string) string {
 	return strings.TrimSpace(v.request.URL.Query().Get(name))
 }
@@ -247,7 +246,6 @@ func titleOf(v *viewer, p page) string {
 	return p.title
 }
 
-// frame is what all pages share.
 func (c *Console) frame(v *viewer, p page) g.Node {
 	return h.Doctype(h.HTML(h.Lang("en"),
 		c.head(titleOf(v, p)),
@@ -292,7 +290,6 @@ func (c *Console) head(title string) g.Node {
 	)
 }
 
-// account says who is signed in, and how.
 func account(v *viewer) g.Node {
 	if v.who.Kind == auth.KindLocal {
 		return h.P(h.Class("account"), g.Text("Signed in as admin without a password: this machine only"))
@@ -349,7 +346,6 @@ func idOf(kind string, parts ...any) g.Node {
 	return h.ID(strings.ReplaceAll(id, " ", "_"))
 }
 
-// field is a labelled control.
 func field(id, label string, control g.Node) g.Node {
 	return h.Div(h.Class("field"), h.Label(h.For(id), g.Text(label)), control)
 }

@@ -83,7 +83,6 @@ func showPeople(v *viewer) (page, error) {
 	}}, nil
 }
 
-// foundCount says how many people the page has.
 func foundCount(list api.PeoplePage) g.Node {
 	text := peopleCount(len(list.People)) + " found"
 	if list.NextCursor != nil {
@@ -211,7 +210,6 @@ func personRow(v *viewer, p api.Person, picks bool) g.Node {
 	)
 }
 
-// modeName is a mode in words of the page.
 func modeName(mode wire.Mode) string { return strings.ToLower(string(mode)) }
 
 // takenOverText says who has a person's conversation, and since when.

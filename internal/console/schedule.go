@@ -48,7 +48,6 @@ func (p *person) addScheduleForm() g.Node {
 		fields: p.timeFields("schedule-add", "", api.Schedule{})})
 }
 
-// timeFields ask for a time, or for a window.
 func (p *person) timeFields(form, key string, s api.Schedule) []g.Node {
 	clock := func(name, label, value string) g.Node {
 		id := form + key + "-" + name
@@ -60,7 +59,6 @@ func (p *person) timeFields(form, key string, s api.Schedule) []g.Node {
 	}
 }
 
-// enteredIn is entered for one of several forms of a route.
 func (p *person) enteredIn(form, key, field, value string) string {
 	if p.isRefused(form, key) {
 		return p.viewer.value(field)
@@ -89,7 +87,6 @@ func (v *viewer) changeSchedule(q call, notice string) (string, error) {
 	return v.personPath(), err
 }
 
-// postedTimes reads the times of a form.
 func (v *viewer) postedTimes() api.NewSchedule {
 	body := api.NewSchedule{Type: wire.ScheduleFixed, At: v.formValue("at"), From: v.formValue("from"), To: v.formValue("to"), Timezone: v.formValue("timezone"), DryRun: v.formValue("step") == stepPreview}
 	if body.At == "" && body.From != "" {

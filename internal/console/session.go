@@ -75,7 +75,6 @@ func newSessionManager(cfg Config) *scs.SessionManager {
 	return m
 }
 
-// sessionData is the JSON of a session.
 type sessionData struct {
 	Deadline time.Time      `json:"deadline"`
 	Values   map[string]any `json:"values"`

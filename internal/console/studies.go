@@ -244,7 +244,6 @@ func exportForm(v *viewer, study string) g.Node {
 			h.Button(h.Type("submit"), g.Text("Export as a zip archive"))))
 }
 
-// exportLabels name the formats of an export.
 var exportLabels = map[export.Format]string{
 	export.FormatCSV: "CSV, with loaders for Python and R", export.FormatParquet: "Parquet", export.FormatBoth: "Both",
 }

@@ -11,10 +11,8 @@ import (
 	"coachline/models"
 )
 
-// fact is a name with what is known of it.
 type fact struct{ name, value string }
 
-// factsList lists the facts that have a value.
 func factsList(all []fact) g.Node {
 	return h.Dl(h.Class("facts"), g.Map(all, func(one fact) g.Node {
 		if one.value == "" {

@@ -29,7 +29,6 @@ func (p *person) takenOver() g.Node {
 		g.Text(takerOf(*taken)+" took this conversation over "+ageOf(&taken.Since, p.viewer.now)+"; the coach is silent until "), instantOf(&taken.Until, p.zone), g.Text(" in the person's zone."))
 }
 
-// takerOf is who has taken a conversation over.
 func takerOf(t api.TakeOver) string {
 	if t.By == models.TakenOverByAlert {
 		return "A crisis alert"

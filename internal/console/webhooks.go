@@ -55,7 +55,6 @@ func (c *Console) secretAction(mux *http.ServeMux, path string, do func(*viewer)
 // showWebhooks lists the systems outside that are told of what happens.
 func showWebhooks(v *viewer) (page, error) { return webhookListPage(v, nil) }
 
-// webhookListPage is the list with a note above it.
 func webhookListPage(v *viewer, note g.Node) (page, error) {
 	list, err := get[api.WebhookList](v, "/"+webhooksPath, nil)
 	if err != nil {
@@ -74,7 +73,6 @@ func webhookListPage(v *viewer, note g.Node) (page, error) {
 	}}, nil
 }
 
-// hookPath is the page of a webhook, below Path.
 func hookPath(id string) string { return webhooksPath + "/" + url.PathEscape(id) }
 
 // webhookTag says in a word how a webhook does.
@@ -129,13 +127,11 @@ func addWebhook(v *viewer) (api.Webhook, error) {
 	return send[api.Webhook](v, call{method: http.MethodPost, path: "/" + webhooksPath, body: body, reason: reasonOf(v)})
 }
 
-// showWebhook is one webhook with its deliveries.
 func showWebhook(v *viewer) (page, error) { return webhookPage(v, nil) }
 
 // webhookAPI is the API's path of the webhook on the page.
 func webhookAPI(v *viewer) string { return "/" + hookPath(v.path("id")) }
 
-// webhookPage is one webhook with a note above it.
 func webhookPage(v *viewer, note g.Node) (page, error) {
 	hook, err := get[api.Webhook](v, webhookAPI(v), nil)
 	if err != nil {

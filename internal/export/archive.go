@@ -118,10 +118,8 @@ func (a *archive) add(name string, fn func(io.Writer) error) error {
 	return nil
 }
 
-// counter counts bytes.
 type counter struct{ bytes int64 }
 
-// Write counts.
 func (c *counter) Write(raw []byte) (int, error) {
 	c.bytes += int64(len(raw))
 	return len(raw), nil

@@ -25,7 +25,6 @@ func newCSVWriter(w io.Writer, fields []field) (rowWriter, error) {
 	return out, out.out.Write(head)
 }
 
-// writeRow writes a line.
 func (w *csvWriter) writeRow(cells []any) error {
 	line := make([]string, len(cells))
 	for i, cell := range cells {
@@ -38,7 +37,6 @@ func (w *csvWriter) writeRow(cells []any) error {
 	return w.out.Write(line)
 }
 
-// close writes what is left.
 func (w *csvWriter) close() error {
 	w.out.Flush()
 	return w.out.Error()

@@ -169,12 +169,10 @@ var pythonText string
 //go:embed load.R
 var rText string
 
-// writePython writes the loader for Python.
 func writePython(w io.Writer, in Input) error {
 	return writeLoader(w, in, loader{text: pythonText, table: "    %q: {\n%s    },\n", field: "        %q: %q,\n"})
 }
 
-// writeR writes the loader for R.
 func writeR(w io.Writer, in Input) error {
 	return writeLoader(w, in, loader{text: rText, table: "  %s = c(\n%s\n  ),\n", field: "    %s = %q,\n", trim: true})
 }

@@ -53,7 +53,6 @@ var (
 	}
 )
 
-// fileTypes lists the types of the files of a format.
 func (f Format) fileTypes() []fileType {
 	switch f {
 	case FormatParquet:

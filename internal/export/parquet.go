@@ -69,7 +69,6 @@ func (w *parquetWriter) close() error {
 	return w.out.Close()
 }
 
-// toParquet returns the value of a cell.
 func toParquet(f field, cell any) (parquet.Value, error) {
 	switch v := cell.(type) {
 	case nil:

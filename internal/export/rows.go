@@ -67,7 +67,6 @@ type tableWriter struct {
 	count  int64
 }
 
-// writeFile writes the whole table as a file.
 func (w *tableWriter) writeFile(out io.Writer, as fileType, flow *consort.Flow) (err error) {
 	if w.out, err = as.open(out, w.fields); err != nil {
 		return err
@@ -165,7 +164,6 @@ func toNumber(yes bool) int {
 	return 0
 }
 
-// writeRows writes the rows of each table.
 func (w *tableWriter) writeRows(rows models.StudyRows, flow *consort.Flow) error {
 	switch w.table.name {
 	case peopleTable:

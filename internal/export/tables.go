@@ -6,7 +6,6 @@ package export
 
 import "slices"
 
-// kind is the type of a column.
 type kind string
 
 const (
@@ -250,7 +249,6 @@ func (in Input) tables() []table {
 	return slices.DeleteFunc(slices.Clone(tables), func(t table) bool { return t.name == auditTable })
 }
 
-// consortFigures holds the figures of the CONSORT diagram.
 var consortFigures = table{consortTable, "Figures of the CONSORT diagram, without testers", []column{
 	{name: "step", kind: kindText, description: "Step of the diagram"},
 	{name: "people", kind: kindWhole, description: "Number of people"},

@@ -37,7 +37,6 @@ type fault struct {
 	noTools bool
 }
 
-// modelError returns the error for the caller of req.
 func (f *fault) modelError(req models.ChatRequest) *models.ModelError {
 	out := f.err
 	if f.noTools && usesTools(req) {

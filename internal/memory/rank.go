@@ -174,7 +174,6 @@ func plainWords(body string) []string {
 //go:embed fields.txt
 var fieldLines string
 
-// wordFields maps a word, and the stem of one, to its fields.
 var wordFields = sync.OnceValue(func() map[string][]int {
 	all := map[string][]int{}
 	for i, line := range strings.Split(strings.TrimSpace(fieldLines), "\n") {
@@ -189,7 +188,6 @@ var wordFields = sync.OnceValue(func() map[string][]int {
 	return all
 })
 
-// fieldsOf returns the fields of words.
 func fieldsOf(words []string) map[int]bool {
 	all := wordFields()
 	found := map[int]bool{}

@@ -11,7 +11,6 @@ import (
 	"coachline/models/wire"
 )
 
-// turn is what is counted of turns.
 type turn struct {
 	turns    *prometheus.CounterVec
 	duration prometheus.Histogram

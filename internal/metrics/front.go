@@ -15,7 +15,6 @@ import (
 	"coachline/models/wire"
 )
 
-// starterMetrics holds the metrics of the starter.
 type starterMetrics struct {
 	texts    *prometheus.CounterVec
 	webhooks *prometheus.HistogramVec

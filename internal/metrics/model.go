@@ -11,7 +11,6 @@ import (
 	"coachline/models"
 )
 
-// modelMetrics is what is counted of the model.
 type modelMetrics struct {
 	calls  *prometheus.HistogramVec
 	tokens *prometheus.CounterVec

@@ -142,7 +142,6 @@ func (c *cluster) useCopy(tb testing.TB) (url string) {
 	return c.databaseURL(name)
 }
 
-// onConnection runs fn on one connection, which it closes.
 func onConnection(ctx context.Context, url string, fn func(conn *sql.Conn) error) (err error) {
 	db, err := sql.Open("pgx", url)
 	if err != nil {

@@ -181,7 +181,6 @@ func (w window) findKind() (Kind, bool) {
 	return kind, !w.first || !idWord.MatchString(w.before())
 }
 
-// joinDigits returns the digits of all groups.
 func (w window) joinDigits() string {
 	var b strings.Builder
 	for _, g := range w.groups {

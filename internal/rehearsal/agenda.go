@@ -22,7 +22,6 @@ type agenda struct {
 	seq   int
 }
 
-// add puts an item into the agenda.
 func (a *agenda) add(at time.Time, do func()) *item {
 	a.mu.Lock()
 	defer a.mu.Unlock()

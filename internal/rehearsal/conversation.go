@@ -44,7 +44,6 @@ type conversation struct {
 	optedOut bool
 }
 
-// personText is a text of the person.
 type personText struct {
 	at   time.Time
 	body string

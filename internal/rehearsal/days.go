@@ -21,7 +21,6 @@ func newDays(people, slots int) *days {
 	return d
 }
 
-// enter waits for a slot.
 func (d *days) enter() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -23,7 +23,6 @@ type engine struct {
 	jobs *jobs
 }
 
-// find returns the person of a workflow.
 func (e *engine) find(workflowID string) (*person, error) {
 	id, _ := models.ParticipantIDOf(workflowID)
 	if p := e.run.byID[id]; p != nil {

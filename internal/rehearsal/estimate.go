@@ -39,7 +39,6 @@ type observation struct {
 	answered    bool
 }
 
-// interval is an estimate with its 95 % interval.
 type interval struct{ estimate, low, high float64 }
 
 func (i interval) covers(value float64) bool { return i.low <= value && value <= i.high }
@@ -66,7 +65,6 @@ func differenceOfMeans(control, treatment []float64) interval {
 	return newInterval(b-a, math.Sqrt(sa+sb), degrees)
 }
 
-// moments returns mean and variance.
 func moments(values []float64) (mean, variance float64) {
 	if len(values) == 0 {
 		return 0, 0

@@ -55,7 +55,6 @@ type person struct {
 	turns   int
 }
 
-// now is the person's instant.
 func (p *person) now() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +75,6 @@ func (p *person) at(at time.Time, do func()) {
 	}
 }
 
-// after has something done after a pause.
 func (p *person) after(pause time.Duration, do func()) { p.at(p.now().Add(pause), do) }
 
 // armItem has the environment of a run do an item at its time.
@@ -148,7 +146,6 @@ func (u *updated) isTaken() bool {
 	return u.taken
 }
 
-// update sends an update to the workflow.
 func (p *person) update(options client.UpdateWorkflowOptions) {
 	u := &updated{options: options}
 	p.mu.Lock()
@@ -189,7 +186,6 @@ func (p *person) play(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// runWorkflow plays one run of the workflow to its end.
 func (p *person) runWorkflow(state wire.ParticipantState) error {
 	env := p.r.suite.NewTestWorkflowEnvironment()
 	env.SetStartTime(p.clock)
@@ -225,7 +221,6 @@ func (p *person) countEvents(env *testsuite.TestWorkflowEnvironment) {
 	env.SetCurrentHistoryLength(eventsPerTurn * p.turns)
 }
 
-// endRun takes what a run came to.
 func (p *person) endRun(env *testsuite.TestWorkflowEnvironment) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

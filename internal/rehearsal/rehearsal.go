@@ -229,7 +229,6 @@ func newRun(ctx context.Context, cfg Config, database string) (*run, error) {
 // dayOf is the day of the study that an instant belongs to, from 0.
 func (r *run) dayOf(at time.Time) int { return int(at.Sub(r.from) / dayLength) }
 
-// phoneOf is the number of a person.
 func (*run) phoneOf(number int) string { return fmt.Sprintf("+1202%07d", 2000000+number) }
 
 // seedOf is the seed of a person's draws.
@@ -285,7 +284,6 @@ func (p *person) plan() {
 // fault draws whether a call fails.
 func (p *person) fault(rate float64) bool { return rate > 0 && p.draw.Float64() < rate }
 
-// play plays all days for everybody.
 func (r *run) play() error {
 	r.days = newDays(r.cfg.People, 2*runtime.GOMAXPROCS(0))
 	operators, err := r.newOperators()
@@ -340,7 +338,6 @@ func (r *run) broke(where, participantID string, err error) {
 	r.failures = append(r.failures, Failure{Where: where, ParticipantID: participantID, Error: err.Error()})
 }
 
-// count counts something.
 func (r *run) count(add func(*tally)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -151,7 +151,6 @@ type tables struct {
 	allocations *models.AllocationCheck
 }
 
-// readTables reads prompts and answers.
 func (r *run) readTables(ctx context.Context) (*tables, error) {
 	t := &tables{prompts: map[string]promptRow{}}
 	var rows []promptRow
@@ -331,7 +330,6 @@ func countAvailability(counts map[string]int, rows *tables) {
 	}
 }
 
-// readAttention reads what called for operators, by day.
 func (r *run) readAttention(ctx context.Context) ([]AttentionDay, error) {
 	var raised []models.AttentionEntry
 	if err := r.store.Database().Reader(ctx).Order("raised_at, id").Find(&raised).Error; err != nil {

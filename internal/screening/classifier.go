@@ -39,7 +39,6 @@ const (
 	stemBytes  = 4
 )
 
-// Len returns the number of words.
 func (f *Features) Len() int { return len(f.words) }
 
 // Each calls yield with the features of the words from one position up to

@@ -106,7 +106,6 @@ func (w *window) isAbsent(n *node) bool {
 	return m.isAbsent
 }
 
-// matchClass matches a class that has a memo.
 func (w *window) matchClass(n *node, at uint64) uint64 {
 	if w.isAbsent(n) {
 		return 0

@@ -116,7 +116,6 @@ func (s *scanner) tierAt(of *rule, from, to int) tier {
 	return of.tier
 }
 
-// wordOf returns the word of the features that has a token.
 func (s *scanner) wordOf(token int) int {
 	word := -1
 	for i := range token + 1 {

@@ -149,7 +149,6 @@ func foldAll(text string) []string {
 	return all
 }
 
-// buildIndexes builds the indexes when all words are known.
 func (r *respelling) buildIndexes(set *ruleSet) {
 	for word := range r.stems {
 		if set.exact[word] == nil {
@@ -278,7 +277,6 @@ func readSound(old, with string) soundRule {
 	return soundRule{old: []byte(text), with: []byte(with), isHead: isHead, isEnd: isEnd, letters: lettersOf([]byte(text))}
 }
 
-// appendSound appends how a word sounds.
 func (r *respelling) appendSound(out, word []byte) []byte {
 	from := len(out)
 	out = append(out, word...)
@@ -294,7 +292,6 @@ func (r *respelling) appendSound(out, word []byte) []byte {
 	return appendSqueezed(out[:from], out[from:])
 }
 
-// replaceFrom replaces in out[from:].
 func (s *soundRule) replaceFrom(out []byte, from int) []byte {
 	word := out[from:]
 	switch {
@@ -401,7 +398,6 @@ func appendLeet(out, word []byte) ([]byte, bool) {
 	return out, letters > 0 && digits > 0 && letters+digits > 2
 }
 
-// appendReadings appends what an unknown word may be.
 func (set *ruleSet) appendReadings(found []*entry, word []byte) []*entry {
 	r := &set.respell
 	if len(word) > maxWord || r.plain[string(word)] || r.common[string(word)] {
@@ -432,7 +428,6 @@ func (set *ruleSet) appendReadings(found []*entry, word []byte) []*entry {
 	return found
 }
 
-// appendNear appends what is known of some words.
 func (r *respelling) appendNear(found []*entry, known []string) []*entry {
 	for _, word := range known {
 		found = append(found, r.near[word])

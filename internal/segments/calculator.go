@@ -50,7 +50,6 @@ type character struct {
 	flag         bool // it begins with the two letters of a flag
 }
 
-// addRune takes the next rune.
 func (c *character) addRune(r rune) {
 	c.runes++
 	c.before, c.last = c.last, r

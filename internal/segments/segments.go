@@ -87,7 +87,6 @@ func (t *tally) addCluster(cluster string) {
 	}
 }
 
-// packOpen packs the open character.
 func (t *tally) packOpen() {
 	t.ucs.addUnits(t.openUnits, ucsSingle, ucsJoined)
 	t.open, t.openUnits = character{}, 0

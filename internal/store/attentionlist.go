@@ -68,7 +68,6 @@ func (s *Attention) OpenAttention(ctx context.Context, q models.AttentionQuery) 
 	return out, nil
 }
 
-// addPeople adds to each entry whom it is about.
 func (s *Attention) addPeople(ctx context.Context, rows []models.AttentionEntry) ([]models.OpenAttention, error) {
 	var ids []string
 	for _, row := range rows {

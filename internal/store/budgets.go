@@ -98,7 +98,6 @@ func (s *Budgets) ChangeBudget(ctx context.Context, c models.BudgetChange) (mode
 	return out, nil
 }
 
-// checkBudgetScope finds whose budget it is.
 func checkBudgetScope(tx *gorm.DB, b models.Budget) error {
 	switch b.Scope {
 	case models.BudgetParticipant:
@@ -119,7 +118,6 @@ func describeBudget(b models.Budget) string {
 	return fmt.Sprintf("%s %s %d micros, warning at %d percent", scope, b.Period, b.Micros, b.WarnPercent)
 }
 
-// budgetObject is what the audit calls a budget.
 func budgetObject(id int64) string { return "budget/" + strconv.FormatInt(id, 10) }
 
 // DeleteBudget removes a budget. ErrNotFound for an unknown id.

@@ -333,7 +333,6 @@ func dropFirst(job *models.CohortJob) error {
 	return setReport(job, report)
 }
 
-// endCohort ends a job and empties its file.
 func endCohort(job *models.CohortJob, state models.CohortState, now time.Time) {
 	job.State, job.FinishedAt, job.File = state, &now, nil
 }

@@ -285,7 +285,6 @@ func (c *costRows) costsOfInbound(id string) []models.Cost {
 
 func dayOf(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
-// costColumns are what costs are grouped by.
 var costColumns = map[models.CostGroup]string{
 	models.CostByDay: "day", models.CostByPerson: "participant_id", models.CostByModel: "model", models.CostByKind: "kind",
 	models.CostByStudy: "study_id",

@@ -102,7 +102,6 @@ func giveUp(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refus
 	return err
 }
 
-// recordRefusal records what a refusal says of the person.
 func recordRefusal(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) error {
 	if row.FormerPhoneID != 0 {
 		return formerRefusal(tx, row, r)

@@ -35,7 +35,6 @@ func (s *People) EnrollOnce(ctx context.Context, p models.Participant, by models
 	return models.Participant{}, err
 }
 
-// enrolledBy finds the participant whom a key has enrolled.
 func (s *People) enrolledBy(ctx context.Context, key models.EnrolmentKey, now time.Time) (models.Participant, bool, error) {
 	var rows []models.EnrolmentKey
 	err := s.db.Reader(ctx).Where("key_index = ? AND created_at > ?", key.KeyIndex, instant(now.Add(-EnrolmentKeyLife))).Find(&rows).Error

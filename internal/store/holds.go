@@ -66,7 +66,6 @@ func checkScope(tx *gorm.DB, h models.Hold) error {
 	return models.BadField("scope", "must be all, participant or study")
 }
 
-// auditOf completes an audit row of a hold with what it is about.
 func auditOf(h models.Hold, row models.Audit) models.Audit {
 	row.Object = holdObject(h.ID)
 	if h.Scope == models.HoldParticipant {
@@ -75,7 +74,6 @@ func auditOf(h models.Hold, row models.Audit) models.Audit {
 	return row
 }
 
-// holdObject is what the audit calls a hold.
 func holdObject(id int64) string { return strconv.FormatInt(id, 10) }
 
 // ReleaseHold ends a hold now and returns it. ErrNotFound when the id is unknown

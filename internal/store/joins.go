@@ -242,7 +242,6 @@ func (s *Joins) agreeToJoin(tx *gorm.DB, in models.Inbound, join models.Join) (m
 	return models.AcceptedInbound{Inbound: in, Enrolled: true}, endAgreed(tx, in, join)
 }
 
-// personOfJoin is the participant whom a join enrols.
 func (s *Joins) personOfJoin(in models.Inbound, join models.Join) (models.Participant, error) {
 	zone, assumed := join.Timezone, join.Timezone == ""
 	if assumed {

@@ -52,7 +52,6 @@ func (o *openedNames) drop(id string) {
 	delete(o.byID, id)
 }
 
-// forget drops all names.
 func (o *openedNames) forget() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

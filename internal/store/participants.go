@@ -68,7 +68,6 @@ type newMember struct {
 	strata  map[string]string
 }
 
-// addParticipant adds the rows of a new participant.
 func addParticipant(tx *gorm.DB, p *models.Participant, in newMember) error {
 	if err := joinStudy(tx, p, in); err != nil {
 		return err

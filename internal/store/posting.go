@@ -66,7 +66,6 @@ func (s *Outbox) StartPost(ctx context.Context, claim models.SendClaim, now time
 	return row, nil
 }
 
-// nameOf is the name of a sender as rows keep it.
 func (s *Outbox) nameOf(sender models.Sender) string {
 	return cmp.Or(sender.Name(), s.senderName)
 }

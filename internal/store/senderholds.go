@@ -60,7 +60,6 @@ func (s *Outbox) senderWait(tx *gorm.DB, studyID string, now time.Time) (time.Du
 	return wait, err
 }
 
-// senderKey is the key of a sender's hold.
 func (s *Outbox) senderKey(name string) string { return s.db.Index("sender\x00" + name) }
 
 // senderOf is the name of the number or service that texts of a study go from.

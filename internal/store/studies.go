@@ -89,7 +89,6 @@ func checkStudy(study models.Study, settings models.StudySettings) error {
 	return settings.Check()
 }
 
-// studyFields is what the audit keeps of a study.
 func studyFields(study models.Study) map[string]string {
 	fields := map[string]string{"name": study.Name, "state": string(study.State), "settings": study.Settings, "planned": fmt.Sprint(study.Planned)}
 	for name, at := range map[string]*time.Time{"starts_at": study.StartsAt, "ends_at": study.EndsAt} {
@@ -257,7 +256,6 @@ func joinStudy(tx *gorm.DB, p *models.Participant, in newMember) error {
 	return checkConsentText(tx, models.StudyConsent{StudyID: p.StudyID, Version: in.consent.Version, Locale: in.consent.Locale})
 }
 
-// addConsent stores the agreement of a new participant.
 func addConsent(tx *gorm.DB, p models.Participant, in newMember) error {
 	if in.consent == nil {
 		return nil

@@ -54,7 +54,6 @@ type progress struct {
 	postgres bool
 }
 
-// ofStudy joins a table with the people of the study.
 func ofStudy(table string) string {
 	return " FROM participants p JOIN " + table + " t ON t.participant_id = p.id WHERE p.study_id = ? AND NOT p.tester"
 }

@@ -103,7 +103,6 @@ type byPerson[T any] struct {
 	fn      func(models.StudyPerson, T) error
 }
 
-// eachOfPeople reads the rows of a table, person by person.
 func eachOfPeople[T any](r *studyRows, q byPerson[T]) error {
 	return r.eachPage(func(page []models.StudyPerson) error {
 		var rows []T

@@ -313,7 +313,6 @@ func acknowledge(tx *gorm.DB, row *models.Alert, actor string, now time.Time) er
 	return database.AddAudit(tx, models.Audit{ParticipantID: row.ParticipantID, Actor: actor, Action: "acknowledge", Detail: row.ID, At: at})
 }
 
-// acknowledgeAlerts acknowledges the open alerts of a participant.
 func acknowledgeAlerts(tx *gorm.DB, participantID, actor string, now time.Time) error {
 	var open []models.Alert
 	err := forUpdate(tx).Where("participant_id = ? AND pages AND acknowledged_at IS NULL AND cleared_at IS NULL", participantID).

@@ -41,7 +41,6 @@ func contextOfBegun(tx *gorm.DB, b begunTurn, window int) (models.TurnContext, e
 	return withConversation(tx, out, window)
 }
 
-// withConversation adds what surrounds a turn.
 func withConversation(tx *gorm.DB, out models.TurnContext, window int) (models.TurnContext, error) {
 	id := out.Participant.ID
 	var err error
@@ -166,7 +165,6 @@ func baseContext(tx *gorm.DB, turnID string) (models.TurnContext, error) {
 	return out, err
 }
 
-// readProfile reads a participant's profile.
 func readProfile(tx *gorm.DB, participantID string) (models.Profile, error) {
 	var profile models.Profile
 	err := tx.Where("participant_id = ?", participantID).Take(&profile).Error

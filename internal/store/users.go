@@ -36,7 +36,6 @@ func (s *Users) CreateUser(ctx context.Context, u models.User) (models.User, err
 
 func userObject(id string) string { return "user:" + id }
 
-// userFields are the fields of a user that the audit shows.
 func userFields(u models.User) map[string]string {
 	fields := map[string]string{"login": u.Login, "name": u.Name, "role": u.Role, "subject": u.Subject, "disabled": "no"}
 	if u.DisabledAt != nil {

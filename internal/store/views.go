@@ -43,7 +43,6 @@ func (s *Views) AddView(ctx context.Context, v models.PeopleView) (models.People
 
 func viewObject(id int64) string { return "view/" + strconv.FormatInt(id, 10) }
 
-// viewFields are the fields of a view that the audit shows.
 func viewFields(v models.PeopleView) map[string]string {
 	return map[string]string{"name": v.Name, "query": v.Query, "shared": strconv.FormatBool(v.Shared)}
 }

@@ -47,7 +47,6 @@ func checkWebhookStudy(tx *gorm.DB, id string) error {
 	return err
 }
 
-// webhookFields are the fields of a webhook that the audit shows.
 func webhookFields(w models.Webhook) map[string]string {
 	return map[string]string{"url": w.URL, "study": w.StudyID, "events": w.Events, "state": string(w.State)}
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// sentenceEnd is the end of a sentence, with what closes it.
 var sentenceEnd = regexp.MustCompile(`[.!?…。！？]+["'”’»)\]]*(?:\s|$)|\n`)
 
 // LastSentenceEnd returns the byte behind the last whole sentence of a text; 0 when it

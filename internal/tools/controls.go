@@ -7,7 +7,6 @@ import (
 	"coachline/models"
 )
 
-// stopTool is the tool that ends an exchange.
 const stopTool = "end_exchange"
 
 // endExchange ends an exchange in silence. It only marks: the caller
@@ -39,7 +38,6 @@ type endAnswer struct {
 	Note string `json:"note"`
 }
 
-// searchTool is the tool that finds tools.
 const searchTool = "find_tools"
 
 // Finder looks for tools among those that mode and channel permit, which the

@@ -17,7 +17,6 @@ type Playbooks interface {
 	Playbook(name string) (text string, ok bool)
 }
 
-// readTool is the tool that reads playbooks.
 const readTool = "read_playbook"
 
 // PlaybookTools is read_playbook, unless there are no playbooks: a tool that can

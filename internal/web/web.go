@@ -54,7 +54,6 @@ type Fault struct {
 	Message string
 }
 
-// Error implements error.
 func (f *Fault) Error() string { return f.Message }
 
 func fault(kind Kind, format string, args ...any) error {

@@ -91,7 +91,6 @@ func unwrapURL(err error) error {
 	return err
 }
 
-// write encodes the event of a delivery.
 func (s *Sender) write(ctx context.Context, row models.WebhookDelivery) ([]byte, error) {
 	event := Event{Type: row.Type, Timestamp: row.At.UTC(), Data: EventData{
 		StudyID: row.StudyID, ParticipantID: row.ParticipantID, ID: row.ObjectID, Status: row.Status, Code: row.Code,

@@ -7,7 +7,6 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// most is more than there are.
 const most = 1024
 
 var known = newCache()

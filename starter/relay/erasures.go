@@ -95,7 +95,6 @@ func (r *Relay) beginExpired(ctx context.Context) error {
 	return nil
 }
 
-// carryOn does the step that an erasure is at.
 func (r *Relay) carryOn(ctx context.Context, e models.Erasure) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*tellLimit)
 	defer cancel()

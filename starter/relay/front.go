@@ -32,7 +32,6 @@ const hintKey = "hint/"
 // LaterHint has SendHint run in the background and returns at once.
 func (r *Relay) LaterHint(id string) { r.pool.addJob(hintKey + id) }
 
-// runJob runs one background job.
 func (r *Relay) runJob(ctx context.Context, key string) error {
 	if id, ok := strings.CutPrefix(key, hintKey); ok {
 		return r.SendHint(ctx, id)

@@ -89,7 +89,6 @@ func beginsWithName(words, programme string) bool {
 	return ok && programme != "" && strings.HasPrefix(strings.TrimSpace(rest), ":")
 }
 
-// quoted is what a text quotes.
 var quoted = regexp.MustCompile(`"[^"\n]{1,200}"|„[^“"\n]{1,200}[“"]|“[^”\n]{1,200}”|«[^»\n]{1,200}»`)
 
 // Mend ends a text that breaks off in the middle of a sentence with the last whole

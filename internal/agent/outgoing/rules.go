@@ -143,7 +143,6 @@ const (
 	leastFields, fieldWords = 3, 8
 )
 
-// findData finds the fields of data in a text.
 func findData(words string) string {
 	found := dataField.FindAllString(words, -1)
 	if len(found) >= leastFields && len(strings.Fields(words)) <= fieldWords*len(found) {

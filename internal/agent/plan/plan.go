@@ -124,7 +124,6 @@ func (p Plan) toolSteps() []Step {
 	return slices.DeleteFunc(slices.Clone(p.Steps), func(s Step) bool { return s.Tool == "" })
 }
 
-// findSpec returns the tool of that name, and whether there is one.
 func (c Catalogue) findSpec(name string) (models.ToolSpec, bool) {
 	i := slices.IndexFunc(c.Tools, func(spec models.ToolSpec) bool { return spec.Name == name })
 	if i < 0 || name == "" {

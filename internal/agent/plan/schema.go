@@ -30,7 +30,6 @@ func schemaOf(raw json.RawMessage) argumentSchema {
 	return schema
 }
 
-// hasRequired reports whether all required arguments are there.
 func (s argumentSchema) hasRequired(arguments map[string]json.RawMessage) bool {
 	for _, name := range s.Required {
 		if _, ok := arguments[name]; !ok {

@@ -94,7 +94,6 @@ func readAnswers(batches []string, answers []DigestAnswer, limit int) (texts []s
 	return texts, failed
 }
 
-// countChars returns the number of characters of a text.
 func countChars(text string) int { return utf8.RuneCountInString(text) }
 
 // EstimateTokens estimates the length of a text: 2.5 characters a token,
@@ -128,7 +127,6 @@ type DigestInput struct {
 	Model string
 }
 
-// renderBatch makes the request for one batch.
 func (a DigestInput) renderBatch(lib *prompts.Library, name prompts.Name, limit int) (models.ChatRequest, error) {
 	return renderRequest(lib, name, prompts.StageData{Query: a.Query, Material: a.Batch, Limit: limit}, a.Model)
 }

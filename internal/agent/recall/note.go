@@ -120,7 +120,6 @@ func (d NoteInput) coveredUpto() int64 {
 	return upto
 }
 
-// countWords returns the number of words of a text.
 func countWords(text string) int { return len(strings.Fields(text)) }
 
 // wordsLeft returns how many words the answer may have.

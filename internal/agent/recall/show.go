@@ -124,7 +124,6 @@ func (r *lineBudget) addLine(line string) bool {
 	return true
 }
 
-// joinLines returns the lines as one text.
 func (r *lineBudget) joinLines() string { return strings.Join(r.lines, "\n") }
 
 // NotesText returns the notes of the last three local days up to today, newest

@@ -70,7 +70,6 @@ func lengthOf(req models.ChatRequest) length {
 // token each.
 type length struct{ narrow, other, wide, extra int }
 
-// addText counts the characters of a text.
 func (l *length) addText(text string) {
 	for _, r := range text {
 		switch {

@@ -9,7 +9,6 @@ import (
 	"coachline/models"
 )
 
-// parsedText is what a text holds.
 type parsedText struct {
 	calls []models.ToolCall
 	// words is the text without its calls and without fences.

@@ -29,8 +29,7 @@ var (
 	// model counts what is active and says nothing about its size, and "8x7b"
 	// is a large one.
 	parameters = regexp.MustCompile(`(?:^|[^a-z0-9.])e?(\d{1,4}(?:\.\d+)?)b(?:$|[^a-z0-9])`)
-	// "270m" and "350m".
-	millions = regexp.MustCompile(`(?:^|[^a-z0-9.])\d{2,4}m(?:$|[^a-z0-9])`)
+	millions   = regexp.MustCompile(`(?:^|[^a-z0-9.])\d{2,4}m(?:$|[^a-z0-9])`)
 	// Families that are small where the name states no number of parameters.
 	smallFamily = regexp.MustCompile(`^(?:tiny|smol|ministral|zephyr|orca-mini|openchat|neural-chat|stablelm|` +
 		`mistral(?:$|:|-7b|-instruct)|llama-?[23](?:\.[12])?(?:$|:latest|:instruct)|gemma-?[123]?(?:$|:latest|:instruct)|` +
@@ -97,7 +96,6 @@ func Known(model string, from Sources) models.Capability {
 	return out
 }
 
-// sizeOf returns the size of a model and where it is known from.
 func sizeOf(name string, from Sources) (models.ModelSize, models.CapabilitySource) {
 	small, source := isSmall(name), models.FromName
 	if from.Server.Billions > 0 {

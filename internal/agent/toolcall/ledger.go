@@ -49,7 +49,6 @@ func pairCalls(messages []models.ChatMessage) []models.ChatMessage {
 	return out
 }
 
-// matchResults keeps the calls that have a result, and one result for each.
 func matchResults(calls []models.ToolCall, rows []models.ChatMessage) (kept []models.ToolCall, results []models.ChatMessage) {
 	rows = slices.Clone(rows)
 	for _, call := range calls {

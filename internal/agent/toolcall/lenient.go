@@ -60,7 +60,6 @@ type jsonRepairer struct {
 	out   strings.Builder
 }
 
-// skipSpace passes white space.
 func (r *jsonRepairer) skipSpace() {
 	for r.at < len(r.text) {
 		c, size := utf8.DecodeRuneInString(r.text[r.at:])

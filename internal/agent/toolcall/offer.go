@@ -112,7 +112,6 @@ func withSection(messages []models.ChatMessage, section string) []models.ChatMes
 	return messages
 }
 
-// fenceStyle returns the style of text tools.
 func fenceStyle() toolStyle {
 	return toolStyle{
 		call: func(call models.ToolCall) string {

@@ -198,7 +198,6 @@ func (c *conn) take(ctx context.Context, query string) (*statement, error) {
 	return s, nil
 }
 
-// statement is a compiled one.
 type statement struct {
 	driver.Stmt
 	exec    driver.StmtExecContext

@@ -134,7 +134,6 @@ func (l *learner) adjustWeights(f *screening.Features, isIn bool, weight float32
 	return best
 }
 
-// moveStretch moves the weights of a stretch.
 func (l *learner) moveStretch(f *screening.Features, best screening.Stretch, isIn bool, weight float32) {
 	target := float32(0)
 	if isIn {

@@ -122,7 +122,6 @@ func (sc parsedRequest) nextSetUp(opening string) (saying, bool) {
 		opening, sc.anchor(), sc.part("habit_domain", "your habit"), proposalMark, at), true
 }
 
-// afterSave goes on by what was saved.
 func (sc parsedRequest) afterSave(d completedCall) saying {
 	switch {
 	case d.arg("last_successful_prompt") != "":

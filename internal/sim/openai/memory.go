@@ -120,7 +120,6 @@ func (sc parsedRequest) answerMemories() (saying, bool) {
 // spoken names fields of the profile as people do.
 var spoken = strings.NewReplacer("habit_domain", "habit", "motivational_frame", "reason", "preferred_time", "time", "prompt_anchor", "anchor", "_", " ")
 
-// profileLine is the profile, on one line and in words of people.
 func (sc parsedRequest) profileLine() string {
 	lines := strings.FieldsFunc(sc.sections["Profile"], func(r rune) bool { return r == '\n' })
 	for i, line := range lines {
@@ -154,7 +153,6 @@ func clipLines(list string, n int) string {
 	return strings.Join(out, "\n")
 }
 
-// afterForget says what the result says was erased.
 func (sc parsedRequest) afterForget(d completedCall) saying {
 	count, _ := d.result["count"].(float64)
 	switch all, _ := d.args["all"].(bool); {

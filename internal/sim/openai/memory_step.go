@@ -46,7 +46,6 @@ var (
 	fact    = regexp.MustCompile(`^(\S+) \((\w+), [^)]*\): (.*)$`)
 )
 
-// listedFact is a fact that the request lists.
 type listedFact struct{ id, kind, text string }
 
 func (a stageAsk) facts() []listedFact {
@@ -177,7 +176,6 @@ func (f listedFact) replacedBy(sentence, said, subject string) int {
 
 var leading = regexp.MustCompile(`(?i)^(?:(?:oh|no|well|actually|sorry|correction|ah|hm)\b[ ,:]*)+`)
 
-// asSentence is a text as a sentence.
 func asSentence(text string) string {
 	text = strings.Join(strings.Fields(strings.TrimRight(text, " .!,;:")), " ")
 	if text == "" {

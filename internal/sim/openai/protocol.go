@@ -160,7 +160,6 @@ func (f *textRequest) addResult(name, text string) {
 	f.open = slices.Delete(f.open, at, at+1)
 }
 
-// addNote is a call with its result.
 func (f *textRequest) addNote(text string) {
 	var written struct {
 		Tool      string          `json:"tool"`
@@ -188,7 +187,6 @@ func (f *textRequest) addNote(text string) {
 	f.Messages = append(f.Messages, Message{Role: "tool", Content: Content(content), ToolCallID: made.ID})
 }
 
-// answerText is the answer in the manner that the request asks for.
 func (f textRequest) answerText(id string) Answer {
 	sc := readScene(f.Request)
 	switch f.manner {
@@ -251,7 +249,6 @@ func (sc parsedRequest) nextCall() (call, bool) {
 	return wanted[at], true
 }
 
-// ran is the newest call of that name in this turn.
 func (sc parsedRequest) ran(name string) (completedCall, bool) {
 	for _, round := range slices.Backward(sc.rounds) {
 		for _, d := range slices.Backward(round) {

@@ -186,7 +186,6 @@ func (ask Request) answer(id string) Answer {
 	return unfold(ask).answerText(id)
 }
 
-// newest is the last text of a role.
 func (ask Request) newest(role string) string {
 	for _, m := range slices.Backward(ask.Messages) {
 		if m.Role == role {
@@ -196,7 +195,6 @@ func (ask Request) newest(role string) string {
 	return ""
 }
 
-// prompt is the request as one text, for counting.
 func (ask Request) prompt() string {
 	var out strings.Builder
 	for _, tool := range ask.Tools {

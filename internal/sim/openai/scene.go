@@ -20,7 +20,6 @@ type parsedRequest struct {
 	tools  []string
 }
 
-// completedCall is a call that has its result.
 type completedCall struct {
 	id     string
 	name   string
@@ -157,7 +156,6 @@ func (sc parsedRequest) hasSection(section string) bool {
 
 func (sc parsedRequest) inFeedback() bool { return sc.hasSection("Mode: FEEDBACK") }
 
-// value is the rest of the line "name: ..." of a section.
 func (sc parsedRequest) value(section, name string) string {
 	for line := range strings.Lines(sc.sections[section]) {
 		if rest, found := strings.CutPrefix(line, name+": "); found {

@@ -219,7 +219,6 @@ func (sc parsedRequest) answerAfterTools() saying {
 	return sc.answerAfter(round[0])
 }
 
-// answerAfter answers what a call came to.
 func (sc parsedRequest) answerAfter(d completedCall) saying {
 	switch d.name {
 	case toolScheduler:

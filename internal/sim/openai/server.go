@@ -76,7 +76,6 @@ type RequestError struct {
 	Param, Problem string
 }
 
-// Error implements error.
 func (e *RequestError) Error() string { return e.Problem }
 
 // Server is the stand-in. It is safe for concurrent use.

@@ -82,7 +82,6 @@ func (c *webhookPoster) resumeOwed() {
 	}
 }
 
-// startReport reports what becomes of a text to a phone.
 func (c *webhookPoster) startReport(t text, r Report) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -224,7 +223,6 @@ type webhook struct {
 	key   string
 }
 
-// outcome of a webhook.
 type outcome int
 
 const (

@@ -102,7 +102,6 @@ func (f *fault) setDefaults() (field, problem string) {
 	return f.checkNumbers()
 }
 
-// checkPlace looks at where the fault hits.
 func (f *fault) checkPlace() (field, problem string) {
 	kinds := kindsOf(f.Target)
 	switch {

@@ -153,7 +153,6 @@ func (n *network) change(c change) {
 	}
 }
 
-// handset finds a phone or adds it.
 func (n *network) handset(number string) *phone {
 	if p := n.byNumber[number]; p != nil {
 		return p

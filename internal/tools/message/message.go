@@ -101,7 +101,6 @@ func over(turn models.TurnContext) bool {
 	return turn.Turn.Outcome != "" || turn.Participant.RemovedAt != nil || turn.Participant.Status != wire.StatusActive
 }
 
-// countSent counts the texts that the turn has sent.
 func countSent(turn models.TurnContext) int {
 	n := 0
 	for _, run := range turn.Runs {
