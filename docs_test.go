@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.yaml.in/yaml/v3"
 
 	"coachline/models"
 )
@@ -192,65 +190,12 @@ func TestOperationsNameEveryMetric(t *testing.T) {
 	for name := range known {
 		assert.Regexp(t, "`"+name+"[`{]", explained)
 	}
-	for _, text := range []string{string(page), alertRules(t)} {
+	rules, err := os.ReadFile("deploy/prometheus/alerts.yml")
+	require.NoError(t, err)
+	for _, text := range []string{string(page), string(rules)} {
 		for _, name := range regexp.MustCompile(`coachline_([a-z_]+)`).FindAllStringSubmatch(text, -1) {
 			asked := strings.TrimSuffix(strings.TrimSuffix(name[1], "_bucket"), "_count")
 			assert.True(t, known[asked], "no metric coachline_%s", asked)
-		}
-	}
-}
-
-// alertRules returns the expressions of the alert rules, one on each line.
-func alertRules(t *testing.T) string {
-	t.Helper()
-	var expressions []string
-	for _, rule := range readAlerts(t) {
-		expressions = append(expressions, rule.Expr)
-	}
-	return strings.Join(expressions, "\n")
-}
-
-// alertRule is a rule of deploy/prometheus/alerts.yml.
-type alertRule struct {
-	Alert, Expr string
-	For         string
-	Labels      struct{ Severity string }
-	Annotations struct{ Action string }
-}
-
-func readAlerts(t *testing.T) []alertRule {
-	t.Helper()
-	text, err := os.ReadFile("deploy/prometheus/alerts.yml")
-	require.NoError(t, err)
-	var file struct {
-		Groups []struct {
-			Name  string
-			Rules []alertRule
-		}
-	}
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	require.NoError(t, decoder.Decode(&file))
-	require.Len(t, file.Groups, 1)
-	return file.Groups[0].Rules
-}
-
-// TestAlertsNameSections holds that each alert says how urgent it is and what to
-// do, and that the sections it names are there.
-func TestAlertsNameSections(t *testing.T) {
-	page, err := os.ReadFile("docs/operations.md")
-	require.NoError(t, err)
-	rules := readAlerts(t)
-	require.Greater(t, len(rules), 15)
-	seen := map[string]bool{}
-	for _, rule := range rules {
-		assert.NotEmpty(t, rule.Expr, rule.Alert)
-		assert.False(t, seen[rule.Alert], "%s is there twice", rule.Alert)
-		seen[rule.Alert] = true
-		assert.Contains(t, []string{"page", "ticket"}, rule.Labels.Severity, rule.Alert)
-		assert.NotEmpty(t, rule.Annotations.Action, rule.Alert)
-		if _, section, found := strings.Cut(rule.Annotations.Action, "See: "); found {
-			assert.Contains(t, string(page), "\n## "+strings.TrimSuffix(section, ".")+"\n", rule.Alert)
 		}
 	}
 }
