@@ -36,16 +36,16 @@ func (t *ModelActivities) lookAgain(ctx context.Context, in wire.CallModelInput,
 			continue // a later turn has its message
 		}
 		verdict := t.Replies.LookAgain(ctx, turn, look.InboundID)
-		isAnswered, err := t.Looks.SettleLook(ctx, models.LookResult{AlarmID: look.AlarmID, Verdict: verdict, Now: last.Now})
+		isAnswered, err := t.Looks.SettleLook(ctx, models.LookResult{AlertID: look.AlertID, Verdict: verdict, Now: last.Now})
 		if err != nil {
 			return false, err
 		}
 		if isAnswered {
-			last.AlarmID = look.AlarmID
+			last.AlertID = look.AlertID
 			delete(waiting, key)
 		}
 	}
-	if last.AlarmID == "" || len(waiting) > 0 {
+	if last.AlertID == "" || len(waiting) > 0 {
 		return false, nil
 	}
 	return t.Looks.SettleLook(ctx, last)

@@ -32,7 +32,7 @@ type Poster interface {
 // started twice.
 type NoticeActivities struct {
 	Store     Hints
-	Alarms    Alerts
+	Alerts    Alerts
 	Pager     Pager
 	Carrier   Poster
 	Posts     *SendActivities
@@ -202,10 +202,10 @@ func (f *NoticeActivities) SendAsk(ctx context.Context, in wire.SendAskInput) (w
 
 // SendSafetyText answers a text that may be a crisis, by an outbox row of its
 // own that passes the gates of every other text and may rather be posted twice
-// than not at all. Safe to retry: the alarm names the row.
+// than not at all. Safe to retry: the alert names the row.
 func (f *NoticeActivities) SendSafetyText(ctx context.Context, in wire.AlertInput) (wire.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()
-	row, err := f.Alarms.Alarm(ctx, in.AlarmID)
+	row, err := f.Alerts.Alert(ctx, in.AlertID)
 	if err != nil {
 		return wire.SendSMSResult{}, toTemporalError(err)
 	}
@@ -216,7 +216,7 @@ func (f *NoticeActivities) SendSafetyText(ctx context.Context, in wire.AlertInpu
 	if err != nil {
 		return wire.SendSMSResult{}, err
 	}
-	id, err := f.Alarms.QueueSafetyText(ctx, models.SafetyText{AlarmID: in.AlarmID, Body: segments.Smart(body), Now: f.Now()})
+	id, err := f.Alerts.QueueSafetyText(ctx, models.SafetyText{AlertID: in.AlertID, Body: segments.Smart(body), Now: f.Now()})
 	return f.sendQueued(ctx, id, err)
 }
 
@@ -232,11 +232,11 @@ func (f *NoticeActivities) sendQueued(ctx context.Context, id string, err error)
 	return f.Posts.SendSMS(ctx, wire.SendSMSInput{OutboxID: id})
 }
 
-// SendPage pages a person for an alarm, and reports whether a page was sent.
+// SendPage pages a person for an alert, and reports whether a page was sent.
 // Safe to retry: the receiver knows a page by its id.
 func (f *NoticeActivities) SendPage(ctx context.Context, in wire.AlertInput) (bool, error) {
 	defer startHeartbeat(ctx)()
-	row, err := f.Alarms.Alarm(ctx, in.AlarmID)
+	row, err := f.Alerts.Alert(ctx, in.AlertID)
 	if err != nil {
 		return false, toTemporalError(err)
 	}
@@ -254,13 +254,13 @@ func (f *NoticeActivities) SendPage(ctx context.Context, in wire.AlertInput) (bo
 	if err != nil || !sent {
 		return false, err
 	}
-	if err := f.Alarms.AlarmPaged(ctx, row.ID, f.Now()); err != nil {
+	if err := f.Alerts.AlertPaged(ctx, row.ID, f.Now()); err != nil {
 		return false, toTemporalError(err)
 	}
 	return true, nil
 }
 
-// linkOfAlert is the path where an operator finds the person of an alarm.
+// linkOfAlert is the path where an operator finds the person of an alert.
 func linkOfAlert(row models.Alert) string {
 	if row.ParticipantID == "" {
 		return "/alerts/" + row.ID + "/message"

@@ -75,9 +75,9 @@ type Hints interface {
 
 // Alerts keeps what is done about texts that may be a crisis.
 type Alerts interface {
-	Alarm(ctx context.Context, id string) (models.Alert, error)
+	Alert(ctx context.Context, id string) (models.Alert, error)
 	QueueSafetyText(ctx context.Context, s models.SafetyText) (string, error)
-	AlarmPaged(ctx context.Context, id string, at time.Time) error
+	AlertPaged(ctx context.Context, id string, at time.Time) error
 }
 
 // Looks are weak signs of danger that a model reads once more.

@@ -226,7 +226,7 @@ func expectCrisis(t *testing.T, c *conversation) {
 	c.ExpectText("possible crisis: self harm")
 	c.ExpectAccessible()
 	c.Click("link", "Mark as handled") // opens the form
-	c.Fill("textbox", "What was done (kept sealed with the alarm)", "called back, a friend is there")
+	c.Fill("textbox", "What was done (kept sealed with the alert)", "called back, a friend is there")
 	c.reason("Mark as handled")
 	c.ExpectText("Marked as handled")
 	c.ExpectNoText("Needs a person")

@@ -80,7 +80,7 @@ type LookVerdict struct {
 // LookResult settles the second look at a weak sign. TurnID is the turn that made it,
 // empty where none did in time.
 type LookResult struct {
-	AlarmID string
+	AlertID string
 	TurnID  string
 	Verdict LookVerdict
 	Now     time.Time
@@ -88,11 +88,11 @@ type LookResult struct {
 
 // DueLook is a weak sign that waits for its second look.
 type DueLook struct {
-	AlarmID   string
+	AlertID   string
 	InboundID int64
 }
 
-// AlertText is an alarm with the text that raised it and the number that sent it. Both
+// AlertText is an alert with the text that raised it and the number that sent it. Both
 // are empty after an erasure.
 type AlertText struct {
 	Alert Alert
@@ -110,7 +110,7 @@ const (
 
 // AlertMarking is what an operator says of an alert.
 type AlertMarking struct {
-	AlarmID string
+	AlertID string
 	Mark    AlertMark
 	Actor   string
 	Now     time.Time
@@ -118,7 +118,7 @@ type AlertMarking struct {
 
 // AlertAcknowledgement says that an operator sees to an alert.
 type AlertAcknowledgement struct {
-	AlarmID string
+	AlertID string
 	Actor   string
 	Now     time.Time
 }
@@ -133,7 +133,7 @@ type AlertQuery struct {
 // MarkedText is the text of an alert that an operator has judged, for the sheets
 // that screening is trained on and scored with. Text is personal data.
 type MarkedText struct {
-	AlarmID string
+	AlertID string
 	Locale  string
 	Kind    string
 	Mark    AlertMark
@@ -149,7 +149,7 @@ const (
 
 // SafetyText asks for the outbox row of a safety text.
 type SafetyText struct {
-	AlarmID string
+	AlertID string
 	Body    string
 	Now     time.Time
 }

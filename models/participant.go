@@ -249,8 +249,8 @@ type AcceptedInbound struct {
 	HintID string
 	// Enrolled: the text enrolled its sender, whose workflow is to be started.
 	Enrolled bool
-	// AlarmID is the alarm that the text raised; empty for none.
-	AlarmID string
+	// AlertID is the alert that the text raised; empty for none.
+	AlertID string
 	// Loop is why this text had its sender muted.
 	Loop LoopReason
 }

@@ -86,7 +86,7 @@ func (h *alertRoutes) getAlertMessage(ctx context.Context, in *alertRequest) (*a
 
 // acknowledgeAlert records that the caller sees to an alert; the first one stays.
 func (h *alertRoutes) acknowledgeAlert(ctx context.Context, in *alertRequest) (*answer[api.Alert], error) {
-	row, err := h.alerts.AcknowledgeAlert(ctx, models.AlertAcknowledgement{AlarmID: in.ID, Actor: actorOf(ctx), Now: h.now()})
+	row, err := h.alerts.AcknowledgeAlert(ctx, models.AlertAcknowledgement{AlertID: in.ID, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("acknowledge-alert", asMissing("alert", err))
 	}
@@ -101,7 +101,7 @@ type markAlertRequest struct {
 // markAlert records what an operator says of an alert; the newest mark counts.
 // It is safe to repeat.
 func (h *alertRoutes) markAlert(ctx context.Context, in *markAlertRequest) (*answer[api.Alert], error) {
-	row, err := h.alerts.MarkAlarm(ctx, models.AlertMarking{AlarmID: in.ID, Mark: in.Body.Mark, Actor: actorOf(ctx), Now: h.now()})
+	row, err := h.alerts.MarkAlert(ctx, models.AlertMarking{AlertID: in.ID, Mark: in.Body.Mark, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("mark-alert", asMissing("alert", err))
 	}

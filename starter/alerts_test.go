@@ -53,7 +53,7 @@ func TestAlertsAreMarkedAndExported(t *testing.T) {
 	require.NotContains(t, sheet.Lines[0].Text, "867")
 	require.Equal(t, api.SheetLine{Language: "en", Sheet: "negative", Kind: "passive", Text: "i feel worthless"}, sheet.Lines[1])
 
-	row, err := rows.Alerts.Alarm(t.Context(), "alarm-2")
+	row, err := rows.Alerts.Alert(t.Context(), "alarm-2")
 	require.NoError(t, err)
 	require.Equal(t, models.MarkWrong, row.Mark, "the newest mark counts")
 }

@@ -43,7 +43,7 @@ func TestCrisisIsEscalated(t *testing.T) {
 	h.stop()
 	require.Equal(t, []string{"activity:SendSafetyText", "activity:SendPage"}, h.engine.seen()[1:], "the workflow was started by the enrolment and hears of no text")
 	require.Empty(t, h.signalled(ann.ID))
-	kept, err := rows.Alerts.Alarm(t.Context(), "alarm-1")
+	kept, err := rows.Alerts.Alert(t.Context(), "alarm-1")
 	require.NoError(t, err)
 	require.NotNil(t, kept.ToldAt)
 	require.Equal(t, "called her sister", kept.Note)

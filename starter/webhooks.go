@@ -167,9 +167,9 @@ func (h *carrierRoutes) startDelivery(accepted models.AcceptedInbound) {
 		h.log.Warn("a sender behaves like a machine and is muted",
 			"participant", row.ParticipantID, "inbound", row.ID, "reason", string(accepted.Loop))
 	}
-	if accepted.AlarmID != "" {
-		h.log.Error("a text may be a crisis", "participant", row.ParticipantID, "inbound", row.ID, "alarm", accepted.AlarmID)
-		h.relay.LaterAlarm(accepted.AlarmID)
+	if accepted.AlertID != "" {
+		h.log.Error("a text may be a crisis", "participant", row.ParticipantID, "inbound", row.ID, "alert", accepted.AlertID)
+		h.relay.LaterAlert(accepted.AlertID)
 	}
 	if accepted.NoticeID != 0 || accepted.Enrolled {
 		h.relay.Later(row.ParticipantID)

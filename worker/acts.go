@@ -160,7 +160,7 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 		remembering: &activities.MemoryActivities{Store: rows.Turns, Queue: rows.MemoryQueue, Keeper: agents, Now: o.Now, Budgets: stops, Costs: memories, ModelName: cmp.Or(cfg.Model.Small, cfg.Model.Name)},
 		standing:    &activities.StandingActivities{TakeOvers: rows.TakeOvers, People: rows.People},
 		front: &activities.NoticeActivities{
-			Store: rows.Hints, Alarms: rows.Alerts, Pager: o.Pager,
+			Store: rows.Hints, Alerts: rows.Alerts, Pager: o.Pager,
 			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme, Studies: p.studies,
 			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: o.Now,
 		},

@@ -178,7 +178,7 @@ func (b *bothRoles) front(carrier *sms.Client) *activities.NoticeActivities {
 	library, err := prompts.Load("")
 	require.NoError(b.t, err)
 	return &activities.NoticeActivities{
-		Store: b.rows.Hints, Alarms: b.rows.Alerts, Pager: alert.New(alert.Config{URL: receiver.URL, Timeout: time.Minute}), AlertsTeam: true,
+		Store: b.rows.Hints, Alerts: b.rows.Alerts, Pager: alert.New(alert.Config{URL: receiver.URL, Timeout: time.Minute}), AlertsTeam: true,
 		Carrier: carrier, Posts: &activities.SendActivities{Store: b.rows.Outbox, Carrier: carrier, Now: time.Now},
 		Prompts: library, Programme: "Steps", Locale: "en-US", Now: time.Now,
 	}
@@ -235,7 +235,7 @@ func TestEveryWayInAlerts(t *testing.T) {
 			b := startBothRoles(t)
 			say(b, "I want to kill myself")
 			require.Eventually(t, func() bool {
-				row, err := b.rows.Alerts.Alarm(t.Context(), "alarm-1")
+				row, err := b.rows.Alerts.Alert(t.Context(), "alarm-1")
 				return err == nil && row.ToldAt != nil && row.PagedAt != nil
 			}, 20*time.Second, 5*time.Millisecond)
 			ann, err := b.rows.People.Participant(t.Context(), "ann")
@@ -272,7 +272,7 @@ func TestStrangerInCrisisPages(t *testing.T) {
 	require.NoError(t, b.rows.People.RemoveParticipant(t.Context(), "ann", "operator", time.Now()))
 	b.webhook("I want to kill myself", false)
 	require.Eventually(t, func() bool {
-		row, err := b.rows.Alerts.Alarm(t.Context(), "alarm-1")
+		row, err := b.rows.Alerts.Alert(t.Context(), "alarm-1")
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		return err == nil && row.PagedAt != nil && len(b.texts) == 1

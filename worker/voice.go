@@ -20,7 +20,7 @@ import (
 // shares its activity with one call of the model.
 const listenLimit = 12 * time.Second
 
-// noteKeeper screens and keeps what was heard. Alarms and notices that follow
+// noteKeeper screens and keeps what was heard. Alerts and notices that follow
 // from it are delivered by the starter's relay, like those of every other text.
 type noteKeeper interface {
 	Unheard(ctx context.Context, inboundIDs []int64) (map[int64][]models.VoiceNote, error)
@@ -115,8 +115,8 @@ func (e transcriber) transcribeAll(ctx context.Context, texts []int64) error {
 				return err
 			}
 			e.metrics.Transcript(accepted)
-			if accepted.AlarmID != "" {
-				e.log.Error("a voice note may be a crisis", "participant", accepted.Inbound.ParticipantID, "inbound", id, "alarm", accepted.AlarmID)
+			if accepted.AlertID != "" {
+				e.log.Error("a voice note may be a crisis", "participant", accepted.Inbound.ParticipantID, "inbound", id, "alert", accepted.AlertID)
 			}
 		}
 	}

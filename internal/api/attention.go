@@ -30,7 +30,7 @@ type AttentionPage struct {
 // it is sealed, and the audit does not repeat it.
 type AttentionClearing struct {
 	Clear bool   `json:"clear" doc:"Must be true."`
-	Note  string `json:"note,omitempty" maxLength:"2000" doc:"What was done; kept sealed with the alarm."`
+	Note  string `json:"note,omitempty" maxLength:"2000" doc:"What was done; kept sealed with the alert."`
 }
 
 // AttentionCleared is where the attention of a participant stands: none.

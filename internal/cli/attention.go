@@ -55,7 +55,7 @@ func attentionKinds() string {
 func participantAttend(p *program) *cobra.Command {
 	var note string
 	c := &cobra.Command{Use: "attend ID", Short: "End what an operator should look at; prompts go on", Args: exactArgs(1)}
-	c.Flags().StringVar(&note, "note", "", "what was done, kept sealed with the alarm of a crisis")
+	c.Flags().StringVar(&note, "note", "", "what was done, kept sealed with the alert of a crisis")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		body := api.AttentionClearing{Clear: true, Note: note}
 		r := request{method: http.MethodPost, participant: args[0], path: "/attention", body: body}

@@ -47,7 +47,7 @@ type Config struct {
 	HTTPClient *http.Client
 	// Now is the clock by which keys rest; nil is the machine's.
 	Now func() time.Time
-	// Logger takes the alarms about keys; nil is slog.Default().
+	// Logger takes the alerts about keys; nil is slog.Default().
 	Logger *slog.Logger
 }
 

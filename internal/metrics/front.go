@@ -20,7 +20,7 @@ type starterMetrics struct {
 	webhooks *prometheus.HistogramVec
 	consents *prometheus.CounterVec
 	calls    *prometheus.CounterVec
-	alarms   *prometheus.CounterVec
+	alerts   *prometheus.CounterVec
 	refusals *prometheus.CounterVec
 	checks   *prometheus.CounterVec
 	budgets  *prometheus.CounterVec
@@ -47,7 +47,7 @@ func newFront(factory promauto.Factory) starterMetrics {
 			"People who opted out or came back, by how.", "action", "method"),
 		calls: counter(factory, "workflow_calls_total",
 			"What the starter told participants' workflows, by kind of call and outcome.", "call", "outcome"),
-		alarms: counter(factory, "attention_total",
+		alerts: counter(factory, "attention_total",
 			"Texts for which an operator should look after a person, by reason.", "kind"),
 		refusals: counter(factory, "api_refusals_total",
 			"API requests that were not admitted, by reason.", "reason"),
@@ -57,8 +57,8 @@ func newFront(factory promauto.Factory) starterMetrics {
 			"Budgets that crossed their warning or were spent.", "state"),
 	}
 	f.checks.WithLabelValues(string(AuditBroken))
-	f.alarms.WithLabelValues(string(wire.AttentionCrisis))
-	f.alarms.WithLabelValues(kindWeakSign)
+	f.alerts.WithLabelValues(string(wire.AttentionCrisis))
+	f.alerts.WithLabelValues(kindWeakSign)
 	f.budgets.WithLabelValues(string(models.BudgetWarned))
 	f.budgets.WithLabelValues(string(models.BudgetSpent))
 	// A rate needs a first value to rise from.
@@ -97,7 +97,7 @@ func (m *Metrics) AuditChecked(found AuditResult) {
 // it meant.
 func (m *Metrics) Text(accepted models.AcceptedInbound) {
 	in := accepted.Inbound
-	m.alarm(accepted)
+	m.alert(accepted)
 	switch {
 	case accepted.Duplicate:
 		m.front.texts.WithLabelValues(verdictDuplicate, "").Inc()
@@ -115,7 +115,7 @@ func (m *Metrics) Text(accepted models.AcceptedInbound) {
 	m.intent(in)
 }
 
-// Transcript counts the alarm that a voice note raised, and the opting out or
+// Transcript counts the alert that a voice note raised, and the opting out or
 // coming back that it meant. The text that it came with is counted already.
 func (m *Metrics) Transcript(accepted models.AcceptedInbound) {
 	if m == nil {
@@ -124,22 +124,22 @@ func (m *Metrics) Transcript(accepted models.AcceptedInbound) {
 	if accepted.Duplicate {
 		return
 	}
-	m.alarm(accepted)
+	m.alert(accepted)
 	if accepted.NoticeID != 0 {
 		m.intent(accepted.Inbound)
 	}
 }
 
-// kindWeakSign counts alarms that page no person.
+// kindWeakSign counts alerts that page no person.
 const kindWeakSign = "weak_sign"
 
-func (m *Metrics) alarm(accepted models.AcceptedInbound) {
+func (m *Metrics) alert(accepted models.AcceptedInbound) {
 	kind := string(wire.AttentionCrisis)
 	if accepted.Inbound.DangerTier == models.TierB {
 		kind = kindWeakSign
 	}
-	if accepted.AlarmID != "" {
-		m.front.alarms.WithLabelValues(kind).Inc()
+	if accepted.AlertID != "" {
+		m.front.alerts.WithLabelValues(kind).Inc()
 	}
 }
 

@@ -105,8 +105,8 @@ func TestInboundTexts(t *testing.T) {
 		{Inbound: models.Inbound{Seq: 2, Intent: models.IntentYes}, NoticeID: 2}, // an ordinary yes
 		{Duplicate: true, Inbound: models.Inbound{Intent: models.IntentStop}, NoticeID: 3},
 		{Inbound: models.Inbound{Gate: models.GateRateLimited}, NoticeID: 4},
-		{Inbound: models.Inbound{Danger: models.DangerHarm}, AlarmID: "alarm-8"},
-		{Inbound: models.Inbound{Danger: models.DangerSelfHarm, DangerTier: models.TierB}, AlarmID: "alarm-9"},
+		{Inbound: models.Inbound{Danger: models.DangerHarm}, AlertID: "alarm-8"},
+		{Inbound: models.Inbound{Danger: models.DangerSelfHarm, DangerTier: models.TierB}, AlertID: "alarm-9"},
 		{Inbound: models.Inbound{Intent: models.IntentStop, IntentMethod: models.MethodKeyword}, NoticeID: 5},
 		{Inbound: models.Inbound{Intent: models.IntentStop, IntentMethod: models.MethodKeyword}}, // said it before
 		{Inbound: models.Inbound{Intent: models.IntentStart, IntentMethod: models.MethodPhrase}, NoticeID: 6},

@@ -144,9 +144,9 @@ func (p *person) write(ctx context.Context, text string) {
 		p.r.broke("inbound text", p.id, err)
 		return
 	}
-	if accepted.AlarmID != "" {
-		if err := p.relay.Raise(ctx, accepted.AlarmID); err != nil {
-			p.r.broke("alarm", p.id, err)
+	if accepted.AlertID != "" {
+		if err := p.relay.Raise(ctx, accepted.AlertID); err != nil {
+			p.r.broke("alert", p.id, err)
 		}
 		p.after(staffDelay, p.attend)
 	}

@@ -134,7 +134,7 @@ var gates = map[string]float64{
 }
 
 // The shares of texts that raise no alert and may be flagged, as upper bounds.
-var alarmGates = map[string]float64{
+var alertGates = map[string]float64{
 	"negative": 0.095, "ordinary": 0.017, "opted out by mistake": 0.002, "asked by mistake": 0.0085,
 }
 
@@ -152,7 +152,7 @@ func TestScoredHalf(t *testing.T) {
 		low, _ := sheets.Wilson(counts[name].hits, counts[name].n)
 		require.GreaterOrEqual(t, low, least, "%s: %v", name, counts[name])
 	}
-	for name, most := range alarmGates {
+	for name, most := range alertGates {
 		_, high := sheets.Wilson(counts[name].hits, counts[name].n)
 		require.LessOrEqual(t, high, most, "%s: %v", name, counts[name])
 	}

@@ -10,13 +10,13 @@ import (
 	"coachline/models"
 )
 
-const maxAlarmPage = 200
+const maxAlertPage = 200
 
-// List returns a page of alarms, newest first. A limit outside 1..200 counts as
+// List returns a page of alerts, newest first. A limit outside 1..200 counts as
 // 200.
 func (s *Alerts) List(ctx context.Context, q models.AlertQuery) ([]models.Alert, error) {
-	if q.Limit < 1 || q.Limit > maxAlarmPage {
-		q.Limit = maxAlarmPage
+	if q.Limit < 1 || q.Limit > maxAlertPage {
+		q.Limit = maxAlertPage
 	}
 	find := s.db.Reader(database.AllowUnreadable(ctx)).Order("inbound_id DESC").Limit(q.Limit)
 	if q.BeforeInbound > 0 {
@@ -27,19 +27,19 @@ func (s *Alerts) List(ctx context.Context, q models.AlertQuery) ([]models.Alert,
 	}
 	var rows []models.Alert
 	if err := find.Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("listing alarms: %w", err)
+		return nil, fmt.Errorf("listing alerts: %w", err)
 	}
 	return rows, nil
 }
 
-// MarkAlarm keeps what an operator says of an alarm and returns the alarm; the
-// newest mark counts. Safe to repeat. models.ErrNotFound for an unknown alarm.
-func (s *Alerts) MarkAlarm(ctx context.Context, m models.AlertMarking) (models.Alert, error) {
+// MarkAlert keeps what an operator says of an alert and returns the alert; the
+// newest mark counts. Safe to repeat. models.ErrNotFound for an unknown alert.
+func (s *Alerts) MarkAlert(ctx context.Context, m models.AlertMarking) (models.Alert, error) {
 	var row models.Alert
 	now := database.Instant(m.Now)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		row = models.Alert{}
-		if err := forUpdate(tx).Where("id = ?", m.AlarmID).Take(&row).Error; err != nil {
+		if err := forUpdate(tx).Where("id = ?", m.AlertID).Take(&row).Error; err != nil {
 			return err
 		}
 		if row.Mark == m.Mark {
@@ -54,18 +54,18 @@ func (s *Alerts) MarkAlarm(ctx context.Context, m models.AlertMarking) (models.A
 		})
 	})
 	if err != nil {
-		return models.Alert{}, fmt.Errorf("marking the alarm: %w", database.Classify(err))
+		return models.Alert{}, fmt.Errorf("marking the alert: %w", database.Classify(err))
 	}
 	return row, nil
 }
 
-// MarkedTexts returns the texts of all alarms that operators have judged, oldest
+// MarkedTexts returns the texts of all alerts that operators have judged, oldest
 // first. Texts that are erased or cannot be read are left out.
 func (s *Alerts) MarkedTexts(ctx context.Context) ([]models.MarkedText, error) {
 	tx := s.db.Reader(database.AllowUnreadable(ctx))
 	var rows []models.Alert
 	if err := tx.Where("mark <> ''").Order("inbound_id").Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("reading marked alarms: %w", err)
+		return nil, fmt.Errorf("reading marked alerts: %w", err)
 	}
 	var out []models.MarkedText
 	for _, row := range rows {
@@ -82,7 +82,7 @@ func (s *Alerts) MarkedTexts(ctx context.Context) ([]models.MarkedText, error) {
 		if err := tx.Select("locale").Where("id = ?", row.ParticipantID).Limit(1).Find(&p).Error; err != nil {
 			return nil, fmt.Errorf("reading the locale of %s: %w", row.ID, err)
 		}
-		out = append(out, models.MarkedText{AlarmID: row.ID, Locale: p.Locale, Kind: row.Kind, Mark: row.Mark, Text: text})
+		out = append(out, models.MarkedText{AlertID: row.ID, Locale: p.Locale, Kind: row.Kind, Mark: row.Mark, Text: text})
 	}
 	return out, nil
 }

@@ -34,12 +34,12 @@ func needsSafetyText(tx *gorm.DB, p models.Participant, in models.Inbound) (bool
 	return count == 0, err
 }
 
-// weakSpan is the time after an alarm within which a weak sign is no weak one.
+// weakSpan is the time after an alert within which a weak sign is no weak one.
 const weakSpan = 24 * time.Hour
 
 // isEscalated reports whether a weak sign counts as a grave one, because the
-// participant, whose row is locked, raised an alarm within weakSpan before it.
-// The alarms are the state: they are written in the transaction of their texts.
+// participant, whose row is locked, raised an alert within weakSpan before it.
+// The alerts are the state: they are written in the transaction of their texts.
 func isEscalated(tx *gorm.DB, in models.Inbound) (bool, error) {
 	if in.DangerTier != models.TierB {
 		return false, nil
@@ -51,11 +51,11 @@ func isEscalated(tx *gorm.DB, in models.Inbound) (bool, error) {
 }
 
 // alertOptOut has an operator told of a person who ends the messages within weakSpan
-// after a text that may be a crisis. It returns the alarm, empty where there was none. The
+// after a text that may be a crisis. It returns the alert, empty where there was none. The
 // confirmation then has the emergency numbers.
 func alertOptOut(tx *gorm.DB, in models.Inbound) (string, error) {
 	if in.Danger != models.DangerNone {
-		return "", nil // it has an alarm of its own
+		return "", nil // it has an alert of its own
 	}
 	var before models.Alert
 	err := tx.Where("participant_id = ? AND created_at > ?", in.ParticipantID, database.Instant(in.ReceivedAt).Add(-weakSpan)).
@@ -67,15 +67,15 @@ func alertOptOut(tx *gorm.DB, in models.Inbound) (string, error) {
 	return raiseAlert(tx, in, alertOptions{Escalated: true})
 }
 
-// alertOptions is what an alarm does beside what its text says. Answer: the safety
+// alertOptions is what an alert does beside what its text says. Answer: the safety
 // text answers it. Escalated: it was a weak sign.
 type alertOptions struct {
 	Answer, Escalated bool
 }
 
-// raiseAlert records that a stored text may be a crisis: the alarm and, unless it is a
+// raiseAlert records that a stored text may be a crisis: the alert and, unless it is a
 // weak sign, that an operator should review the participant, whose row is
-// locked. A text that a gate kept from the coach raises no alarm of its own
+// locked. A text that a gate kept from the coach raises no alert of its own
 // beside the attention, so that a machine does not page a hundred times.
 func raiseAlert(tx *gorm.DB, in models.Inbound, how alertOptions) (string, error) {
 	if in.DangerTier != models.TierB {
@@ -118,22 +118,22 @@ func raiseCrisis(tx *gorm.DB, in models.Inbound) error {
 }
 
 // alertStranger records that a stored text of a number that is not enrolled may be a
-// crisis, and returns the alarm: one a day and number, so that a machine does not page a
+// crisis, and returns the alert: one a day and number, so that a machine does not page a
 // hundred times, and none for the first weak sign of a day.
 func alertStranger(tx *gorm.DB, in models.Inbound) (string, error) {
 	now := database.Instant(in.ReceivedAt)
 	since := now.Add(-weakSpan)
 	ofNumber := "gate = ? AND from_index = ? AND received_at > ?"
 	of := []any{models.GateStranger, in.FromIndex, since}
-	var signs, alarms int64
+	var signs, alerts int64
 	err := tx.Model(&models.Inbound{}).Where(ofNumber, of...).Where("danger <> '' AND id <> ?", in.ID).Count(&signs).Error
 	if err != nil {
 		return "", err
 	}
 	err = tx.Model(&models.Alert{}).Where("participant_id = '' AND created_at > ?", since).
-		Where("inbound_id IN (?)", tx.Model(&models.Inbound{}).Select("id").Where(ofNumber, of...)).Count(&alarms).Error
+		Where("inbound_id IN (?)", tx.Model(&models.Inbound{}).Select("id").Where(ofNumber, of...)).Count(&alerts).Error
 	isWeak := in.DangerTier == models.TierB
-	if err != nil || alarms > 0 || isWeak && signs == 0 {
+	if err != nil || alerts > 0 || isWeak && signs == 0 {
 		return "", err
 	}
 	row := models.Alert{
@@ -149,20 +149,20 @@ func alertStranger(tx *gorm.DB, in models.Inbound) (string, error) {
 // Alerts keeps texts that may be a crisis, and who was told of them.
 type Alerts struct{ db *database.Database }
 
-// StrangerAlerts lists alarms of numbers that are not enrolled which no operator has
+// StrangerAlerts lists alerts of numbers that are not enrolled which no operator has
 // acknowledged, oldest first, at most limit of them.
 func (s *Alerts) StrangerAlerts(ctx context.Context, limit int) ([]models.Alert, error) {
 	var rows []models.Alert
 	err := s.db.Reader(database.AllowUnreadable(ctx)).Where("participant_id = '' AND acknowledged_at IS NULL").
 		Order("created_at").Limit(limit).Find(&rows).Error
 	if err != nil {
-		return nil, fmt.Errorf("reading the alarms of unknown numbers: %w", classify(err))
+		return nil, fmt.Errorf("reading the alerts of unknown numbers: %w", classify(err))
 	}
 	return rows, nil
 }
 
-// AlertText returns an alarm and the text that raised it. models.ErrNotFound for an
-// unknown alarm.
+// AlertText returns an alert and the text that raised it. models.ErrNotFound for an
+// unknown alert.
 func (s *Alerts) AlertText(ctx context.Context, id string) (models.AlertText, error) {
 	var out models.AlertText
 	err := s.db.Snapshot(database.AllowUnreadable(ctx), func(tx *gorm.DB) error {
@@ -176,14 +176,14 @@ func (s *Alerts) AlertText(ctx context.Context, id string) (models.AlertText, er
 		return err
 	})
 	if err != nil {
-		return models.AlertText{}, fmt.Errorf("reading the text of an alarm: %w", classify(err))
+		return models.AlertText{}, fmt.Errorf("reading the text of an alert: %w", classify(err))
 	}
 	return out, nil
 }
 
-// makeGrave has an alarm page a person that another part of the same message,
+// makeGrave has an alert page a person that another part of the same message,
 // such as a voice note, raised as a weak sign, and reports whether it did.
-// Temporal is told of the alarm anew.
+// Temporal is told of the alert anew.
 func makeGrave(tx *gorm.DB, row models.Alert) (bool, error) {
 	if !row.Pages {
 		return false, nil
@@ -229,45 +229,45 @@ func keepInbound(tx *gorm.DB, in models.Inbound) (models.Inbound, error) {
 	return in, tx.Select("text", "danger").UpdateColumns(&stored).Error
 }
 
-// PendingAlarms lists alarms that Temporal was not told of and that were
+// PendingAlerts lists alerts that Temporal was not told of and that were
 // written before createdBefore, oldest first, at most limit of them.
-func (s *Alerts) PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]models.Alert, error) {
+func (s *Alerts) PendingAlerts(ctx context.Context, createdBefore time.Time, limit int) ([]models.Alert, error) {
 	var rows []models.Alert
 	err := s.db.Reader(ctx).Where("told_at IS NULL AND created_at < ?", createdBefore).
 		Order("created_at").Limit(limit).Find(&rows).Error
 	if err != nil {
-		return nil, fmt.Errorf("reading alarms: %w", err)
+		return nil, fmt.Errorf("reading alerts: %w", err)
 	}
 	return rows, nil
 }
 
-// AlarmTold records that Temporal was told of an alarm. Safe to repeat: the first
-// instant stays. An alarm that has become grave since it was read stays to be
+// AlertTold records that Temporal was told of an alert. Safe to repeat: the first
+// instant stays. An alert that has become grave since it was read stays to be
 // told.
-func (s *Alerts) AlarmTold(ctx context.Context, told models.Alert, at time.Time) error {
-	return s.markAlarm(ctx, "told_at", at, "id = ? AND pages = ? AND told_at IS NULL", told.ID, told.Pages)
+func (s *Alerts) AlertTold(ctx context.Context, told models.Alert, at time.Time) error {
+	return s.markAlert(ctx, "told_at", at, "id = ? AND pages = ? AND told_at IS NULL", told.ID, told.Pages)
 }
 
-// AlarmPaged records that the page was taken. Safe to repeat.
-func (s *Alerts) AlarmPaged(ctx context.Context, id string, at time.Time) error {
-	return s.markAlarm(ctx, "paged_at", at, "id = ? AND paged_at IS NULL", id)
+// AlertPaged records that the page was taken. Safe to repeat.
+func (s *Alerts) AlertPaged(ctx context.Context, id string, at time.Time) error {
+	return s.markAlert(ctx, "paged_at", at, "id = ? AND paged_at IS NULL", id)
 }
 
-func (s *Alerts) markAlarm(ctx context.Context, column string, at time.Time, where string, args ...any) error {
+func (s *Alerts) markAlert(ctx context.Context, column string, at time.Time, where string, args ...any) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Model(&models.Alert{}).Where(where, args...).UpdateColumn(column, database.Instant(at)).Error
 	})
 	if err != nil {
-		return fmt.Errorf("marking the alarm: %w", err)
+		return fmt.Errorf("marking the alert: %w", err)
 	}
 	return nil
 }
 
-// Alarm reads an alarm. models.ErrNotFound for an unknown id.
-func (s *Alerts) Alarm(ctx context.Context, id string) (models.Alert, error) {
+// Alert reads an alert. models.ErrNotFound for an unknown id.
+func (s *Alerts) Alert(ctx context.Context, id string) (models.Alert, error) {
 	var row models.Alert
 	if err := s.db.Reader(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
-		return row, fmt.Errorf("reading the alarm: %w", database.Classify(err))
+		return row, fmt.Errorf("reading the alert: %w", database.Classify(err))
 	}
 	return row, nil
 }
@@ -282,7 +282,7 @@ func (s *Alerts) QueueSafetyText(ctx context.Context, text models.SafetyText) (s
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		id = ""
 		var raised models.Alert
-		if err := tx.Where("id = ?", text.AlarmID).Take(&raised).Error; err != nil || !raised.Answer {
+		if err := tx.Where("id = ?", text.AlertID).Take(&raised).Error; err != nil || !raised.Answer {
 			return err
 		}
 		if _, err := database.LockParticipant(tx, raised.ParticipantID); err != nil {
@@ -315,7 +315,7 @@ func (s *Alerts) QueueSafetyText(ctx context.Context, text models.SafetyText) (s
 	return id, nil
 }
 
-// ClearAttention ends a participant's attention of every kind and the alarms
+// ClearAttention ends a participant's attention of every kind and the alerts
 // behind it, and returns the row afterwards; what we start ourselves goes on with
 // its next slot. Safe to repeat: without attention nothing is written.
 // ErrNotFound also after removal.
@@ -331,7 +331,7 @@ func (s *Attention) ClearAttention(ctx context.Context, c models.AttentionCleari
 		if err != nil || len(ended) == 0 {
 			return err
 		}
-		if err = clearAlarms(tx, p.ID, c.Note, now); err != nil {
+		if err = clearAlerts(tx, p.ID, c.Note, now); err != nil {
 			return err
 		}
 		return database.AddAudit(tx, models.Audit{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: joinKinds(ended), At: now})
@@ -342,9 +342,9 @@ func (s *Attention) ClearAttention(ctx context.Context, c models.AttentionCleari
 	return p, nil
 }
 
-// clearAlarms ends the open alarms of a participant. The note is sealed for each
+// clearAlerts ends the open alerts of a participant. The note is sealed for each
 // row of its own.
-func clearAlarms(tx *gorm.DB, participantID, note string, now time.Time) error {
+func clearAlerts(tx *gorm.DB, participantID, note string, now time.Time) error {
 	var open []models.Alert
 	err := tx.Where("participant_id = ? AND cleared_at IS NULL", participantID).Find(&open).Error
 	if err != nil {

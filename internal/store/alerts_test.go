@@ -26,18 +26,18 @@ func (w *inboundWorld) ann() models.Participant {
 
 func (w *inboundWorld) safetyText(id string, seconds int) string {
 	w.t.Helper()
-	row, err := w.Alerts.QueueSafetyText(w.ctx, models.SafetyText{AlarmID: id, Body: "call 988", Now: inboundAt(seconds)})
+	row, err := w.Alerts.QueueSafetyText(w.ctx, models.SafetyText{AlertID: id, Body: "call 988", Now: inboundAt(seconds)})
 	require.NoError(w.t, err)
 	return row
 }
 
 // One transaction: the text is in the conversation, marked, not the coach's; the
-// person needs attention; the alarm waits.
+// person needs attention; the alert waits.
 func TestCrisisIsAnsweredAndMarked(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		before := w.ann()
 		out := w.crisis(0)
-		require.NotEmpty(w.t, out.AlarmID)
+		require.NotEmpty(w.t, out.AlertID)
 		require.Zero(w.t, out.NoticeID, "no turn")
 		require.Zero(w.t, out.Inbound.Seq)
 		p := w.ann()
@@ -47,8 +47,8 @@ func TestCrisisIsAnsweredAndMarked(t *testing.T) {
 		again := w.take(models.Inbound{From: phone, Body: "hi", ReceivedAt: inboundAt(1)})
 		require.Equal(w.t, int64(1), again.Inbound.Seq, "numbers have no gaps")
 
-		id := w.safetyText(out.AlarmID, 2)
-		require.Equal(w.t, id, w.safetyText(out.AlarmID, 3), "a retry finds its row")
+		id := w.safetyText(out.AlertID, 2)
+		require.Equal(w.t, id, w.safetyText(out.AlertID, 3), "a retry finds its row")
 		history, err := w.People.History(w.ctx, "ann", 10, inboundAt(100))
 		require.NoError(w.t, err)
 		require.Len(w.t, history, 3)
@@ -65,15 +65,15 @@ func TestSafetyTextOnceInHalfAnHour(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		first := w.crisis(0)
 		second := w.crisis(1799)
-		require.NotEmpty(w.t, second.AlarmID, "paged all the same")
+		require.NotEmpty(w.t, second.AlertID, "paged all the same")
 		require.NotZero(w.t, second.NoticeID, "and the model's turn")
 		require.Equal(w.t, int64(1), second.Inbound.Seq)
-		require.Empty(w.t, w.safetyText(second.AlarmID, 1800))
+		require.Empty(w.t, w.safetyText(second.AlertID, 1800))
 		third := w.crisis(1800)
 		require.Zero(w.t, third.NoticeID)
-		require.NotEmpty(w.t, w.safetyText(third.AlarmID, 1801))
+		require.NotEmpty(w.t, w.safetyText(third.AlertID, 1801))
 		require.Equal(w.t, inboundAt(0), w.ann().AttentionAt.UTC(), "the first instant stays")
-		require.Empty(w.t, w.safetyText(first.AlarmID, 13*3600), "hours later it is of no use")
+		require.Empty(w.t, w.safetyText(first.AlertID, 13*3600), "hours later it is of no use")
 	})
 }
 
@@ -84,27 +84,27 @@ func TestRequestInACrisis(t *testing.T) {
 		out := w.take(models.Inbound{From: phone, Body: "stop texting me, i want to die", ReceivedAt: inboundAt(0)})
 		require.Equal(w.t, models.IntentUnclear, out.Inbound.Intent)
 		require.NotZero(w.t, out.NoticeID, "the question")
-		require.NotEmpty(w.t, w.safetyText(out.AlarmID, 1))
+		require.NotEmpty(w.t, w.safetyText(out.AlertID, 1))
 		require.Equal(w.t, wire.StatusActive, w.ann().Status)
 		stop := w.take(models.Inbound{From: phone, Body: "STOP", ReceivedAt: inboundAt(60)})
 		require.Equal(w.t, wire.StatusOptedOut, w.ann().Status)
 		require.Equal(w.t, wire.AttentionCrisis, w.ann().Attention)
-		row := w.alarm(stop.AlarmID)
+		row := w.alert(stop.AlertID)
 		require.Equal(w.t, []any{"A", true, true, false}, []any{row.Tier, row.Escalated, row.Pages, row.Answer})
-		require.Empty(w.t, w.safetyText(stop.AlarmID, 61))
+		require.Empty(w.t, w.safetyText(stop.AlertID, 61))
 	})
 }
 
 func TestStopAfterAWeakSignTellsAPerson(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
-		require.NotEmpty(w.t, w.text(0, weak).AlarmID)
+		require.NotEmpty(w.t, w.text(0, weak).AlertID)
 		stop := w.take(models.Inbound{From: phone, Body: "STOP", ReceivedAt: inboundAt(24*hours - 1)})
-		require.True(w.t, w.alarm(stop.AlarmID).Pages)
+		require.True(w.t, w.alert(stop.AlertID).Pages)
 		require.Equal(w.t, wire.AttentionCrisis, w.ann().Attention)
 	})
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
-		require.NotEmpty(w.t, w.text(0, weak).AlarmID)
-		require.Empty(w.t, w.take(models.Inbound{From: phone, Body: "STOP", ReceivedAt: inboundAt(24 * hours)}).AlarmID)
+		require.NotEmpty(w.t, w.text(0, weak).AlertID)
+		require.Empty(w.t, w.take(models.Inbound{From: phone, Body: "STOP", ReceivedAt: inboundAt(24 * hours)}).AlertID)
 	})
 }
 
@@ -113,11 +113,11 @@ func TestWhoOptedOutIsMarkedAndGetsNoSafetyText(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		out := w.take(models.Inbound{From: phone, Body: "stop texting me, i want to die", OptOutType: "STOP", ReceivedAt: inboundAt(0)})
 		require.NotZero(w.t, out.NoticeID, "the opt-out counts")
-		require.NotEmpty(w.t, out.AlarmID)
-		require.Empty(w.t, w.safetyText(out.AlarmID, 1))
+		require.NotEmpty(w.t, out.AlertID)
+		require.Empty(w.t, w.safetyText(out.AlertID, 1))
 		later := w.crisis(60)
-		require.NotEmpty(w.t, later.AlarmID)
-		require.Empty(w.t, w.safetyText(later.AlarmID, 61))
+		require.NotEmpty(w.t, later.AlertID)
+		require.Empty(w.t, w.safetyText(later.AlertID, 61))
 		require.Equal(w.t, wire.StatusOptedOut, w.ann().Status)
 		require.Equal(w.t, wire.AttentionCrisis, w.ann().Attention)
 	})
@@ -127,7 +127,7 @@ func TestWhoOptedOutIsMarkedAndGetsNoSafetyText(t *testing.T) {
 func TestSafetyTextIsGatedByConsent(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		out := w.crisis(0)
-		id := w.safetyText(out.AlarmID, 1)
+		id := w.safetyText(out.AlertID, 1)
 		w.take(models.Inbound{From: phone, Body: "STOP", ReceivedAt: inboundAt(2)})
 		claim, err := w.Outbox.ClaimSend(w.ctx, id, inboundAt(3))
 		require.NoError(w.t, err)
@@ -139,10 +139,10 @@ func TestSafetyTextIsGatedByConsent(t *testing.T) {
 func TestCrisisAboveTheLimit(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{PerMinute: 1}, func(w *inboundWorld) {
 		w.text(0, "hi")
-		require.NotEmpty(w.t, w.safetyText(w.crisis(1).AlarmID, 2))
+		require.NotEmpty(w.t, w.safetyText(w.crisis(1).AlertID, 2))
 		held := w.crisis(3)
 		require.Equal(w.t, models.GateRateLimited, held.Inbound.Gate)
-		require.Empty(w.t, held.AlarmID)
+		require.Empty(w.t, held.AlertID)
 	})
 }
 
@@ -161,7 +161,7 @@ func TestClearAttention(t *testing.T) {
 			require.Empty(w.t, p.Attention)
 			require.Equal(w.t, w.ann().Version, p.Version)
 		}
-		row, err := w.Alerts.Alarm(w.ctx, "alarm-1")
+		row, err := w.Alerts.Alert(w.ctx, "alarm-1")
 		require.NoError(w.t, err)
 		require.Equal(w.t, "called her", row.Note)
 		require.Equal(w.t, inboundAt(60), row.ClearedAt.UTC())
@@ -170,26 +170,26 @@ func TestClearAttention(t *testing.T) {
 		require.Empty(w.t, open)
 		_, err = w.Attention.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "nobody", Now: inboundAt(60)})
 		require.ErrorIs(w.t, err, models.ErrNotFound)
-		_, err = w.Alerts.Alarm(w.ctx, "alarm-99")
+		_, err = w.Alerts.Alert(w.ctx, "alarm-99")
 		require.ErrorIs(w.t, err, models.ErrNotFound)
 	})
 }
 
-func TestPendingAlarms(t *testing.T) {
+func TestPendingAlerts(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
-		id := w.crisis(0).AlarmID
+		id := w.crisis(0).AlertID
 		for seconds, want := range map[int]int{0: 0, 5: 1} {
-			rows, err := w.Alerts.PendingAlarms(w.ctx, inboundAt(seconds), 10)
+			rows, err := w.Alerts.PendingAlerts(w.ctx, inboundAt(seconds), 10)
 			require.NoError(w.t, err)
 			require.Len(w.t, rows, want)
 		}
-		require.NoError(w.t, w.Alerts.AlarmTold(w.ctx, w.alarm(id), inboundAt(6)))
-		require.NoError(w.t, w.Alerts.AlarmPaged(w.ctx, id, inboundAt(7)))
-		require.NoError(w.t, w.Alerts.AlarmPaged(w.ctx, id, inboundAt(8)))
-		rows, err := w.Alerts.PendingAlarms(w.ctx, inboundAt(60), 10)
+		require.NoError(w.t, w.Alerts.AlertTold(w.ctx, w.alert(id), inboundAt(6)))
+		require.NoError(w.t, w.Alerts.AlertPaged(w.ctx, id, inboundAt(7)))
+		require.NoError(w.t, w.Alerts.AlertPaged(w.ctx, id, inboundAt(8)))
+		rows, err := w.Alerts.PendingAlerts(w.ctx, inboundAt(60), 10)
 		require.NoError(w.t, err)
 		require.Empty(w.t, rows)
-		row, err := w.Alerts.Alarm(w.ctx, id)
+		row, err := w.Alerts.Alert(w.ctx, id)
 		require.NoError(w.t, err)
 		require.Equal(w.t, inboundAt(7), row.PagedAt.UTC())
 	})

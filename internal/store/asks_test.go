@@ -184,7 +184,7 @@ func TestDangerWinsOverTheQuestion(t *testing.T) {
 		for i, request := range []string{unclear, wrong} {
 			out := w.text(i*3600, request+". "+crisis)
 			require.Empty(w.t, out.Inbound.Intent)
-			require.NotEmpty(w.t, w.safetyText(out.AlarmID, i*3600+1))
+			require.NotEmpty(w.t, w.safetyText(out.AlertID, i*3600+1))
 		}
 		require.NotContains(w.t, w.notices(), models.NoticeAsk)
 		require.Equal(w.t, wire.StatusActive, w.ann().Status)
@@ -227,13 +227,13 @@ func TestRepeatedWebhookRaisesNothing(t *testing.T) {
 			again, err := w.Inbound.AcceptInbound(w.ctx, in)
 			require.NoError(w.t, err)
 			require.True(w.t, again.Duplicate)
-			require.Empty(w.t, again.AlarmID)
+			require.Empty(w.t, again.AlertID)
 			require.Zero(w.t, again.NoticeID)
 			require.Equal(w.t, first.Inbound.DangerTier, again.Inbound.DangerTier)
 			require.Equal(w.t, notices, w.notices(), body)
 			require.Equal(w.t, p.Version, w.ann().Version, body)
 		}
-		require.False(w.t, w.alarm("alarm-1").Escalated)
+		require.False(w.t, w.alert("alarm-1").Escalated)
 	})
 }
 

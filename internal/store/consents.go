@@ -149,7 +149,7 @@ func (s *Inbound) acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participa
 			out.NoticeID, err = optOut(tx, p, entry, "")
 		}
 		if err == nil {
-			out.AlarmID, err = alertOptOut(tx, in)
+			out.AlertID, err = alertOptOut(tx, in)
 		}
 	case models.IntentStart, models.IntentYes:
 		out.NoticeID, err = optIn(tx, p, entry)

@@ -175,21 +175,21 @@ func TestHintIsCheckedAgain(t *testing.T) {
 }
 
 // A stranger in a crisis gets the safety text, also where strangers are not answered,
-// and raises one alarm a day; a weak sign raises one with the second.
+// and raises one alert a day; a weak sign raises one with the second.
 func TestStrangerInCrisis(t *testing.T) {
 	for _, hints := range []bool{true, false} {
 		inboundOnBoth(t, store.InboundLimits{Hints: hints}, func(w *inboundWorld) {
 			w.strange(0, hello)
 			first := w.strange(10, models.Inbound{Body: crisis})
-			require.NotEmpty(w.t, first.AlarmID)
+			require.NotEmpty(w.t, first.AlertID)
 			text, err := w.Hints.HintText(w.ctx, first.HintID)
 			require.NoError(w.t, err)
 			require.Equal(w.t, models.HintText{Purpose: models.HintCrisis}, text)
 			again := w.strange(20, models.Inbound{Body: crisis})
 			require.Empty(w.t, again.HintID)
-			require.Empty(w.t, again.AlarmID)
+			require.Empty(w.t, again.AlertID)
 
-			pending, err := w.Alerts.PendingAlarms(w.ctx, inboundAt(60), 10)
+			pending, err := w.Alerts.PendingAlerts(w.ctx, inboundAt(60), 10)
 			require.NoError(w.t, err)
 			require.Len(w.t, pending, 1)
 			require.True(w.t, pending[0].Pages)
@@ -197,11 +197,11 @@ func TestStrangerInCrisis(t *testing.T) {
 			open, err := w.Alerts.StrangerAlerts(w.ctx, 10)
 			require.NoError(w.t, err)
 			require.Len(w.t, open, 1)
-			read, err := w.Alerts.AlertText(w.ctx, first.AlarmID)
+			read, err := w.Alerts.AlertText(w.ctx, first.AlertID)
 			require.NoError(w.t, err)
 			require.Equal(w.t, stranger, read.Phone)
 			require.Equal(w.t, crisis, read.Text)
-			_, err = w.Alerts.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: first.AlarmID, Actor: "user:kim", Now: inboundAt(70)})
+			_, err = w.Alerts.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlertID: first.AlertID, Actor: "user:kim", Now: inboundAt(70)})
 			require.NoError(w.t, err)
 			open, err = w.Alerts.StrangerAlerts(w.ctx, 10)
 			require.NoError(w.t, err)
@@ -209,23 +209,23 @@ func TestStrangerInCrisis(t *testing.T) {
 			_, err = w.Alerts.AlertText(w.ctx, "alarm-0")
 			require.ErrorIs(w.t, err, models.ErrNotFound)
 
-			require.NotEmpty(w.t, w.strange(10+24*3600, models.Inbound{Body: crisis}).AlarmID, "a day later")
+			require.NotEmpty(w.t, w.strange(10+24*3600, models.Inbound{Body: crisis}).AlertID, "a day later")
 			sign := models.Inbound{From: "+15550002222", Body: weak}
-			require.Empty(w.t, w.strange(100, sign).AlarmID)
+			require.Empty(w.t, w.strange(100, sign).AlertID)
 			second := w.strange(200, sign)
-			require.NotEmpty(w.t, second.AlarmID)
+			require.NotEmpty(w.t, second.AlertID)
 			require.Equal(w.t, models.TierB, second.Inbound.DangerTier)
 		})
 	}
 }
 
-// A stranger who asks for no more texts gets none, and the alarm all the same.
+// A stranger who asks for no more texts gets none, and the alert all the same.
 func TestStrangerInCrisisWhoOptsOut(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
 		w.strange(0, stop)
 		out := w.strange(10, models.Inbound{Body: crisis})
 		require.Empty(w.t, out.HintID)
-		require.NotEmpty(w.t, out.AlarmID)
+		require.NotEmpty(w.t, out.AlertID)
 	})
 }
 

@@ -48,7 +48,7 @@ type Looks struct {
 // first.
 func (s *Looks) DueLooks(ctx context.Context, participantID string) ([]models.DueLook, error) {
 	var due []models.DueLook
-	err := s.db.Reader(ctx).Model(&models.Alert{}).Select("id AS alarm_id", "inbound_id").
+	err := s.db.Reader(ctx).Model(&models.Alert{}).Select("id AS alert_id", "inbound_id").
 		Where("participant_id = ? AND look = ?", participantID, models.LookDue).Order("inbound_id").Scan(&due).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading weak signs: %w", database.Classify(err))
@@ -64,7 +64,7 @@ func (s *Looks) SettleLook(ctx context.Context, r models.LookResult) (answered b
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		answered = false
 		var row models.Alert
-		if err := tx.Where("id = ?", r.AlarmID).Take(&row).Error; err != nil {
+		if err := tx.Where("id = ?", r.AlertID).Take(&row).Error; err != nil {
 			return err
 		}
 		p, err := database.LockParticipant(tx, row.ParticipantID)
@@ -72,7 +72,7 @@ func (s *Looks) SettleLook(ctx context.Context, r models.LookResult) (answered b
 			return err
 		}
 		// The row once more, now that no other attempt settles it.
-		if err := tx.Where("id = ?", r.AlarmID).Take(&row).Error; err != nil {
+		if err := tx.Where("id = ?", r.AlertID).Take(&row).Error; err != nil {
 			return err
 		}
 		if row.Look == models.LookDue {
@@ -148,7 +148,7 @@ func (s *Looks) raiseLooked(tx *gorm.DB, row *models.Alert, p models.Participant
 // most limit of them.
 func (s *Looks) OverdueLooks(ctx context.Context, createdBefore time.Time, limit int) ([]models.DueLook, error) {
 	var due []models.DueLook
-	err := s.db.Reader(ctx).Model(&models.Alert{}).Select("id AS alarm_id", "inbound_id").
+	err := s.db.Reader(ctx).Model(&models.Alert{}).Select("id AS alert_id", "inbound_id").
 		Where("look = ? AND created_at < ?", models.LookDue, database.Instant(createdBefore)).Order("created_at").Limit(limit).Scan(&due).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading weak signs: %w", database.Classify(err))

@@ -16,12 +16,12 @@ func (w *inboundWorld) lookedAt(seconds int, state models.LookState) (models.Ale
 	due, err := w.Looks.DueLooks(w.ctx, "ann")
 	require.NoError(w.t, err)
 	require.NotEmpty(w.t, due)
-	id := due[len(due)-1].AlarmID
+	id := due[len(due)-1].AlertID
 	answered, err := w.Looks.SettleLook(w.ctx, models.LookResult{
-		AlarmID: id, Verdict: models.LookVerdict{State: state, About: "self", Reason: "says that life is over"}, Now: inboundAt(seconds),
+		AlertID: id, Verdict: models.LookVerdict{State: state, About: "self", Reason: "says that life is over"}, Now: inboundAt(seconds),
 	})
 	require.NoError(w.t, err)
-	return w.alarm(id), answered
+	return w.alert(id), answered
 }
 
 func lookOnBoth(t *testing.T, test func(w *inboundWorld)) {
@@ -36,8 +36,8 @@ func TestWeakSignWaitsForItsSecondLook(t *testing.T) {
 		out := w.text(0, weak)
 		require.NotZero(w.t, out.NoticeID, "a turn reads it")
 		require.Equal(w.t, int64(1), out.Inbound.Seq)
-		require.Empty(w.t, out.AlarmID)
-		pending, err := w.Alerts.PendingAlarms(w.ctx, inboundAt(10), 10)
+		require.Empty(w.t, out.AlertID)
+		pending, err := w.Alerts.PendingAlerts(w.ctx, inboundAt(10), 10)
 		require.NoError(w.t, err)
 		require.Empty(w.t, pending)
 		require.Empty(w.t, w.ann().Attention)
@@ -65,7 +65,7 @@ func TestSecondLookDecides(t *testing.T) {
 			require.Equal(w.t, []any{state, want.tier, want.pages, want.answered, "says that life is over"},
 				[]any{row.Look, row.Tier, row.Pages, answered, row.LookReason}, state)
 			require.Equal(w.t, want.attention, w.ann().Attention, state)
-			pending, err := w.Alerts.PendingAlarms(w.ctx, inboundAt(10), 10)
+			pending, err := w.Alerts.PendingAlerts(w.ctx, inboundAt(10), 10)
 			require.NoError(w.t, err)
 			require.Len(w.t, pending, map[bool]int{true: 1}[state != models.LookNone], state)
 			if want.answered {
@@ -80,10 +80,10 @@ func TestFirstVerdictStays(t *testing.T) {
 	lookOnBoth(t, func(w *inboundWorld) {
 		w.text(0, weak)
 		row, _ := w.lookedAt(5, models.LookNone)
-		answered, err := w.Looks.SettleLook(w.ctx, models.LookResult{AlarmID: row.ID, Verdict: models.LookVerdict{State: models.LookFailed}, Now: inboundAt(200)})
+		answered, err := w.Looks.SettleLook(w.ctx, models.LookResult{AlertID: row.ID, Verdict: models.LookVerdict{State: models.LookFailed}, Now: inboundAt(200)})
 		require.NoError(w.t, err)
 		require.False(w.t, answered)
-		require.Equal(w.t, models.LookNone, w.alarm(row.ID).Look)
+		require.Equal(w.t, models.LookNone, w.alert(row.ID).Look)
 		overdue, err := w.Looks.OverdueLooks(w.ctx, inboundAt(300), 10)
 		require.NoError(w.t, err)
 		require.Empty(w.t, overdue)
@@ -111,8 +111,8 @@ func TestNoSecondLookWithoutATurn(t *testing.T) {
 		_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "ann", Patch: models.ParticipantPatch{Status: &paused}, Actor: "operator", Now: inboundAt(0)})
 		require.NoError(w.t, err)
 		out := w.text(1, weak)
-		require.NotEmpty(w.t, out.AlarmID)
-		require.Equal(w.t, models.LookUnneeded, w.alarm(out.AlarmID).Look)
+		require.NotEmpty(w.t, out.AlertID)
+		require.Equal(w.t, models.LookUnneeded, w.alert(out.AlertID).Look)
 	})
 }
 

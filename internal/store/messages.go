@@ -115,7 +115,7 @@ func (s *Inbound) acceptScreened(tx *gorm.DB, in models.Inbound, p models.Partic
 	return s.acceptKnown(tx, in, p)
 }
 
-// acceptDanger stores a text that may be a crisis and raises the alarm. A text
+// acceptDanger stores a text that may be a crisis and raises the alert. A text
 // that the safety text does not answer is handled like any other.
 func (s *Inbound) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
 	if isWeak, err := s.canLookAgain(tx, in, p); err != nil || isWeak {
@@ -147,9 +147,9 @@ func (s *Inbound) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Particip
 		out, err = s.acceptKnown(tx, in, p)
 	}
 	if err == nil {
-		out.AlarmID, err = raiseAlert(tx, out.Inbound, alertOptions{Answer: answer, Escalated: escalated})
+		out.AlertID, err = raiseAlert(tx, out.Inbound, alertOptions{Answer: answer, Escalated: escalated})
 	}
-	if err == nil && out.AlarmID != "" && in.DangerTier != models.TierB {
+	if err == nil && out.AlertID != "" && in.DangerTier != models.TierB {
 		err = s.takeOvers.takeOverForAlert(tx, p.ID, in.ReceivedAt)
 	}
 	return out, err
@@ -208,7 +208,7 @@ func noticeOf(kind models.NoticeKind, in models.Inbound) models.Notice {
 }
 
 // acceptStranger stores a text of a number that is not enrolled. One that may be a
-// crisis gets the safety text and raises an alarm, also from a person who is about to
+// crisis gets the safety text and raises an alert, also from a person who is about to
 // join.
 func (s *Inbound) acceptStranger(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, error) {
 	in.Gate = models.GateStranger
@@ -220,7 +220,7 @@ func (s *Inbound) acceptStranger(tx *gorm.DB, in models.Inbound) (models.Accepte
 		}
 	}
 	if err == nil && out.Inbound.Danger != models.DangerNone {
-		out.AlarmID, err = alertStranger(tx, out.Inbound)
+		out.AlertID, err = alertStranger(tx, out.Inbound)
 	}
 	return out, err
 }

@@ -290,7 +290,7 @@ func (s *Alerts) AcknowledgeAlert(ctx context.Context, a models.AlertAcknowledge
 	var row models.Alert
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		row = models.Alert{}
-		if err := forUpdate(tx).Where("id = ?", a.AlarmID).Take(&row).Error; err != nil {
+		if err := forUpdate(tx).Where("id = ?", a.AlertID).Take(&row).Error; err != nil {
 			return err
 		}
 		if row.AcknowledgedAt != nil {
@@ -325,22 +325,22 @@ func acknowledgeAlerts(tx *gorm.DB, participantID, actor string, now time.Time) 
 	return err
 }
 
-// UnacknowledgedAlarms lists alarms of which Temporal was told, that were raised
+// UnacknowledgedAlerts lists alerts of which Temporal was told, that were raised
 // before an instant and that no operator has acknowledged or cleared, oldest first,
 // at most limit of them. Those that were escalated are not among them.
-func (s *Alerts) UnacknowledgedAlarms(ctx context.Context, raisedBefore time.Time, limit int) ([]models.Alert, error) {
+func (s *Alerts) UnacknowledgedAlerts(ctx context.Context, raisedBefore time.Time, limit int) ([]models.Alert, error) {
 	var rows []models.Alert
 	err := s.db.Reader(ctx).
 		Where("pages AND acknowledged_at IS NULL AND escalated_at IS NULL AND cleared_at IS NULL AND told_at IS NOT NULL AND created_at <= ?", instant(raisedBefore)).
 		Order("created_at").Limit(limit).Find(&rows).Error
 	if err != nil {
-		return nil, fmt.Errorf("reading unacknowledged alarms: %w", err)
+		return nil, fmt.Errorf("reading unacknowledged alerts: %w", err)
 	}
 	return rows, nil
 }
 
-// AlarmEscalated records that the second page of an alarm was begun. Safe to
+// AlertEscalated records that the second page of an alert was begun. Safe to
 // repeat: the first instant stays.
-func (s *Alerts) AlarmEscalated(ctx context.Context, id string, at time.Time) error {
-	return s.markAlarm(ctx, "escalated_at", at, "id = ? AND escalated_at IS NULL", id)
+func (s *Alerts) AlertEscalated(ctx context.Context, id string, at time.Time) error {
+	return s.markAlert(ctx, "escalated_at", at, "id = ? AND escalated_at IS NULL", id)
 }

@@ -79,7 +79,7 @@ func TestTakeOverIsOfOneOperator(t *testing.T) {
 func TestAttentionSaysWhoSeesToIt(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		first := w.inbound("SM1", 0, crisis).AlarmID
+		first := w.inbound("SM1", 0, crisis).AlertID
 		crises := func() models.OpenAttention {
 			rows, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: wire.AttentionCrisis})
 			require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestAttentionSaysWhoSeesToIt(t *testing.T) {
 			return rows[0]
 		}
 		acknowledge := func(id string, minutes int, actor string) {
-			_, err := w.Alerts.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: id, Actor: actor, Now: at(minutes)})
+			_, err := w.Alerts.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlertID: id, Actor: actor, Now: at(minutes)})
 			require.NoError(t, err)
 		}
 		require.Equal(t, []any{"", (*time.Time)(nil), false}, []any{crises().AcknowledgedBy, crises().AcknowledgedAt, crises().Person.IsTakenOver()})
@@ -293,29 +293,29 @@ func TestAlertTakesOverAndEscalates(t *testing.T) {
 		w := &world{Store: s, t: t, ctx: t.Context(), url: url}
 		w.enrolled()
 		got := w.inbound("SM1", 0, "I want to kill myself")
-		require.NotEmpty(t, got.AlarmID)
+		require.NotEmpty(t, got.AlertID)
 		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, models.TakenOverByAlert, p.TakenOverBy)
 		require.Equal(t, at(120), p.TakenOverUntil.UTC())
 		open := func(minutes int) int {
-			list, err := w.Alerts.UnacknowledgedAlarms(w.ctx, at(minutes), 10)
+			list, err := w.Alerts.UnacknowledgedAlerts(w.ctx, at(minutes), 10)
 			require.NoError(t, err)
 			return len(list)
 		}
 		require.Zero(t, open(15), "its first page was not begun")
-		alarm, err := w.Alerts.Alarm(w.ctx, got.AlarmID)
+		alert, err := w.Alerts.Alert(w.ctx, got.AlertID)
 		require.NoError(t, err)
-		require.NoError(t, w.Alerts.AlarmTold(w.ctx, alarm, at(0)))
+		require.NoError(t, w.Alerts.AlertTold(w.ctx, alert, at(0)))
 		require.Equal(t, 1, open(15))
-		require.NoError(t, w.Alerts.AlarmEscalated(w.ctx, alarm.ID, at(15)))
+		require.NoError(t, w.Alerts.AlertEscalated(w.ctx, alert.ID, at(15)))
 		require.Zero(t, open(30))
 		require.NoError(t, w.taken(20, "user:ada"))
-		first, err := w.Alerts.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: alarm.ID, Actor: "user:bo", Now: at(25)})
+		first, err := w.Alerts.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlertID: alert.ID, Actor: "user:bo", Now: at(25)})
 		require.NoError(t, err)
 		require.Equal(t, "user:ada", first.AcknowledgedBy)
 		require.Equal(t, at(20), first.AcknowledgedAt.UTC())
-		_, err = w.Alerts.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: "alarm-0", Actor: "user:bo", Now: at(25)})
+		_, err = w.Alerts.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlertID: "alarm-0", Actor: "user:bo", Now: at(25)})
 		require.ErrorIs(t, err, models.ErrNotFound)
 	})
 }

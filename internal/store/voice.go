@@ -39,7 +39,7 @@ func (s *Inbound) Unheard(ctx context.Context, inboundIDs []int64) (map[int64][]
 
 // AcceptTranscript stores what was heard of a voice note and screens it as
 // AcceptInbound screens what is typed, in one transaction: a spoken crisis raises
-// its alarm, a spoken STOP opts out. A text whose voice note is answered like
+// its alert, a spoken STOP opts out. A text whose voice note is answered like
 // this takes no turn of the model. The first result stays and acts once, so a
 // retry is safe: Duplicate says that nothing was written. ErrNotFound for an
 // unknown text.

@@ -187,9 +187,9 @@ func TestEventsWithoutAParticipant(t *testing.T) {
 		w.newStudy("walk", `{}`)
 		w.webhook("whk_all", "")
 		w.webhook("whk_walk", "walk")
-		alarm := w.from("+12025550142", "SM1", "i want to kill myself", 1).AlarmID
-		require.NotEmpty(t, alarm)
-		_, err := w.Alerts.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: alarm, Actor: "user:kim", Now: at(2)})
+		alert := w.from("+12025550142", "SM1", "i want to kill myself", 1).AlertID
+		require.NotEmpty(t, alert)
+		_, err := w.Alerts.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlertID: alert, Actor: "user:kim", Now: at(2)})
 		require.NoError(t, err)
 		require.Equal(t, []string{"alert.opened ", "alert.acknowledged "}, w.events("whk_all"))
 		require.Empty(t, w.events("whk_walk"))

@@ -4,7 +4,7 @@ import "time"
 
 // AlertInput names the alert that an activity is for.
 type AlertInput struct {
-	AlarmID string `json:"alarm_id"`
+	AlertID string `json:"alarm_id"`
 	// Again: it is the second page, because no operator has acknowledged the alert.
 	Again bool `json:"again,omitempty"`
 }

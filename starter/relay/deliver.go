@@ -85,15 +85,15 @@ type Looks interface {
 
 // Alerts are messages that may be a crisis.
 type Alerts interface {
-	// PendingAlarms lists alarms that were not delivered to Temporal, oldest first.
-	PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]models.Alert, error)
-	// UnacknowledgedAlarms lists alarms raised before an instant that no operator has
-	// acknowledged, and AlarmEscalated records the second page of one.
-	UnacknowledgedAlarms(ctx context.Context, raisedBefore time.Time, limit int) ([]models.Alert, error)
-	AlarmEscalated(ctx context.Context, id string, at time.Time) error
-	// AlarmTold records that an alarm, as it was read, was delivered to Temporal.
-	AlarmTold(ctx context.Context, told models.Alert, at time.Time) error
-	Alarm(ctx context.Context, id string) (models.Alert, error)
+	// PendingAlerts lists alerts that were not delivered to Temporal, oldest first.
+	PendingAlerts(ctx context.Context, createdBefore time.Time, limit int) ([]models.Alert, error)
+	// UnacknowledgedAlerts lists alerts raised before an instant that no operator has
+	// acknowledged, and AlertEscalated records the second page of one.
+	UnacknowledgedAlerts(ctx context.Context, raisedBefore time.Time, limit int) ([]models.Alert, error)
+	AlertEscalated(ctx context.Context, id string, at time.Time) error
+	// AlertTold records that an alert, as it was read, was delivered to Temporal.
+	AlertTold(ctx context.Context, told models.Alert, at time.Time) error
+	Alert(ctx context.Context, id string) (models.Alert, error)
 }
 
 // MemoryQueue holds turns to be remembered.

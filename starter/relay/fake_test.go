@@ -32,7 +32,7 @@ type rows struct {
 	notices      []models.Notice
 	hints        []models.Hint
 	memories     []models.MemoryJob
-	alarms       []models.Alert
+	alerts       []models.Alert
 	// Erasures has no method that these rows answer but PendingErasures.
 	Erasures
 }

@@ -36,7 +36,7 @@ func (r *Relay) runJob(ctx context.Context, key string) error {
 	if id, ok := strings.CutPrefix(key, hintKey); ok {
 		return r.SendHint(ctx, id)
 	}
-	if id, ok := strings.CutPrefix(key, alarmKey); ok {
+	if id, ok := strings.CutPrefix(key, alertKey); ok {
 		return r.Raise(ctx, id)
 	}
 	return r.Deliver(ctx, key)

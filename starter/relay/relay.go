@@ -114,7 +114,7 @@ func (r *Relay) Run(ctx context.Context) {
 // Sweep does once what Run does at every interval. It may run once at a time, and
 // not beside Run.
 func (r *Relay) Sweep(ctx context.Context) error {
-	return errors.Join(r.sweepAlarms(ctx), r.sweepEscalations(ctx), r.sweepNotices(ctx), r.sweepHints(ctx), r.cfg.Store.Joins.ExpireJoins(ctx, r.cfg.Now(), batch), r.sweepMemory(ctx), r.restoreTerminated(ctx), r.sweepErasures(ctx), r.sweepCosts(ctx))
+	return errors.Join(r.sweepAlerts(ctx), r.sweepEscalations(ctx), r.sweepNotices(ctx), r.sweepHints(ctx), r.cfg.Store.Joins.ExpireJoins(ctx, r.cfg.Now(), batch), r.sweepMemory(ctx), r.restoreTerminated(ctx), r.sweepErasures(ctx), r.sweepCosts(ctx))
 }
 
 // addJitter returns d, changed by up to 20 percent at random.

@@ -8,25 +8,25 @@ import (
 	"coachline/models/wire"
 )
 
-// alarmKey is the prefix of the keys of background jobs for alarms.
-const alarmKey = "alarm/"
+// alertKey is the prefix of the keys of background jobs for alerts.
+const alertKey = "alert/"
 
-// LaterAlarm has Raise run in the background and returns at once.
-func (r *Relay) LaterAlarm(id string) { r.pool.addJob(alarmKey + id) }
+// LaterAlert has Raise run in the background and returns at once.
+func (r *Relay) LaterAlert(id string) { r.pool.addJob(alertKey + id) }
 
-// Raise has Temporal send the safety text and, unless the alarm is a weak sign,
+// Raise has Temporal send the safety text and, unless the alert is a weak sign,
 // page a person, and records that it did so. Neither waits for the participant's
 // workflow, and the ids cannot be used twice, so it is safe to call at any time and
 // from several processes. The page of a weak sign is not even started, because its
-// id must be free when another part of the message makes the alarm grave.
+// id must be free when another part of the message makes the alert grave.
 func (r *Relay) Raise(ctx context.Context, id string) error {
 	tellCtx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	row, err := r.cfg.Store.Alerts.Alarm(tellCtx, id)
+	row, err := r.cfg.Store.Alerts.Alert(tellCtx, id)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", id, err)
 	}
-	in := wire.AlertInput{AlarmID: id}
+	in := wire.AlertInput{AlertID: id}
 	jobs := []job{{id: id + "-text", name: wire.ActivitySafetyText, input: in, validity: models.SafetyTextValidity, priority: 1}}
 	if row.Pages {
 		jobs = append(jobs, job{id: id + "-page", name: wire.ActivityPage, input: in, validity: models.PageValidity, priority: 1})
@@ -38,7 +38,7 @@ func (r *Relay) Raise(ctx context.Context, id string) error {
 	}
 	markCtx, cancelMark := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
 	defer cancelMark()
-	if err := r.cfg.Store.Alerts.AlarmTold(markCtx, row, r.cfg.Now()); err != nil {
+	if err := r.cfg.Store.Alerts.AlertTold(markCtx, row, r.cfg.Now()); err != nil {
 		return fmt.Errorf("recording %s as told: %w", id, err)
 	}
 	return nil
@@ -50,31 +50,31 @@ func (r *Relay) sweepEscalations(ctx context.Context) error {
 	if r.cfg.Escalation <= 0 {
 		return nil
 	}
-	open, err := r.cfg.Store.Alerts.UnacknowledgedAlarms(ctx, r.cfg.Now().Add(-r.cfg.Escalation), batch)
+	open, err := r.cfg.Store.Alerts.UnacknowledgedAlerts(ctx, r.cfg.Now().Add(-r.cfg.Escalation), batch)
 	if err != nil {
 		return err
 	}
 	for _, row := range open {
 		second := job{
-			id: row.ID + "-page-again", name: wire.ActivityPage, input: wire.AlertInput{AlarmID: row.ID, Again: true},
+			id: row.ID + "-page-again", name: wire.ActivityPage, input: wire.AlertInput{AlertID: row.ID, Again: true},
 			validity: models.PageValidity, priority: 1,
 		}
 		if err := r.executeJob(ctx, second); err != nil {
 			return fmt.Errorf("starting %s: %w", second.id, err)
 		}
-		if err := r.cfg.Store.Alerts.AlarmEscalated(ctx, row.ID, r.cfg.Now()); err != nil {
+		if err := r.cfg.Store.Alerts.AlertEscalated(ctx, row.ID, r.cfg.Now()); err != nil {
 			return fmt.Errorf("recording %s as escalated: %w", row.ID, err)
 		}
 	}
 	return nil
 }
 
-// sweepAlarms raises the alarms that are still pending, before anything else.
-func (r *Relay) sweepAlarms(ctx context.Context) error {
+// sweepAlerts raises the alerts that are still pending, before anything else.
+func (r *Relay) sweepAlerts(ctx context.Context) error {
 	if err := r.settleOverdueLooks(ctx); err != nil {
 		return err
 	}
-	pending, err := r.cfg.Store.Alerts.PendingAlarms(ctx, r.cfg.Now().Add(-r.cfg.MinAge), batch)
+	pending, err := r.cfg.Store.Alerts.PendingAlerts(ctx, r.cfg.Now().Add(-r.cfg.MinAge), batch)
 	if err != nil {
 		return err
 	}
@@ -95,10 +95,10 @@ func (r *Relay) settleOverdueLooks(ctx context.Context) error {
 	}
 	for _, look := range due {
 		_, err := r.cfg.Store.Looks.SettleLook(ctx, models.LookResult{
-			AlarmID: look.AlarmID, Verdict: models.LookVerdict{State: models.LookFailed}, Now: r.cfg.Now(),
+			AlertID: look.AlertID, Verdict: models.LookVerdict{State: models.LookFailed}, Now: r.cfg.Now(),
 		})
 		if err != nil {
-			return fmt.Errorf("settling %s: %w", look.AlarmID, err)
+			return fmt.Errorf("settling %s: %w", look.AlertID, err)
 		}
 	}
 	return nil

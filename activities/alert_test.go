@@ -14,33 +14,33 @@ import (
 	"coachline/prompts"
 )
 
-// alarms is the part of the store that keeps alarms, and the pager.
-type alarms struct {
+// alerts is the part of the store that keeps alerts, and the pager.
+type alerts struct {
 	weak  bool
 	asked []models.SafetyText
 	pages []models.AlertPage
 	paged []string
 	off   bool
 	err   error
-	// acknowledgedAt is when an operator said that they see to the alarm.
+	// acknowledgedAt is when an operator said that they see to the alert.
 	acknowledgedAt *time.Time
 }
 
-func (a *alarms) Alarm(_ context.Context, id string) (models.Alert, error) {
+func (a *alerts) Alert(_ context.Context, id string) (models.Alert, error) {
 	return models.Alert{ID: id, ParticipantID: "conv_1", Pages: !a.weak, Answer: true, CreatedAt: now, AcknowledgedAt: a.acknowledgedAt}, nil
 }
 
-func (a *alarms) QueueSafetyText(_ context.Context, s models.SafetyText) (string, error) {
+func (a *alerts) QueueSafetyText(_ context.Context, s models.SafetyText) (string, error) {
 	a.asked = append(a.asked, s)
 	return "", nil
 }
 
-func (a *alarms) AlarmPaged(_ context.Context, id string, _ time.Time) error {
+func (a *alerts) AlertPaged(_ context.Context, id string, _ time.Time) error {
 	a.paged = append(a.paged, id)
 	return nil
 }
 
-func (a *alarms) Page(_ context.Context, page models.AlertPage) (bool, error) {
+func (a *alerts) Page(_ context.Context, page models.AlertPage) (bool, error) {
 	a.pages = append(a.pages, page)
 	return !a.off, a.err
 }
@@ -48,18 +48,18 @@ func (a *alarms) Page(_ context.Context, page models.AlertPage) (bool, error) {
 func TestSendPage(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		a     alarms
+		a     alerts
 		sent  bool
 		paged []string
 	}{
-		{"taken", alarms{}, true, []string{"alarm-7"}},
-		{"nobody to page", alarms{off: true}, false, nil},
-		{"not taken", alarms{err: errors.New("status 500")}, false, nil},
+		{"taken", alerts{}, true, []string{"alarm-7"}},
+		{"nobody to page", alerts{off: true}, false, nil},
+		{"not taken", alerts{err: errors.New("status 500")}, false, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			front := newFront(t, &noticeStore{}, &hintCarrier{})
-			front.Alarms, front.Pager = &tt.a, &tt.a
-			sent, err := front.SendPage(t.Context(), wire.AlertInput{AlarmID: "alarm-7"})
+			front.Alerts, front.Pager = &tt.a, &tt.a
+			sent, err := front.SendPage(t.Context(), wire.AlertInput{AlertID: "alarm-7"})
 			require.ErrorIs(t, err, tt.a.err)
 			require.Equal(t, tt.sent, sent)
 			require.Equal(t, tt.paged, tt.a.paged)
@@ -71,10 +71,10 @@ func TestSendPage(t *testing.T) {
 // The text says whether a person is told, the emergency number and 988, in two
 // segments at most, also with the longest name that a programme may have.
 func TestSafetyText(t *testing.T) {
-	a := &alarms{}
+	a := &alerts{}
 	front := newFront(t, &noticeStore{}, &hintCarrier{})
-	front.Alarms, front.Programme = a, "A programme with a name of 40 characters"
-	out, err := front.SendSafetyText(t.Context(), wire.AlertInput{AlarmID: "alarm-7"})
+	front.Alerts, front.Programme = a, "A programme with a name of 40 characters"
+	out, err := front.SendSafetyText(t.Context(), wire.AlertInput{AlertID: "alarm-7"})
 	require.NoError(t, err)
 	require.Equal(t, wire.OutboxCanceled, out.Status, "there is nothing to answer")
 	require.Len(t, a.asked, 1)
@@ -82,7 +82,7 @@ func TestSafetyText(t *testing.T) {
 		require.Contains(t, a.asked[0].Body, part)
 	}
 	front.AlertsTeam = true
-	_, err = front.SendSafetyText(t.Context(), wire.AlertInput{AlarmID: "alarm-7"})
+	_, err = front.SendSafetyText(t.Context(), wire.AlertInput{AlertID: "alarm-7"})
 	require.NoError(t, err)
 	require.Contains(t, a.asked[1].Body, "A person on the A programme with a name of 40 characters team is being told")
 	require.Len(t, segments.Split(a.asked[0].Body, segments.Options{}).Texts, 1, prompts.Crisis)
@@ -90,15 +90,15 @@ func TestSafetyText(t *testing.T) {
 
 // A weak sign pages no person, and the safety text promises none.
 func TestWeakSignPromisesNoPerson(t *testing.T) {
-	a := &alarms{weak: true}
+	a := &alerts{weak: true}
 	front := newFront(t, &noticeStore{}, &hintCarrier{})
-	front.Alarms, front.Pager, front.AlertsTeam = a, a, true
-	_, err := front.SendSafetyText(t.Context(), wire.AlertInput{AlarmID: "alarm-7"})
+	front.Alerts, front.Pager, front.AlertsTeam = a, a, true
+	_, err := front.SendSafetyText(t.Context(), wire.AlertInput{AlertID: "alarm-7"})
 	require.NoError(t, err)
 	require.Len(t, a.asked, 1)
 	require.NotContains(t, a.asked[0].Body, "is being told")
 	a.weak = false
-	_, err = front.SendSafetyText(t.Context(), wire.AlertInput{AlarmID: "alarm-7"})
+	_, err = front.SendSafetyText(t.Context(), wire.AlertInput{AlertID: "alarm-7"})
 	require.NoError(t, err)
 	require.Contains(t, a.asked[1].Body, "is being told")
 }
@@ -106,16 +106,16 @@ func TestWeakSignPromisesNoPerson(t *testing.T) {
 // The second page has an id of its own and says so; once an operator sees to the
 // alert there is none.
 func TestSendPageAgain(t *testing.T) {
-	a := &alarms{}
+	a := &alerts{}
 	front := newFront(t, &noticeStore{}, &hintCarrier{})
-	front.Alarms, front.Pager = a, a
-	sent, err := front.SendPage(t.Context(), wire.AlertInput{AlarmID: "alarm-7", Again: true})
+	front.Alerts, front.Pager = a, a
+	sent, err := front.SendPage(t.Context(), wire.AlertInput{AlertID: "alarm-7", Again: true})
 	require.NoError(t, err)
 	require.True(t, sent)
 	require.Equal(t, "alarm-7-again", a.pages[0].ID)
 	require.True(t, a.pages[0].Again)
 	a.acknowledgedAt = &now
-	sent, err = front.SendPage(t.Context(), wire.AlertInput{AlarmID: "alarm-7", Again: true})
+	sent, err = front.SendPage(t.Context(), wire.AlertInput{AlertID: "alarm-7", Again: true})
 	require.NoError(t, err)
 	require.False(t, sent)
 	require.Len(t, a.pages, 1)
