@@ -78,19 +78,13 @@ type alertRequest struct {
 // the message that raised it.
 func (h *alertRoutes) getAlertMessage(ctx context.Context, in *alertRequest) (*answer[api.AlertMessage], error) {
 	row, err := h.alerts.AlertText(ctx, in.ID)
-	if err != nil {
-		return nil, h.toFailure("get-alert-message", asMissing("alert", err))
-	}
-	return newAnswer("", api.AlertMessage{Alert: toAlert(row.Alert, h.now()), Phone: row.Phone, Text: row.Text, LookReason: row.Alert.LookReason}), nil
+	return newAnswer("", api.AlertMessage{Alert: toAlert(row.Alert, h.now()), Phone: row.Phone, Text: row.Text, LookReason: row.Alert.LookReason}), h.toFailure("get-alert-message", asMissing("alert", err))
 }
 
 // acknowledgeAlert records that the caller sees to an alert; the first one stays.
 func (h *alertRoutes) acknowledgeAlert(ctx context.Context, in *alertRequest) (*answer[api.Alert], error) {
 	row, err := h.alerts.AcknowledgeAlert(ctx, models.AlertAcknowledgement{AlertID: in.ID, Actor: actorOf(ctx), Now: h.now()})
-	if err != nil {
-		return nil, h.toFailure("acknowledge-alert", asMissing("alert", err))
-	}
-	return newAnswer("", toAlert(row, h.now())), nil
+	return newAnswer("", toAlert(row, h.now())), h.toFailure("acknowledge-alert", asMissing("alert", err))
 }
 
 type markAlertRequest struct {
@@ -102,20 +96,14 @@ type markAlertRequest struct {
 // It is safe to repeat.
 func (h *alertRoutes) markAlert(ctx context.Context, in *markAlertRequest) (*answer[api.Alert], error) {
 	row, err := h.alerts.MarkAlert(ctx, models.AlertMarking{AlertID: in.ID, Mark: in.Body.Mark, Actor: actorOf(ctx), Now: h.now()})
-	if err != nil {
-		return nil, h.toFailure("mark-alert", asMissing("alert", err))
-	}
-	return newAnswer("", toAlert(row, h.now())), nil
+	return newAnswer("", toAlert(row, h.now())), h.toFailure("mark-alert", asMissing("alert", err))
 }
 
 // exportAlerts returns the messages that operators have judged. They are personal
 // data also when masked, and need a person to read them before they are shared.
 func (h *alertRoutes) exportAlerts(ctx context.Context, _ *noInput) (*answer[api.Sheet], error) {
 	texts, err := h.alerts.MarkedTexts(ctx)
-	if err != nil {
-		return nil, h.toFailure("export-alerts", err)
-	}
-	return newAnswer("", api.Sheet{Lines: showAll(texts, toSheetLine)}), nil
+	return newAnswer("", api.Sheet{Lines: showAll(texts, toSheetLine)}), h.toFailure("export-alerts", err)
 }
 
 func toSheetLine(text models.MarkedText) api.SheetLine {

@@ -102,8 +102,5 @@ func (h *allocationRoutes) checkAllocations(ctx context.Context, in *studyReques
 
 func (h *allocationRoutes) readSeed(ctx context.Context, in *studyRequest) (*answer[api.StudySeed], error) {
 	seed, err := h.allocations.StudySeed(ctx, in.ID, actorOf(ctx), h.now())
-	if err != nil {
-		return nil, h.toFailure("reading the seed", asMissing("study", err))
-	}
-	return newAnswer("", api.StudySeed{Seed: base64.StdEncoding.EncodeToString(seed)}), nil
+	return newAnswer("", api.StudySeed{Seed: base64.StdEncoding.EncodeToString(seed)}), h.toFailure("reading the seed", asMissing("study", err))
 }

@@ -69,8 +69,5 @@ func (h *attentionRoutes) clearAttention(ctx context.Context, in *clearAttention
 		return nil, newFailure(http.StatusBadRequest, "clear: must be true")
 	}
 	p, err := h.attention.ClearAttention(ctx, models.AttentionClearing{ParticipantID: in.ID, Note: in.Body.Note, Actor: actorOf(ctx), Now: h.now()})
-	if err != nil {
-		return nil, h.toFailure("clear-attention", err)
-	}
-	return newAnswer("", api.AttentionCleared{ID: p.ID, Attention: p.Attention, Version: p.Version}), nil
+	return newAnswer("", api.AttentionCleared{ID: p.ID, Attention: p.Attention, Version: p.Version}), h.toFailure("clear-attention", err)
 }

@@ -76,10 +76,7 @@ func (h *auditRoutes) listAudit(ctx context.Context, in *auditRequest) (*answer[
 
 func (h *auditRoutes) checkAudit(ctx context.Context, _ *noInput) (*answer[api.AuditChain], error) {
 	chain, err := h.audit.CheckAudit(ctx)
-	if err != nil {
-		return nil, h.toFailure("checking the audit", err)
-	}
 	return newAnswer("", api.AuditChain{
 		OK: chain.BrokenAt == 0, Rows: chain.Rows, Erased: chain.Erased, Head: chain.Head, BrokenAt: chain.BrokenAt, Problem: chain.Problem,
-	}), nil
+	}), h.toFailure("checking the audit", err)
 }

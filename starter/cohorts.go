@@ -132,10 +132,7 @@ func (h *cohortRoutes) importCohort(ctx context.Context, in *newCohortRequest) (
 		return nil, h.toFailure("checking the file", err)
 	}
 	shown, err := toCohort(ctx, checked)
-	if err != nil {
-		return nil, h.toFailure("checking the file", err)
-	}
-	return &newCohortAnswer{Status: http.StatusCreated, Location: cohortsPath + "/" + job.ID, Body: newAnswer(describeCheck(checked), shown).Body}, nil
+	return &newCohortAnswer{Status: http.StatusCreated, Location: cohortsPath + "/" + job.ID, Body: newAnswer(describeCheck(checked), shown).Body}, h.toFailure("checking the file", err)
 }
 
 // checkRecruiting refuses a study that does not take people in.
@@ -232,10 +229,7 @@ func (h *cohortRoutes) answerCohort(ctx context.Context, message string, job mod
 		return nil, h.toFailure("reading the cohort", asMissing("cohort", err))
 	}
 	shown, err := toCohort(ctx, job)
-	if err != nil {
-		return nil, h.toFailure("reading the cohort", err)
-	}
-	return newAnswer(message, shown), nil
+	return newAnswer(message, shown), h.toFailure("reading the cohort", err)
 }
 
 // exportFaults writes the faults as a table for a spreadsheet.
@@ -249,10 +243,7 @@ func (h *cohortRoutes) exportFaults(ctx context.Context, in *cohortRequest) (*fi
 		rows = append(rows, []string{strconv.Itoa(f.Line), strconv.Itoa(f.Column), f.Kind, f.Field, f.Value, f.ParticipantID, f.Message})
 	}
 	raw, err := sheet.Write(rows)
-	if err != nil {
-		return nil, h.toFailure("writing the faults", err)
-	}
-	return &fileAnswer{Type: csvType + "; charset=utf-8", Disposition: `attachment; filename="faults.csv"`, Body: raw}, nil
+	return &fileAnswer{Type: csvType + "; charset=utf-8", Disposition: `attachment; filename="faults.csv"`, Body: raw}, h.toFailure("writing the faults", err)
 }
 
 func toCohort(ctx context.Context, job models.CohortJob) (api.Cohort, error) {

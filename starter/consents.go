@@ -18,10 +18,7 @@ func (h *recordRoutes) registerConsents(router huma.API) {
 
 func (h *recordRoutes) getConsents(ctx context.Context, in *personRequest) (*answer[[]api.Consent], error) {
 	rows, err := h.records.Consents(ctx, in.ID)
-	if err != nil {
-		return nil, h.toFailure("get-consents", err)
-	}
-	return newAnswer("", toConsents(rows)), nil
+	return newAnswer("", toConsents(rows)), h.toFailure("get-consents", err)
 }
 
 func toConsents(rows []models.Consent) []api.Consent {

@@ -116,10 +116,7 @@ func toBudget(b models.Budget) api.Budget {
 
 func (h *costRoutes) listBudgets(ctx context.Context, _ *noInput) (*answer[api.BudgetList], error) {
 	rows, err := h.budgets.List(ctx)
-	if err != nil {
-		return nil, h.toFailure("listing budgets", err)
-	}
-	return newAnswer("", api.BudgetList{Budgets: showAll(rows, toBudget)}), nil
+	return newAnswer("", api.BudgetList{Budgets: showAll(rows, toBudget)}), h.toFailure("listing budgets", err)
 }
 
 // checkNewBudget refuses a budget without the id that its scope needs, or with
@@ -153,10 +150,7 @@ func (h *costRoutes) setBudget(ctx context.Context, in *newBudgetRequest) (*answ
 	if errors.Is(err, models.ErrNotFound) {
 		return nil, newFailure(http.StatusNotFound, "%s not found", in.Body.Scope)
 	}
-	if err != nil {
-		return nil, h.toFailure("setting the budget", err)
-	}
-	return newAnswer("Budget set; it takes effect within a minute", toBudget(saved)), nil
+	return newAnswer("Budget set; it takes effect within a minute", toBudget(saved)), h.toFailure("setting the budget", err)
 }
 
 // defaultWarnPercent is that of api.NewBudget.
@@ -196,8 +190,5 @@ func (h *costRoutes) deleteBudget(ctx context.Context, in *budgetRequest) (*answ
 	if errors.Is(err, models.ErrNotFound) {
 		return nil, newFailure(http.StatusNotFound, "budget not found")
 	}
-	if err != nil {
-		return nil, h.toFailure("removing the budget", err)
-	}
-	return newAnswer("Budget removed; replies go on within a minute", api.Empty{}), nil
+	return newAnswer("Budget removed; replies go on within a minute", api.Empty{}), h.toFailure("removing the budget", err)
 }

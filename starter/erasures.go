@@ -94,8 +94,5 @@ func (h *erasureRoutes) listErasures(ctx context.Context, in *erasuresRequest) (
 
 func (h *erasureRoutes) getErasure(ctx context.Context, in *personRequest) (*answer[api.Erasure], error) {
 	row, err := h.erasures.Erasure(ctx, in.ID)
-	if err != nil {
-		return nil, h.toFailure("reading the erasure", err)
-	}
-	return newAnswer("", toErasure(row)), nil
+	return newAnswer("", toErasure(row)), h.toFailure("reading the erasure", err)
 }

@@ -160,6 +160,8 @@ func (b *base) toFailure(doing string, err error) error {
 	var taken *models.PhoneTakenError
 	var others *models.TakenOverError
 	switch {
+	case err == nil:
+		return nil
 	case errors.As(err, &answered):
 		return answered
 	case errors.As(err, &field):

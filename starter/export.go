@@ -38,10 +38,7 @@ type fileAnswer struct {
 
 func (h *memoryRoutes) exportMemory(ctx context.Context, in *personRequest) (*fileAnswer, error) {
 	raw, err := h.zipMemory(ctx, in.ID)
-	if err != nil {
-		return nil, h.toFailure("export-memory", err)
-	}
-	return &fileAnswer{Type: zipType, Disposition: `attachment; filename="memory.zip"`, Body: raw}, nil
+	return &fileAnswer{Type: zipType, Disposition: `attachment; filename="memory.zip"`, Body: raw}, h.toFailure("export-memory", err)
 }
 
 // zipMemory writes what is remembered of a person as a zip archive: MEMORY.md

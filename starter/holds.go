@@ -71,10 +71,7 @@ func (h *holdRoutes) createHold(ctx context.Context, in *newHoldRequest) (*creat
 	saved, err := h.holds.CreateHold(ctx, models.Hold{
 		Scope: in.Body.Scope, ScopeID: in.Body.ScopeID, Reason: in.Body.Reason, CreatedBy: actorOf(ctx), CreatedAt: now, UntilAt: in.Body.Until,
 	})
-	if err != nil {
-		return nil, h.toFailure("creating the hold", err)
-	}
-	return newCreated(holdsPath+"/"+strconv.FormatInt(saved.ID, 10), "Prompts are held; what falls due meanwhile is recorded as missed", toHold(saved, now)), nil
+	return newCreated(holdsPath+"/"+strconv.FormatInt(saved.ID, 10), "Prompts are held; what falls due meanwhile is recorded as missed", toHold(saved, now)), h.toFailure("creating the hold", err)
 }
 
 func (h *holdRoutes) listHolds(ctx context.Context, in *holdsRequest) (*answer[api.HoldPage], error) {
@@ -113,10 +110,7 @@ func (h *holdRoutes) releaseHold(ctx context.Context, in *holdRequest) (*answer[
 	if errors.Is(err, models.ErrNotFound) {
 		return nil, newFailure(http.StatusNotFound, "hold not found, or already over")
 	}
-	if err != nil {
-		return nil, h.toFailure("releasing the hold", err)
-	}
-	return newAnswer("Hold released; prompts go on with their next slot", toHold(saved, now)), nil
+	return newAnswer("Hold released; prompts go on with their next slot", toHold(saved, now)), h.toFailure("releasing the hold", err)
 }
 
 // findActiveHold returns the hold that stops a participant's prompts for longest;

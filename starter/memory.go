@@ -40,10 +40,7 @@ func (h *memoryRoutes) register(router huma.API) {
 // before, the notes of a year, the summary.
 func (h *memoryRoutes) getMemories(ctx context.Context, in *personRequest) (*answer[api.Memory], error) {
 	known, histories, err := h.readMemory(ctx, in.ID, maxNotes)
-	if err != nil {
-		return nil, h.toFailure("get-memories", err)
-	}
-	return newAnswer("", toMemory(known, histories)), nil
+	return newAnswer("", toMemory(known, histories)), h.toFailure("get-memories", err)
 }
 
 // readMemory reads all facts with their versions, at most so many notes, and the
@@ -79,20 +76,14 @@ type factRequest struct {
 // too; audited. A repeat changes nothing.
 func (h *memoryRoutes) forgetMemory(ctx context.Context, in *factRequest) (*answer[api.Forgotten], error) {
 	err := h.memory.Forget(ctx, models.Forgetting{ParticipantID: in.ID, FactID: in.Fact, Actor: actorOf(ctx), At: h.now()})
-	if err != nil {
-		return nil, h.toFailure("forget-memory", asMissing("participant or fact", err))
-	}
-	return newAnswer("", api.Forgotten{Facts: 1}), nil
+	return newAnswer("", api.Forgotten{Facts: 1}), h.toFailure("forget-memory", asMissing("participant or fact", err))
 }
 
 // forgetMemories erases all facts, notes and the summary of a person, removed or
 // not; audited. A repeat changes nothing.
 func (h *memoryRoutes) forgetMemories(ctx context.Context, in *personRequest) (*answer[api.Forgotten], error) {
 	facts, err := h.memory.ForgetAll(ctx, models.Forgetting{ParticipantID: in.ID, Actor: actorOf(ctx), At: h.now()})
-	if err != nil {
-		return nil, h.toFailure("forget-memories", err)
-	}
-	return newAnswer("", api.Forgotten{Facts: facts}), nil
+	return newAnswer("", api.Forgotten{Facts: facts}), h.toFailure("forget-memories", err)
 }
 
 // toMemory leaves out notes and summaries that were erased.

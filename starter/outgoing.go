@@ -151,18 +151,12 @@ func (h *webhookRoutes) createWebhook(ctx context.Context, in *newWebhookRequest
 
 func (h *webhookRoutes) listWebhooks(ctx context.Context, _ *struct{}) (*answer[api.WebhookList], error) {
 	rows, err := h.webhooks.List(ctx)
-	if err != nil {
-		return nil, h.toFailure("listing webhooks", err)
-	}
-	return newAnswer("", api.WebhookList{Webhooks: showAll(rows, toWebhook)}), nil
+	return newAnswer("", api.WebhookList{Webhooks: showAll(rows, toWebhook)}), h.toFailure("listing webhooks", err)
 }
 
 func (h *webhookRoutes) showWebhook(ctx context.Context, in *webhookRequest) (*webhookAnswer, error) {
 	row, err := h.webhooks.Webhook(ctx, in.ID)
-	if err != nil {
-		return nil, h.toFailure("reading the webhook", asMissing("webhook", err))
-	}
-	return answerWebhook("", row, ""), nil
+	return answerWebhook("", row, ""), h.toFailure("reading the webhook", asMissing("webhook", err))
 }
 
 func (h *webhookRoutes) changeWebhook(ctx context.Context, in *webhookChangeRequest) (*webhookAnswer, error) {
@@ -184,10 +178,7 @@ func (h *webhookRoutes) changeWebhook(ctx context.Context, in *webhookChangeRequ
 		change.Secret = &secret
 	}
 	saved, err := h.webhooks.ChangeWebhook(ctx, change)
-	if err != nil {
-		return nil, h.toFailure(doing, asMissing("webhook", err))
-	}
-	return answerWebhook("Webhook changed", saved, secret), nil
+	return answerWebhook("Webhook changed", saved, secret), h.toFailure(doing, asMissing("webhook", err))
 }
 
 func (h *webhookRoutes) deleteWebhook(ctx context.Context, in *webhookRequest) (*answer[api.Webhook], error) {
@@ -195,18 +186,12 @@ func (h *webhookRoutes) deleteWebhook(ctx context.Context, in *webhookRequest) (
 	if err == nil {
 		err = h.webhooks.RemoveWebhook(ctx, in.ID, actorOf(ctx), h.now())
 	}
-	if err != nil {
-		return nil, h.toFailure("removing the webhook", asMissing("webhook", err))
-	}
-	return newAnswer("Webhook removed", toWebhook(row)), nil
+	return newAnswer("Webhook removed", toWebhook(row)), h.toFailure("removing the webhook", asMissing("webhook", err))
 }
 
 func (h *webhookRoutes) testWebhook(ctx context.Context, in *webhookRequest) (*answer[api.WebhookDelivery], error) {
 	row, err := h.webhooks.AddTestDelivery(ctx, in.ID, actorOf(ctx), h.now())
-	if err != nil {
-		return nil, h.toFailure("testing the webhook", asMissing("webhook", err))
-	}
-	return newAnswer("The test will be delivered within seconds; see the deliveries", toWebhookDelivery(row)), nil
+	return newAnswer("The test will be delivered within seconds; see the deliveries", toWebhookDelivery(row)), h.toFailure("testing the webhook", asMissing("webhook", err))
 }
 
 func (h *webhookRoutes) listDeliveries(ctx context.Context, in *deliveriesRequest) (*answer[api.WebhookDeliveryPage], error) {
@@ -228,8 +213,5 @@ func (h *webhookRoutes) replayWebhook(ctx context.Context, in *replayRequest) (*
 		return nil, h.toFailure("replaying the webhook", models.BadField("since", "must not be in the future"))
 	}
 	count, err := h.webhooks.ReplayDeliveries(ctx, in.ID, actorOf(ctx), in.Body.Since.Truncate(time.Microsecond), now)
-	if err != nil {
-		return nil, h.toFailure("replaying the webhook", asMissing("webhook", err))
-	}
-	return newAnswer("Events will be delivered again, with the ids they had", api.WebhookReplayed{Events: count}), nil
+	return newAnswer("Events will be delivered again, with the ids they had", api.WebhookReplayed{Events: count}), h.toFailure("replaying the webhook", asMissing("webhook", err))
 }

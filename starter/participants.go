@@ -250,10 +250,7 @@ func (h *participantRoutes) listParticipants(ctx context.Context, in *participan
 
 func (h *participantRoutes) getParticipant(ctx context.Context, in *participantRequest) (*participantAnswer, error) {
 	p, err := h.people.Participant(ctx, in.ID)
-	if err != nil {
-		return nil, h.toFailure("reading the participant", err)
-	}
-	return newParticipantAnswer(ctx, "", p), nil
+	return newParticipantAnswer(ctx, "", p), h.toFailure("reading the participant", err)
 }
 
 type removeRequest struct {

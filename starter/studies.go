@@ -113,10 +113,7 @@ func toStudy(row models.Study) (api.Study, error) {
 
 func (h *studyRoutes) answerStudy(message string, row models.Study) (*studyAnswer, error) {
 	shown, err := toStudy(row)
-	if err != nil {
-		return nil, h.toFailure("reading the study", err)
-	}
-	return &studyAnswer{ETag: fmt.Sprintf("%q", fmt.Sprint(row.Version)), Body: newAnswer(message, shown).Body}, nil
+	return &studyAnswer{ETag: fmt.Sprintf("%q", fmt.Sprint(row.Version)), Body: newAnswer(message, shown).Body}, h.toFailure("reading the study", err)
 }
 
 func (h *studyRoutes) listStudies(ctx context.Context, _ *noInput) (*answer[api.StudyList], error) {
@@ -240,10 +237,7 @@ func (h *studyRoutes) listConsentTexts(ctx context.Context, in *studyRequest) (*
 		return nil, h.toFailure("listing consent texts", asMissing("study", err))
 	}
 	rows, err := h.studies.ConsentTexts(ctx, in.ID)
-	if err != nil {
-		return nil, h.toFailure("listing consent texts", err)
-	}
-	return newAnswer("", api.ConsentTextList{Texts: showAll(rows, toConsentText)}), nil
+	return newAnswer("", api.ConsentTextList{Texts: showAll(rows, toConsentText)}), h.toFailure("listing consent texts", err)
 }
 
 func (h *studyRoutes) addConsentText(ctx context.Context, in *newConsentTextRequest) (*created[api.ConsentText], error) {
@@ -253,10 +247,7 @@ func (h *studyRoutes) addConsentText(ctx context.Context, in *newConsentTextRequ
 	saved, err := h.studies.AddConsentText(ctx, models.ConsentText{
 		StudyID: in.ID, Locale: in.Body.Locale, Body: strings.TrimSpace(in.Body.Body), CreatedBy: actorOf(ctx), CreatedAt: h.now(),
 	})
-	if err != nil {
-		return nil, h.toFailure("adding the consent text", asMissing("study", err))
-	}
-	return newCreated(studiesPath+"/"+in.ID+"/consent-texts", "Consent text added; from now on people agree to this version", toConsentText(saved)), nil
+	return newCreated(studiesPath+"/"+in.ID+"/consent-texts", "Consent text added; from now on people agree to this version", toConsentText(saved)), h.toFailure("adding the consent text", asMissing("study", err))
 }
 
 func toStudyConsent(row models.StudyConsent) api.StudyConsent {
@@ -267,10 +258,7 @@ func toStudyConsent(row models.StudyConsent) api.StudyConsent {
 
 func (h *studyRoutes) listStudyConsents(ctx context.Context, in *participantRequest) (*answer[api.StudyConsentList], error) {
 	rows, err := h.studies.StudyConsents(ctx, in.ID)
-	if err != nil {
-		return nil, h.toFailure("listing consents to the study", err)
-	}
-	return newAnswer("", api.StudyConsentList{Consents: showAll(rows, toStudyConsent)}), nil
+	return newAnswer("", api.StudyConsentList{Consents: showAll(rows, toStudyConsent)}), h.toFailure("listing consents to the study", err)
 }
 
 func (h *studyRoutes) recordStudyConsent(ctx context.Context, in *newStudyConsentRequest) (*created[api.StudyConsent], error) {

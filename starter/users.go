@@ -86,10 +86,7 @@ func toUser(u models.User) api.User {
 
 func (h *accessRoutes) listUsers(ctx context.Context, _ *noInput) (*answer[api.UserList], error) {
 	rows, err := h.users.List(ctx)
-	if err != nil {
-		return nil, h.toFailure("listing users", err)
-	}
-	return newAnswer("", api.UserList{Users: showAll(rows, toUser)}), nil
+	return newAnswer("", api.UserList{Users: showAll(rows, toUser)}), h.toFailure("listing users", err)
 }
 
 func (h *accessRoutes) getUser(ctx context.Context, in *accessRequest) (*taggedAnswer[api.User], error) {
@@ -126,10 +123,7 @@ func (h *accessRoutes) createUser(ctx context.Context, in *newUserRequest) (*cre
 		u.PasswordHash = hash
 	}
 	saved, err := h.users.CreateUser(ctx, u)
-	if err != nil {
-		return nil, h.toFailure("creating the user", err)
-	}
-	return newCreated(usersPath+"/"+saved.ID, "User created", toUser(saved)), nil
+	return newCreated(usersPath+"/"+saved.ID, "User created", toUser(saved)), h.toFailure("creating the user", err)
 }
 
 type userRequest struct {
@@ -154,10 +148,7 @@ func (h *accessRoutes) updateUser(ctx context.Context, in *userRequest) (*answer
 	}
 	check := func(row models.User) error { return checkTag(in.IfMatch, toUser(row)) }
 	saved, err := h.users.UpdateUser(ctx, models.UserUpdate{ID: in.ID, Patch: patch, Check: check, Actor: actorOf(ctx), Now: h.now()})
-	if err != nil {
-		return nil, h.toFailure("changing the user", asMissing("user", err))
-	}
-	return newAnswer("User changed", toUser(saved)), nil
+	return newAnswer("User changed", toUser(saved)), h.toFailure("changing the user", asMissing("user", err))
 }
 
 func (h *accessRoutes) listSessions(ctx context.Context, _ *noInput) (*answer[api.SessionList], error) {
@@ -204,10 +195,7 @@ func (h *accessRoutes) toToken(t models.APIToken) api.Token {
 
 func (h *accessRoutes) listTokens(ctx context.Context, _ *noInput) (*answer[api.TokenList], error) {
 	rows, err := h.tokens.List(ctx)
-	if err != nil {
-		return nil, h.toFailure("listing tokens", err)
-	}
-	return newAnswer("", api.TokenList{Tokens: showAll(rows, h.toToken)}), nil
+	return newAnswer("", api.TokenList{Tokens: showAll(rows, h.toToken)}), h.toFailure("listing tokens", err)
 }
 
 // getToken finds a token among all, which are few.
@@ -245,16 +233,10 @@ func (h *accessRoutes) createToken(ctx context.Context, in *newTokenRequest) (*c
 		ID: auth.NewID("tok"), Name: in.Body.Name, TokenHash: auth.HashSecret(secret), Scopes: auth.JoinScopes(scopes),
 		CreatedBy: actorOf(ctx), CreatedAt: now, ExpiresAt: in.Body.ExpiresAt,
 	})
-	if err != nil {
-		return nil, h.toFailure("creating the token", err)
-	}
-	return newCreated(tokensPath+"/"+saved.ID, "Token created; its secret is not shown again", api.CreatedToken{Token: h.toToken(saved), Secret: secret}), nil
+	return newCreated(tokensPath+"/"+saved.ID, "Token created; its secret is not shown again", api.CreatedToken{Token: h.toToken(saved), Secret: secret}), h.toFailure("creating the token", err)
 }
 
 func (h *accessRoutes) revokeToken(ctx context.Context, in *accessRequest) (*answer[api.Token], error) {
 	saved, err := h.tokens.RevokeToken(ctx, in.ID, actorOf(ctx), h.now())
-	if err != nil {
-		return nil, h.toFailure("revoking the token", asMissing("token", err))
-	}
-	return newAnswer("Token revoked", h.toToken(saved)), nil
+	return newAnswer("Token revoked", h.toToken(saved)), h.toFailure("revoking the token", asMissing("token", err))
 }

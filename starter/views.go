@@ -50,10 +50,7 @@ func toView(v models.PeopleView) api.PeopleView {
 
 func (h *viewRoutes) listViews(ctx context.Context, _ *noInput) (*answer[api.PeopleViewList], error) {
 	rows, err := h.views.List(ctx, actorOf(ctx))
-	if err != nil {
-		return nil, h.toFailure("listing views", err)
-	}
-	return newAnswer("", api.PeopleViewList{Views: showAll(rows, toView)}), nil
+	return newAnswer("", api.PeopleViewList{Views: showAll(rows, toView)}), h.toFailure("listing views", err)
 }
 
 // getView finds a view among those that the caller sees, which are few.
@@ -85,19 +82,13 @@ func (h *viewRoutes) addView(ctx context.Context, in *newViewRequest) (*created[
 	if errors.Is(err, models.ErrConflict) {
 		return nil, newFailure(http.StatusConflict, "name: is taken by another view of yours")
 	}
-	if err != nil {
-		return nil, h.toFailure("saving the view", err)
-	}
-	return newCreated(viewsPath+"/"+strconv.FormatInt(saved.ID, 10), "View saved", toView(saved)), nil
+	return newCreated(viewsPath+"/"+strconv.FormatInt(saved.ID, 10), "View saved", toView(saved)), h.toFailure("saving the view", err)
 }
 
 func (h *viewRoutes) deleteView(ctx context.Context, in *viewRequest) (*answer[api.Empty], error) {
 	who, _ := auth.IdentityOf(ctx)
 	err := h.views.DeleteView(ctx, models.ViewRemoval{ID: in.ID, Actor: actorOf(ctx), Any: who.Can(auth.UserChange), Now: h.now()})
-	if err != nil {
-		return nil, h.toFailure("deleting the view", asMissing("a view of yours", err))
-	}
-	return newAnswer("View deleted", api.Empty{}), nil
+	return newAnswer("View deleted", api.Empty{}), h.toFailure("deleting the view", asMissing("a view of yours", err))
 }
 
 // viewFilters check the values of the filters that a view may have: those of
