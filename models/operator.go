@@ -70,3 +70,118 @@ type ParticipantQuery struct {
 	After     string // id of the last row of the page before; empty: from the start
 	Limit     int    // 1..200
 }
+
+// RoleAdmin is the role that may do everything, managing users included.
+const RoleAdmin = "admin"
+
+// User is one row of table users: a person who operates the programme.
+type User struct {
+	ID    string `gorm:"primaryKey"`
+	Login string // lower case; unique
+	Name  string
+	Role  string
+	// PasswordHash is an argon2id hash; empty where the user signs in elsewhere.
+	PasswordHash string
+	// Subject is the user's identity at the OpenID Connect provider; empty: none.
+	Subject     string
+	CreatedBy   string
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	LastLoginAt *time.Time
+	// DisabledAt is since when the user cannot sign in; nil: they can.
+	DisabledAt *time.Time
+}
+
+// UserPatch is a partial update of a user; a nil field stays as it is.
+type UserPatch struct {
+	Name, Role, PasswordHash, Subject *string
+	Disabled                          *bool
+}
+
+// UserUpdate changes a user. Sessions of a user whose password, role or standing
+// changes end.
+type UserUpdate struct {
+	ID    string
+	Patch UserPatch
+	// Check, when not nil, refuses a row that is not the one the change is based on.
+	Check func(User) error
+	Actor string
+	Now   time.Time
+}
+
+// Session is one row of table sessions: a browser that is signed in.
+type Session struct {
+	TokenHash  string `gorm:"primaryKey"`
+	ID         string // names the session to operators; no secret
+	UserID     string
+	Data       string // JSON of the session library
+	Address    string
+	Agent      string
+	CreatedAt  time.Time
+	LastSeenAt time.Time
+	ExpiresAt  time.Time
+}
+
+// APIToken is one row of table api_tokens: the access of a script.
+type APIToken struct {
+	ID        string `gorm:"primaryKey"`
+	Name      string
+	TokenHash string // SHA-256 of the token, in hexadecimal
+	// Scopes are permissions with blanks between them.
+	Scopes     string
+	CreatedBy  string
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+	LastUsedAt *time.Time
+	RevokedAt  *time.Time
+}
+
+// TableName keeps the initialism in one piece.
+func (APIToken) TableName() string { return "api_tokens" }
+
+// IsValid reports whether the token gives access at an instant.
+func (t APIToken) IsValid(at time.Time) bool {
+	return t.RevokedAt == nil && at.Before(t.ExpiresAt)
+}
+
+// RequestKeyLife is how long an Idempotency-Key stands for its request.
+const RequestKeyLife = 24 * time.Hour
+
+// RequestKey is one row of table request_keys: a request of the API that was carried
+// out under an Idempotency-Key.
+type RequestKey struct {
+	// ID is a keyed hash of the caller and the key.
+	ID string `gorm:"primaryKey"`
+	// RequestIndex is a keyed hash of the request's method, address and body.
+	RequestIndex string
+	// RequestID is the X-Request-Id under which it was carried out.
+	RequestID string
+	// ParticipantID is whom it was about; empty where that was no participant.
+	ParticipantID string
+	// Answer is what it was answered, as JSON; empty where that was not kept.
+	Answer    string `gorm:"serializer:sealed"`
+	CreatedAt time.Time
+}
+
+// TableName is the table's name.
+func (RequestKey) TableName() string { return "request_keys" }
+
+// KeyedRequest is a request of the API with an Idempotency-Key.
+type KeyedRequest struct {
+	Actor, Key string
+	// Request is a hash of the method, the address and the body.
+	Request       string
+	RequestID     string
+	ParticipantID string
+	At            time.Time
+}
+
+// KeyClaim is the key of the request of an Origin. The first transaction of the
+// request that adds to the audit writes the row, so that what the request does and
+// the use of its key are committed together.
+type KeyClaim struct {
+	Row RequestKey
+	// IsTaken: another request has been carried out under the key, and the
+	// transaction of this one was rolled back.
+	IsTaken bool
+}

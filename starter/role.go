@@ -4,8 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
+	"net/http"
+	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+	"go.temporal.io/sdk/client"
+
+	"coachline/internal/api"
 	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/internal/connect"
@@ -13,6 +20,7 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/sms"
 	"coachline/internal/store"
+	"coachline/models"
 )
 
 // RunRole runs the starter from the program's configuration until ctx ends. It
@@ -91,4 +99,121 @@ func newCarrier(cfg config.Config, public string) CarrierConfig {
 		carrier.OurNumbers = []string{cfg.Carrier.From}
 	}
 	return carrier
+}
+
+// readyLimit is how long the dependencies have to answer.
+const readyLimit = 2 * time.Second
+
+// healthRoutes answers whether the process and what it needs are well.
+type healthRoutes struct {
+	base
+	store    *store.Store
+	temporal client.Client
+	workers  func(context.Context) error
+	metrics  *metrics.Metrics
+	version  string
+}
+
+func (h *healthRoutes) register(router huma.API) {
+	open := func(path, id, summary string, errors ...int) huma.Operation {
+		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Errors: errors}
+	}
+	huma.Register(router, open("/livez", "livez", "The process runs"),
+		func(context.Context, *noInput) (*answer[api.Empty], error) {
+			return newAnswer("alive", api.Empty{}), nil
+		})
+	huma.Register(router, open("/readyz", "readyz", "Database and Temporal answer", http.StatusServiceUnavailable), h.getReadiness)
+	huma.Register(router, open("/version", "version", "Version of this build"),
+		func(context.Context, *noInput) (*answer[api.Version], error) {
+			return newAnswer("", api.Version{Version: h.version}), nil
+		})
+}
+
+func (h *healthRoutes) getReadiness(ctx context.Context, _ *noInput) (*answer[api.Readiness], error) {
+	ctx, cancel := context.WithTimeout(ctx, readyLimit)
+	defer cancel()
+	ready := api.Readiness{Database: "ok", Temporal: "ok"}
+	temporalErr := make(chan error, 1)
+	go func() {
+		_, err := h.temporal.CheckHealth(ctx, nil)
+		temporalErr <- err
+	}()
+	if err := h.store.Ping(ctx); err != nil {
+		ready.Database = "unreachable"
+		h.log.Warn("database is not reachable", "error", err)
+	}
+	if err := <-temporalErr; err != nil {
+		ready.Temporal = "unreachable"
+		h.log.Warn("temporal is not reachable", "error", err)
+	}
+	ready.Workers = "ok"
+	if ready.Temporal == "ok" {
+		if err := h.workers(ctx); err != nil {
+			ready.Workers = err.Error()
+		}
+	}
+	if ready.Database != "ok" || ready.Temporal != "ok" {
+		return nil, newFailure(http.StatusServiceUnavailable, "not ready: database %s, temporal %s", ready.Database, ready.Temporal)
+	}
+	return newAnswer("ready", ready), nil
+}
+
+func (h *healthRoutes) registerMetrics(mux *http.ServeMux, doc *huma.OpenAPI) {
+	mux.Handle("GET /metrics", h.metrics.HandlerWith(metrics.Backlog{
+		Notices: h.store.Notices.PendingNotices, SenderHolds: h.store.Outbox.SenderHolds, Attention: h.store.Attention.CountAttention,
+		Workers: h.workers,
+	}))
+	doc.AddOperation(plainRoute{http.MethodGet, "/metrics", "Prometheus metrics", "text/plain"}.newOperation(http.StatusBadRequest))
+}
+
+// upkeepEvery is how often the audit is checked and expired sessions are removed.
+// The first time is when the server starts.
+const upkeepEvery = 24 * time.Hour
+
+// dailyChecks is what a server does once a day. Every replica does it, but the whole
+// audit is checked by one of them.
+type dailyChecks struct {
+	// checkNew checks the audit, and expireSessions removes sessions that ended by an
+	// instant.
+	checkNew       func(ctx context.Context, now time.Time) (models.AuditChain, error)
+	expireSessions func(ctx context.Context, at time.Time) error
+
+	metrics *metrics.Metrics
+	log     *slog.Logger
+	now     func() time.Time
+}
+
+// run works until ctx ends.
+func (u dailyChecks) run(ctx context.Context) {
+	ticker := time.NewTicker(upkeepEvery)
+	defer ticker.Stop()
+	for {
+		u.checkAudit(ctx)
+		if err := u.expireSessions(ctx, u.now()); err != nil && ctx.Err() == nil {
+			u.log.Warn("removing expired sessions failed, the next try is in a day", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// checkAudit logs and counts whether the audit is as it was written. The head in
+// the log proves later that no newer row was cut off.
+func (u dailyChecks) checkAudit(ctx context.Context) {
+	chain, err := u.checkNew(ctx, u.now())
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		u.metrics.AuditChecked(metrics.AuditUnknown)
+		u.log.Error("checking the audit failed, the next try is in a day", "error", err)
+	case chain.BrokenAt != 0:
+		u.metrics.AuditChecked(metrics.AuditBroken)
+		u.log.Error("the audit is broken: a row was changed or taken out; compare with a backup", "row", chain.BrokenAt, "problem", chain.Problem)
+	default:
+		u.metrics.AuditChecked(metrics.AuditWhole)
+		u.log.Info("audit chain verified", "rows", chain.Rows, "whole", chain.Whole, "erased", chain.Erased, "head", chain.Head)
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/http"
 	"sync"
 
 	"go.temporal.io/sdk/interceptor"
@@ -170,4 +172,37 @@ func (r *role) stopWorkers() {
 		draining.Go(w.Stop)
 	}
 	draining.Wait()
+}
+
+// serveMetrics opens the worker's own address for scrapes where there is one.
+// It answers /readyz with 200 once ready is called.
+func serveMetrics(ctx context.Context, cfg config.Config, m *metrics.Metrics) (ready func(), stop func() error, err error) {
+	if cfg.Worker.MetricsAddr == "" {
+		return func() {}, func() error { return nil }, nil
+	}
+	endpoint, err := m.Open(ctx, cfg.Worker.MetricsAddr)
+	if err != nil {
+		return nil, nil, fmt.Errorf("COACH_METRICS_ADDR: %w", err)
+	}
+	slog.Info("serving metrics", "address", endpoint.Addr())
+	go endpoint.Serve()
+	return endpoint.SetReady, func() error { return endpoint.Close(ctx) }, nil
+}
+
+// idleConns is how many connections to the model and to the carrier stay open
+// after use: as many as a worker has calls at once. The default transport keeps two
+// for each host, and so dials for most calls of a busy worker, with a TLS
+// handshake each.
+const idleConns = 256
+
+// newTransport returns a transport with the settings of the default one but for the
+// connections that it keeps.
+func newTransport() http.RoundTripper {
+	transport, isPlain := http.DefaultTransport.(*http.Transport)
+	if !isPlain {
+		return http.DefaultTransport // another part of the process has replaced it
+	}
+	own := transport.Clone()
+	own.MaxIdleConns, own.MaxIdleConnsPerHost = idleConns, idleConns
+	return own
 }

@@ -8,9 +8,12 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"coachline/internal/api"
+	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/internal/connect"
 	"coachline/internal/rollout"
@@ -106,4 +109,88 @@ func printRoute(ctx context.Context, p *program, d rollout.Deployment) error {
 		return fmt.Errorf("encoding the builds: %w", err)
 	}
 	return printJSON(p.out, raw)
+}
+
+func configCommand(p *program) *cobra.Command {
+	var markdown bool
+	c := &cobra.Command{
+		Use: "config", Short: "Print the settings in force and where each comes from", Args: exactArgs(0),
+		Long: "Prints every setting that a role started here would run with, its value and its source\n" +
+			"(default, environment, file, profile). Secrets are masked.",
+	}
+	c.Flags().BoolVar(&markdown, "markdown", false, "print the documentation's table of all variables instead")
+	c.RunE = func(*cobra.Command, []string) error {
+		if markdown {
+			_, err := fmt.Fprint(p.out, config.Markdown())
+			return err
+		}
+		cfg, err := p.besideDev()
+		if err != nil {
+			return err
+		}
+		return printSettings(p, cfg.Table())
+	}
+	return c
+}
+
+func printSettings(p *program, settings []config.Setting) error {
+	if p.json {
+		return json.NewEncoder(p.out).Encode(settings)
+	}
+	out := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "SETTING\tVALUE\tSOURCE")
+	for _, one := range settings {
+		fmt.Fprintf(out, "%s\t%s\t%s\n", one.Name, api.Setting{Value: one.Value, InForce: one.InForce}.Describe(), one.Source)
+	}
+	return out.Flush()
+}
+
+func workerCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "worker", Short: "Run workflows and activities until interrupted", Args: exactArgs(0),
+		RunE: runRole(p, config.RoleWorker, p.worker),
+	}
+}
+
+func starterCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "starter", Short: "Serve the API and the carrier's webhooks until interrupted", Args: exactArgs(0),
+		RunE: runRole(p, config.RoleStarter, p.starter),
+	}
+}
+
+func runRole(p *program, role config.Role, run func(context.Context, config.Config) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, _ []string) error {
+		cfg, err := p.loadConfig()
+		if err != nil {
+			return err
+		}
+		if err := cfg.Validate(role); err != nil {
+			return err
+		}
+		p.logTo(cfg)
+		return run(c.Context(), cfg)
+	}
+}
+
+func versionCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version of this build", Args: exactArgs(0),
+		RunE: func(*cobra.Command, []string) error {
+			if p.json {
+				return json.NewEncoder(p.out).Encode(api.Version{Version: build.Version()})
+			}
+			_, err := fmt.Fprintln(p.out, versionLine())
+			return err
+		},
+	}
+}
+
+// versionLine names the program, the version and the commit of this build.
+func versionLine() string {
+	line := "coachline " + build.Version()
+	if commit := build.Commit(); commit != "" && commit != build.Version() {
+		line += " (commit " + commit + ")"
+	}
+	return line
 }

@@ -1,9 +1,12 @@
 package config
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+
+	"coachline/internal/prices"
 )
 
 // variable is one documented name and the field it fills.
@@ -110,3 +113,38 @@ func edits(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+const pricesFile = "COACH_PRICES_FILE"
+
+// loadPrices reads the price list where one is named.
+func (c *Costs) loadPrices() []error {
+	if c.PricesFile == "" {
+		return nil
+	}
+	content, err := readLimited(c.PricesFile)
+	if err == nil {
+		c.Prices, err = prices.Parse(content)
+	}
+	if err != nil {
+		return []error{fmt.Errorf("%s: %w; want a file like deploy/prices.example.json", pricesFile, err)}
+	}
+	return nil
+}
+
+// regions lists the ISO 3166 codes whose numbering plans the phone-number library
+// knows; a test compares the two.
+const regions = `
+AC AD AE AF AG AI AL AM AO AR AS AT AU AW AX AZ BA BB BD BE
+BF BG BH BI BJ BL BM BN BO BQ BR BS BT BW BY BZ CA CC CD CF
+CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO
+DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG
+GH GI GL GM GN GP GQ GR GT GU GW GY HK HN HR HT HU ID IE IL
+IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW
+KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH
+MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF
+NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PR PS PT
+PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM
+SN SO SR SS ST SV SX SY SZ TA TC TD TG TH TJ TK TL TM TN TO
+TR TT TV TW TZ UA UG US UY UZ VA VC VE VG VI VN VU WF WS XK
+YE YT ZA ZM ZW
+`

@@ -16,10 +16,13 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
+	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/internal/database"
+	"coachline/internal/rollout"
 	"coachline/internal/seal"
 	"coachline/internal/store"
+	"coachline/models/wire"
 )
 
 // Connections are the open dependencies of a process; Close releases them in the
@@ -127,4 +130,18 @@ func WithDialOptions(ctx context.Context, options ...grpc.DialOption) context.Co
 func dialOptions(ctx context.Context) []grpc.DialOption {
 	options, _ := ctx.Value(dialOptionsKey{}).([]grpc.DialOption)
 	return options
+}
+
+// NewDeployment returns the worker deployment of an installation.
+func NewDeployment(cfg config.Config, engine client.Client) rollout.Deployment {
+	return rollout.Deployment{Client: engine, Name: cfg.Worker.Deployment, Queue: wire.QueueCoach}
+}
+
+// OwnRoute returns the build to which tasks go when they go to workers of this program;
+// empty where these have no versions. The error is that of build.ID.
+func OwnRoute(cfg config.Config) (string, error) {
+	if cfg.Worker.Versioning == config.VersioningOff {
+		return "", nil
+	}
+	return build.ID(cfg.Worker.BuildID)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pressly/goose/v3"
 	goosestore "github.com/pressly/goose/v3/database"
 	"github.com/pressly/goose/v3/lock"
+	"gorm.io/gorm/schema"
 
 	"coachline/internal/wait"
 )
@@ -120,3 +121,31 @@ const (
 	reachWithin = 10 * time.Second
 	sqliteTries = 5
 )
+
+// Naming gives the tables the names of the schema, without gorm's plurals where
+// those are wrong; columns follow gorm's default naming, except that it would
+// cut SID in two.
+type Naming struct{ schema.NamingStrategy }
+
+// TableName gives the table of a model type.
+func (t Naming) TableName(model string) string {
+	switch model {
+	case "Inbound":
+		return "inbound"
+	case "Outbox":
+		return "outbox"
+	case "Audit":
+		return "audit"
+	case "ScheduleRow":
+		return "schedules"
+	}
+	return t.NamingStrategy.TableName(model)
+}
+
+// ColumnName gives the column of a model's field.
+func (t Naming) ColumnName(table, field string) string {
+	if field == "ProviderSID" {
+		return "provider_sid"
+	}
+	return t.NamingStrategy.ColumnName(table, field)
+}

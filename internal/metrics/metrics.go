@@ -9,7 +9,11 @@ package metrics
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"regexp"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -95,4 +99,113 @@ type histogramSpec struct {
 
 func histogram(factory promauto.Factory, name string, s histogramSpec, labels ...string) *prometheus.HistogramVec {
 	return factory.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: s.help, Buckets: s.buckets}, labels)
+}
+
+// studies counts the settings of studies that cannot be used.
+type studies struct {
+	faults prometheus.Gauge
+	mu     *sync.Mutex
+	known  map[string]int
+}
+
+func newStudies(factory promauto.Factory) studies {
+	return studies{
+		faults: factory.NewGauge(prometheus.GaugeOpts{
+			Namespace: namespace, Name: "study_setting_faults",
+			Help: "Settings of studies that cannot be used; the installation's are in force instead.",
+		}),
+		mu: &sync.Mutex{}, known: map[string]int{},
+	}
+}
+
+// StudyFaults notes how many settings of a study cannot be used, in the place of
+// what was noted of it before.
+func (m *Metrics) StudyFaults(studyID string, faults int) {
+	if m == nil {
+		return
+	}
+	m.studies.mu.Lock()
+	defer m.studies.mu.Unlock()
+	m.studies.known[studyID] = faults
+	sum := 0
+	for _, count := range m.studies.known {
+		sum += count
+	}
+	m.studies.faults.Set(float64(sum))
+}
+
+// webhooks is what is counted of the events that go to receivers outside.
+type webhooks struct {
+	tries   *prometheus.CounterVec
+	failing prometheus.Gauge
+}
+
+func newWebhooks(factory promauto.Factory) webhooks {
+	return webhooks{
+		tries: counter(factory, "webhook_deliveries_total", "Tries to deliver an event to a webhook by outcome: delivered, failed or gone.", "outcome"),
+		failing: factory.NewGauge(prometheus.GaugeOpts{
+			Namespace: namespace, Name: "webhooks_failing", Help: "Active webhooks that take no events.",
+		}),
+	}
+}
+
+// WebhookTried counts a try to deliver an event.
+func (m *Metrics) WebhookTried(outcome string) {
+	if m != nil {
+		m.webhooks.tries.WithLabelValues(outcome).Inc()
+	}
+}
+
+// WebhooksFailing notes how many active webhooks take no events.
+func (m *Metrics) WebhooksFailing(n int) {
+	if m != nil {
+		m.webhooks.failing.Set(float64(n))
+	}
+}
+
+// cachedHandler keeps what it was asked for by labels and names: the SDK asks anew for
+// each figure of each task, and OpenTelemetry sorts and hashes the labels every
+// time. There are as many as the exporter has time series, which it keeps too.
+type cachedHandler struct {
+	below client.MetricsHandler
+	known *sync.Map // of part to what below answered
+}
+
+// part is one thing that was asked for.
+type part struct {
+	kind byte
+	name string
+}
+
+func newTagged(below client.MetricsHandler) client.MetricsHandler {
+	return cachedHandler{below: below, known: &sync.Map{}}
+}
+
+// WithTags implements client.MetricsHandler, as do the others.
+func (t cachedHandler) WithTags(tags map[string]string) client.MetricsHandler {
+	var name strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		name.WriteString(key + "\x00" + tags[key] + "\x00")
+	}
+	return once(t, part{'l', name.String()}, func() client.MetricsHandler { return newTagged(t.below.WithTags(tags)) })
+}
+
+func (t cachedHandler) Counter(name string) client.MetricsCounter {
+	return once(t, part{'c', name}, func() client.MetricsCounter { return t.below.Counter(name) })
+}
+
+func (t cachedHandler) Gauge(name string) client.MetricsGauge {
+	return once(t, part{'g', name}, func() client.MetricsGauge { return t.below.Gauge(name) })
+}
+
+func (t cachedHandler) Timer(name string) client.MetricsTimer {
+	return once(t, part{'t', name}, func() client.MetricsTimer { return t.below.Timer(name) })
+}
+
+func once[T any](t cachedHandler, p part, ask func() T) T {
+	if kept, ok := t.known.Load(p); ok {
+		return kept.(T)
+	}
+	kept, _ := t.known.LoadOrStore(p, ask())
+	return kept.(T)
 }

@@ -7,6 +7,9 @@
 package redact
 
 import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"unicode"
@@ -259,4 +262,97 @@ func Find(s string) []Part {
 		parts = append(parts, Part{Start: sp.start, End: sp.end, Kind: sp.kind})
 	}
 	return parts
+}
+
+// Attr scrubs the values of a log line: it is the ReplaceAttr of
+// slog.HandlerOptions, so that an error which quotes a provider's answer does
+// not write a key or a number. Texts, errors and values of other types are
+// scrubbed as a handler would write them; one that holds nothing to mask keeps
+// its type. Names of attributes stay, and groups are not read.
+func Attr(_ []string, a slog.Attr) slog.Attr {
+	switch a.Value.Kind() {
+	case slog.KindString:
+		return scrubAttr(a, a.Value.String())
+	case slog.KindAny:
+		return scrubAttr(a, writtenForms(a.Value.Any())...)
+	case slog.KindBool, slog.KindDuration, slog.KindFloat64, slog.KindInt64, slog.KindTime, slog.KindUint64, slog.KindGroup, slog.KindLogValuer:
+	}
+	return a
+}
+
+// scrubAttr replaces the value by the first form that masking changes.
+func scrubAttr(a slog.Attr, forms ...string) slog.Attr {
+	for _, form := range forms {
+		if masked := Scrub(form); masked != form {
+			return slog.String(a.Key, masked)
+		}
+	}
+	return a
+}
+
+// writtenForms returns how the text handler and the JSON handler may write a
+// value.
+func writtenForms(v any) []string {
+	switch v := v.(type) {
+	case error:
+		return []string{fmt.Sprint(v)}
+	case []byte:
+		return []string{string(v)}
+	case json.RawMessage:
+		return []string{string(v)}
+	}
+	forms := []string{fmt.Sprintf("%+v", v)}
+	// What cannot be encoded is not written either: the handler writes the
+	// encoder's error.
+	if raw, err := json.Marshal(v); err == nil {
+		forms = append(forms, string(raw))
+	}
+	return forms
+}
+
+// textFeatures is what is seen of a text at once. Most texts hold nothing that could
+// be masked, and a pattern costs a thousand times what a search for its words
+// does.
+type textFeatures struct {
+	text string
+	// low is the text in small letters, as patterns without regard to case read
+	// it.
+	low string
+	// digits counts them; hex is the longest run of hexadecimal ones.
+	digits, hex int
+}
+
+func glanceAt(s string) textFeatures {
+	// The long s is a small letter of its own; the Kelvin sign is none.
+	g := textFeatures{text: s, low: strings.ReplaceAll(strings.ToLower(s), "ſ", "s")}
+	run := 0
+	for _, r := range g.low {
+		digit := '0' <= r && r <= '9' || r >= utf8.RuneSelf && unicode.IsDigit(r)
+		if digit {
+			g.digits++
+		}
+		if r < utf8.RuneSelf && (digit || 'a' <= r && r <= 'f') {
+			run++
+			g.hex = max(g.hex, run)
+		} else {
+			run = 0
+		}
+	}
+	return g
+}
+
+// hasAny reports whether the text holds any of some words, which are in small
+// letters.
+func (g textFeatures) hasAny(words []string) bool {
+	for _, word := range words {
+		if strings.Contains(g.low, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasAnyOf returns a predicate of texts that hold any of some words.
+func hasAnyOf(words ...string) func(textFeatures) bool {
+	return func(g textFeatures) bool { return g.hasAny(words) }
 }

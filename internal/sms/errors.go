@@ -103,3 +103,96 @@ func toRepeatable(err *models.CarrierError) *models.CarrierError {
 	}
 	return err
 }
+
+// codeMeaning is what a carrier code says and what can be done about it.
+type codeMeaning struct {
+	class models.CarrierClass
+	text  string
+}
+
+// codes gives each documented code of the carrier its class. The texts are ours: the carrier's
+// own messages quote the number.
+var codes = map[int]codeMeaning{
+	20429: {models.CarrierRetry, "too many requests"},
+
+	14107: {models.CarrierSlowDown, "message rate limit exceeded"},
+	21611: {models.CarrierSlowDown, "the sender's queue is full"},
+	30001: {models.CarrierSlowDown, "the carrier's queue overflowed"},
+	30017: {models.CarrierSlowDown, "carrier network congestion"},
+	30022: {models.CarrierSlowDown, "campaign rate limit exceeded"},
+	30047: {models.CarrierSlowDown, "quiet-hours check of the carrier failed"},
+	30410: {models.CarrierSlowDown, "provider timeout"},
+	63017: {models.CarrierSlowDown, "messaging limit exceeded"},
+	63018: {models.CarrierSlowDown, "channel rate limit exceeded"},
+
+	30023: {models.CarrierWindow, "daily limit of the brand reached"},
+	30027: {models.CarrierWindow, "daily limit of the carrier reached"},
+	63038: {models.CarrierWindow, "daily limit of the account reached"},
+
+	30003: {models.CarrierRetryOnce, "the handset cannot be reached"},
+	30008: {models.CarrierRetryOnce, "unknown delivery error"},
+
+	21610: {models.CarrierConsent, "the recipient opted out"},
+
+	21211: {models.CarrierBadNumber, "the number is not valid"},
+	21612: {models.CarrierBadNumber, "no route from this sender to the number"},
+	21614: {models.CarrierBadNumber, "the number is not a mobile number"},
+	21635: {models.CarrierBadNumber, "the number is a landline"},
+	30005: {models.CarrierBadNumber, "the number does not exist"},
+	30006: {models.CarrierBadNumber, "a landline or a carrier that cannot be reached"},
+	30011: {models.CarrierBadNumber, "the recipient's network does not take this kind of message"},
+
+	30004: {models.CarrierBlocked, "blocked by the recipient or the network"},
+	30007: {models.CarrierBlocked, "filtered by the carrier"},
+
+	30018: {models.CarrierRegistration, "the sender is not registered in the destination"},
+	30024: {models.CarrierRegistration, "the sender is not provisioned at the carrier"},
+	30032: {models.CarrierRegistration, "the toll-free number is not verified"},
+	30034: {models.CarrierRegistration, "the number is not registered for 10DLC"},
+
+	21617: {models.CarrierContent, "longer than 1600 characters"},
+	21620: {models.CarrierContent, "invalid media address"},
+	21623: {models.CarrierContent, "too many or too large media"},
+	30010: {models.CarrierContent, "the price exceeds the maximum"},
+	30019: {models.CarrierContent, "the content is too large"},
+
+	20003: {models.CarrierAccount, "the credentials were refused"},
+	20404: {models.CarrierAccount, "no such account or resource"},
+	21212: {models.CarrierAccount, "the sender is not a valid number"},
+	21222: {models.CarrierAccount, "the account SID has illegal characters"},
+	21224: {models.CarrierAccount, "the auth token has illegal characters"},
+	21408: {models.CarrierAccount, "texts to this region are not enabled"},
+	21603: {models.CarrierAccount, "no sender given"},
+	21606: {models.CarrierAccount, "the sender cannot send texts"},
+	21608: {models.CarrierAccount, "a trial account may only text verified numbers"},
+	21703: {models.CarrierAccount, "the messaging service has no sender"},
+	21704: {models.CarrierAccount, "the messaging service has no number"},
+	21705: {models.CarrierAccount, "the messaging service is not valid"},
+	30002: {models.CarrierAccount, "the account is suspended"},
+
+	30036: {models.CarrierStale, "the validity period ran out"},
+}
+
+// Meaning says briefly what a carrier's error code means; empty for a
+// code that is not known.
+func Meaning(code string) string {
+	number, err := strconv.Atoi(code)
+	if err != nil {
+		return ""
+	}
+	return codes[number].text
+}
+
+// NextStep says what an operator can do about a carrier's error code; for a code
+// that is not known, where to look it up.
+func NextStep(code string) string {
+	number, err := strconv.Atoi(code)
+	if err != nil {
+		return ""
+	}
+	known, ok := codes[number]
+	if !ok {
+		return "Look the code up in the carrier's list of errors."
+	}
+	return known.class.Spec().NextStep
+}

@@ -8,10 +8,13 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/nyaruka/phonenumbers"
 	twilio "github.com/twilio/twilio-go/client"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // SignatureHeader is where the carrier puts its signature.
@@ -140,4 +143,49 @@ func Class(code string) models.CarrierClass {
 		return ""
 	}
 	return codes[number].class
+}
+
+// ParseStatus reads the carrier's status of a text; false for
+// statuses it may not use for an outbound text or that are unknown. Its "sending"
+// is queued here, because OutboxSending is our own state before the carrier has
+// the text; "partially_delivered" claims no more than sent.
+func ParseStatus(twilio string) (wire.OutboxStatus, bool) {
+	switch twilio {
+	case "accepted", "scheduled":
+		return wire.OutboxAccepted, true
+	case "queued", "sending":
+		return wire.OutboxQueued, true
+	case "sent", "partially_delivered":
+		return wire.OutboxSent, true
+	case "delivered":
+		return wire.OutboxDelivered, true
+	case "undelivered":
+		return wire.OutboxUndelivered, true
+	case "failed":
+		return wire.OutboxFailed, true
+	case "read":
+		return wire.OutboxRead, true
+	case "canceled":
+		return wire.OutboxCanceled, true
+	default:
+		return "", false
+	}
+}
+
+// SuggestZone returns the zone in which a number (E.164) was given out, as an IANA
+// name. It finds none for numbers of several zones, such as mobile numbers of a
+// large country, and the person may be elsewhere.
+func SuggestZone(phone string) (zone string, found bool) {
+	number, err := phonenumbers.Parse(phone, "")
+	if err != nil {
+		return "", false
+	}
+	zones, err := phonenumbers.GetTimezonesForNumber(number)
+	if err != nil || len(zones) != 1 || zones[0] == phonenumbers.UNKNOWN_TIMEZONE {
+		return "", false
+	}
+	if _, err := time.LoadLocation(zones[0]); err != nil {
+		return "", false
+	}
+	return zones[0], true
 }

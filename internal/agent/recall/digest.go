@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -151,4 +152,247 @@ func renderRequest(lib *prompts.Library, name prompts.Name, data prompts.StageDa
 // dropBlank returns the parts that are not blank.
 func dropBlank(parts []string) []string {
 	return slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return strings.TrimSpace(part) == "" })
+}
+
+// PlanMemory plans the digest of remembered snippets, newest first:
+// nothing to ask below 400 characters, one call up to 2,000, and above that
+// batches of whole snippets. A snippet that is longer than a batch stays
+// whole.
+func PlanMemory(snippets []string) DigestPlan {
+	snippets = dropBlank(snippets)
+	plan := DigestPlan{Raw: strings.Join(snippets, "\n")}
+	if countChars(plan.Raw) >= rawBelow {
+		plan.Batches = joinParts(snippets, "\n", memoryBatch)
+	}
+	return plan
+}
+
+// MemoryDigestRequest asks for what of a batch bears on the person's text. It
+// fails only when the prompt cannot be rendered; then count the batch as
+// failed.
+func MemoryDigestRequest(lib *prompts.Library, ask DigestInput) (models.ChatRequest, error) {
+	req, err := ask.renderBatch(lib, prompts.MemoryDigest, memoryAnswer)
+	if err != nil {
+		return models.ChatRequest{}, fmt.Errorf("rendering memory digest: %w", err)
+	}
+	return req, nil
+}
+
+// Memory returns the memory block that a plan and its answers, in the order of
+// the batches, come to. Only the answer that nothing is relevant drops a batch;
+// one that failed stays as it was, all of those together within 1,500
+// characters, so that memory is never lost to a slow model.
+func (p DigestPlan) Memory(answers []DigestAnswer) Digest {
+	if len(p.Batches) == 0 {
+		return Digest{Text: p.Raw, Decision: fmt.Sprintf("digest raw %d", countChars(p.Raw))}
+	}
+	texts, failed := readAnswers(p.Batches, answers, memoryAnswer)
+	code, failures := "digest", 0
+	for _, one := range failed {
+		if one {
+			code = "digest failed"
+			failures++
+		}
+	}
+	for i, batch := range p.Batches {
+		if failed[i] {
+			texts[i] = text.Truncate(batch, memoryRaw/failures-1)
+		}
+	}
+	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+	if len(texts) == 0 {
+		return Digest{Decision: fmt.Sprintf("digest none %d", countChars(p.Raw))}
+	}
+	text := strings.Join(texts, "\n")
+	return Digest{Text: text, Decision: fmt.Sprintf("%s %d to %d", code, countChars(p.Raw), countChars(text))}
+}
+
+// Sizes of the digest of a turn's older messages, in characters.
+const (
+	messagesBatch  = 6000
+	messagesCalls  = 8
+	messagesAnswer = 1200
+	// leastMessage is what stays of each message when there are very many.
+	leastMessage = 12
+	bullet       = "- "
+)
+
+// PlanMessages plans the digest of messages that one person sent in a row, oldest
+// first. Every message is in a batch, with its beginning at least: the more there
+// are, the less of each.
+func PlanMessages(texts []string) DigestPlan {
+	lines := make([]string, 0, len(texts))
+	for _, body := range texts {
+		if line := text.OneLine(body); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	most := lengthFor(lines, messagesBatch*(messagesCalls-1))
+	for i, line := range lines {
+		lines[i] = bullet + text.Truncate(line, most)
+	}
+	return DigestPlan{Raw: strings.Join(lines, "\n"), Batches: joinParts(lines, "\n", messagesBatch)}
+}
+
+// lengthFor returns the length to which lines are cut so that all of them fit,
+// and leastMessage at least. Short lines leave their share to the others.
+func lengthFor(lines []string, budget int) int {
+	lengths := make([]int, 0, len(lines))
+	for _, line := range lines {
+		lengths = append(lengths, countChars(line))
+	}
+	slices.Sort(lengths)
+	for i, length := range lengths {
+		share := budget/(len(lengths)-i) - countChars(bullet) - 2
+		if length > share {
+			return max(leastMessage, share)
+		}
+		budget -= length + countChars(bullet) + 1
+	}
+	return messagesBatch
+}
+
+// MessagesDigestRequest asks for what one batch of messages says. It fails only
+// when the prompt cannot be rendered; then count the batch as failed.
+func MessagesDigestRequest(lib *prompts.Library, batch, model string) (models.ChatRequest, error) {
+	req, err := renderRequest(lib, prompts.MessagesDigest, prompts.StageData{Material: batch, Limit: messagesAnswer}, model)
+	if err != nil {
+		return models.ChatRequest{}, fmt.Errorf("rendering messages digest: %w", err)
+	}
+	return req, nil
+}
+
+// Messages returns what a plan of messages and its answers, in the order of the
+// batches, come to, within a number of characters. A batch without an answer,
+// or whose answer says that there is nothing in it, is replaced by the first
+// words of each message.
+func (p DigestPlan) Messages(answers []DigestAnswer, budget int) Digest {
+	texts, failed := readAnswers(p.Batches, answers, messagesAnswer)
+	lost := 0
+	for i, text := range texts {
+		if failed[i] = failed[i] || text == ""; failed[i] {
+			lost += strings.Count(p.Batches[i], "\n") + 1
+		}
+		budget -= countChars(text) + 1
+	}
+	code := "digest"
+	for i, batch := range p.Batches {
+		if !failed[i] {
+			continue
+		}
+		code = "digest failed"
+		lines := strings.Split(batch, "\n")
+		texts[i] = firstWords(lines, budget*len(lines)/lost)
+	}
+	text := strings.Join(texts, "\n")
+	return Digest{Text: text, Decision: fmt.Sprintf("%s %d to %d", code, countChars(p.Raw), countChars(text))}
+}
+
+// firstWords shortens messages to their beginnings, within a number of
+// characters; where those of all do not fit, it writes how many more there are.
+func firstWords(lines []string, budget int) string {
+	const separator = " / "
+	most := max(leastMessage, lengthFor(lines, budget)-countChars(separator))
+	var out []string
+	for i, line := range lines {
+		line = text.Truncate(strings.TrimPrefix(line, bullet), most)
+		if budget -= countChars(line) + countChars(separator); budget < 0 && i > 0 {
+			out = append(out, fmt.Sprintf("and %d more", len(lines)-i))
+			break
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, separator)
+}
+
+// Sizes of the activity that a stopped turn is described from, and of its
+// digest, in characters.
+const (
+	activityChars = 2000
+	excerptChars  = 300
+	argumentChars = 120
+	rowChars      = 200
+	limitAnswer   = 800
+)
+
+// TurnActivity describes what a turn did, from the messages it added to its
+// requests in any protocol: one line for each call, result and text, oldest
+// first. When they are more than 2,000 characters, the newest stay. It is empty
+// when the turn did nothing; then ask no model.
+func TurnActivity(messages []models.ChatMessage) string {
+	var lines []string
+	names := map[string]string{}
+	for _, message := range messages {
+		switch message.Role {
+		case "assistant":
+			lines = appendLine(lines, "said: ", answerText(message.Content), excerptChars)
+			for _, call := range message.ToolCalls {
+				names[call.ID] = call.Name
+				lines = appendLine(lines, "called ", call.Name+" "+text.Truncate(text.OneLine(call.Arguments), argumentChars), excerptChars)
+			}
+		case "tool":
+			lines = appendLine(lines, "result of "+orTool(names[message.ToolCallID])+": ", message.Content, excerptChars)
+		case "user":
+			lines = appendLine(lines, "", message.Content, rowChars)
+		}
+	}
+	first, size := len(lines), 0
+	for first > 0 && size+countChars(lines[first-1])+1 <= activityChars+1 {
+		first--
+		size += countChars(lines[first]) + 1
+	}
+	return strings.Join(lines[first:], "\n")
+}
+
+func orTool(name string) string {
+	if name == "" {
+		return "a tool"
+	}
+	return name
+}
+
+func appendLine(lines []string, label, body string, limit int) []string {
+	if body = text.OneLine(body); body == "" {
+		return lines
+	}
+	return append(lines, label+text.Truncate(body, limit))
+}
+
+// LimitAsk is what the digest of a stopped turn is asked with. Activity is as
+// TurnActivity makes it; Language the person's locale, empty for that of Query.
+type LimitAsk struct {
+	Query    string
+	Activity string
+	Language string
+	Model    string
+}
+
+// LimitRequest asks for a short reply that begins with a caveat. It
+// fails only when the prompt cannot be rendered; then count the digest as
+// failed.
+func LimitRequest(lib *prompts.Library, ask LimitAsk) (models.ChatRequest, error) {
+	data := prompts.StageData{Query: ask.Query, Material: ask.Activity, Language: ask.Language}
+	req, err := renderRequest(lib, prompts.LimitDigest, data, ask.Model)
+	if err != nil {
+		return models.ChatRequest{}, fmt.Errorf("rendering limit digest: %w", err)
+	}
+	return req, nil
+}
+
+// LimitReply returns the reply of a turn that was stopped: the digest, at most
+// 800 characters, or else the newest of the candidates, which are the texts
+// that the turn had for the person, oldest first. ok is false when there is
+// none; then apologise in a fixed text and flag the turn.
+func LimitReply(answer DigestAnswer, candidates []string) (reply string, ok bool) {
+	if !answer.Failed {
+		if body := answerText(answer.Text); body != "" && !isNone(body) {
+			return text.Truncate(body, limitAnswer-1), true
+		}
+	}
+	for _, candidate := range slices.Backward(candidates) {
+		if text := answerText(candidate); text != "" {
+			return text, true
+		}
+	}
+	return "", false
 }
