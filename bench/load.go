@@ -72,6 +72,7 @@ func All() []Load {
 		{Name: "steady", Default: true, Limit: 4 * time.Minute, Run: steady},
 		{Name: "burst", Default: true, Limit: 2 * time.Minute, Run: burst},
 		{Name: "prompts", Limit: time.Hour, Run: prompts},
+		{Name: "import", Limit: time.Hour, Run: imports},
 		{Name: "restart", Default: true, Limit: time.Hour, Run: restart},
 		{Name: "disk", Limit: time.Hour, Outside: true, Run: disk},
 	}
