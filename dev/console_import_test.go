@@ -50,6 +50,7 @@ func importPeople(t *testing.T, browser *browsertest.Browser, r *running) {
 	p.ExpectText("60 people can be enrolled. Nobody is enrolled yet.")
 	p.ExpectText("America/New_York (from the number)")
 	p.ExpectText("at most 600 a minute")
+	p.ExpectText("Last greeting")
 	p.ExpectAccessible()
 	p.Look(browsertest.View{Width: 320})
 	p.ExpectNoSideScroll()

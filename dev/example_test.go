@@ -19,9 +19,9 @@ var updateExample = flag.Bool("example", false, "write what the commands of docs
 const examplePage = "../docs/example.md"
 
 var (
-	consoleBlock = regexp.MustCompile("(?ms)^```console\n(.*?)^```")
+	consoleBlock = regexp.MustCompile("(?ms)^``console\n(.*?)^```")
 	// variable matches what differs from run to run.
-	variable = regexp.MustCompile(`\b(?:conv_|coh_)?[0-9a-f]{24,64}\b|played in [0-9.]+m?s`)
+	variable = regexp.MustCompile(`\b(?:conv_|coh_)?[0-9a-f]{24,64}\b|played in [0-9.]+m?s|, the last [0-9-]+ [0-9:]+Z`)
 )
 
 // exampleRun runs the commands of the page in one folder.
@@ -69,6 +69,9 @@ func (e *exampleRun) print(command string) string {
 		if strings.HasPrefix(found, "played") {
 			return "played in …"
 		}
+		if strings.HasPrefix(found, ", the last") {
+			return ", the last …"
+		}
 		prefix, _, isID := strings.Cut(found, "_")
 		if !isID {
 			return "…"
@@ -94,7 +97,7 @@ func TestWorkedExample(t *testing.T) {
 				out.WriteString(e.print(command))
 			}
 		}
-		return "```console\n" + out.String() + "```"
+		return "``console\n" + out.String() + "```"
 	})
 	require.Greater(t, commands, 10)
 	if *updateExample {

@@ -84,6 +84,8 @@ type CohortReport struct {
 	Faults []CohortFault `json:"faults,omitempty"`
 	// First are the first people who can be enrolled.
 	First []CohortPerson `json:"first,omitempty"`
+	// LastGreetingAt is when the last greeting is planned; zero before the check.
+	LastGreetingAt time.Time `json:"last_greeting_at,omitzero"`
 }
 
 // AddFaults adds faults while there is room.
@@ -212,6 +214,8 @@ type CohortBatch struct {
 	Rows     []CohortPerson
 	People   []Participant
 	Consents []*StudyConsent
+	// LastGreetingAt is when the last greeting of the file is planned.
+	LastGreetingAt time.Time
 	// IsLast ends the job.
 	IsLast bool
 	Now    time.Time

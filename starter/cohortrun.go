@@ -113,7 +113,14 @@ func (h *cohortRoutes) checkFile(ctx context.Context, job models.CohortJob) (mod
 	if err != nil {
 		return models.CohortCheck{}, err
 	}
+	plan, err := h.planGreetings(ctx, job, list.People)
+	if err != nil {
+		return models.CohortCheck{}, err
+	}
 	check := models.CohortCheck{ID: job.ID, State: models.CohortFailed, Rows: list.Rows, Now: h.now()}
+	if len(plan) > 0 {
+		check.Report.LastGreetingAt = slices.MaxFunc(plan, time.Time.Compare)
+	}
 	for _, p := range list.People {
 		if number, found := known[p.Phone]; found {
 			list.AddFault(p.FaultOf(number))
@@ -228,7 +235,7 @@ func (h *cohortRoutes) enrolCohort(ctx context.Context, job models.CohortJob) er
 		from := min(job.NextRow, len(list.People))
 		to := min(from+cohortBatch, len(list.People))
 		batch := h.newBatch(job, rules, list.People[from:to], plan[from:to])
-		batch.IsLast = to == len(list.People)
+		batch.IsLast, batch.LastGreetingAt = to == len(list.People), slices.MaxFunc(plan, time.Time.Compare)
 		next, err := h.cohorts.EnrolBatch(ctx, batch)
 		if err == nil {
 			job, tries = next, 0

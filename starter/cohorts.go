@@ -263,6 +263,9 @@ func showCohort(ctx context.Context, job models.CohortJob, report models.CohortR
 		CreatedBy: job.CreatedBy, CreatedAt: &created, ConfirmedBy: job.ConfirmedBy, ConfirmedAt: job.ConfirmedAt, FinishedAt: job.FinishedAt,
 		Faults: make([]api.CohortFault, 0, len(report.Faults)), First: make([]api.CohortPerson, 0, len(report.First)),
 	}
+	if !report.LastGreetingAt.IsZero() {
+		out.LastGreetingAt = &report.LastGreetingAt
+	}
 	personal := canSeePersonal(ctx)
 	for _, f := range report.Faults {
 		if !personal {

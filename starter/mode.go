@@ -80,7 +80,11 @@ func (h *workflowRoutes) requestUpdate(ctx context.Context, participantID, name 
 		Args: []any{arg}, WaitForStage: client.WorkflowUpdateStageAccepted,
 	}
 	for {
-		applied, err := h.tryRequestUpdate(ctx, update)
+		var applied wire.StatusView
+		err := h.reachWorkflow(ctx, participantID, func() (err error) {
+			applied, err = h.tryRequestUpdate(ctx, update)
+			return err
+		})
 		var changing *serviceerror.WorkflowNotReady
 		if !errors.As(err, &changing) {
 			return applied, err

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
@@ -83,10 +85,13 @@ func (h *workflowRoutes) getState(ctx context.Context, in *participantRequest) (
 	return newAnswer("", state), nil
 }
 
-// queryWorkflow asks the workflow; an error means that no worker answered in time or
-// that the workflow has not been started yet.
+// queryWorkflow asks the workflow; an error means that no worker answered in time.
 func (h *workflowRoutes) queryWorkflow(ctx context.Context, participantID, name string, result any) error {
-	value, err := h.temporal.QueryWorkflow(ctx, models.WorkflowID(participantID), "", name)
+	var value converter.EncodedValue
+	err := h.reachWorkflow(ctx, participantID, func() (err error) {
+		value, err = h.temporal.QueryWorkflow(ctx, models.WorkflowID(participantID), "", name)
+		return err //nolint:wrapcheck // below
+	})
 	if err != nil {
 		return fmt.Errorf("querying %s: %w", name, err)
 	}
@@ -94,6 +99,20 @@ func (h *workflowRoutes) queryWorkflow(ctx context.Context, participantID, name 
 		return fmt.Errorf("decoding %s: %w", name, err)
 	}
 	return nil
+}
+
+// reachWorkflow does something with a participant's workflow, and starts it first where
+// it has not been started because the greeting is far away.
+func (h *workflowRoutes) reachWorkflow(ctx context.Context, participantID string, do func() error) error {
+	err := do()
+	var missing *serviceerror.NotFound
+	if !errors.As(err, &missing) {
+		return err
+	}
+	if err := h.relay.Deliver(ctx, participantID); err != nil {
+		return fmt.Errorf("starting the workflow: %w", err)
+	}
+	return do()
 }
 
 func toState(p models.Participant, profile models.Profile, status wire.StatusView, schedules []wire.Schedule) api.State {

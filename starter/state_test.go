@@ -3,10 +3,12 @@ package starter
 import (
 	"context"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/serviceerror"
 
 	"coachline/models"
 	"coachline/models/wire"
@@ -45,4 +47,43 @@ func TestState(t *testing.T) {
 
 	h.engine.fail(func(context.Context, string) error { return context.DeadlineExceeded })
 	h.refused(call{method: "GET", path: path}, http.StatusServiceUnavailable, "asking the participant's workflow failed")
+}
+
+// The workflow of a person whose greeting is far away starts when an operator asks it.
+func TestWorkflowStartsWhenItIsAsked(t *testing.T) {
+	for _, ask := range []struct {
+		call call
+		did  string
+	}{
+		{call{method: "GET", path: "/state"}, "query:" + wire.QueryStatus},
+		{call{method: "GET", path: "/schedules"}, "query:" + wire.QueryStatus},
+		{call{method: "POST", path: "/mode", body: `{"target_state":"FEEDBACK"}`}, "update:" + wire.UpdateSetMode},
+	} {
+		t.Run(ask.did, func(t *testing.T) {
+			h := start(t, nil)
+			id := h.addSleeper()
+			h.engine.fail(func(_ context.Context, call string) error {
+				if call != "start" && !slices.Contains(h.engine.seen(), "start") {
+					return serviceerror.NewNotFound("workflow not found")
+				}
+				return nil
+			})
+			ask.call.path = participantsPath + "/" + id + ask.call.path
+			got := h.do(ask.call)
+			require.Equal(t, http.StatusOK, got.status, got.raw)
+			require.Equal(t, []string{ask.did, "start", ask.did}, h.engine.seen()[:3])
+			require.Len(t, h.engine.starts, 1)
+		})
+	}
+}
+
+// addSleeper adds a person of an import who is greeted in some hours.
+func (h *harness) addSleeper() string {
+	h.t.Helper()
+	greeting := testNow.Add(6 * time.Hour)
+	p, err := h.rows.People.Enroll(context.Background(), models.Participant{
+		ID: "conv_sleeper", Phone: "+12125550199", Timezone: "UTC", GreetingAt: &greeting, EnrolledAt: testNow, CreatedAt: testNow,
+	}, "operator")
+	require.NoError(h.t, err)
+	return p.ID
 }

@@ -26,6 +26,7 @@ type Cohort struct {
 	ConfirmedBy    string             `json:"confirmed_by,omitempty"`
 	ConfirmedAt    *time.Time         `json:"confirmed_at,omitempty"`
 	FinishedAt     *time.Time         `json:"finished_at,omitempty"`
+	LastGreetingAt *time.Time         `json:"last_greeting_at,omitempty" doc:"When the last greeting is planned, counted from now before the confirmation; quiet hours, and people who text first, move it."`
 }
 
 // CohortFault is one thing that is wrong with a file.

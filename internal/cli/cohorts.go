@@ -194,13 +194,22 @@ func renderCohort(w io.Writer, path string, job api.Cohort) error {
 	case models.CohortReady, models.CohortChecking:
 		what := "; it waits for its confirmation as " + job.ID
 		if job.ID == "" {
-			what = fmt.Sprintf("; at most %d greetings a minute. Dry run: nothing was kept", job.PerMinute)
+			what = fmt.Sprintf("; %s. Dry run: nothing was kept", describeGreetings(job))
 		}
 		line(people + what)
 	case models.CohortRunning, models.CohortDone, models.CohortCanceled:
-		line(fmt.Sprintf("%s %s: %d of %d enrolled, %d skipped; at most %d greetings a minute", job.ID, job.State, job.Enrolled, job.Good, job.Skipped, job.PerMinute))
+		line(fmt.Sprintf("%s %s: %d of %d enrolled, %d skipped; %s", job.ID, job.State, job.Enrolled, job.Good, job.Skipped, describeGreetings(job)))
 	}
 	return errors.Join(failed...)
+}
+
+// describeGreetings says how fast people are greeted, and when that is done.
+func describeGreetings(job api.Cohort) string {
+	text := fmt.Sprintf("at most %d greetings a minute", job.PerMinute)
+	if job.LastGreetingAt != nil {
+		text += ", the last " + formatInstant(*job.LastGreetingAt)
+	}
+	return text
 }
 
 func formatFault(path string, f api.CohortFault) string {

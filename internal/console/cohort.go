@@ -98,7 +98,7 @@ func showCohort(v *viewer) (page, error) {
 		h.H1(g.Text("Import " + job.FileName)),
 		h.P(h.Role("status"), g.Text(describeCohort(job))),
 		g.If(job.State == models.CohortRunning, cohortProgress(job)),
-		cohortFacts(job),
+		cohortFacts(v, job),
 		g.If(job.State == models.CohortReady, confirmForm(v, job)),
 		g.If(!job.State.IsOver(), cancelForm(v, job)),
 		g.If(len(job.Faults) > 0, cohortFaults(job)),
@@ -132,12 +132,13 @@ func cohortProgress(job api.Cohort) g.Node {
 		h.Progress(h.ID("progress"), h.Max(strconv.Itoa(job.Good)), h.Value(strconv.Itoa(job.Tried)), g.Text(fmt.Sprintf("%d of %d", job.Tried, job.Good))))
 }
 
-func cohortFacts(job api.Cohort) g.Node {
+func cohortFacts(v *viewer, job api.Cohort) g.Node {
 	fact := func(name, value string) g.Node { return g.Group{h.Dt(g.Text(name)), h.Dd(g.Text(value))} }
 	return h.Dl(h.Class("facts"),
 		fact("People in the file", strconv.Itoa(job.Rows)), fact("Can be enrolled", strconv.Itoa(job.Good)), fact("Faults", strconv.Itoa(job.FaultCount)),
 		fact("Zones taken from numbers", strconv.Itoa(job.ZonesSuggested)),
 		fact("Greetings", fmt.Sprintf("at most %d a minute, outside quiet hours", job.PerMinute)),
+		g.If(job.LastGreetingAt != nil, fact("Last greeting", ageOf(job.LastGreetingAt, v.now))),
 		fact("Uploaded by", job.CreatedBy), g.If(job.ConfirmedBy != "", fact("Confirmed by", job.ConfirmedBy)),
 	)
 }

@@ -273,15 +273,16 @@ func (s *Cohorts) enrolRows(tx *gorm.DB, job *models.CohortJob, b models.CohortB
 			job.Enrolled++
 		}
 	}
-	if len(faults) == 0 {
-		return nil
-	}
-	job.Skipped += len(faults)
 	report, err := job.ReadReport()
 	if err != nil {
 		return err
 	}
+	if len(faults) == 0 && report.LastGreetingAt.Equal(b.LastGreetingAt) {
+		return nil
+	}
+	job.Skipped += len(faults)
 	report.AddFaults(faults)
+	report.LastGreetingAt = b.LastGreetingAt
 	return setReport(job, report)
 }
 

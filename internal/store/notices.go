@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"coachline/internal/database"
 	"coachline/models"
@@ -14,12 +15,21 @@ import (
 // Notices keeps what is to be told to the workflows.
 type Notices struct{ db *database.Database }
 
-// PendingNotices returns undelivered notices written before createdBefore, in
-// the order of their ids, at most limit of them.
+// startAhead is how long before a greeting the participant's workflow is started.
+const startAhead = time.Minute
+
+// PendingNotices returns undelivered notices written before createdBefore, at most limit
+// of them: those of texts first, then the others, each in the order of their ids. The
+// start of a participant whose greeting is more than startAhead away is left out, so
+// that an import starts its workflows one by one; what comes for the participant before
+// then brings the start with it.
 func (s *Notices) PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error) {
 	var rows []models.Notice
 	err := s.db.Reader(ctx).Where("delivered_at IS NULL AND created_at < ?", createdBefore).
-		Order("+id").Limit(limit).Find(&rows).Error // sorts what waits; the order of ids would read every notice
+		Where("kind <> ? OR NOT EXISTS (SELECT 1 FROM participants WHERE participants.id = notices.participant_id AND greeting_at > ?)",
+			models.NoticeStart, instant(createdBefore.Add(startAhead))).
+		Order(clause.OrderBy{Expression: clause.Expr{SQL: "CASE WHEN kind IN ? THEN 0 ELSE 1 END, +id", Vars: []any{models.MessageNotices()}}}).
+		Limit(limit).Find(&rows).Error // sorts what waits; the order of ids would read every notice
 	if err != nil {
 		return nil, fmt.Errorf("reading notices: %w", classify(err))
 	}

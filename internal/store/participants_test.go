@@ -268,7 +268,7 @@ func TestNotices(t *testing.T) {
 		rows, err := w.Notices.PendingNotices(w.ctx, at(2), 10)
 		require.NoError(t, err)
 		require.Len(t, rows, 2, "the newest is not old enough")
-		require.Less(t, rows[0].ID, rows[1].ID)
+		require.Equal(t, []models.NoticeKind{models.NoticeMessage, models.NoticeStart}, []models.NoticeKind{rows[0].Kind, rows[1].Kind})
 		first, err := w.Notices.PendingNotices(w.ctx, at(9), 1)
 		require.NoError(t, err)
 		require.Equal(t, rows[:1], first)
@@ -279,6 +279,33 @@ func TestNotices(t *testing.T) {
 		require.Equal(t, []models.NoticeKind{models.NoticeMessage}, w.noticeKinds())
 		require.Equal(t, 2, w.count("SELECT count(DISTINCT id) FROM notices WHERE delivered_at IS NOT NULL"))
 		require.Equal(t, 1, w.count("SELECT count(DISTINCT delivered_at) FROM notices"), "the first instant stays")
+	})
+}
+
+// People of an import wait for their greeting without a workflow. Texts come before
+// everything else, and bring the start of who wrote them.
+func TestNoticesOfThoseWhoTextComeFirst(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		waiting := func(minutes int) (of []string) {
+			rows, err := w.Notices.PendingNotices(w.ctx, at(minutes), 10)
+			require.NoError(t, err)
+			for _, row := range rows {
+				of = append(of, row.ParticipantID+" "+string(row.Kind))
+			}
+			return of
+		}
+		for i, id := range []string{"a", "b", "c"} {
+			p, greeting := person(id, fmt.Sprintf("+1555867540%d", i)), at(60*i)
+			p.EnrolledAt, p.CreatedAt, p.GreetingAt = start, start, &greeting
+			_, err := w.People.Enroll(w.ctx, p, "operator")
+			require.NoError(t, err)
+		}
+		w.enrolled()
+		require.Equal(t, []string{"a start", "p1 start"}, waiting(1))
+		w.inbound("SM1", 2, "hello")
+		require.Equal(t, []string{"p1 message", "a start", "p1 start"}, waiting(3))
+		require.Equal(t, []string{"p1 message", "a start", "p1 start"}, waiting(58))
+		require.Equal(t, []string{"p1 message", "a start", "b start", "p1 start"}, waiting(59), "a minute before the greeting")
 	})
 }
 

@@ -49,8 +49,8 @@ type Notices interface {
 	NoticesDelivered(ctx context.Context, ids []int64, at time.Time) error
 	// ResumedMessages lists the texts that a notice has answered after a pause.
 	ResumedMessages(ctx context.Context, noticeID int64) ([]wire.InboxItem, error)
-	// PendingNotices lists undelivered notices of everybody in the order of
-	// their ids.
+	// PendingNotices lists undelivered notices of everybody that are due, those of
+	// texts first, each participant's in the order of their ids.
 	PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error)
 }
 

@@ -25,6 +25,9 @@ const (
 	batch           = 1000
 	parallel        = 16
 	maxBackoff      = time.Minute
+	// sweepLimit is how long one sweep begins deliveries; the next one begins with the
+	// texts that came meanwhile, however much else waits.
+	sweepLimit = 5 * time.Second
 )
 
 // Config is what a Relay is made of.
@@ -135,6 +138,10 @@ func (r *Relay) sweepNotices(ctx context.Context) error {
 	var group errgroup.Group
 	group.SetLimit(parallel)
 	for i, id := range ids {
+		if r.cfg.Now().Sub(now) > sweepLimit {
+			ids = ids[:i]
+			break
+		}
 		group.Go(func() error {
 			failed[i] = r.Deliver(ctx, id)
 			return nil

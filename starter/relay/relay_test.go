@@ -65,6 +65,31 @@ func TestRelayWaitsForTheOneWhoWroteIt(t *testing.T) {
 	require.Len(t, b.engine.seen(), 1)
 }
 
+// A sweep that takes long leaves the rest to the next one, which begins with the texts
+// that came meanwhile.
+func TestSweepEndsInTime(t *testing.T) {
+	b := newBench(t)
+	for i := range 10 * parallel {
+		b.add(fmt.Sprint(i), models.NoticeResume)
+	}
+	var mu sync.Mutex
+	clock := testNow.Add(time.Minute)
+	b.relay.cfg.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return clock }
+	b.engine.fail(func(context.Context, string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		clock = clock.Add(time.Second)
+		return nil
+	})
+	require.NoError(t, b.relay.sweepNotices(context.Background()))
+	require.Less(t, len(b.engine.seen()), 3*parallel)
+	require.NotZero(t, b.store.undelivered())
+	for range 20 {
+		require.NoError(t, b.relay.sweepNotices(context.Background()))
+	}
+	require.Zero(t, b.store.undelivered())
+}
+
 func TestRelayKeepsOrderAndRepairs(t *testing.T) {
 	b := newBench(t)
 	b.add("a", models.NoticeStart, models.NoticeMessage, models.NoticePause, models.NoticeResume, models.NoticeSend, models.NoticeUpdate)
