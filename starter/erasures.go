@@ -15,6 +15,15 @@ import (
 
 const erasuresPath = "/erasures"
 
+// elsewhere says what is held of a person outside the tables.
+var elsewhere = []string{
+	"Temporal keeps times and ids of the conversation, without texts, sealed, as long as the person is enrolled and for the namespace's retention after that.",
+	"The carrier keeps copies of messages as it says in its own terms; an erasure has it delete them.",
+	"The model's provider may keep requests as it says in its own terms.",
+	"Backups hold the tables as they were, until they are deleted.",
+	"A file of people that waits for its confirmation, or a report about one, may name the person; an erasure empties all of them.",
+}
+
 const (
 	noteBackups     = "Backups made before the erasure still hold the person; delete them when their time is over, and erase again after restoring one."
 	noteCarrier     = "The carrier may keep billing records and its own backups."
@@ -51,6 +60,7 @@ type erasuresRequest struct {
 type erasureRoutes struct {
 	base
 	erasures *store.Erasures
+	people   *store.People
 }
 
 func (h *erasureRoutes) register(router huma.API) {
@@ -59,6 +69,10 @@ func (h *erasureRoutes) register(router huma.API) {
 		summary: "Erase a person: rows, histories, the carrier's copies", status: http.StatusAccepted,
 		errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 	}, h.eraseParticipant)
+	register(router, route{
+		method: http.MethodGet, path: participantsPath + "/{id}/data", id: "get-person-data", needs: auth.ParticipantErase, reads: readExport,
+		summary: "Everything that is held about a person, enrolled or removed", errors: []int{http.StatusNotFound},
+	}, h.getPersonData)
 	register(router, route{
 		method: http.MethodGet, path: erasuresPath, id: "list-erasures", needs: auth.ParticipantErase,
 		summary: "List erasures, newest first",
@@ -81,6 +95,18 @@ func (h *erasureRoutes) eraseParticipant(ctx context.Context, in *eraseRequest) 
 	}
 	h.deliverNotices(ctx, in.ID)
 	return newAnswer("The person is being erased; the receipt says how far it has come", toErasure(saved)), nil
+}
+
+// getPersonData answers a person who asks what is held about them.
+func (h *erasureRoutes) getPersonData(ctx context.Context, in *personRequest) (*answer[api.PersonData], error) {
+	if !canSeePersonal(ctx) {
+		return nil, newFailure(http.StatusForbidden, "permission %s is needed", auth.PersonalRead)
+	}
+	tables, err := h.people.PersonData(ctx, in.ID)
+	if err != nil {
+		return nil, h.toFailure("reading the person's data", err)
+	}
+	return newAnswer("", api.PersonData{ParticipantID: in.ID, At: h.now().UTC(), Tables: tables, Notes: elsewhere}), nil
 }
 
 func (h *erasureRoutes) listErasures(ctx context.Context, in *erasuresRequest) (*answer[api.ErasurePage], error) {

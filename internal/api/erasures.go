@@ -35,3 +35,11 @@ type ErasurePage struct {
 	Erasures   []Erasure `json:"erasures" nullable:"false"`
 	NextCursor *string   `json:"next_cursor"`
 }
+
+// PersonData is everything that is held about one person.
+type PersonData struct {
+	ParticipantID string             `json:"participant_id"`
+	At            time.Time          `json:"at" doc:"When it was read."`
+	Tables        []models.HeldTable `json:"tables" nullable:"false" doc:"The tables that hold something of the person."`
+	Notes         []string           `json:"notes" nullable:"false" doc:"What else may be held, and where."`
+}

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -25,7 +28,7 @@ func recordVerbs(p *program) []*cobra.Command {
 		verb("consents ID", "Print the consent ledger, of removed participants too", func(c *cobra.Command, args []string) error {
 			return callAndShow(c.Context(), p, request{participant: args[0], path: "/consents"}, renderConsents)
 		}),
-		participantMemories(p), participantExport(p),
+		participantMemories(p), participantExport(p), participantData(p),
 	}
 }
 
@@ -131,6 +134,34 @@ func participantExport(p *program) *cobra.Command {
 		return err
 	}
 	return c
+}
+
+// participantData takes an id only, of people who were removed too.
+func participantData(p *program) *cobra.Command {
+	return verb("data ID", "Print everything that is held about a person, and how long", func(c *cobra.Command, args []string) error {
+		return callAndShow(c.Context(), p, request{participant: args[0], path: "/data"}, renderPersonData)
+	})
+}
+
+// renderPersonData prints each table under what it is, and each row as its values.
+func renderPersonData(w io.Writer, data api.PersonData) error {
+	var out strings.Builder
+	fmt.Fprintf(&out, "What is held about %s, %s\n", data.ParticipantID, formatInstant(data.At))
+	for _, table := range data.Tables {
+		fmt.Fprintf(&out, "\n%s (%s)\nKept %s.\n", table.Holds, table.Name, table.Kept)
+		for i, row := range table.Rows {
+			fmt.Fprintf(&out, "\n  %d of %d\n", i+1, len(table.Rows))
+			for _, name := range slices.Sorted(maps.Keys(row)) {
+				fmt.Fprintf(&out, "  %s: %s\n", strings.ReplaceAll(name, "_", " "), strings.ReplaceAll(replaceControls(row[name]), "\n", "\n    "))
+			}
+		}
+	}
+	out.WriteString("\nElsewhere\n")
+	for _, note := range data.Notes {
+		fmt.Fprintf(&out, "  %s\n", note)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
 }
 
 // isTerminal reports whether output is shown to a person.

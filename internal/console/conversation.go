@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -25,7 +26,9 @@ func (c *Console) registerConversation(mux *http.ServeMux) {
 	c.page(mux, "people/{id}", showPerson)
 	c.page(mux, "people/{id}/turns/{n}", showTurn)
 	c.page(mux, "people/{id}/erasure", showErasure)
-	mux.HandleFunc("GET "+Path+"people/{id}/memory.zip", c.downloadMemory)
+	c.page(mux, "people/{id}/data", showPersonData)
+	mux.HandleFunc("GET "+Path+"people/{id}/memory.zip", c.download("/memory/export", ""))
+	mux.HandleFunc("GET "+Path+"people/{id}/data.json", c.download("/data", `attachment; filename="data.json"`))
 	for name, do := range map[string]func(*viewer) (string, error){
 		"send": sendMessage, "change": changePerson, "phone": changeNumber, "pause": pausePerson, "resume": resumePerson,
 		"waiting": settleWaiting, "optout": recordOptOut, "mode": setMode, "attention": clearAttention, "forget": forgetFacts,
@@ -205,18 +208,21 @@ func (p *person) attentionLinks() g.Node {
 	return links
 }
 
-// downloadMemory hands over what is remembered of a person as a file.
-func (c *Console) downloadMemory(w http.ResponseWriter, r *http.Request) {
-	v, ok := c.viewerOf(w, r)
-	if !ok {
-		return
+// download hands over an answer about a person as a file; disposition names the file
+// where the answer does not.
+func (c *Console) download(path, disposition string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, ok := c.viewerOf(w, r)
+		if !ok {
+			return
+		}
+		raw, err := c.callAPI(v, call{method: http.MethodGet, path: v.apiPath() + path})
+		if err != nil {
+			c.explain(w, v, err)
+			return
+		}
+		w.Header().Set("Content-Type", v.header.Get("Content-Type"))
+		w.Header().Set("Content-Disposition", cmp.Or(disposition, v.header.Get("Content-Disposition")))
+		_, _ = w.Write(raw) // the browser has gone where this fails
 	}
-	raw, err := c.callAPI(v, call{method: http.MethodGet, path: v.apiPath() + "/memory/export"})
-	if err != nil {
-		c.explain(w, v, err)
-		return
-	}
-	w.Header().Set("Content-Type", v.header.Get("Content-Type"))
-	w.Header().Set("Content-Disposition", v.header.Get("Content-Disposition"))
-	_, _ = w.Write(raw) // the browser has gone where this fails
 }

@@ -123,7 +123,7 @@ func (p *person) actions() g.Node {
 			says: "For a person who said by another way that they want no more messages. Nothing more is sent, not even a confirmation; only the person can come back, by texting START."}))
 	}
 	forms = append(forms, p.form(action{name: "remove", title: "Remove from the programme", needs: auth.ParticipantRemove, danger: true, button: "Remove",
-		says: "Coaching ends for good and a closing notice goes out. The person leaves the lists; the number may be enrolled again.", fields: []g.Node{p.versionField("remove")}}), p.eraseForm())
+		says: "Coaching ends for good and a closing notice goes out. The person leaves the lists; the number may be enrolled again.", fields: []g.Node{p.versionField("remove")}}), p.dataLink(), p.eraseForm())
 	return h.Section(h.ID("actions"), h.H2(g.Text("Actions")), g.Group(forms))
 }
 

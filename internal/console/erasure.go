@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -12,7 +13,13 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/models"
 )
+
+// dataLink leads to everything that is held about the person.
+func (p *person) dataLink() g.Node {
+	return g.If(p.viewer.can(auth.ParticipantErase), h.P(h.A(h.Href(Path+p.viewer.personPath()+"/data"), g.Text("Show everything that is held about the person"))))
+}
 
 // eraseForm asks for the person's id, so that no slip of the hand erases the wrong person.
 func (p *person) eraseForm() g.Node {
@@ -50,4 +57,25 @@ func showErasure(v *viewer) (page, error) {
 		h.H2(g.Text("Rows emptied or deleted")), tableOf("Rows emptied or deleted", []string{"Table", "Rows"}, g.Group(counts)),
 		h.H2(g.Text("What the erasure does not reach")), h.Ul(g.Map(receipt.Notes, func(note string) g.Node { return h.Li(idOf("note", shortHash([]byte(note))), g.Text(note)) })),
 	}}, nil
+}
+
+// showPersonData is everything that is held about a person, for who asks for it.
+func showPersonData(v *viewer) (page, error) {
+	data, err := get[api.PersonData](v, v.apiPath()+"/data", nil)
+	if err != nil {
+		return page{}, err
+	}
+	return page{title: "Data of a person", section: "people", body: []g.Node{
+		h.H1(g.Text("What is held about " + data.ParticipantID)),
+		h.P(h.A(h.Href(Path+v.personPath()+"/data.json"), g.Text("Download it as JSON"))),
+		g.Map(data.Tables, heldTable),
+		h.H2(g.Text("Elsewhere")), h.Ul(g.Map(data.Notes, func(note string) g.Node { return h.Li(g.Text(note)) })),
+	}}, nil
+}
+
+func heldTable(t models.HeldTable) g.Node {
+	return h.Section(h.ID("table-"+t.Name), h.H2(g.Text(t.Holds)), h.P(h.Class("quiet"), g.Text(fmt.Sprintf("Kept %s. Rows: %d.", t.Kept, len(t.Rows)))),
+		h.Details(h.Summary(g.Text("Show "+wordsOf(t.Name))), g.Map(t.Rows, func(row map[string]string) g.Node {
+			return h.Dl(h.Class("facts"), g.Map(slices.Sorted(maps.Keys(row)), func(name string) g.Node { return factOf(wordsOf(name), row[name]) }))
+		})))
 }

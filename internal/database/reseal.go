@@ -135,12 +135,20 @@ func (r *resealing) readPage(ctx context.Context, t sealedTable, after []any) ([
 	if after != nil {
 		find = find.Where("("+strings.Join(quoteAll(t.Key), ", ")+") > ?", after)
 	}
+	return readRows(find)
+}
+
+// readRows reads the rows of a query as the driver gives them.
+func readRows(find *gorm.DB) (rows []map[string]any, err error) {
 	found, err := find.Rows()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, found.Close()) }()
-	var rows []map[string]any
+	columns, err := found.Columns()
+	if err != nil {
+		return nil, err
+	}
 	for found.Next() {
 		values, into := make([]any, len(columns)), make([]any, len(columns))
 		for i := range values {
@@ -156,6 +164,35 @@ func (r *resealing) readPage(ctx context.Context, t sealedTable, after []any) ([
 		rows = append(rows, row)
 	}
 	return rows, found.Err()
+}
+
+// unreadable stands for a value that no key opens.
+const unreadable = "(cannot be opened with the keys of this installation)"
+
+// ReadTable returns rows of a table as the database has them, in the order of its
+// first column, with what is sealed open.
+func (d *Database) ReadTable(ctx context.Context, table, where string, args ...any) ([]map[string]any, error) {
+	rows, err := readRows(d.Reader(ctx).Table(table).Where(where, args...).Order("1"))
+	if err != nil {
+		return nil, Classify(err)
+	}
+	i := slices.IndexFunc(sealedTables(), func(t sealedTable) bool { return t.Name == table })
+	if i < 0 {
+		return rows, nil
+	}
+	sealed := sealedTables()[i]
+	for _, row := range rows {
+		name := valuesOf(row, sealed.Row)
+		for _, column := range sealed.Texts {
+			at := func() ([]byte, error) { return encodePlace(table, column, name) }
+			plain, err := openValue(withSession(ctx, &session{ring: d.ring}), reflect.String, row[column], at)
+			row[column] = string(plain)
+			if err != nil {
+				row[column] = unreadable
+			}
+		}
+	}
+	return rows, nil
 }
 
 func quoteAll(columns []string) []string {

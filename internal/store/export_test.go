@@ -10,3 +10,12 @@ func DeletedTables() []string {
 	}
 	return names
 }
+
+// HeldTables lists the tables of which PersonData has rows, each with how long those stay.
+func HeldTables() map[string]string {
+	held := map[string]string{}
+	for _, table := range heldTables() {
+		held[table.name] = table.howLong()
+	}
+	return held
+}
