@@ -297,6 +297,8 @@ const (
 	GateEmpty Gate = "empty"
 	// GateStranger: the sender is not enrolled.
 	GateStranger Gate = "unknown_sender"
+	// GateReaction: a tapback at a message of the conversation.
+	GateReaction Gate = "reaction"
 )
 
 // LoopReason says what a sender was taken for a machine for.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -104,26 +106,48 @@ func (p *person) transcript() (g.Node, error) {
 		g.If(older != "", h.P(h.A(h.Href(older), g.Text("Older messages")))),
 		g.If(len(history) == 0, h.P(h.Class("quiet"), g.Text("No messages."))),
 		g.If(len(history) > 0, h.Div(h.Class("newest"), h.Role("region"), h.Aria("label", "Conversation"), h.TabIndex("0"),
-			h.Ol(h.Class("transcript"), h.Aria("label", "Messages, oldest first"), g.Map(history, p.message)))),
+			h.Ol(h.Class("transcript"), h.Aria("label", "Messages, oldest first"), g.Map(placeReactions(history), p.message)))),
 		g.If(v.query("before") != "", h.P(h.A(h.Href(Path+v.personPath()), g.Text("Newest messages")))),
 	), nil
 }
 
+// placeReactions puts each tapback behind the message that it quotes.
+func placeReactions(list []api.HistoryEntry) []api.HistoryEntry {
+	placed := make([]api.HistoryEntry, 0, len(list))
+	for _, e := range list {
+		at := len(placed)
+		if reaction, _ := text.ReadReaction(e.Text); e.Gate == models.GateReaction && reaction.Quoted != "" {
+			for i, other := range slices.Backward(placed) {
+				if other.Gate != models.GateReaction && strings.HasPrefix(text.FoldQuotes(other.Text), reaction.Quoted) {
+					at = i + 1
+					break
+				}
+			}
+			for at < len(placed) && placed[at].Gate == models.GateReaction {
+				at++
+			}
+		}
+		placed = slices.Insert(placed, at, e)
+	}
+	return placed
+}
+
 func (p *person) message(e api.HistoryEntry) g.Node {
-	class, at, text := "message", e.At, e.Text
+	class, at, body := "message", e.At, e.Text
 	if e.Role == models.RoleAssistant {
 		class += " ours"
 	}
 	if e.Unreadable {
-		text = "(cannot be opened with the payload keys)"
+		body = "(cannot be opened with the payload keys)"
 	}
-	return h.Li(idOf("message", at.UnixNano(), e.Role, shortHash([]byte(e.Text))), h.Class(class), g.If(e.Role == models.RoleUser, h.Data("news", "New text: "+text)), h.P(g.Text(text)),
+	return h.Li(idOf("message", at.UnixNano(), e.Role, shortHash([]byte(e.Text))), h.Class(class), g.If(e.Role == models.RoleUser, h.Data("news", "New text: "+body)), h.P(g.Text(body)),
 		h.P(h.Class("quiet"), instantOf(&at, p.zone), g.Text(" · "+wordsOf(string(e.Kind))),
 			g.If(e.Channel != wire.ChannelSMS, g.Text(" · "+string(e.Channel))),
 			g.If(e.By != "", g.Text(" · by "+e.By)),
 			g.If(e.Delivery != "", g.Text(" · "+deliveryOf(e.Delivery))),
 			g.If(e.Danger != "", g.Group{g.Text(" "), h.Span(h.Class("tag bad"), g.Text("possible crisis: "+wordsOf(string(e.Danger))))}),
-			g.If(e.Gate != "", g.Group{g.Text(" "), h.Span(h.Class("tag warn"), g.Text("kept from the coach: "+wordsOf(string(e.Gate))))}),
+			g.If(e.Gate == models.GateReaction, g.Group{g.Text(" "), h.Span(h.Class("tag"), g.Text("reaction"))}),
+			g.If(e.Gate != "" && e.Gate != models.GateReaction, g.Group{g.Text(" "), h.Span(h.Class("tag warn"), g.Text("kept from the coach: "+wordsOf(string(e.Gate))))}),
 			p.whyLink(e)),
 		g.If(e.ErrorCode != "", h.P(h.Class("failure"), g.Text(failureOf(e.ErrorCode, e.Meaning, e.NextStep)))),
 	)

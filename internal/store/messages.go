@@ -95,6 +95,13 @@ func (s *Inbound) acceptInbound(tx *gorm.DB, in models.Inbound) (models.Accepted
 	if err := noteHeard(tx, &p, in); err != nil {
 		return models.AcceptedInbound{}, err
 	}
+	isReaction, err := isReactionToText(tx, in)
+	if err != nil {
+		return models.AcceptedInbound{}, err
+	}
+	if isReaction {
+		return keepReaction(tx, in)
+	}
 	out, err := s.acceptScreened(tx, in, p)
 	if err != nil {
 		return out, err

@@ -1,0 +1,54 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/store"
+	"coachline/models"
+)
+
+// TestReactionsAskForNothing: a tapback at a text of the conversation is kept and shown,
+// and is no text to the coach, no answer, no opt-out and no danger.
+func TestReactionsAskForNothing(t *testing.T) {
+	const safety = "If you are in danger right now, call 911. Reply STOP to end."
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		w.text(0, "I walked to the pond")
+		w.sent(1, 10, models.KindReply, safety)
+		before := w.notices()
+		for i, body := range []string{
+			"Liked “" + safety + "”", `Emphasized "If you are in danger right now, call 911…"`, "Removed a like from “" + safety + "”",
+			"👍 to “I walked to the pond”", "Lachte über ein Bild",
+		} {
+			got := w.text(20+i, body)
+			require.Equal(w.t, models.GateReaction, got.Inbound.Gate, body)
+			require.Zero(w.t, got.Inbound.Seq, body)
+			require.Zero(w.t, got.NoticeID, body)
+			require.Empty(w.t, got.AlarmID, body)
+			require.Empty(w.t, got.Inbound.Danger, body)
+			require.Empty(w.t, got.Inbound.Intent, body)
+		}
+		require.Equal(w.t, before, w.notices())
+		history, err := w.People.History(w.ctx, "ann", 3, inboundAt(1000))
+		require.NoError(w.t, err)
+		require.Equal(w.t, "Lachte über ein Bild", history[2].Text)
+		require.Equal(w.t, models.GateReaction, history[2].Gate)
+
+		// What nobody wrote is a text, with its danger; the numbers go on without a gap.
+		coco := w.text(50, `Loved "Coco"`)
+		require.Equal(w.t, models.GateNone, coco.Inbound.Gate)
+		require.EqualValues(w.t, 2, coco.Inbound.Seq)
+		require.NotEmpty(w.t, w.text(60, `Emphasized "I am going to kill myself tonight"`).AlarmID)
+	})
+}
+
+func TestReactionsAnswerNoPrompt(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		plan := promptPlan("2026-03-02")
+		w.sent(w.turn(1, plan, 0), 1)
+		w.inbound("SM1", 310, "Liked an image")
+		require.Equal(t, models.PromptPending, w.promptState(plan.PromptID))
+	})
+}
