@@ -116,14 +116,14 @@ func interleaveRounds(first models.ChatMessage, in Input, rounds []toolRound, cu
 	next := 0
 	for _, r := range rounds {
 		for next < len(entries) && entries[next].ID <= r.after {
-			out = append(out, chatMessage(entries[next], in.Zone))
+			out = append(out, chatMessage(entries[next], in))
 			next++
 		}
 		addCue()
 		out = append(out, r.messages...)
 	}
 	for _, entry := range entries[next:] {
-		out = append(out, chatMessage(entry, in.Zone))
+		out = append(out, chatMessage(entry, in))
 	}
 	addCue()
 	return out

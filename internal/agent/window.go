@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -154,8 +155,9 @@ func resultOf(entry models.Message) (models.ToolResult, bool) {
 
 // chatMessage returns an entry as the model sees it. What the coach sent
 // without being asked is labelled with its kind and time, so that "done!" has
-// something to refer to.
-func chatMessage(entry models.Message, zone *time.Location) models.ChatMessage {
+// something to refer to; what the person wrote with its time and the question that it
+// answers.
+func chatMessage(entry models.Message, in Input) models.ChatMessage {
 	switch {
 	case entry.Kind == models.KindToolCall:
 		return models.ChatMessage{Role: roleAssistant, ToolCalls: fixArguments(callsOf(entry))}
@@ -163,11 +165,58 @@ func chatMessage(entry models.Message, zone *time.Location) models.ChatMessage {
 		result, _ := resultOf(entry)
 		return models.ChatMessage{Role: roleTool, Content: result.Content, ToolCallID: result.CallID}
 	case entry.Role == models.RoleUser:
-		return models.ChatMessage{Role: roleUser, Content: entry.Text}
+		return models.ChatMessage{Role: roleUser, Content: writtenLabel(entry, in) + entry.Text}
 	default:
-		return models.ChatMessage{Role: roleAssistant, Content: entryLabel(entry, zone) + entry.Text}
+		return models.ChatMessage{Role: roleAssistant, Content: entryLabel(entry, in.Zone) + entry.Text}
 	}
 }
+
+const (
+	// justWritten is how old a text of the turn may be to have come now, as the clock says.
+	justWritten = 30 * time.Minute
+	// shortAnswer is how many words a text has that cannot be read without the question.
+	shortAnswer = 5
+)
+
+// writtenLabel returns what stands before a text of the person. It reads the same in
+// every later request, once its turn is over.
+func writtenLabel(entry models.Message, in Input) string {
+	if entry.At.IsZero() {
+		return ""
+	}
+	if entry.TurnID != in.Context.Turn.ID || entry.TurnID == "" {
+		return marks.Written(shortTime(entry.At, in.Zone), "")
+	}
+	at := ""
+	if in.Now.Sub(entry.At) > justWritten {
+		at = shortTime(entry.At, in.Zone)
+	}
+	return marks.Written(at, questionFor(entry, in.Context.Window))
+}
+
+// questionFor returns the question of ours that a short text answers: the newest that had
+// gone out when the text came, since what the person wrote before. It is empty for
+// texts that say themselves what they are about.
+func questionFor(entry models.Message, window []models.Message) string {
+	if words := strings.Fields(entry.Text); len(words) > shortAnswer || strings.Contains(entry.Text, "?") {
+		return ""
+	}
+	for _, other := range slices.Backward(window) {
+		switch {
+		case other.ID == entry.ID || other.At.After(entry.At) || other.Undelivered || other.Refused: // not read before it
+		case other.Role == models.RoleUser && other.TurnID != entry.TurnID:
+			return ""
+		case other.Role == models.RoleAssistant && other.Kind != models.KindToolCall:
+			if asked := askingSentence.FindAllString(other.Text, -1); asked != nil {
+				return clipText(strings.TrimSpace(asked[len(asked)-1]), leadLength/2)
+			}
+		}
+	}
+	return ""
+}
+
+// askingSentence finds a sentence that asks.
+var askingSentence = regexp.MustCompile(`[^.!?\n]*\?`)
 
 // entryLabel returns what stands before an entry; it is empty for replies and
 // greetings that were delivered. It holds the date and not "today", so that an

@@ -45,6 +45,21 @@ const (
 // asked: its kind and when it went out.
 func Label(name, sent string) string { return "[" + name + ", sent " + sent + "] " }
 
+// Written returns what stands before a text of the person: when it came, and which
+// question of the coach it answers. It is empty where both are.
+func Written(at, question string) string {
+	if question != "" {
+		at = strings.TrimPrefix(at+", "+answering+` "`+strings.ReplaceAll(brackets.Replace(question), `"`, "'")+`"`, ", ")
+	}
+	if at == "" {
+		return ""
+	}
+	return "[" + at + "] "
+}
+
+// answering stands before the question that a text answers.
+const answering = "to your question"
+
 // Earlier returns what stands before the digest of a number of older messages
 // of the same turn.
 func Earlier(count int) string {
@@ -80,7 +95,9 @@ const (
 	// cue is what a message of the program begins with.
 	cue = `(?:hint|task|plan)\b`
 	// own are the other marks of the program, and the labels of messages.
-	own = `tool[\s_-]*(?:results?|notes?|calls?)\b|the person writes\b|the conversation starts\b|nothing was sent\b|not answered yet\b|answered by the programme\b|\d+\s+earlier\s+messages?\s+of\s+this\s+turn\b`
+	own = `tool[\s_-]*(?:results?|notes?|calls?)\b|the person writes\b|the conversation starts\b|nothing was sent\b|not answered yet\b|answered by the programme\b|` + answering + `\b|(?:mon|tue|wed|thu|fri|sat|sun) \d{4}-\d|\d+\s+earlier\s+messages?\s+of\s+this\s+turn\b`
+	// written is what Written returns.
+	written = `\[(?:[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d(?:, )?)?(?:` + answering + ` "[^"\n]*")?\]`
 	// stored are the marks of a stored message, redacted those of a cut text and
 	// of redaction.
 	stored   = `voice[\s_-]*note\b|the person sent \d|the text was longer\b`
@@ -95,7 +112,8 @@ var (
 	templates = regexp.MustCompile(`(?i)` + less + `[|｜][^<>|｜\n\\]{1,40}[|｜]` + more + `|` + less + less + `/?sys` + more + more + `|` + less + `/?s` + more +
 		`|` + less + `(?:start|end)_of_turn` + more + `|\[/?inst\]|` + less + `/?(?:tool_(?:call|response|result)|function_call|think(?:ing)?|system|im_(?:start|end))s?` + more)
 	// leading are the marks at the start of a text that a model copied.
-	leading = regexp.MustCompile(`^(?:\[(?:hint|task)\]|\[\d+ earlier messages?\b[^\]\n]*\]|\[[a-z -]+, (?:sent|not delivered)\b[^\]\n]*\])\s*`)
+	leading = regexp.MustCompile(`^(?:\[(?:hint|task)\]|` + written + `|\[\d+ earlier messages?\b[^\]\n]*\]|\[[a-z -]+, (?:sent|not delivered)\b[^\]\n]*\])\s*`)
+	beforeWords = regexp.MustCompile(`^` + written + ` `)
 	// brackets make a mark an ordinary remark.
 	brackets = strings.NewReplacer("[", "(", "［", "(", "【", "(", "]", ")", "］", ")", "】", ")", "<", "(", ">", ")", `\u003c`, "(", `\u003e`, ")", `\u003C`, "(", `\u003E`, ")")
 )
@@ -140,8 +158,11 @@ func NeutraliseResult(text string) string {
 }
 
 // NeutraliseWords does the work of Neutralise for a participant's message that the
-// program may have marked at its end.
+// program may have marked at its beginning and its end.
 func NeutraliseWords(text string) string {
+	if label := beforeWords.FindString(text); label != "" {
+		return label + NeutraliseWords(text[len(label):])
+	}
 	for _, mark := range []string{NotAnswered, Answered} {
 		if words, marked := strings.CutSuffix(text, mark); marked {
 			return Neutralise(words) + mark

@@ -66,7 +66,7 @@ func readScene(ask Request) parsedRequest {
 		case m.Role == "user":
 			// Hints and tasks are the program's words, not the person's.
 			if !cue.MatchString(text) {
-				said = append(said, text)
+				said = append(said, written.ReplaceAllString(text, ""))
 			}
 		case m.Role == "tool":
 			sc.addResult(m.ToolCallID, text)
@@ -85,6 +85,10 @@ func readScene(ask Request) parsedRequest {
 }
 
 var cue = regexp.MustCompile(`^\[(hint|task)\] `)
+
+// written is what the program writes before the person's words: when they came, and which
+// question they answer.
+var written = regexp.MustCompile(`(?m)^\[(?:\w{3} \d{4}-\d\d-\d\d \d\d:\d\d(?:, )?)?(?:to your question "[^"\n]*")?\] `)
 
 // offeredTools names the tools that may be called.
 func (ask Request) offeredTools() []string {
