@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // TestTextsCarryTheirTime: what the person wrote says when, and a short text which
@@ -19,7 +20,7 @@ func TestTextsCarryTheirTime(t *testing.T) {
 	compose := func(now time.Time, window ...models.Message) []string {
 		request, err := Compose(loadLibrary(t), Input{
 			Context: models.TurnContext{Turn: models.Turn{ID: "p1-t9"}, Window: window}, Now: now, Zone: time.UTC, HistoryLimit: 30,
-			Kind: models.TurnReply, Programme: "Coachline",
+			Kind: wire.TurnReply, Programme: "Coachline",
 		})
 		require.NoError(t, err)
 		var texts []string
