@@ -250,8 +250,10 @@ type Notice struct {
 	Kind          NoticeKind
 	// Ref is what Kind needs: the inbound row's id, the outbox row's id, the
 	// method of a consent.
-	Ref         string
-	Seq         int64
+	Ref string
+	Seq int64
+	// Shape is that of the text that Ref names.
+	Shape       wire.TextShape
 	CreatedAt   time.Time
 	DeliveredAt *time.Time
 }

@@ -142,6 +142,7 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 		Studies: p.studies, Recent: activities.NewRecent(), Metrics: m,
 		Limits: wire.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
+			Debounce: cfg.Coaching.Debounce, DebounceMax: cfg.Coaching.DebounceMax,
 		},
 	}
 	posts := &activities.SendActivities{Store: rows.Outbox, Carrier: carrier, Studies: p.studies, Now: o.Now, Metrics: m}

@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,9 @@ func TestPauseDuringASend(t *testing.T) {
 	w.requireReads("what shall I do?")
 }
 
+// writtenAt says when a text of the person came.
+var writtenAt = regexp.MustCompile(`^\[\w{3} [\d-]+ [\d:]+\] `)
+
 // requireReads compares what the newest request holds of the conversation.
 func (w *world) requireReads(conversation ...string) {
 	w.t.Helper()
@@ -48,7 +52,7 @@ func (w *world) requireReads(conversation ...string) {
 	var got []string
 	for _, m := range w.model.requests[len(w.model.requests)-1].Messages {
 		if m.Role != "system" {
-			got = append(got, m.Content)
+			got = append(got, writtenAt.ReplaceAllString(m.Content, ""))
 		}
 	}
 	require.Equal(w.t, conversation, got)

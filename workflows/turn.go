@@ -3,6 +3,7 @@ package workflows
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -27,6 +28,8 @@ type turn struct {
 	begun         bool             // the turn's row is stored
 	newMessageIDs []int64          // texts of the turn that are not stored with it yet
 	newTexts      []wire.InboxItem // the same
+	// heardAt is when the first of the texts came.
+	heardAt time.Time
 	// channel is that of the texts; empty is SMS.
 	channel        wire.Channel
 	skip           bool // nothing may be said any more
@@ -178,6 +181,9 @@ func (t *turn) takeTexts() {
 	items := t.participant.state.Inbox.Items
 	if n := t.countTakeable(); n < len(items) {
 		items = items[:n]
+	}
+	if len(items) > 0 && t.heardAt.IsZero() {
+		t.heardAt = items[0].ReceivedAt
 	}
 	for _, item := range items {
 		t.newMessageIDs, t.newTexts = append(t.newMessageIDs, item.MessageID), append(t.newTexts, item)
@@ -335,8 +341,40 @@ func (t *turn) takeLateMessages(ctx workflow.Context) bool {
 	}
 	t.reruns++
 	t.sentDuringTurn = false
+	t.holdForMore(ctx)
 	t.takeTexts()
 	return true
+}
+
+// holdForMore waits until nothing has come for as long as the newest text suggests, but no
+// longer than a burst may last. How long is of an activity's result, which older
+// histories do not hold: they need no change id.
+func (t *turn) holdForMore(ctx workflow.Context) {
+	p := t.participant
+	heard := workflow.Now(ctx)
+	last := t.heardAt.Add(t.limits.DebounceMax)
+	for t.limits.Debounce > 0 && !t.mustStop() {
+		items := p.state.Inbox.Items
+		until := heard.Add(items[len(items)-1].Shape.Quiet(t.limits.Debounce))
+		if last.Before(until) {
+			until = last
+		}
+		wait := until.Sub(workflow.Now(ctx))
+		if wait <= 0 {
+			return
+		}
+		came, err := workflow.AwaitWithTimeout(ctx, wait, func() bool { return p.texts.Len() > 0 || t.mustStop() || p.asksHelp() != nil })
+		if err != nil || !came {
+			return
+		}
+		if p.asksHelp() != nil {
+			p.sendHelp(ctx)
+		}
+		if p.texts.Len() > 0 {
+			heard = workflow.Now(ctx)
+			p.receiveSignals(ctx)
+		}
+	}
 }
 
 // runTools executes every call of a round, in order. Calls beyond the limit

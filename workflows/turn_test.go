@@ -73,6 +73,35 @@ func TestLateTextJoinsTheTurn(t *testing.T) {
 	require.Len(t, history, 3, "two texts and one reply")
 }
 
+// A reply that is about to go is held back while more comes, and no longer than a burst
+// may last.
+func TestLateTextsAreOneBurst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world, r *coach.Rules) {
+		r.Debounce = 0
+		w.limits.Debounce, w.limits.DebounceMax = 2*time.Second, 15*time.Second
+	})
+	w.text(0, "first")
+	asked := 0
+	w.model.answer = func(req models.ChatRequest) (models.ChatResponse, error) {
+		if asked++; asked == 1 {
+			late := func(body string) {
+				item := w.accept(body)
+				item.Shape = wire.ShapeOpen
+				w.env.SignalWorkflow(wire.SignalMessageReceived, item)
+			}
+			late("late 1")
+			for i := range 2 { // 4 s apart: each within the silence after an open text
+				w.env.RegisterDelayedCallback(func() { late(fmt.Sprint("late ", i+2)) }, time.Duration(i+1)*4*time.Second)
+			}
+		}
+		return say(fmt.Sprint("answer ", asked, " to ", lastUser(req))), nil
+	}
+	w.run(time.Minute)
+	require.Len(t, w.carrier.sent, 1)
+	require.Equal(t, "answer 2 to late 3", w.carrier.sent[0].Body)
+}
+
 func TestReplyNeverWaitsForSomebodyWhoNeverStops(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))

@@ -13,7 +13,9 @@ import (
 // TestTextsCarryTheirTime: what the person wrote says when, and a short text which
 // question of ours it answers, which is not always the newest one.
 func TestTextsCarryTheirTime(t *testing.T) {
-	at := func(hour, minute, second int) time.Time { return time.Date(2026, 11, 24, hour, minute, second, 0, time.UTC) }
+	at := func(hour, minute, second int) time.Time {
+		return time.Date(2026, 11, 24, hour, minute, second, 0, time.UTC)
+	}
 	entry := func(id int64, turn string, role models.Role, kind models.EntryKind, when time.Time, text string) models.Message {
 		return models.Message{ID: id, TurnID: turn, Role: role, Kind: kind, At: when, Text: text}
 	}

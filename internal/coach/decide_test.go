@@ -203,6 +203,8 @@ func TestDecideTexts(t *testing.T) {
 		want   []wire.Effect
 	}{
 		{"one text waits for more", waiting(at(t, noon), 0), nil, []wire.Effect{setDue(wire.DueDebounce, "", now.Add(2*time.Second))}},
+		{"more is likely", shaped(waiting(at(t, noon), 0), wire.ShapeOpen), nil, []wire.Effect{setDue(wire.DueDebounce, "", now.Add(5*time.Second))}},
+		{"a question", shaped(waiting(at(t, noon), 0), wire.ShapeEnded), nil, []wire.Effect{setDue(wire.DueDebounce, "", now.Add(1500*time.Millisecond))}},
 		{"silence is over", waiting(everything(at(t, noon)), 0), nil, append(off[:5:5], setDue(wire.DueDebounce, "", now.Add(2*time.Second)))},
 		{"a long burst is cut", waiting(at(t, noon), 14*time.Second, 0), nil, []wire.Effect{setDue(wire.DueDebounce, "", now.Add(time.Second))}},
 		{"a burst at its limit", waiting(at(t, noon), 15*time.Second, 0), nil, []wire.Effect{reply}},
@@ -221,6 +223,12 @@ func TestDecideTexts(t *testing.T) {
 			require.Equal(t, c.want, decide(t, c.s, wire.Event{Kind: wire.EventTexts, At: now}).Effects)
 		})
 	}
+}
+
+// shaped gives the newest text a shape.
+func shaped(s Input, shape wire.TextShape) Input {
+	s.State.Inbox.Items[len(s.State.Inbox.Items)-1].Shape = shape
+	return s
 }
 
 func TestDecideDebounce(t *testing.T) {

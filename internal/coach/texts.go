@@ -29,12 +29,13 @@ func handleTexts(s Input) wire.Decision {
 
 // burstEnds returns when the texts that wait are to be answered; false: now.
 func (s Input) burstEnds() (time.Time, bool) {
-	if s.Rules.Debounce <= 0 {
+	if s.Rules.Debounce <= 0 || len(s.State.Inbox.Items) == 0 {
 		return time.Time{}, false
 	}
-	at := s.Now.Add(s.Rules.Debounce)
+	items := s.State.Inbox.Items
+	at := s.Now.Add(items[len(items)-1].Shape.Quiet(s.Rules.Debounce))
 	if s.Rules.DebounceMax > 0 {
-		for _, item := range s.State.Inbox.Items {
+		for _, item := range items {
 			if last := item.ReceivedAt.Add(s.Rules.DebounceMax); last.Before(at) {
 				at = last
 			}

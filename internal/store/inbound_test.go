@@ -40,7 +40,7 @@ func TestAcceptInbound(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, notices, 3)
 		require.Equal(t, models.Notice{ID: first.NoticeID, ParticipantID: "p1", Kind: models.NoticeMessage,
-			Ref: strconv.FormatInt(first.Inbound.ID, 10), Seq: 1, CreatedAt: at(1)}, notices[1])
+			Ref: strconv.FormatInt(first.Inbound.ID, 10), Seq: 1, Shape: wire.ShapeOpen, CreatedAt: at(1)}, notices[1])
 
 		p, err := w.People.Participant(w.ctx, "p1")
 		require.NoError(t, err)

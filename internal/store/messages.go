@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
 	"coachline/internal/screening"
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -211,7 +214,24 @@ func noteHeard(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
 }
 
 func noticeOf(kind models.NoticeKind, in models.Inbound) models.Notice {
-	return models.Notice{ParticipantID: in.ParticipantID, Kind: kind, Ref: strconv.FormatInt(in.ID, 10), Seq: in.Seq, CreatedAt: in.ReceivedAt}
+	return models.Notice{ParticipantID: in.ParticipantID, Kind: kind, Ref: strconv.FormatInt(in.ID, 10), Seq: in.Seq, Shape: shapeOf(in.Body), CreatedAt: in.ReceivedAt}
+}
+
+// longText is how many characters a text has after which no more is expected, fewWords
+// how many words one has at least after which no more is expected either.
+const longText, fewWords = 160, 4
+
+// shapeOf says whether more is likely to follow a text.
+func shapeOf(body string) wire.TextShape {
+	body = strings.TrimRight(text.Visible(body), "\"'”’»)] ")
+	end, _ := utf8.DecodeLastRuneInString(body)
+	switch {
+	case strings.ContainsRune("?？؟", end), utf8.RuneCountInString(body) >= longText:
+		return wire.ShapeEnded
+	case len(strings.Fields(body)) < fewWords, !strings.ContainsRune(".!…。！", end):
+		return wire.ShapeOpen
+	}
+	return ""
 }
 
 // acceptStranger stores a text of a number that is not enrolled. One that may be a

@@ -1,12 +1,14 @@
 package store_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/store"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // TestReactionsAskForNothing: a tapback at a text of the conversation is kept and shown,
@@ -51,4 +53,20 @@ func TestReactionsAnswerNoPrompt(t *testing.T) {
 		w.inbound("SM1", 310, "Liked an image")
 		require.Equal(t, models.PromptPending, w.promptState(plan.PromptID))
 	})
+}
+
+// TestShapesOfTexts: the notice of a text says whether more is likely to follow.
+func TestShapesOfTexts(t *testing.T) {
+	for body, want := range map[string]wire.TextShape{
+		"hi": wire.ShapeOpen, "so I went to the river and": wire.ShapeOpen, "Ok.": wire.ShapeOpen, "I did it this morning 💪": wire.ShapeOpen,
+		"I walked to the river today.": "", "Ich war heute schon laufen!": "",
+		"shall I go twice tomorrow?": wire.ShapeEnded, "why?": wire.ShapeEnded, strings.Repeat("a long story ", 20): wire.ShapeEnded,
+	} {
+		inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+			w.text(0, body)
+			_, rows, err := w.Notices.Untold(w.ctx, "ann")
+			require.NoError(w.t, err)
+			require.Equal(w.t, want, rows[len(rows)-1].Shape, body)
+		})
+	}
 }

@@ -27,10 +27,10 @@ func TestTapbacksOfAWriter(t *testing.T) {
 
 func TestReactionsQuoteAMessage(t *testing.T) {
 	for body, want := range map[string]string{
-		`Liked “See you tomorrow”`:                "see you tomorrow",
+		`Liked “See you tomorrow”`:                 "see you tomorrow",
 		`Loved "Walk 10 minutes after lunch and…"`: "walk 10 minutes after lunch and",
-		`Laughed at “He said “no” twice”`:         `he said "no" twice`,
-		"\u200b👍\u200b to “ Walk done?\u00a0” ":     "walk done?",
+		`Laughed at “He said “no” twice”`:          `he said "no" twice`,
+		"\u200b👍\u200b to “ Walk done?\u00a0” ":    "walk done?",
 		"Removed a like from “Ok”":                 "ok",
 		"Laughed at an image":                      "",
 	} {

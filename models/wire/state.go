@@ -212,6 +212,31 @@ type InboxItem struct {
 	// Notice is the number of the notice that told of the text, which says what was
 	// committed before it; 0 for texts that wait, and from older builds.
 	Notice int64 `json:"notice,omitempty"`
+	// Shape says whether more is likely to follow; empty also from older builds.
+	Shape TextShape `json:"shape,omitempty"`
+}
+
+// TextShape says of a text whether more is likely to follow it.
+type TextShape string
+
+const (
+	// ShapeOpen is of a text that is short or has no end mark, ShapeEnded of one that asks
+	// or is long; all others have none.
+	ShapeOpen  TextShape = "open"
+	ShapeEnded TextShape = "ended"
+)
+
+// Quiet returns the silence after a text that ends a burst, where usual is that after a
+// text without a shape: two and a half times as long after one that is open, three
+// quarters after one that has ended.
+func (s TextShape) Quiet(usual time.Duration) time.Duration {
+	switch s {
+	case ShapeOpen:
+		return usual * 5 / 2
+	case ShapeEnded:
+		return usual * 3 / 4
+	}
+	return usual
 }
 
 // DueKind names a future thing.

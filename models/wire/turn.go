@@ -126,6 +126,10 @@ type Limits struct {
 	// RunEvents is the history length after which the workflow continues as
 	// new; 0 leaves it to the server's suggestion.
 	RunEvents int `json:"run_events,omitempty"`
+	// Debounce is the silence that ends a burst of texts, DebounceMax the longest that
+	// one is waited for; 0 in older histories, and where nothing is waited for.
+	Debounce    time.Duration `json:"debounce,omitempty"`
+	DebounceMax time.Duration `json:"debounce_max,omitempty"`
 }
 
 // CallModelInput is one round of a turn. Safe to retry: a finished round is

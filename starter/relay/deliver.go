@@ -257,7 +257,7 @@ func receivedOf(n models.Notice) (wire.InboxItem, error) {
 	if !ok {
 		return wire.InboxItem{}, models.BadField("kind", "notice %d announces no message", n.ID)
 	}
-	return wire.InboxItem{MessageID: messageID, Seq: n.Seq, ReceivedAt: n.CreatedAt.UTC(), Channel: channel, Notice: n.ID}, nil
+	return wire.InboxItem{MessageID: messageID, Seq: n.Seq, ReceivedAt: n.CreatedAt.UTC(), Channel: channel, Notice: n.ID, Shape: n.Shape}, nil
 }
 
 // pauseWorkflow has the workflow pause, until the notice's instant where it names

@@ -112,7 +112,7 @@ var (
 	templates = regexp.MustCompile(`(?i)` + less + `[|｜][^<>|｜\n\\]{1,40}[|｜]` + more + `|` + less + less + `/?sys` + more + more + `|` + less + `/?s` + more +
 		`|` + less + `(?:start|end)_of_turn` + more + `|\[/?inst\]|` + less + `/?(?:tool_(?:call|response|result)|function_call|think(?:ing)?|system|im_(?:start|end))s?` + more)
 	// leading are the marks at the start of a text that a model copied.
-	leading = regexp.MustCompile(`^(?:\[(?:hint|task)\]|` + written + `|\[\d+ earlier messages?\b[^\]\n]*\]|\[[a-z -]+, (?:sent|not delivered)\b[^\]\n]*\])\s*`)
+	leading     = regexp.MustCompile(`^(?:\[(?:hint|task)\]|` + written + `|\[\d+ earlier messages?\b[^\]\n]*\]|\[[a-z -]+, (?:sent|not delivered)\b[^\]\n]*\])\s*`)
 	beforeWords = regexp.MustCompile(`^` + written + ` `)
 	// brackets make a mark an ordinary remark.
 	brackets = strings.NewReplacer("[", "(", "［", "(", "【", "(", "]", ")", "］", ")", "】", ")", "<", "(", ">", ")", `\u003c`, "(", `\u003e`, ")", `\u003C`, "(", `\u003E`, ")")
