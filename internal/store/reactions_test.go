@@ -27,7 +27,7 @@ func TestReactionsAskForNothing(t *testing.T) {
 			require.Equal(w.t, models.GateReaction, got.Inbound.Gate, body)
 			require.Zero(w.t, got.Inbound.Seq, body)
 			require.Zero(w.t, got.NoticeID, body)
-			require.Empty(w.t, got.AlarmID, body)
+			require.Empty(w.t, got.AlertID, body)
 			require.Empty(w.t, got.Inbound.Danger, body)
 			require.Empty(w.t, got.Inbound.Intent, body)
 		}
@@ -41,7 +41,7 @@ func TestReactionsAskForNothing(t *testing.T) {
 		coco := w.text(50, `Loved "Coco"`)
 		require.Equal(w.t, models.GateNone, coco.Inbound.Gate)
 		require.EqualValues(w.t, 2, coco.Inbound.Seq)
-		require.NotEmpty(w.t, w.text(60, `Emphasized "I am going to kill myself tonight"`).AlarmID)
+		require.NotEmpty(w.t, w.text(60, `Emphasized "I am going to kill myself tonight"`).AlertID)
 	})
 }
 
