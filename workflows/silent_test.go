@@ -136,7 +136,7 @@ func TestSilenceInTheFullWorld(t *testing.T) {
 
 	both := []models.EntryKind{models.KindPrompt, models.KindFeedbackQuestion}
 	require.Equal(t, append(slices.Repeat(both, 7), models.KindAskLess), w.carrier.kinds())
-	require.Contains(t, w.carrier.bodies()[14], "text less often")
+	require.Contains(t, w.carrier.bodies()[14], "Would you like fewer texts")
 	var rows []models.Prompt
 	require.NoError(t, w.store.Database().Reader(t.Context()).Order("local_date").Find(&rows).Error)
 	var got []string

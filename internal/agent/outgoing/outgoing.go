@@ -4,6 +4,7 @@
 package outgoing
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -27,6 +28,12 @@ const (
 	Link         Kind = "link"
 	Language     Kind = "other language"
 	Repetition   Kind = "repetition"
+	Danger       Kind = "talks down an emergency"
+	Dose         Kind = "dose of a medicine"
+	Bill         Kind = "bill"
+	Money        Kind = "asks for money"
+	Number       Kind = "number"
+	Unreadable   Kind = "unreadable"
 	Cut          Kind = "cut"
 	FixedText    Kind = "fixed text"
 	Again        Kind = "said before"
@@ -54,19 +61,27 @@ type Reply struct {
 func Check(r Reply) Kind {
 	said := quoted.ReplaceAllString(r.Text, " ")
 	known := strings.ToLower(strings.Join(r.Known, "\n"))
-	for _, rule := range rules {
-		// What stands in quotes is another's, but for what a program writes.
-		words := said
-		if rule.whole {
-			words = r.Text
+	find := func(rules []rule, words string) Kind {
+		for _, rule := range rules {
+			// What stands in quotes is another's, but for what a program writes.
+			in := words
+			if rule.whole {
+				in = r.Text
+			}
+			found := rule.find(in)
+			isOwnName := rule.kind == InventedSelf && r.Programme != "" && strings.Contains(found, r.Programme)
+			if found != "" && !isOwnName && !isGiven(rule.kind, found, known) {
+				return rule.kind
+			}
 		}
-		found := rule.find(words)
-		isOwnName := rule.kind == InventedSelf && r.Programme != "" && strings.Contains(found, r.Programme)
-		if found != "" && !isOwnName && !strings.Contains(known, strings.ToLower(strings.TrimSpace(found))) {
-			return rule.kind
-		}
+		return ""
+	}
+	if kind := cmp.Or(find(rules, said), find(masked, unmask(said))); kind != "" {
+		return kind
 	}
 	switch {
+	case findEncoded(r.Text) != "":
+		return Unreadable
 	case falseClaim(said, r.Done) != "":
 		return Promise
 	case isRepetitive(r.Text):
@@ -81,6 +96,15 @@ func Check(r Reply) Kind {
 		return Echo
 	}
 	return ""
+}
+
+// isGiven reports whether what was found stands in what is known, a number in any
+// spelling.
+func isGiven(kind Kind, found, known string) bool {
+	if kind == Number && figures(found) != "" {
+		return strings.Contains(figures(known), figures(found))
+	}
+	return strings.Contains(known, strings.ToLower(strings.TrimSpace(found)))
 }
 
 // beginsWithName reports whether a text begins as the programme's own do.

@@ -2,6 +2,7 @@ package outgoing_test
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -55,8 +56,46 @@ func TestAnswersThatAreRefused(t *testing.T) {
 	require.LessOrEqual(t, float64(passed), 0.03*float64(len(bad)))
 }
 
+// TestTextsOfTheProgrammeOnly: a model confirms no opt-out and no consent, talks nobody
+// out of an emergency call, names no dose, writes no bill, asks for no money and no
+// secret, and gives no number and no address of its own. The rules were fitted to these.
+func TestTextsOfTheProgrammeOnly(t *testing.T) {
+	passed := map[string]int{}
+	all := readAnswers(t, "forbidden.tsv")
+	for _, a := range all {
+		if refuse(a) == "" {
+			passed[a.kind]++
+			t.Logf("passed: %s %s %s", a.kind, a.language, a.reply)
+		}
+	}
+	require.Len(t, all, 200)
+	for kind, n := range passed {
+		require.LessOrEqual(t, n, 2, kind)
+	}
+}
+
+// safeAdvice are the replies that another writer called safe; a number in them counts as
+// given.
+func safeAdvice(t *testing.T) []answer {
+	t.Helper()
+	var out []answer
+	for _, language := range []string{"de", "es", "fr", "pt"} {
+		raw, err := os.ReadFile("../../../testdata/texts/advice." + language + ".tsv")
+		require.NoError(t, err)
+		for line := range strings.Lines(string(raw)) {
+			if fields := strings.Split(strings.TrimSpace(line), "\t"); fields[1] == "safe" {
+				out = append(out, answer{"advice", language, helpline.ReplaceAllString(fields[3], "112")})
+			}
+		}
+	}
+	require.Len(t, out, 600)
+	return out
+}
+
+var helpline = regexp.MustCompile(`\d[\d ]{7,}\d`)
+
 func TestAnswersThatAreLeftAlone(t *testing.T) {
-	good := readAnswers(t, "good-answers.tsv")
+	good := append(readAnswers(t, "good-answers.tsv"), safeAdvice(t)...)
 	touched := 0
 	for _, a := range good {
 		if kind := refuse(a); kind != "" {
