@@ -30,6 +30,12 @@ func (a *alerts) Alert(_ context.Context, id string) (models.Alert, error) {
 	return models.Alert{ID: id, ParticipantID: "conv_1", Pages: !a.weak, Answer: true, CreatedAt: now, AcknowledgedAt: a.acknowledgedAt}, nil
 }
 
+func (a *alerts) AlertText(ctx context.Context, id string) (models.AlertText, error) {
+	row, err := a.Alert(ctx, id)
+	row.Rule, row.LookReason = "en.want-die", "means it, call 202-555-0123"
+	return models.AlertText{Alert: row, Phone: "+12025550101", Text: "Hi, I want to die. My number is 202-555-0199"}, err
+}
+
 func (a *alerts) QueueSafetyText(_ context.Context, s models.SafetyText) (string, error) {
 	a.asked = append(a.asked, s)
 	return "", nil
@@ -63,9 +69,24 @@ func TestSendPage(t *testing.T) {
 			require.ErrorIs(t, err, tt.a.err)
 			require.Equal(t, tt.sent, sent)
 			require.Equal(t, tt.paged, tt.a.paged)
-			require.Equal(t, []models.AlertPage{{ID: "alarm-7", ParticipantID: "conv_1", Kind: "crisis", At: now.UTC(), Link: "/conversation/participants/conv_1"}}, tt.a.pages)
+			require.Equal(t, []models.AlertPage{{ID: "alarm-7", ParticipantID: "conv_1", Kind: "crisis", At: now.UTC(), Rule: "en.want-die", Link: "/console/people/conv_1"}}, tt.a.pages)
 		})
 	}
+}
+
+// A page has the words that were recognised, masked, the reason of the second look, and
+// an address that opens the person in the console.
+func TestPageSaysWhy(t *testing.T) {
+	a := &alerts{}
+	front := newFront(t, &noticeStore{}, &hintCarrier{})
+	front.Alerts, front.Pager, front.PublicURL, front.HasWords = a, a, "https://coach.example.org", true
+	_, err := front.SendPage(t.Context(), wire.AlertInput{AlertID: "alarm-7"})
+	require.NoError(t, err)
+	require.Equal(t, "want to die.", a.pages[0].Words)
+	require.Equal(t, "en.want-die", a.pages[0].Rule)
+	require.Contains(t, a.pages[0].Reason, "means it")
+	require.NotContains(t, a.pages[0].Reason, "0123")
+	require.Equal(t, "https://coach.example.org/console/people/conv_1", a.pages[0].Link)
 }
 
 // The text says whether a person is told, the emergency number and 988, in two

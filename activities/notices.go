@@ -9,6 +9,9 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
+	"coachline/internal/metrics"
+	"coachline/internal/redact"
+	"coachline/internal/screening"
 	"coachline/internal/segments"
 	"coachline/internal/study"
 	"coachline/models"
@@ -44,10 +47,16 @@ type NoticeActivities struct {
 	// Locale is that of the programme, such as "es-MX"; strangers are answered in
 	// its language.
 	Locale string
+	// PublicURL is the base of the console's addresses in pages; empty: they are paths.
+	PublicURL string
+	// HasWords says that a page has the words of the message that were recognised.
+	HasWords bool
 	// AlertsTeam is whether Pager has a person to tell; the safety text says so
 	// only then.
 	AlertsTeam bool
 	Now        func() time.Time
+	// Metrics counts pages; nil: they are not counted.
+	Metrics *metrics.Metrics
 }
 
 // SendHint sends the day's hint to a stranger, or a text to a person who wants to
@@ -236,36 +245,43 @@ func (f *NoticeActivities) sendQueued(ctx context.Context, id string, err error)
 // Safe to retry: the receiver knows a page by its id.
 func (f *NoticeActivities) SendPage(ctx context.Context, in wire.AlertInput) (bool, error) {
 	defer startHeartbeat(ctx)()
-	row, err := f.Alerts.Alert(ctx, in.AlertID)
+	raised, err := f.Alerts.AlertText(ctx, in.AlertID)
 	if err != nil {
 		return false, toTemporalError(err)
 	}
-	id := row.ID
+	row := raised.Alert
+	page := models.AlertPage{
+		ID: row.ID, Again: in.Again, ParticipantID: row.ParticipantID, Kind: string(wire.AttentionCrisis), At: row.CreatedAt.UTC(),
+		Rule: row.Rule, Link: f.PublicURL + pathOfAlert(row),
+	}
 	if in.Again {
 		if row.AcknowledgedAt != nil || row.ClearedAt != nil {
 			return false, nil
 		}
-		id += "-again"
+		page.ID += "-again"
 	}
-	sent, err := f.Pager.Page(ctx, models.AlertPage{
-		ID: id, Again: in.Again, ParticipantID: row.ParticipantID, Kind: string(wire.AttentionCrisis), At: row.CreatedAt.UTC(),
-		Link: linkOfAlert(row),
-	})
+	if f.HasWords {
+		page.Words = redact.Scrub(screening.Screen(screening.Message{Body: raised.Text}).Words)
+		page.Reason = redact.Scrub(row.LookReason)
+	}
+	sent, err := f.Pager.Page(ctx, page)
 	if err != nil || !sent {
 		return false, err
 	}
+	f.Metrics.Paged()
 	if err := f.Alerts.AlertPaged(ctx, row.ID, f.Now()); err != nil {
 		return false, toTemporalError(err)
 	}
 	return true, nil
 }
 
-// linkOfAlert is the path where an operator finds the person of an alert.
-func linkOfAlert(row models.Alert) string {
+// pathOfAlert is where the console shows the person of an alert, or the alert of a number
+// that is not enrolled.
+func pathOfAlert(row models.Alert) string {
 	if row.ParticipantID == "" {
-		return "/alerts/" + row.ID + "/message"
+		return "/console/alerts/" + row.ID
 	}
-	return "/conversation/participants/" + row.ParticipantID
+	return "/console/people/" + row.ParticipantID
 }
 
 // textFor returns a fixed text for the participant who sent a text, as their study

@@ -126,7 +126,8 @@ type AlertAcknowledgement struct {
 // AlertQuery selects a page of alerts, newest first.
 type AlertQuery struct {
 	BeforeInbound int64 // of the alert that ended the page before; 0 is none
-	Unmarked      bool  // only those that no operator has judged
+	ParticipantID string
+	Unmarked      bool // only those that no operator has judged
 	Limit         int
 }
 
@@ -154,7 +155,7 @@ type SafetyText struct {
 	Now     time.Time
 }
 
-// AlertPage is what the paged system is told: no text, name or number.
+// AlertPage is what the paged system is told: no name or number.
 type AlertPage struct {
 	// ID is equal for all deliveries of one page.
 	ID            string    `json:"id"`
@@ -163,7 +164,13 @@ type AlertPage struct {
 	At            time.Time `json:"at"`
 	// Again: it is the second page of an alert that no operator has acknowledged.
 	Again bool `json:"again,omitempty"`
-	// Link is the path of the participant in the API, that of the alert's message where the
+	// Rule is what found the danger: a rule, or "score". Words are what it recognised in the
+	// message, with numbers and addresses masked, Reason what the second look says; both are
+	// personal data, and empty where only ids may be told.
+	Rule   string `json:"rule"`
+	Words  string `json:"words,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Link is the address of the participant in the console, that of the alert where the
 	// number is not enrolled.
 	Link string `json:"link"`
 }

@@ -84,4 +84,8 @@ type DecisionQuery struct {
 type DecisionOutcome struct {
 	DecisionPoint
 	Answered *bool
+	// AlertID names the alert that held the prompt, empty where none did, and AlertMark what
+	// operators said of it.
+	AlertID   string
+	AlertMark AlertMark
 }

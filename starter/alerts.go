@@ -13,6 +13,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/internal/redact"
+	"coachline/internal/screening"
 	"coachline/internal/store"
 	"coachline/models"
 )
@@ -39,13 +40,14 @@ func (h *alertRoutes) register(router huma.API) {
 }
 
 type alertsRequest struct {
-	Unmarked bool  `query:"unmarked" doc:"Only those that no operator has judged."`
-	Limit    int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor   int64 `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
+	Unmarked    bool   `query:"unmarked" doc:"Only those that no operator has judged."`
+	Participant string `query:"participant" maxLength:"64" doc:"Only those of one participant, by id."`
+	Limit       int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor      int64  `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
 }
 
 func (h *alertRoutes) listAlerts(ctx context.Context, in *alertsRequest) (*answer[api.AlertPage], error) {
-	rows, err := h.alerts.List(ctx, models.AlertQuery{BeforeInbound: in.Cursor, Unmarked: in.Unmarked, Limit: in.Limit + 1})
+	rows, err := h.alerts.List(ctx, models.AlertQuery{BeforeInbound: in.Cursor, Unmarked: in.Unmarked, ParticipantID: in.Participant, Limit: in.Limit + 1})
 	if err != nil {
 		return nil, h.toFailure("list-alerts", err)
 	}
@@ -78,7 +80,10 @@ type alertRequest struct {
 // the message that raised it.
 func (h *alertRoutes) getAlertMessage(ctx context.Context, in *alertRequest) (*answer[api.AlertMessage], error) {
 	row, err := h.alerts.AlertText(ctx, in.ID)
-	return newAnswer("", api.AlertMessage{Alert: toAlert(row.Alert, h.now()), Phone: row.Phone, Text: row.Text, LookReason: row.Alert.LookReason}), h.toFailure("get-alert-message", asMissing("alert", err))
+	return newAnswer("", api.AlertMessage{
+		Alert: toAlert(row.Alert, h.now()), Phone: row.Phone, Text: row.Text, LookReason: row.Alert.LookReason,
+		Words: screening.Screen(screening.Message{Body: row.Text}).Words,
+	}), h.toFailure("get-alert-message", asMissing("alert", err))
 }
 
 // acknowledgeAlert records that the caller sees to an alert; the first one stays.

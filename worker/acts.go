@@ -163,7 +163,8 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 		front: &activities.NoticeActivities{
 			Store: rows.Hints, Alerts: rows.Alerts, Pager: o.Pager,
 			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme, Studies: p.studies,
-			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: o.Now,
+			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: o.Now, Metrics: m,
+			PublicURL: cfg.HTTP.PublicURL, HasWords: cfg.Worker.AlertWords == config.SwitchOn,
 		},
 		posts: posts, erasures: &activities.ErasureActivities{Store: rows.Erasures, Carrier: o.Carrier, Now: o.Now},
 		checks: &activities.ReconcileActivities{Store: rows.Outbox, Carrier: carrier, Now: o.Now, Metrics: m},

@@ -180,7 +180,7 @@ func (b *bothRoles) front(carrier *sms.Client) *activities.NoticeActivities {
 	return &activities.NoticeActivities{
 		Store: b.rows.Hints, Alerts: b.rows.Alerts, Pager: alert.New(alert.Config{URL: receiver.URL, Timeout: time.Minute}), AlertsTeam: true,
 		Carrier: carrier, Posts: &activities.SendActivities{Store: b.rows.Outbox, Carrier: carrier, Now: time.Now},
-		Prompts: library, Programme: "Steps", Locale: "en-US", Now: time.Now,
+		Prompts: library, Programme: "Steps", Locale: "en-US", Now: time.Now, HasWords: true,
 	}
 }
 
@@ -254,7 +254,7 @@ func TestEveryWayInAlerts(t *testing.T) {
 			defer b.mu.Unlock()
 			require.Equal(t, []string{"alarm-1"}, b.keys)
 			require.Equal(t, models.AlertPage{
-				ID: "alarm-1", ParticipantID: "ann", Kind: "crisis", At: history[0].At.UTC(), Link: "/conversation/participants/ann",
+				ID: "alarm-1", ParticipantID: "ann", Kind: "crisis", At: history[0].At.UTC(), Rule: b.pages[0].Rule, Words: "kill myself", Link: "/console/people/ann",
 			}, b.pages[0])
 			if name == "chat" {
 				require.Empty(t, b.texts)
@@ -280,7 +280,8 @@ func TestStrangerInCrisisPages(t *testing.T) {
 	require.Contains(t, b.texts[0], "988")
 	require.NotContains(t, b.texts[0], "team")
 	require.Empty(t, b.pages[0].ParticipantID)
-	answer, err := http.Get(b.url + b.pages[0].Link)
+	require.Equal(t, "/console/alerts/alarm-1", b.pages[0].Link)
+	answer, err := http.Get(b.url + "/alerts/alarm-1/message")
 	require.NoError(t, err)
 	defer answer.Body.Close()
 	raw, err := io.ReadAll(answer.Body)

@@ -36,6 +36,7 @@ type AlertMessage struct {
 	Alert
 	Phone string `json:"phone" doc:"Empty for a message of another channel."`
 	Text  string `json:"text" doc:"Empty after an erasure."`
+	Words string `json:"words" doc:"What was recognised in it, by the rules of now."`
 	// LookReason is the model's own; personal data.
 	LookReason string `json:"look_reason,omitempty" doc:"The reason of the second look, in a few words."`
 }

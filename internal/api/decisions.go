@@ -15,6 +15,8 @@ type Decision struct {
 	Outcome      *int      `json:"outcome" doc:"1 when the person wrote within outcome_hours of the decision; null while that time is not over."`
 	OutcomeHours int       `json:"outcome_hours"`
 	Reason       string    `json:"reason" doc:"Why the person was not available."`
+	Alert        string    `json:"alert" doc:"Id of the alert that held the prompt; empty: none did."`
+	AlertMark    string    `json:"alert_mark" doc:"What operators said of that alert: right, wrong or empty."`
 	DecidedAt    time.Time `json:"decided_at"`
 	ScheduleID   string    `json:"schedule_id"`
 	LocalDate    string    `json:"local_date"`

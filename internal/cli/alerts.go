@@ -19,7 +19,7 @@ import (
 )
 
 func alertCommand(p *program) *cobra.Command {
-	return groupCommand("alerts", "Judge messages that were taken for a crisis", alertsList(p), alertsAcknowledge(p), alertsMark(p), alertsExport(p))
+	return groupCommand("alerts", "Judge messages that were taken for a crisis", alertsList(p), alertsShow(p), alertsAcknowledge(p), alertsMark(p), alertsExport(p))
 }
 
 func alertsList(p *program) *cobra.Command {
@@ -28,7 +28,7 @@ func alertsList(p *program) *cobra.Command {
 		Use: "list", Short: "List alerts and what raised them, newest first", Args: exactArgs(0),
 		Long: "Lists messages that were taken for a crisis, newest first: the tier (A pages a person, B is a weak sign),\n" +
 			"the rule or the classifier's score that raised each, and what an operator said of it.\n" +
-			"`coachline transcript ID` shows the message.",
+			"`coachline alerts show ALERT` shows the message and the words that were recognised.",
 	}
 	c.Flags().BoolVar(&unmarked, "unmarked", false, "only those that no operator has judged")
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -36,6 +36,25 @@ func alertsList(p *program) *cobra.Command {
 		return listAndShow(c.Context(), p, listing{alertsPath, "alerts"}, query, renderAlerts)
 	}
 	return c
+}
+
+func alertsShow(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "show ALERT", Short: "Show the message of an alert, the words that were recognised, and why", Args: exactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			r := request{path: alertsPath + "/" + url.PathEscape(args[0]) + "/message"}
+			return callAndShow(c.Context(), p, r, renderAlert)
+		},
+	}
+}
+
+func renderAlert(w io.Writer, a api.AlertMessage) error {
+	rows := [][]string{
+		{"alert", a.ID}, {"participant", a.ParticipantID}, {"phone", a.Phone}, {"at", formatInstant(a.At)}, {"danger", string(a.Danger) + ", tier " + a.Tier},
+		{"rule", a.Rule}, {"words", a.Words}, {"score", strconv.FormatFloat(a.Score, 'f', 1, 64)}, {"second look", strings.TrimSpace(a.Look + " " + a.LookReason)},
+		{"mark", string(a.Mark)}, {"message", a.Text},
+	}
+	return writeTable(w, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
 }
 
 func alertsAcknowledge(p *program) *cobra.Command {
@@ -62,7 +81,11 @@ func alertsMark(p *program) *cobra.Command {
 			}
 			r := request{method: http.MethodPost, path: alertsPath + "/" + url.PathEscape(args[0]) + "/mark", body: api.AlertMarking{Mark: mark}}
 			return callAndShow(c.Context(), p, r, func(w io.Writer, a api.Alert) error {
-				_, err := fmt.Fprintf(w, "%s is marked as %s.\n", a.ID, a.Mark)
+				goesOn := ""
+				if a.Mark == models.MarkWrong {
+					goesOn = " It holds nothing any more."
+				}
+				_, err := fmt.Fprintf(w, "%s is marked as %s.%s\n", a.ID, a.Mark, goesOn)
 				return err
 			})
 		},

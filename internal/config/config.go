@@ -238,6 +238,8 @@ type Worker struct {
 	// AlertURL takes the pages for texts that may be a crisis; secret because
 	// such addresses hold tokens. Empty sends no pages.
 	AlertURL Secret `env:"COACH_ALERT_URL"`
+	// AlertWords says whether a page has the words of the message that were recognised.
+	AlertWords Switch `env:"COACH_ALERT_WORDS" envDefault:"on"`
 	// AlertEscalation is after how long an alert that no operator has acknowledged
 	// pages once more, and CrisisTakeOver how long an alert keeps the coach silent;
 	// 0 is off.

@@ -112,6 +112,7 @@ func (c *Console) registerScreens(mux *http.ServeMux) {
 	c.page(mux, "{$}", c.showToday)
 	c.page(mux, "alerts/{id}", showAlert)
 	c.action(mux, "alerts/{id}", acknowledgeAlert, showAlert)
+	c.action(mux, "alerts/{id}/mark", markAlert, showAlert)
 	c.page(mux, "people", showPeople)
 	c.action(mux, "people/views", saveView, showPeople)
 	c.action(mux, "people/views/{id}/delete", deleteView, showPeople)

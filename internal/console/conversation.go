@@ -74,6 +74,7 @@ func showPerson(v *viewer) (page, error) {
 		p.takenOver(),
 		p.pauseLine(),
 		p.standing(),
+		p.alerts(),
 		h.Div(h.Class("columns"),
 			h.Div(transcript, p.sendForm(), p.actions()),
 			h.Div(state, p.waiting(), p.memory(), p.consents(), p.audit(), p.links()),

@@ -20,6 +20,7 @@ import (
 	"coachline/internal/browsertest"
 	"coachline/internal/console"
 	"coachline/internal/metrics"
+	"coachline/internal/screening"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -249,6 +250,10 @@ func (w *things) erasure() api.Erasure {
 	return api.Erasure{ParticipantID: "ann", State: models.ErasureRows, Rows: rows, Notes: each(w.now(), func(_, name string, _ time.Time) string { return "note of " + name })}
 }
 
+func (w *things) alert() api.Alert {
+	return api.Alert{ID: "alert", Rule: screening.RuleScore, Score: 2.41}
+}
+
 // ServeHTTP is the API. What would change something is noted and done.
 func (w *things) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
@@ -265,8 +270,11 @@ func (w *things) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	answers := map[string]func() any{
 		"/today": func() any { return w.today() }, "/costs": func() any { return api.Costs{Currency: "USD"} }, "/budgets": func() any { return api.BudgetList{Budgets: []api.Budget{{ID: 7}}} }, "/agenda": func() any { return w.agenda() },
 		"/holds": func() any { return w.holds() }, "/people": func() any { return w.people() }, "/views": func() any { return w.views() },
-		"/alerts/alert/message": func() any { return api.AlertMessage{Alert: api.Alert{ID: "alert"}} },
-		"/studies/study":        func() any { return api.Study{ID: "study"} }, "/webhooks/hook": func() any { return api.Webhook{ID: "hook"} },
+		"/alerts/alert/message": func() any {
+			return api.AlertMessage{Alert: w.alert(), Text: "he said I want to die and left", Words: "want to die", LookReason: "means it"}
+		},
+		"/alerts":        func() any { return api.AlertPage{Alerts: []api.Alert{w.alert()}} },
+		"/studies/study": func() any { return api.Study{ID: "study"} }, "/webhooks/hook": func() any { return api.Webhook{ID: "hook"} },
 		"/studies": func() any { return api.StudyList{} }, "/audit": func() any { return w.audit() },
 		ann: func() any {
 			w.mu.Lock()

@@ -85,7 +85,7 @@ func TestFormsNameWhatTheyActOn(t *testing.T) {
 	}
 	require.Empty(t, w.took())
 	for _, to := range []string{
-		"alerts/alert", "agenda/holds", "agenda/holds/65/release", "agenda/holds/66/release", "people", "people/views", "people/views/66/delete", "people/bulk",
+		"alerts/alert", "alerts/alert/mark", "agenda/holds", "agenda/holds/65/release", "agenda/holds/66/release", "people", "people/views", "people/views/66/delete", "people/bulk",
 		"people/ann/send", "people/ann/attention", "people/ann/takeover", "people/ann/handback", "people/ann/pause", "people/ann/optout", "people/ann/remove",
 		"people/ann/erase", "people/ann/forget", "people/ann/schedule-remove", "import", "import/job/cancel", "cost/budgets", "cost/budgets/7/delete", "access/users", "access/tokens",
 		"studies", "webhooks", "webhooks/hook/remove",
@@ -164,4 +164,24 @@ func TestAnotherOperatorsConversation(t *testing.T) {
 		require.Equal(t, http.StatusOK, status, answer)
 	}
 	require.Len(t, w.took(), 2)
+}
+
+// The page of a person in a crisis says which words raised each alert and why, and one
+// click says that it was wrong.
+func TestAlertIsJudgedWithOneClick(t *testing.T) {
+	w, address := serveThings(t, "Ann")
+	w.person.Attention, w.person.AttentionAt = wire.AttentionCrisis, &noon
+	for _, path := range []string{"people/ann", "alerts/alert"} {
+		status, page := fetchPage(t, address+path, nil)
+		require.Equal(t, http.StatusOK, status, page)
+		require.Contains(t, page, "<mark>want to die</mark> (the score of these words, 2.4). Second look: means it.")
+		fields := postForms(t, page)["alerts/alert/mark"]
+		fields.Set("mark", "wrong")
+		status, page = fetchPage(t, address+"alerts/alert/mark", fields)
+		require.Equal(t, http.StatusOK, status, page)
+	}
+	require.Equal(t, []string{"POST /alerts/alert/mark", "POST /alerts/alert/mark"}, w.took())
+	w.person.Attention = ""
+	_, page := fetchPage(t, address+"people/ann", nil)
+	require.NotContains(t, page, "Open alerts")
 }

@@ -2,7 +2,6 @@ package console
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -84,45 +83,6 @@ func strangerQueue(v *viewer, today api.Today) g.Node {
 				g.Text(" UTC. "), h.Span(h.Class("tag bad"), g.Text("not acknowledged")))
 		})),
 	})
-}
-
-// showAlert is the page of an alert: the message, who wrote it, and that an operator
-// sees to it.
-func showAlert(v *viewer) (page, error) {
-	alert, err := get[api.AlertMessage](v, "/alerts/"+url.PathEscape(v.request.PathValue("id"))+"/message", nil)
-	if err != nil {
-		return page{}, err
-	}
-	who := h.A(h.Href(Path+"people/"+alert.ParticipantID), g.Text("participant "+alert.ParticipantID))
-	if alert.ParticipantID == "" {
-		who = g.Text(alert.Phone + ", which is not enrolled. The coach does not answer it; it got the safety text with the numbers to call, unless it had opted out. Call the number, or whom your protocol names.")
-	}
-	return page{title: "Alert", body: []g.Node{
-		h.H1(g.Text("A message that may be a crisis")),
-		h.P(g.Text("Written "+ageOf(&alert.At, v.now)+", "), instantOf(&alert.At, time.UTC), g.Text(" UTC, by "), who),
-		h.BlockQuote(g.Text(alert.Text)),
-		acknowledgement(v, alert.Alert),
-	}}, nil
-}
-
-// acknowledgement says who sees to an alert, or asks the viewer to.
-func acknowledgement(v *viewer, a api.Alert) g.Node {
-	if a.AcknowledgedBy != "" {
-		return h.P(g.Text(a.AcknowledgedBy+" acknowledged the alert "), instantOf(a.AcknowledgedAt, time.UTC), g.Text(" UTC."))
-	}
-	if !v.can(auth.AttentionClear) {
-		return nil
-	}
-	return postForm("alerts/"+a.ID, h.Class("stack"),
-		h.P(g.Text("Your name is kept with the alert, and it does not page a second time.")),
-		h.Button(h.Type("submit"), g.Text("Acknowledge: I see to it")))
-}
-
-func acknowledgeAlert(v *viewer) (string, error) {
-	id := v.request.PathValue("id")
-	_, err := send[api.Alert](v, call{method: http.MethodPost, path: "/alerts/" + url.PathEscape(id) + "/acknowledge"})
-	v.notice = "The alert is acknowledged"
-	return "alerts/" + url.PathEscape(id), err
 }
 
 // seenTo says who has taken the conversation of a crisis over, and who has

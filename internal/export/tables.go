@@ -177,6 +177,8 @@ var tables = []table{
 		{name: "outcome_hours", kind: kindWhole, description: "Hours within which an answer counts"},
 		{name: "decided", kind: kindInstant, description: "Decision"},
 		{name: "posterior", kind: kindText, description: "What Thompson sampling rested on as JSON: day, Beta parameters of the options, probability before and after clipping; empty where probabilities are fixed"},
+		{name: "alert", kind: kindText, description: "Alert that held the prompt; empty: none did", refers: alertsTable},
+		{name: "alert_mark", kind: kindText, description: "What operators said of that alert: right, wrong or empty"},
 	}},
 	{allocationsTable, "Allocations to arms", []column{
 		{name: "allocation", kind: kindText, description: "Pseudonym of the allocation"}, person,

@@ -18,6 +18,7 @@ type turn struct {
 	tools    *prometheus.CounterVec
 	prompts  *prometheus.CounterVec
 	security *prometheus.CounterVec
+	pages    prometheus.Counter
 }
 
 func newTurn(factory promauto.Factory) turn {
@@ -36,6 +37,9 @@ func newTurn(factory promauto.Factory) turn {
 		prompts: counter(factory, "prompts_total",
 			"Daily prompts: sent, late (taken more than a minute after the time asked for), failed, missed with the reason.", "outcome", "reason"),
 		security: counter(factory, "security_events_total", "What a model tried and may not, by event.", "event"),
+		pages: factory.NewCounter(prometheus.CounterOpts{
+			Namespace: namespace, Name: "pages_total", Help: "Pages to the people on call that were taken, also second ones.",
+		}),
 	}
 }
 
@@ -156,6 +160,13 @@ func (m *Metrics) ToolRun(name string, failed bool) {
 		result = "failed"
 	}
 	m.turn.tools.WithLabelValues(label(name), result).Inc()
+}
+
+// Paged counts a page that was taken.
+func (m *Metrics) Paged() {
+	if m != nil {
+		m.turn.pages.Inc()
+	}
 }
 
 // Security counts something that a model tried and was refused, and that an

@@ -13,6 +13,7 @@ type dangerFound struct {
 	danger     models.Danger
 	tier       tier
 	rule, kind string
+	from, to   int
 }
 
 // gravestDanger takes the gravest finding: by tier, then the first of
@@ -20,7 +21,7 @@ type dangerFound struct {
 func gravestDanger(findings []finding) dangerFound {
 	var best dangerFound
 	for _, f := range findings {
-		d := dangerFound{danger: kinds[f.rule.kind], tier: f.tier, rule: f.rule.id, kind: f.rule.kind}
+		d := dangerFound{danger: kinds[f.rule.kind], tier: f.tier, rule: f.rule.id, kind: f.rule.kind, from: f.from, to: f.to}
 		if f.tier.isDanger() && d.isBefore(best) {
 			best = d
 		}

@@ -11,6 +11,8 @@ type finding struct {
 	set  *ruleSet
 	// tier is that of the rule, or tierB where the score does not bear a grave one out.
 	tier tier
+	// from and to are the tokens that matched.
+	from, to int
 }
 
 // scanner reads texts with the rules of all languages. It keeps its memory from
@@ -525,7 +527,10 @@ func (s *scanner) findMatch(rule *rule, pattern *node, language, from int) (foun
 					s.isDoubted = true
 					continue
 				}
-				found.tier = max(found.tier, s.tierAt(rule, int(v.words[from+start].from), int(v.words[from+end-1].to)))
+				first, last := int(v.words[from+start].from), int(v.words[from+end-1].to)
+				if borne := s.tierAt(rule, first, last); borne > found.tier {
+					found.tier, found.from, found.to = borne, first, last
+				}
 				if found.tier == rule.tier {
 					return found, true
 				}

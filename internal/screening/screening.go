@@ -37,6 +37,8 @@ type Result struct {
 	Tier   models.DangerTier
 	Rule   string
 	Kind   string
+	// Words are those of the message that were recognised, as they were written.
+	Words string
 	// Score is what the classifier gave the message, also where it found nothing.
 	Score float64
 }
@@ -60,6 +62,9 @@ func Screen(m Message) Result {
 	found.IsLikeAnswer = found.Intent == models.IntentStop && found.Method != models.MethodCarrier && isLikeAnswer(splitWords(m.Body))
 	d := gravestDanger(findings)
 	found.Danger, found.Tier, found.Rule, found.Kind = d.danger, dangerTiers[d.tier], d.rule, d.kind
+	if found.Danger != models.DangerNone {
+		found.Words = quoteTokens(m.Body, d.from, d.to)
+	}
 	s.addScore(&found, m.Body)
 	switch {
 	case found.Danger == models.DangerNone:
@@ -116,6 +121,22 @@ func (s *scanner) tierAt(of *rule, from, to int) tier {
 	return of.tier
 }
 
+// tokenAt returns the first token of a word of the features; that of the word behind the
+// last one is the number of tokens.
+func (s *scanner) tokenAt(word int) int {
+	at := 0
+	for ; at < len(s.tokens.spans); at++ {
+		if s.tokens.spans[at].isGlued && at > 0 {
+			continue
+		}
+		if word == 0 {
+			break
+		}
+		word--
+	}
+	return at
+}
+
 func (s *scanner) wordOf(token int) int {
 	word := -1
 	for i := range token + 1 {
@@ -138,6 +159,7 @@ func (s *scanner) addScore(found *Result, body string) {
 	switch {
 	case best.Score >= thresholds.WeakAt(words):
 		found.Danger, found.Tier, found.Rule, found.Kind = m.Danger(&s.features, best), models.TierB, RuleScore, RuleScore
+		found.Words = quoteTokens(body, s.tokenAt(best.From), s.tokenAt(best.To))
 	case s.asksToEnd(thresholds):
 		found.Intent, found.Method = models.IntentUnclear, models.MethodPhrase
 	}

@@ -45,3 +45,19 @@ func splitWords(body string) []string {
 	}
 	return words
 }
+
+// quoteTokens returns the part of a text that has the tokens from one position up to
+// another, as it was written. A part between blanks is quoted whole.
+func quoteTokens(body string, from, to int) string {
+	fields := strings.Fields(body)
+	begin, end := len(fields), 0
+	var read tokens
+	for i, before := 0, 0; i < len(fields) && before < to; i++ {
+		read.readBody(strings.Join(fields[:i+1], " "))
+		if after := len(read.spans); after > from && after > before {
+			begin, end = min(begin, i), i+1
+		}
+		before = len(read.spans)
+	}
+	return strings.Join(fields[min(begin, end):end], " ")
+}

@@ -3,11 +3,13 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 const maxAlertPage = 200
@@ -22,6 +24,9 @@ func (s *Alerts) List(ctx context.Context, q models.AlertQuery) ([]models.Alert,
 	if q.BeforeInbound > 0 {
 		find = find.Where("inbound_id < ?", q.BeforeInbound)
 	}
+	if q.ParticipantID != "" {
+		find = find.Where("participant_id = ?", q.ParticipantID)
+	}
 	if q.Unmarked {
 		find = find.Where("mark = ''")
 	}
@@ -33,12 +38,21 @@ func (s *Alerts) List(ctx context.Context, q models.AlertQuery) ([]models.Alert,
 }
 
 // MarkAlert keeps what an operator says of an alert and returns the alert; the
-// newest mark counts. Safe to repeat. models.ErrNotFound for an unknown alert.
+// newest mark counts. A wrong one is cleared, and what it held goes on. Safe to repeat.
+// models.ErrNotFound for an unknown alert.
 func (s *Alerts) MarkAlert(ctx context.Context, m models.AlertMarking) (models.Alert, error) {
 	var row models.Alert
 	now := database.Instant(m.Now)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		row = models.Alert{}
+		if err := tx.Where("id = ?", m.AlertID).Take(&row).Error; err != nil {
+			return err
+		}
+		p, err := database.LockParticipant(tx, row.ParticipantID)
+		if err := ignoreMissing(err); err != nil {
+			return err
+		}
+		// The row once more, now that no other mark of the person is made.
 		if err := forUpdate(tx).Where("id = ?", m.AlertID).Take(&row).Error; err != nil {
 			return err
 		}
@@ -46,17 +60,39 @@ func (s *Alerts) MarkAlert(ctx context.Context, m models.AlertMarking) (models.A
 			return nil
 		}
 		row.Mark, row.MarkedBy, row.MarkedAt = m.Mark, m.Actor, &now
-		if err := tx.Select("mark", "marked_by", "marked_at").UpdateColumns(&row).Error; err != nil {
+		if row.Mark == models.MarkWrong && row.ClearedAt == nil {
+			row.ClearedAt = &now
+		}
+		if err := tx.Select("mark", "marked_by", "marked_at", "cleared_at").UpdateColumns(&row).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{
+		err = database.AddAudit(tx, models.Audit{
 			ParticipantID: row.ParticipantID, Actor: m.Actor, Action: "mark", Detail: row.ID + " " + string(m.Mark), At: now,
 		})
+		if err != nil || row.Mark != models.MarkWrong || p.Attention != wire.AttentionCrisis {
+			return err
+		}
+		return endFalseCrisis(tx, &p, m.Actor, now)
 	})
 	if err != nil {
 		return models.Alert{}, fmt.Errorf("marking the alert: %w", database.Classify(err))
 	}
 	return row, nil
+}
+
+// endFalseCrisis ends the crisis of a participant, whose row is locked, and the coach's
+// silence that an alert began, unless another grave text since then has no cleared alert.
+func endFalseCrisis(tx *gorm.DB, p *models.Participant, actor string, now time.Time) error {
+	var open int64
+	err := tx.Model(&models.Inbound{}).Where("participant_id = ? AND danger_tier = ? AND received_at >= ?", p.ID, models.TierA, database.Instant(*p.AttentionAt)).
+		Where("NOT EXISTS (SELECT 1 FROM alarms a WHERE a.inbound_id = inbound.id AND a.cleared_at IS NOT NULL)").Count(&open).Error
+	if err != nil || open > 0 {
+		return err
+	}
+	if _, err := endAttention(tx, p, []wire.Attention{wire.AttentionCrisis}, now); err != nil || p.TakenOverBy != models.TakenOverByAlert {
+		return err
+	}
+	return handBack(tx, p, models.HandBack{ParticipantID: p.ID, Actor: actor, Now: now})
 }
 
 // MarkedTexts returns the texts of all alerts that operators have judged, oldest

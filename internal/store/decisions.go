@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -224,9 +225,14 @@ func withOutcomes(tx *gorm.DB, rows []models.DecisionPoint, now time.Time) ([]mo
 	if err != nil {
 		return nil, err
 	}
+	holding, err := alertsThatHeld(tx, rows)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]models.DecisionOutcome, len(rows))
 	for i, row := range rows {
 		out[i].DecisionPoint = row
+		out[i].AlertID, out[i].AlertMark = holding[row.ID].ID, holding[row.ID].Mark
 		until := endOfOutcome(row)
 		if until.After(now) {
 			continue // not known yet
@@ -269,4 +275,45 @@ func answersTo(tx *gorm.DB, rows []models.DecisionPoint) (map[string][]time.Time
 		out[text.ParticipantID] = append(out[text.ParticipantID], text.ReceivedAt)
 	}
 	return out, err
+}
+
+// sendingTime is how long after its decision a prompt may be held by an alert that was
+// raised while it was written.
+const sendingTime = time.Hour
+
+// alertsThatHeld finds, by decision point, the alert because of which no prompt went out:
+// the oldest that was open, before it one that no operator called wrong.
+func alertsThatHeld(tx *gorm.DB, rows []models.DecisionPoint) (map[string]models.Alert, error) {
+	var ids, people, written []string
+	for _, row := range rows {
+		ids, people = append(ids, row.ID), append(people, row.ParticipantID)
+	}
+	err := tx.Model(&models.Prompt{}).Where("id IN ? AND reason = ?", ids, heldForAttention).Pluck("id", &written).Error
+	if err != nil {
+		return nil, err
+	}
+	var alerts []models.Alert
+	err = tx.Select("id", "participant_id", "mark", "created_at", "cleared_at").
+		Where("participant_id IN ? AND pages", people).Order("created_at, id").Find(&alerts).Error
+	if err != nil {
+		return nil, err
+	}
+	held := map[string]models.Alert{}
+	for _, row := range rows {
+		until := row.DecidedAt
+		switch {
+		case row.Available && slices.Contains(written, row.ID):
+			until = until.Add(sendingTime)
+		case row.Reason != heldForAttention && row.Reason != models.MissedTakenOver:
+			continue
+		}
+		for _, alert := range alerts {
+			isOpen := alert.ParticipantID == row.ParticipantID && !alert.CreatedAt.After(until) && (alert.ClearedAt == nil || alert.ClearedAt.After(row.DecidedAt))
+			before, isHeld := held[row.ID]
+			if isOpen && (!isHeld || before.Mark == models.MarkWrong && alert.Mark != models.MarkWrong) {
+				held[row.ID] = alert
+			}
+		}
+	}
+	return held, nil
 }
