@@ -11,6 +11,7 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/study"
 	"coachline/internal/tools"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -134,13 +135,10 @@ func loadCall(ctx context.Context, calls Turns, in wire.ToolInput) (models.ToolC
 
 func toolRun(in wire.ToolInput, result models.ToolResult) (models.ToolRun, error) {
 	text, err := json.Marshal(result)
-	if err != nil {
-		return models.ToolRun{}, fmt.Errorf("encoding tool result: %w", err)
-	}
 	return models.ToolRun{
 		TurnID: in.TurnID, Step: in.Step, Call: in.Call,
 		Name: result.Name, Result: string(text), Failed: result.Failed,
-	}, nil
+	}, wrap.Error(err, "encoding tool result")
 }
 
 // isFound tells a missing row from a failure to read: false without an error

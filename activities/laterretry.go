@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/internal/study"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -111,8 +112,5 @@ func (t *LaterRetries) dropRow(ctx context.Context, row models.Outbox, reason st
 	err := t.Store.RecordFailed(ctx, models.SendFailure{
 		OutboxID: row.ID, Token: row.ClaimToken, Status: wire.OutboxCanceled, Code: reason, Now: t.Now(),
 	})
-	if err != nil {
-		return wire.SendSMSResult{}, fmt.Errorf("recording that %s is not tried: %w", row.ID, err)
-	}
-	return wire.SendSMSResult{Status: wire.OutboxCanceled, Code: reason}, nil
+	return wire.SendSMSResult{Status: wire.OutboxCanceled, Code: reason}, wrap.Errorf(err, "recording that %s is not tried", row.ID)
 }

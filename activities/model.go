@@ -17,6 +17,7 @@ import (
 	"coachline/internal/calls"
 	"coachline/internal/study"
 	"coachline/internal/tools"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -222,10 +223,7 @@ func (t *ModelActivities) raiseAttention(ctx context.Context, in wire.CallModelI
 	_, err := t.Attention.RaiseAttention(ctx, models.AttentionEntry{
 		ParticipantID: in.ParticipantID, Kind: kind, Ref: in.TurnID, Code: code, RaisedAt: t.instant(),
 	})
-	if err != nil {
-		return fmt.Errorf("raising attention %s: %w", kind, err)
-	}
-	return nil
+	return wrap.Errorf(err, "raising attention %s", kind)
 }
 
 // entriesFor returns the entries that the model reads: a subagent is told its

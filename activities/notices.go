@@ -14,6 +14,7 @@ import (
 	"coachline/internal/screening"
 	"coachline/internal/segments"
 	"coachline/internal/study"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 	"coachline/prompts"
@@ -302,8 +303,5 @@ func (f *NoticeActivities) textFor(ctx context.Context, inboundID int64, name pr
 
 func (f *NoticeActivities) render(name prompts.Name, locale string, alerted bool) (string, error) {
 	text, err := f.Prompts.Fixed(name, locale, prompts.FixedData{Programme: f.Programme, TeamAlerted: alerted})
-	if err != nil {
-		return "", fmt.Errorf("rendering text %s: %w", name, err)
-	}
-	return text, nil
+	return text, wrap.Errorf(err, "rendering text %s", name)
 }

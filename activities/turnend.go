@@ -13,6 +13,7 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/text"
 	"coachline/internal/tools"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -110,10 +111,7 @@ func (c *TurnEnd) startRemembering(ctx context.Context, end wire.PersistTurnInpu
 	if end.Source != wire.SourceStep && end.Source != wire.SourceSilent || !c.Keeper.Worth(turn) {
 		return nil
 	}
-	if err := c.After.Remember(ctx, wire.RememberInput{TurnID: end.TurnID, ParticipantID: end.ParticipantID}); err != nil {
-		return fmt.Errorf("queueing what is to be remembered: %w", err)
-	}
-	return nil
+	return wrap.Error(c.After.Remember(ctx, wire.RememberInput{TurnID: end.TurnID, ParticipantID: end.ParticipantID}), "queueing what is to be remembered")
 }
 
 // SubagentActivities ends the turns of subagents.

@@ -13,6 +13,7 @@ import (
 	"coachline/internal/segments"
 	"coachline/internal/text"
 	"coachline/internal/tools"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 	"coachline/prompts"
@@ -208,10 +209,7 @@ func (t *TurnLoader) fallbackText(in wire.PersistTurnInput, turn models.TurnCont
 
 func (t *TurnLoader) fixedText(name prompts.Name, turn models.TurnContext) (string, error) {
 	text, err := t.Prompts.Fixed(name, turn.Participant.Locale, prompts.FixedData{Programme: t.Programme, Name: turn.Participant.Name, TeamAlerted: t.AlertsTeam})
-	if err != nil {
-		return "", fmt.Errorf("rendering text %s: %w", name, err)
-	}
-	return text, nil
+	return text, wrap.Errorf(err, "rendering text %s", name)
 }
 
 // answerText returns the text of the kinds that are never written by a model. While a

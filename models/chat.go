@@ -2,8 +2,9 @@ package models
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
+
+	"coachline/internal/wrap"
 )
 
 // ChatRequest is one call of an OpenAI-compatible chat model.
@@ -166,19 +167,15 @@ func (s Step) ToolCalls() ([]ToolCall, error) {
 		return nil, nil
 	}
 	var calls []ToolCall
-	if err := json.Unmarshal([]byte(s.Calls), &calls); err != nil {
-		return nil, fmt.Errorf("decoding tool calls: %w", err)
-	}
-	return calls, nil
+	err := json.Unmarshal([]byte(s.Calls), &calls)
+	return calls, wrap.Error(err, "decoding tool calls")
 }
 
 // ToolResult decodes the stored result.
 func (r ToolRun) ToolResult() (ToolResult, error) {
 	var result ToolResult
-	if err := json.Unmarshal([]byte(r.Result), &result); err != nil {
-		return ToolResult{}, fmt.Errorf("decoding tool result: %w", err)
-	}
-	return result, nil
+	err := json.Unmarshal([]byte(r.Result), &result)
+	return result, wrap.Error(err, "decoding tool result")
 }
 
 // StepTrace is what operators read of Step.Trace; the pipeline writes it.

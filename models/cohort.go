@@ -3,8 +3,9 @@ package models
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
+
+	"coachline/internal/wrap"
 )
 
 // CohortState is how far an import of a cohort is.
@@ -72,10 +73,8 @@ func (j CohortJob) ReadReport() (CohortReport, error) {
 	if j.Report == "" {
 		return report, nil
 	}
-	if err := json.Unmarshal([]byte(j.Report), &report); err != nil {
-		return report, fmt.Errorf("decoding the report of cohort %s: %w", j.ID, err)
-	}
-	return report, nil
+	err := json.Unmarshal([]byte(j.Report), &report)
+	return report, wrap.Errorf(err, "decoding the report of cohort %s", j.ID)
 }
 
 // CohortReport is what a check of a file found. It holds personal data.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"coachline/internal/wrap"
 )
 
 // DefaultStudy is the study of people for whom none was named. It exists in every
@@ -254,10 +256,8 @@ func (s Study) ReadSettings() (StudySettings, error) {
 	if s.Settings == "" {
 		return out, nil
 	}
-	if err := json.Unmarshal([]byte(s.Settings), &out); err != nil {
-		return out, fmt.Errorf("reading the settings of study %s: %w", s.ID, err)
-	}
-	return out, nil
+	err := json.Unmarshal([]byte(s.Settings), &out)
+	return out, wrap.Errorf(err, "reading the settings of study %s", s.ID)
 }
 
 // Check refuses settings that do not fit together. The error is a *FieldError.

@@ -63,6 +63,7 @@ import (
 	"coachline/internal/study"
 	"coachline/internal/tools"
 	"coachline/internal/webhooks"
+	"coachline/internal/wrap"
 	"coachline/starter/relay"
 )
 
@@ -323,10 +324,7 @@ func (s *Server) stop(ctx context.Context) error {
 	defer cancel()
 	err := s.http.Shutdown(ctx)
 	s.relay.Stop(ctx)
-	if err != nil {
-		return fmt.Errorf("finishing requests: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "finishing requests")
 }
 
 // Run is New and Serve in one.

@@ -18,6 +18,7 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/store"
 	"coachline/internal/study"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -95,10 +96,7 @@ func (h *workflowRoutes) queryWorkflow(ctx context.Context, participantID, name 
 	if err != nil {
 		return fmt.Errorf("querying %s: %w", name, err)
 	}
-	if err := value.Get(result); err != nil {
-		return fmt.Errorf("decoding %s: %w", name, err)
-	}
-	return nil
+	return wrap.Errorf(value.Get(result), "decoding %s", name)
 }
 
 // reachWorkflow does something with a participant's workflow, and starts it first where

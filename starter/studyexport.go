@@ -3,7 +3,6 @@ package starter
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"coachline/internal/auth"
 	"coachline/internal/export"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -80,10 +80,7 @@ func (p *patientWriter) Write(raw []byte) (int, error) {
 	// A writer inside of this process has no deadline.
 	_ = p.control.SetWriteDeadline(time.Now().Add(exportPause))
 	n, err := p.w.Write(raw)
-	if err != nil {
-		return n, fmt.Errorf("sending the archive: %w", err)
-	}
-	return n, nil
+	return n, wrap.Error(err, "sending the archive")
 }
 
 func studyObject(id string) string { return "study:" + id }

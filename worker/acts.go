@@ -23,6 +23,7 @@ import (
 	"coachline/internal/store"
 	"coachline/internal/study"
 	"coachline/internal/tools"
+	"coachline/internal/wrap"
 	"coachline/internal/zones"
 	"coachline/models"
 	"coachline/models/wire"
@@ -177,10 +178,7 @@ func newModelClient(cfg config.Model) (*llm.Client, error) {
 		BaseURL: cfg.BaseURL, Keys: cfg.Keys(), Groups: cfg.KeyGroups(), EmbeddingModel: cfg.Embedding, SpeechModel: cfg.Transcribe,
 		HTTPClient: &http.Client{Transport: newTransport()},
 	})
-	if err != nil {
-		return nil, fmt.Errorf("building model client: %w", err)
-	}
-	return client, nil
+	return client, wrap.Error(err, "building model client")
 }
 
 // loadWords loads the texts and the tools, which have to fit each other.
@@ -195,10 +193,8 @@ func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Reg
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := checkPrompts(library, registry); err != nil {
-		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
-	}
-	return library, registry, nil
+	err = checkPrompts(library, registry)
+	return library, registry, wrap.Error(err, "COACH_PROMPTS_DIR")
 }
 
 // loadLibrary reads a folder of texts and checks them but for the tools that they
@@ -254,8 +250,5 @@ func newCarrier(cfg config.Config) (*sms.Client, error) {
 		BaseURL: cfg.Carrier.BaseURL, StatusCallbackURL: callback, Timeout: carrierTimeout,
 		Transport: newTransport(),
 	})
-	if err != nil {
-		return nil, fmt.Errorf("building carrier client: %w", err)
-	}
-	return client, nil
+	return client, wrap.Error(err, "building carrier client")
 }

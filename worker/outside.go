@@ -11,6 +11,7 @@ import (
 	"coachline/internal/tools/message"
 	"coachline/internal/web"
 	"coachline/internal/web/browse"
+	"coachline/internal/wrap"
 )
 
 type toolParts struct {
@@ -42,8 +43,5 @@ func newTools(cfg config.Config, parts toolParts) (*tools.Registry, error) {
 		more = append(more, tools.Subagents()...)
 	}
 	registry, err := tools.New(more...)
-	if err != nil {
-		return nil, fmt.Errorf("building tools: %w", err)
-	}
-	return registry, nil
+	return registry, wrap.Error(err, "building tools")
 }

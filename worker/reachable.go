@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"coachline/internal/wrap"
+
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
@@ -51,10 +53,7 @@ func checkNamespace(ctx context.Context, c client.Client, namespace string) erro
 	ctx, cancel := context.WithTimeout(ctx, reachLimit)
 	defer cancel()
 	_, err := c.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
-	if err != nil {
-		return fmt.Errorf("TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE: asking for namespace %s: %w", namespace, err)
-	}
-	return nil
+	return wrap.Errorf(err, "TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE: asking for namespace %s", namespace)
 }
 
 // isUnreachable says that Temporal did not answer, or only that it is starting.

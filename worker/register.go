@@ -12,6 +12,7 @@ import (
 
 	"coachline/internal/config"
 	"coachline/internal/store"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 	"coachline/workflows"
@@ -116,8 +117,5 @@ func ensureSearchAttributes(ctx context.Context, c client.Client, namespace stri
 	_, err = c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
 		Namespace: namespace, SearchAttributes: missing,
 	})
-	if err != nil {
-		return fmt.Errorf("adding search attributes %v to namespace %s (add them by hand where the cluster does not allow it): %w", missing, namespace, err)
-	}
-	return nil
+	return wrap.Errorf(err, "adding search attributes %v to namespace %s (add them by hand where the cluster does not allow it)", missing, namespace)
 }

@@ -7,6 +7,7 @@ import (
 
 	"coachline/internal/agent/plan"
 	"coachline/internal/agent/recall"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -93,10 +94,7 @@ func (a *Agent) closeConversation(ctx context.Context, tr *trace, t turn, drawn 
 		ParticipantID: t.participantID(), MemoryVersion: t.context.Participant.MemoryVersion,
 		Facts: a.changesOf(ctx, tr, t, closed.Operations), Note: closed.Note, Summary: closed.Summary,
 	})
-	if err != nil {
-		return fmt.Errorf("storing what a conversation came to: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "storing what a conversation came to")
 }
 
 // changesOf makes changes of facts of what a model answered, with the vectors of

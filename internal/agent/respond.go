@@ -12,6 +12,7 @@ import (
 	"coachline/internal/agent/plan"
 	"coachline/internal/agent/toolcall"
 	"coachline/internal/text"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -234,10 +235,7 @@ func (r *round) buildRequest(specs []models.ToolSpec, cut leftOut) (models.ChatR
 		Memory: cutMemory(r.prepared.Memory, cut), Plan: section, Focus: r.turn.focus.Body,
 		Playbooks: slices.Contains(specNames(specs), r.turn.offer.Playbook), Guidance: guidance,
 	})
-	if err != nil {
-		return request, fmt.Errorf("composing request: %w", err)
-	}
-	return request, nil
+	return request, wrap.Error(err, "composing request")
 }
 
 // askAndJudge asks the chat model and judges the answer by its form, then by what may

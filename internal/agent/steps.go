@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -75,10 +76,8 @@ func callResult(runs []models.ToolRun, step, call int) (string, error) {
 		return notRun, nil
 	}
 	var result models.ToolResult
-	if err := json.Unmarshal([]byte(runs[at].Result), &result); err != nil {
-		return "", fmt.Errorf("decoding result of step %d, call %d: %w", step, call, err)
-	}
-	return result.Content, nil
+	err := json.Unmarshal([]byte(runs[at].Result), &result)
+	return result.Content, wrap.Errorf(err, "decoding result of step %d, call %d", step, call)
 }
 
 // fixArguments replaces arguments that are no JSON object by an empty one: some

@@ -5,13 +5,13 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/alexedwards/argon2id"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -111,10 +111,7 @@ func HashPassword(password string) (string, error) {
 		return "", models.BadField("password", "must have at most %d characters", MaxPassword)
 	}
 	hash, err := argon2id.CreateHash(password, passwordCost)
-	if err != nil {
-		return "", fmt.Errorf("hashing the password: %w", err)
-	}
-	return hash, nil
+	return hash, wrap.Error(err, "hashing the password")
 }
 
 // emptyHash is compared with where there is no hash, so that an unknown login

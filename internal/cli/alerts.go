@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coachline/internal/api"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -143,8 +144,5 @@ func writeSheet(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("making the folder of a sheet: %w", err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("writing a sheet: %w", err)
-	}
-	return nil
+	return wrap.Error(os.WriteFile(path, []byte(text), 0o600), "writing a sheet")
 }

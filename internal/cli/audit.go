@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coachline/internal/api"
+	"coachline/internal/wrap"
 )
 
 func auditCommand(p *program) *cobra.Command {
@@ -199,8 +200,6 @@ func exportAudit(ctx context.Context, p *program, f AuditFilter, format string, 
 	if err != nil {
 		return err
 	}
-	if _, err := to.Write(raw); err != nil {
-		return fmt.Errorf("writing the audit: %w", err)
-	}
-	return nil
+	_, err = to.Write(raw)
+	return wrap.Error(err, "writing the audit")
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"coachline/internal/api"
+	"coachline/internal/wrap"
 )
 
 const (
@@ -97,10 +98,7 @@ type result struct {
 }
 
 func (r result) decodeInto(value any) error {
-	if err := json.Unmarshal(r.raw, value); err != nil {
-		return fmt.Errorf("decoding the API's answer: %w", err)
-	}
-	return nil
+	return wrap.Error(json.Unmarshal(r.raw, value), "decoding the API's answer")
 }
 
 // do sends the request once. A refusal is an *APIError.
@@ -158,10 +156,7 @@ func decodeField(page map[string]json.RawMessage, name string, value any) error 
 // joinPages makes one last page of all items of a list.
 func joinPages(l listing, items []json.RawMessage) (result, error) {
 	raw, err := json.Marshal(items)
-	if err != nil {
-		return result{}, fmt.Errorf("encoding the list: %w", err)
-	}
-	return result{raw: fmt.Appendf(nil, `{%q:%s,"next_cursor":null}`, l.field, raw)}, nil
+	return result{raw: fmt.Appendf(nil, `{%q:%s,"next_cursor":null}`, l.field, raw)}, wrap.Error(err, "encoding the list")
 }
 
 // Progress is called with the number of bytes that have come and the number that
@@ -200,10 +195,7 @@ func (c *Client) sendRequest(ctx context.Context, r request, most int64) (status
 		body = &progressReader{Reader: body, of: res.ContentLength, progress: r.progress}
 	}
 	raw, err = io.ReadAll(body)
-	if err != nil {
-		return 0, nil, fmt.Errorf("reading the API's answer: %w", err)
-	}
-	return res.StatusCode, raw, nil
+	return res.StatusCode, raw, wrap.Error(err, "reading the API's answer")
 }
 
 // progressReader reports how much of it has been read.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coachline/internal/config"
+	"coachline/internal/wrap"
 )
 
 // contextCommand manages the named installations that operators' commands may
@@ -228,10 +229,7 @@ func (c *Contexts) Save() error {
 	if err := os.WriteFile(next, append(raw, '\n'), 0o600); err != nil {
 		return fmt.Errorf("writing contexts: %w", err)
 	}
-	if err := os.Rename(next, c.path); err != nil {
-		return fmt.Errorf("writing contexts: %w", err)
-	}
-	return nil
+	return wrap.Error(os.Rename(next, c.path), "writing contexts")
 }
 
 // Find returns the target of a name, or the current one when the name is empty;

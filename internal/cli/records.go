@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"coachline/internal/api"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -177,10 +178,7 @@ func writeNew(path string, raw []byte) error {
 		return fmt.Errorf("creating the file: %w", err)
 	}
 	_, err = file.Write(raw)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("writing the file: %w", err)
-	}
-	return nil
+	return wrap.Error(errors.Join(err, file.Close()), "writing the file")
 }
 
 func printMemories(ctx context.Context, p *program, id string) error {

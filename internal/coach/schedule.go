@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"coachline/internal/wrap"
 	"coachline/models/wire"
 )
 
@@ -276,10 +277,7 @@ func scheduleNote(s Input, status string, schedule wire.Schedule) (wire.Decision
 		Status string `json:"status"`
 		scheduleView
 	}{true, status, view})
-	if err != nil {
-		return wire.Decision{}, fmt.Errorf("writing the tool result: %w", err)
-	}
-	return wire.Decision{Note: string(note)}, nil
+	return wire.Decision{Note: string(note)}, wrap.Error(err, "writing the tool result")
 }
 
 func listSchedules(s Input) (wire.Decision, error) {
@@ -295,8 +293,5 @@ func listSchedules(s Input) (wire.Decision, error) {
 		OK        bool           `json:"ok"`
 		Schedules []scheduleView `json:"schedules"`
 	}{true, views})
-	if err != nil {
-		return wire.Decision{}, fmt.Errorf("writing the tool result: %w", err)
-	}
-	return wire.Decision{Note: string(note)}, nil
+	return wire.Decision{Note: string(note)}, wrap.Error(err, "writing the tool result")
 }

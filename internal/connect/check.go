@@ -18,6 +18,7 @@ import (
 	"coachline/internal/rollout"
 	"coachline/internal/seal"
 	"coachline/internal/store"
+	"coachline/internal/wrap"
 	"coachline/models/wire"
 )
 
@@ -72,10 +73,7 @@ func OpenDatabase(ctx context.Context, cfg config.Config) (*database.Database, e
 		return nil, fmt.Errorf("COACH_PAYLOAD_KEYS: %w", err)
 	}
 	rows, err := database.Open(ctx, database.Config{URL: cfg.Database.URL.Reveal(), Ring: ring, MaxConns: 1, AsFound: true})
-	if err != nil {
-		return nil, fmt.Errorf("DATABASE_URL: %w", err)
-	}
-	return rows, nil
+	return rows, wrap.Error(err, "DATABASE_URL")
 }
 
 // NewTemporal returns a client for a command, which connects with its first call. It may
@@ -85,10 +83,7 @@ func NewTemporal(cfg config.Config) (client.Client, error) {
 	// The SDK must not write between the lines of a report.
 	options.Logger, options.Identity = slog.New(slog.DiscardHandler), rollout.Identity
 	engine, err := client.NewLazyClient(options)
-	if err != nil {
-		return nil, fmt.Errorf("TEMPORAL_ADDRESS: %w", err)
-	}
-	return engine, nil
+	return engine, wrap.Error(err, "TEMPORAL_ADDRESS")
 }
 
 // CheckTemporal asks the cluster for our namespace, which needs the address,

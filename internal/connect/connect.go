@@ -22,6 +22,7 @@ import (
 	"coachline/internal/rollout"
 	"coachline/internal/seal"
 	"coachline/internal/store"
+	"coachline/internal/wrap"
 	"coachline/models/wire"
 )
 
@@ -79,13 +80,10 @@ func Open(ctx context.Context, cfg config.Config, metrics client.MetricsHandler)
 // programme's, because the stranger's zone is unknown.
 func doorRules(cfg config.Config) (store.InboundLimits, error) {
 	zone, err := time.LoadLocation(cfg.Coaching.DefaultTimezone)
-	if err != nil {
-		return store.InboundLimits{}, fmt.Errorf("COACH_DEFAULT_TIMEZONE: %w", err)
-	}
 	return store.InboundLimits{
 		PerMinute: cfg.Inbound.TextsPerMinute, PerDay: cfg.Inbound.TextsPerDay, Mute: cfg.Inbound.LoopMute,
 		Hints: cfg.Inbound.UnknownSenders == config.UnknownHint, Zone: zone,
-	}, nil
+	}, wrap.Error(err, "COACH_DEFAULT_TIMEZONE")
 }
 
 func (t *Connections) Close() error {

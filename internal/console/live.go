@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/auth"
 	"coachline/internal/wait"
+	"coachline/internal/wrap"
 )
 
 // Changes tells of committed changes; package store provides it.
@@ -133,8 +134,5 @@ func (s stream) write(text string) error {
 	if _, err := s.writer.Write([]byte(text)); err != nil {
 		return fmt.Errorf("writing to a stream: %w", err)
 	}
-	if err := s.control.Flush(); err != nil {
-		return fmt.Errorf("writing to a stream: %w", err)
-	}
-	return nil
+	return wrap.Error(s.control.Flush(), "writing to a stream")
 }

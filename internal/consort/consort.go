@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -93,8 +94,5 @@ func WriteDiagram(w io.Writer, steps []Step) error {
 	}
 	_, err := fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%[1]d\" height=\"%[2]d\" viewBox=\"0 0 %[1]d %[2]d\" role=\"img\" font-family=\"sans-serif\" font-size=\"14\">\n<title>CONSORT diagram</title>\n%[3]s</svg>\n",
 		diagramWidth, y, boxes.String())
-	if err != nil {
-		return fmt.Errorf("drawing the CONSORT diagram: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "drawing the CONSORT diagram")
 }

@@ -13,6 +13,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -304,10 +305,8 @@ func (d *Database) CheckNewAudit(ctx context.Context, now time.Time) (models.Aud
 	}
 	last.ID, last.Seq, last.Hash, last.ClaimedAt = 1, chain.Rows, chain.Head, nil
 	last.Mac = d.macOf(last)
-	if err := d.WriteOne(ctx, func(rows *gorm.DB) error { return rows.Save(&last).Error }); err != nil {
-		return chain, fmt.Errorf("keeping how far the audit was checked: %w", err)
-	}
-	return chain, nil
+	err = d.WriteOne(ctx, func(rows *gorm.DB) error { return rows.Save(&last).Error })
+	return chain, wrap.Error(err, "keeping how far the audit was checked")
 }
 
 // lastAuditCheck reads up to where the chain was checked; valid is false where that
@@ -331,10 +330,7 @@ func (d *Database) claimAuditCheck(ctx context.Context, now time.Time) (claimed 
 		claimed = res.RowsAffected > 0
 		return res.Error
 	})
-	if err != nil {
-		return false, fmt.Errorf("claiming the check of the audit: %w", err)
-	}
-	return claimed, nil
+	return claimed, wrap.Error(err, "claiming the check of the audit")
 }
 
 // checkAuditHead looks for the row that an earlier check ended at.

@@ -26,6 +26,7 @@ import (
 
 	"coachline/internal/database/prepared"
 	"coachline/internal/seal"
+	"coachline/internal/wrap"
 )
 
 const (
@@ -101,19 +102,13 @@ func Open(ctx context.Context, cfg Config) (*Database, error) {
 
 // Ping reports whether the database answers.
 func (d *Database) Ping(ctx context.Context) error {
-	if err := d.pools[0].PingContext(ctx); err != nil {
-		return fmt.Errorf("reaching database: %w", err)
-	}
-	return nil
+	return wrap.Error(d.pools[0].PingContext(ctx), "reaching database")
 }
 
 // Close ends the connections, those of a file behind its last user; the database
 // is of no use afterwards.
 func (d *Database) Close() error {
-	if err := d.release(); err != nil {
-		return fmt.Errorf("closing database: %w", err)
-	}
-	return nil
+	return wrap.Error(d.release(), "closing database")
 }
 
 // openHandle opens the database and brings the schema up to date. On an error
@@ -168,10 +163,7 @@ func (d database) openSession(pool *sql.DB) (*gorm.DB, error) {
 		// name a row come before those that are bound to it.
 		QueryFields: true,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("opening database: %w", err)
-	}
-	return rows, nil
+	return rows, wrap.Error(err, "opening database")
 }
 
 func (d database) newDialector(pool *sql.DB) gorm.Dialector {

@@ -13,6 +13,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"coachline/internal/wait"
+	"coachline/internal/wrap"
 )
 
 //go:embed migrations
@@ -64,10 +65,7 @@ func newProvider(d database, options ...goose.ProviderOption) (*goose.Provider, 
 	}
 	options = append(options, goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
 	provider, err := goose.NewProvider(d.dialect, d.pool, files, options...)
-	if err != nil {
-		return nil, fmt.Errorf("preparing migrations: %w", err)
-	}
-	return provider, nil
+	return provider, wrap.Error(err, "preparing migrations")
 }
 
 // checkMigrated reports a schema that is older than this build, and changes nothing.

@@ -2,11 +2,11 @@ package database
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"gorm.io/gorm"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -37,8 +37,5 @@ func (d *Database) SealReasons(ctx context.Context) error {
 }
 
 func wrapReasons(err error) error {
-	if err != nil {
-		return fmt.Errorf("sealing reasons of the audit: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "sealing reasons of the audit")
 }

@@ -12,6 +12,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -366,8 +367,5 @@ func (d *Database) releaseKeys(ctx context.Context) ([]string, error) {
 		return tx.Model(&payloadKey{}).Where("id IN ?", append([]string{""}, released...)).
 			UpdateColumn("resealed_at", Instant(time.Now())).Error
 	})
-	if err != nil {
-		return nil, fmt.Errorf("releasing older keys: %w", err)
-	}
-	return released, nil
+	return released, wrap.Error(err, "releasing older keys")
 }

@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"coachline/internal/seal"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -113,10 +114,7 @@ func (sealedSerializer) Value(ctx context.Context, field *schema.Field, dst refl
 	default:
 		err = errors.New("neither a string nor bytes")
 	}
-	if err != nil {
-		return nil, fmt.Errorf("sealing %s.%s: %w", field.Schema.Table, field.DBName, err)
-	}
-	return out, nil
+	return out, wrap.Errorf(err, "sealing %s.%s", field.Schema.Table, field.DBName)
 }
 
 // Cell names a column of one row; Row are the values of the columns that name

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"coachline/internal/consort"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -91,10 +92,7 @@ func Write(w io.Writer, in Input) error {
 	if err := a.add(ManifestName, func(w io.Writer) error { return writeJSON(w, a.manifest) }); err != nil {
 		return err
 	}
-	if err := a.zip.Close(); err != nil {
-		return fmt.Errorf("closing the archive: %w", err)
-	}
-	return nil
+	return wrap.Error(a.zip.Close(), "closing the archive")
 }
 
 // archive adds files and keeps their checksums.

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"coachline/internal/wrap"
 )
 
 // maxManifest bounds the manifest of an export, in bytes.
@@ -57,10 +59,8 @@ func UnpackFolder(folder string, save func(archive string) error) (manifest Mani
 	if manifest, err = unpackExport(archive, work); err != nil {
 		return manifest, err
 	}
-	if err := errors.Join(os.Remove(archive), os.Rename(work, folder)); err != nil {
-		return manifest, fmt.Errorf("finishing the export: %w", err)
-	}
-	return manifest, nil
+	err = errors.Join(os.Remove(archive), os.Rename(work, folder))
+	return manifest, wrap.Error(err, "finishing the export")
 }
 
 // SaveFile writes a new file that only its owner reads.
@@ -70,10 +70,7 @@ func SaveFile(in io.Reader, path string) error {
 		return fmt.Errorf("creating a file: %w", err)
 	}
 	_, err = io.Copy(file, in)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("writing %s: %w", filepath.Base(path), err)
-	}
-	return nil
+	return wrap.Errorf(errors.Join(err, file.Close()), "writing %s", filepath.Base(path))
 }
 
 // unpackExport writes the files of an archive into a folder and returns the manifest,
@@ -107,10 +104,8 @@ func readManifest(files *zip.Reader) (manifest Manifest, err error) {
 	if err := errors.Join(err, in.Close()); err != nil {
 		return manifest, fmt.Errorf("reading the manifest: %w", err)
 	}
-	if err := json.Unmarshal(raw, &manifest); err != nil {
-		return manifest, fmt.Errorf("reading the manifest: %w", err)
-	}
-	return manifest, nil
+	err = json.Unmarshal(raw, &manifest)
+	return manifest, wrap.Error(err, "reading the manifest")
 }
 
 // unpackFile writes one file, whose name must be one of the manifest and no path.

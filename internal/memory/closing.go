@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -42,10 +43,7 @@ func (s *Store) CloseConversation(ctx context.Context, c models.Closing) error {
 		}
 		return writeNote(tx, c.Note)
 	})
-	if err != nil {
-		return fmt.Errorf("closing conversation: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "closing conversation")
 }
 
 // changeFact saves a fact or changes one; the caller holds the participant's lock.

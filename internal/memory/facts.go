@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -55,10 +56,7 @@ func (s *Store) SaveFact(ctx context.Context, fact models.Fact, vector []float32
 		out, err = insertFact(tx, row)
 		return err
 	})
-	if err != nil {
-		return models.Fact{}, fmt.Errorf("saving fact: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "saving fact")
 }
 
 func checkFact(fact models.Fact, vector []float32) (factRow, error) {
@@ -175,10 +173,7 @@ func (s *Store) UpdateFact(ctx context.Context, change models.Fact, vector []flo
 		}
 		return noteChange(tx, row.ParticipantID)
 	})
-	if err != nil {
-		return models.Fact{}, fmt.Errorf("updating fact: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "updating fact")
 }
 
 func factOf(tx *gorm.DB, participantID, id string) (models.Fact, error) {
@@ -245,8 +240,5 @@ func (s *Store) History(ctx context.Context, participantID, factID string) ([]mo
 		out = append([]models.FactVersion{versionOf(fact)}, before...)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading history of fact: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "reading history of fact")
 }

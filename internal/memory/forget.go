@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -39,10 +40,7 @@ func (s *Store) Forget(ctx context.Context, f models.Forgetting) error {
 		}
 		return closeForgetting(tx, f, models.Audit{Action: "forget", Detail: f.FactID})
 	})
-	if err != nil {
-		return fmt.Errorf("forgetting fact: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "forgetting fact")
 }
 
 // ForgetAll is Forget for all facts of a person, the daily notes and the

@@ -9,11 +9,11 @@ package memory
 
 import (
 	"context"
-	"fmt"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -51,10 +51,7 @@ func (s *Store) Recall(ctx context.Context, participantID string) (models.Memory
 		out = models.Memory{Facts: plainFacts(facts), Notes: notes, Summary: summary}
 		return err
 	})
-	if err != nil {
-		return models.Memory{}, fmt.Errorf("recalling: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "recalling")
 }
 
 // runReads runs reads of one participant that see one state of the database. After

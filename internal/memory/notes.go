@@ -3,12 +3,12 @@ package memory
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -96,10 +96,7 @@ func (s *Store) Notes(ctx context.Context, participantID string, n int) ([]model
 		rows, err = lastNotes(tx, participantID, n)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading notes: %w", err)
-	}
-	return rows, nil
+	return rows, wrap.Error(err, "reading notes")
 }
 
 func lastNotes(tx *gorm.DB, participantID string, n int) ([]models.Note, error) {

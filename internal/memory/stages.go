@@ -2,13 +2,13 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -21,10 +21,7 @@ func (s *Store) SaveStage(ctx context.Context, row models.Stage) error {
 		_, err := database.InsertOnce(tx, &row)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("saving stage: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "saving stage")
 }
 
 // StageBy returns the first stage of a turn with this name and input, so that a
@@ -34,10 +31,7 @@ func (s *Store) StageBy(ctx context.Context, turnID string, name models.StageNam
 	var row models.Stage
 	err := s.db.Reader(ctx).Where("turn_id = ? AND name = ? AND input_hash = ? AND input_hash <> ''", turnID, name, inputHash).
 		Order("number").Take(&row).Error
-	if err != nil {
-		return models.Stage{}, fmt.Errorf("reading stage: %w", database.Classify(err))
-	}
-	return row, nil
+	return row, wrap.Error(database.Classify(err), "reading stage")
 }
 
 // LastRound returns how the newest round of a person's turns before a turn's
@@ -51,20 +45,14 @@ func (s *Store) LastRound(ctx context.Context, participantID string, before int,
 		Where("turns.participant_id = ? AND turns.number < ? AND turns.kind <> ? AND steps.created_at >= ?",
 			participantID, before, wire.TurnPrompt, database.Instant(since)).
 		Order("turns.number DESC, steps.number DESC").Take(&row).Error
-	if err != nil {
-		return models.Step{}, fmt.Errorf("reading round: %w", database.Classify(err))
-	}
-	return row, nil
+	return row, wrap.Error(database.Classify(err), "reading round")
 }
 
 // Stages lists what ran in a turn, in order; none for an unknown turn.
 func (s *Store) Stages(ctx context.Context, turnID string) ([]models.Stage, error) {
 	var rows []models.Stage
 	err := s.db.Reader(ctx).Where("turn_id = ?", turnID).Order("number").Find(&rows).Error
-	if err != nil {
-		return nil, fmt.Errorf("listing stages: %w", database.Classify(err))
-	}
-	return rows, nil
+	return rows, wrap.Error(database.Classify(err), "listing stages")
 }
 
 // Capability returns what is known of a model at an endpoint; ErrNotFound when
@@ -72,10 +60,7 @@ func (s *Store) Stages(ctx context.Context, turnID string) ([]models.Stage, erro
 func (s *Store) Capability(ctx context.Context, model, endpoint string) (models.Capability, error) {
 	var row models.Capability
 	err := s.db.Reader(ctx).Where("model = ? AND endpoint = ?", model, endpoint).Take(&row).Error
-	if err != nil {
-		return models.Capability{}, fmt.Errorf("reading capability: %w", database.Classify(err))
-	}
-	return row, nil
+	return row, wrap.Error(database.Classify(err), "reading capability")
 }
 
 // SaveCapability records what was learnt of a model at an endpoint, in place of
@@ -92,8 +77,5 @@ func (s *Store) SaveCapability(ctx context.Context, row models.Capability) error
 			}},
 		}).Create(&row).Error
 	})
-	if err != nil {
-		return fmt.Errorf("saving capability: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "saving capability")
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"coachline/internal/wrap"
 )
 
 // ErrNested reports JSON within strings within JSON, deeper than people write
@@ -43,10 +45,7 @@ var digits = compilePattern(`^[+]?[\p{Nd} ().-]+$`)
 // ErrNested.
 func JSON(raw []byte) ([]byte, error) {
 	out, err := maskJSON(bytes.ToValidUTF8(raw, []byte("\uFFFD")), 0)
-	if err != nil {
-		return nil, fmt.Errorf("masking JSON: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "masking JSON")
 }
 
 func maskJSON(raw []byte, depth int) ([]byte, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -28,10 +29,7 @@ func (r *run) readAnswers(ctx context.Context) (answersOf, error) {
 			WHERE i.seq > 0 GROUP BY i.id)
 		SELECT COUNT(*) AS reached, COALESCE(SUM(replies = 1), 0) AS once, COALESCE(SUM(replies = 0), 0) AS never, COALESCE(SUM(replies > 1), 0) AS twice FROM answered`).
 		Scan(&out).Error
-	if err != nil {
-		return out, fmt.Errorf("reading which texts were answered: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "reading which texts were answered")
 }
 
 // check holds the rules that no study may break.

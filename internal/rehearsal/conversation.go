@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/store"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -177,10 +178,7 @@ func giveTextIDs(ctx context.Context, rows *store.Store) error {
 			in.ID, _ = tx.Statement.Context.Value(textIDKey{}).(int64)
 		}
 	})
-	if err != nil {
-		return fmt.Errorf("giving texts their ids: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "giving texts their ids")
 }
 
 // deliver has the relay tell the workflow what was committed.

@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/coach"
+	"coachline/internal/wrap"
 	"coachline/internal/zones"
 	"coachline/models"
 	"coachline/models/wire"
@@ -67,10 +68,7 @@ func (r *run) setSeed(ctx context.Context) error {
 	err := r.store.Database().Write(ctx, func(tx *gorm.DB) error {
 		return tx.Select("seed", "pseudonym_key").UpdateColumns(&row).Error
 	})
-	if err != nil {
-		return fmt.Errorf("setting the seed of the study: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "setting the seed of the study")
 }
 
 // enrol takes the person in, as the API does. The relay tells Temporal when the

@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"coachline/internal/wait"
+	"coachline/internal/wrap"
 )
 
 // Identity is the client that moves the route: after the first promotion the server
@@ -144,10 +145,7 @@ func (d Deployment) promote(ctx context.Context, to Promotion) error {
 		_, err = handle.SetCurrentVersion(ctx, client.WorkerDeploymentSetCurrentVersionOptions{
 			BuildID: to.Build, ConflictToken: now.token, Identity: Identity, IgnoreMissingTaskQueues: to.IsForced, AllowNoPollers: to.IsForced})
 	}
-	if err != nil {
-		return fmt.Errorf("giving tasks to build %q: %w", to.Build, err)
-	}
-	return nil
+	return wrap.Errorf(err, "giving tasks to build %q", to.Build)
 }
 
 // silence is how long a worker may be silent: it polls at least once a minute.

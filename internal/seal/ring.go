@@ -17,6 +17,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"coachline/internal/wrap"
 )
 
 const (
@@ -137,10 +139,7 @@ func derive(key []byte) (derived, error) {
 
 func deriveBytes(key []byte, purpose string) ([]byte, error) {
 	sub, err := hkdf.Key(sha256.New, key, nil, purpose, keySize)
-	if err != nil {
-		return nil, fmt.Errorf("deriving a key: %w", err)
-	}
-	return sub, nil
+	return sub, wrap.Error(err, "deriving a key")
 }
 
 func deriveAEAD(key []byte, purpose string) (cipher.AEAD, error) {
@@ -153,10 +152,7 @@ func deriveAEAD(key []byte, purpose string) (cipher.AEAD, error) {
 		return nil, fmt.Errorf("building the cipher: %w", err)
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		return nil, fmt.Errorf("building the cipher: %w", err)
-	}
-	return aead, nil
+	return aead, wrap.Error(err, "building the cipher")
 }
 
 // Generate makes one fresh entry for Parse, with the id "k1".

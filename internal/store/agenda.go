@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -34,10 +35,7 @@ func (s *Reports) Agenda(ctx context.Context, q models.AgendaQuery) (list []mode
 		}
 		return markHeld(tx, list, q.Now)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading the agenda: %w", classify(err))
-	}
-	return list, nil
+	return list, wrap.Error(classify(err), "reading the agenda")
 }
 
 // planned selects the schedules of enrolled people with a prompt in the span of a query.

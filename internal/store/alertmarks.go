@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -31,10 +32,8 @@ func (s *Alerts) List(ctx context.Context, q models.AlertQuery) ([]models.Alert,
 		find = find.Where("mark = ''")
 	}
 	var rows []models.Alert
-	if err := find.Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("listing alerts: %w", err)
-	}
-	return rows, nil
+	err := find.Find(&rows).Error
+	return rows, wrap.Error(err, "listing alerts")
 }
 
 // MarkAlert keeps what an operator says of an alert and returns the alert; the
@@ -74,10 +73,7 @@ func (s *Alerts) MarkAlert(ctx context.Context, m models.AlertMarking) (models.A
 		}
 		return endFalseCrisis(tx, &p, m.Actor, now)
 	})
-	if err != nil {
-		return models.Alert{}, fmt.Errorf("marking the alert: %w", database.Classify(err))
-	}
-	return row, nil
+	return row, wrap.Error(database.Classify(err), "marking the alert")
 }
 
 // endFalseCrisis ends the crisis of a participant, whose row is locked, and the coach's

@@ -3,13 +3,13 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -155,10 +155,7 @@ func (s *Alerts) StrangerAlerts(ctx context.Context, limit int) ([]models.Alert,
 	var rows []models.Alert
 	err := s.db.Reader(database.AllowUnreadable(ctx)).Where("participant_id = '' AND acknowledged_at IS NULL").
 		Order("created_at").Limit(limit).Find(&rows).Error
-	if err != nil {
-		return nil, fmt.Errorf("reading the alerts of unknown numbers: %w", classify(err))
-	}
-	return rows, nil
+	return rows, wrap.Error(classify(err), "reading the alerts of unknown numbers")
 }
 
 // AlertText returns an alert and the text that raised it. models.ErrNotFound for an
@@ -175,10 +172,7 @@ func (s *Alerts) AlertText(ctx context.Context, id string) (models.AlertText, er
 		out.Phone, out.Text = in.From, textOf(in)
 		return err
 	})
-	if err != nil {
-		return models.AlertText{}, fmt.Errorf("reading the text of an alert: %w", classify(err))
-	}
-	return out, nil
+	return out, wrap.Error(classify(err), "reading the text of an alert")
 }
 
 // makeGrave has an alert page a person that another part of the same message,
@@ -235,10 +229,7 @@ func (s *Alerts) PendingAlerts(ctx context.Context, createdBefore time.Time, lim
 	var rows []models.Alert
 	err := s.db.Reader(ctx).Where("told_at IS NULL AND created_at < ?", createdBefore).
 		Order("created_at").Limit(limit).Find(&rows).Error
-	if err != nil {
-		return nil, fmt.Errorf("reading alerts: %w", err)
-	}
-	return rows, nil
+	return rows, wrap.Error(err, "reading alerts")
 }
 
 // AlertTold records that Temporal was told of an alert. Safe to repeat: the first
@@ -257,19 +248,14 @@ func (s *Alerts) markAlert(ctx context.Context, column string, at time.Time, whe
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Model(&models.Alert{}).Where(where, args...).UpdateColumn(column, database.Instant(at)).Error
 	})
-	if err != nil {
-		return fmt.Errorf("marking the alert: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "marking the alert")
 }
 
 // Alert reads an alert. models.ErrNotFound for an unknown id.
 func (s *Alerts) Alert(ctx context.Context, id string) (models.Alert, error) {
 	var row models.Alert
-	if err := s.db.Reader(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
-		return row, fmt.Errorf("reading the alert: %w", database.Classify(err))
-	}
-	return row, nil
+	err := s.db.Reader(ctx).Where("id = ?", id).Take(&row).Error
+	return row, wrap.Error(database.Classify(err), "reading the alert")
 }
 
 // QueueSafetyText writes the outbox row of the safety text, with its entry of
@@ -309,10 +295,7 @@ func (s *Alerts) QueueSafetyText(ctx context.Context, text models.SafetyText) (s
 		id = row.ID
 		return queueRow(tx, row)
 	})
-	if err != nil {
-		return "", fmt.Errorf("queueing the safety text: %w", err)
-	}
-	return id, nil
+	return id, wrap.Error(err, "queueing the safety text")
 }
 
 // ClearAttention ends a participant's attention of every kind and the alerts
@@ -336,10 +319,7 @@ func (s *Attention) ClearAttention(ctx context.Context, c models.AttentionCleari
 		}
 		return database.AddAudit(tx, models.Audit{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: joinKinds(ended), At: now})
 	})
-	if err != nil {
-		return models.Participant{}, fmt.Errorf("clearing the attention: %w", err)
-	}
-	return p, nil
+	return p, wrap.Error(err, "clearing the attention")
 }
 
 // clearAlerts ends the open alerts of a participant. The note is sealed for each

@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/internal/trial"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -178,10 +179,7 @@ func (s *Allocations) Allocate(ctx context.Context, in models.AllocationRequest)
 		_, err = insertNotice(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeUpdate, CreatedAt: instant(in.Now)})
 		return err
 	})
-	if err != nil {
-		return models.Allocation{}, fmt.Errorf("allocating a participant: %w", classify(err))
-	}
-	return row, nil
+	return row, wrap.Error(classify(err), "allocating a participant")
 }
 
 // List returns a page of a study's allocations with numbers above after, in
@@ -189,10 +187,7 @@ func (s *Allocations) Allocate(ctx context.Context, in models.AllocationRequest)
 func (s *Allocations) List(ctx context.Context, studyID string, after int64, limit int) ([]models.Allocation, error) {
 	var rows []models.Allocation
 	err := s.db.Reader(ctx).Where("study_id = ? AND number > ?", studyID, after).Order("number").Limit(pageLimit(limit)).Find(&rows).Error
-	if err != nil {
-		return nil, fmt.Errorf("reading allocations: %w", classify(err))
-	}
-	return rows, nil
+	return rows, wrap.Error(classify(err), "reading allocations")
 }
 
 // CheckAllocations draws every allocation of a study again, compares the arms of
@@ -245,10 +240,7 @@ func checkAllocations(ctx context.Context, base *database.Database, studyID stri
 		}
 		return checkArms(tx, studyID, &out)
 	})
-	if err != nil {
-		return out, fmt.Errorf("checking allocations: %w", classify(err))
-	}
-	return out, nil
+	return out, wrap.Error(classify(err), "checking allocations")
 }
 
 func checkRows(tx *gorm.DB, design trial.Design, out *models.AllocationCheck) error {
@@ -305,8 +297,5 @@ func (s *Allocations) StudySeed(ctx context.Context, studyID, actor string, now 
 		seed = study.Seed
 		return database.AddAudit(tx, models.Audit{Actor: actor, Action: "study_seed_read", Object: studyObject(studyID), At: instant(now)})
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading the seed: %w", classify(err))
-	}
-	return seed, nil
+	return seed, wrap.Error(classify(err), "reading the seed")
 }

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -32,10 +33,7 @@ func (s *Attention) RaiseAttention(ctx context.Context, entry models.AttentionEn
 		raised, err = raiseAttention(tx, entry)
 		return err
 	})
-	if err != nil {
-		return false, fmt.Errorf("raising attention: %w", err)
-	}
-	return raised, nil
+	return raised, wrap.Error(err, "raising attention")
 }
 
 const maxAttentionPage = 200
@@ -62,10 +60,8 @@ func (s *Attention) OpenAttention(ctx context.Context, q models.AttentionQuery) 
 	if err != nil {
 		return nil, fmt.Errorf("reading who needs attention: %w", err)
 	}
-	if err := addAcknowledged(s.db.Reader(ctx), out); err != nil {
-		return nil, fmt.Errorf("reading who acknowledged alerts: %w", err)
-	}
-	return out, nil
+	err = addAcknowledged(s.db.Reader(ctx), out)
+	return out, wrap.Error(err, "reading who acknowledged alerts")
 }
 
 func (s *Attention) addPeople(ctx context.Context, rows []models.AttentionEntry) ([]models.OpenAttention, error) {
@@ -151,10 +147,7 @@ func (s *Attention) CountAttention(ctx context.Context) ([]models.AttentionCount
 // ParticipantFlags reads what the search attributes are to show of a participant.
 func (s *Attention) ParticipantFlags(ctx context.Context, p models.Participant) (wire.ParticipantFlags, error) {
 	flags, err := flagsOf(s.db.Reader(ctx), p)
-	if err != nil {
-		return flags, fmt.Errorf("reading the participant's flags: %w", err)
-	}
-	return flags, nil
+	return flags, wrap.Error(err, "reading the participant's flags")
 }
 
 func joinKinds(kinds []wire.Attention) string {

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -38,10 +39,7 @@ func (s *Budgets) SetBudget(ctx context.Context, b models.Budget) (models.Budget
 		out, err = saveBudget(tx, out, before)
 		return err
 	})
-	if err != nil {
-		return models.Budget{}, fmt.Errorf("setting the budget: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "setting the budget")
 }
 
 // saveBudget writes a budget that was set at its UpdatedAt, and its audit row.
@@ -92,10 +90,7 @@ func (s *Budgets) ChangeBudget(ctx context.Context, c models.BudgetChange) (mode
 		out, err = saveBudget(tx, out, map[string]string{"budget": describeBudget(old)})
 		return err
 	})
-	if err != nil {
-		return models.Budget{}, fmt.Errorf("changing the budget: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "changing the budget")
 }
 
 func checkBudgetScope(tx *gorm.DB, b models.Budget) error {
@@ -135,19 +130,14 @@ func (s *Budgets) DeleteBudget(ctx context.Context, id int64, actor string, now 
 			Detail: describeBudget(row), Before: map[string]string{"budget": describeBudget(row)}, At: instant(now),
 		})
 	})
-	if err != nil {
-		return fmt.Errorf("deleting the budget: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "deleting the budget")
 }
 
 // List returns all budgets, the programme's first, then those of studies.
 func (s *Budgets) List(ctx context.Context) ([]models.Budget, error) {
 	var rows []models.Budget
-	if err := s.db.Reader(ctx).Order("CASE scope WHEN 'programme' THEN 1 WHEN 'study' THEN 2 ELSE 3 END, study_id, participant_id, period").Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("reading budgets: %w", classify(err))
-	}
-	return rows, nil
+	err := s.db.Reader(ctx).Order("CASE scope WHEN 'programme' THEN 1 WHEN 'study' THEN 2 ELSE 3 END, study_id, participant_id, period").Find(&rows).Error
+	return rows, wrap.Error(classify(err), "reading budgets")
 }
 
 // spentOf adds up what counts against a budget.

@@ -2,11 +2,11 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"gorm.io/gorm"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -21,10 +21,7 @@ func (s *Erasures) CarrierCopies(ctx context.Context, participantID string, limi
 		copies, err = carrierCopies(tx, participantID, limit)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("listing the carrier's copies: %w", err)
-	}
-	return copies, nil
+	return copies, wrap.Error(err, "listing the carrier's copies")
 }
 
 // carrierCopies finds rows that have the carrier's id of a message; CopyErased takes it away.
@@ -74,10 +71,7 @@ func (s *Erasures) CopyErased(ctx context.Context, participantID string, c model
 		return tx.Model(&models.Erasure{}).Where("participant_id = ?", participantID).
 			UpdateColumn("carrier_messages", gorm.Expr("carrier_messages + 1")).Error
 	})
-	if err != nil {
-		return fmt.Errorf("recording a deleted copy: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "recording a deleted copy")
 }
 
 // countUnknownCopies counts texts that may be at the carrier under an id that we

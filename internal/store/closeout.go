@@ -2,12 +2,12 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -23,10 +23,7 @@ func (s *People) PeopleToCloseOut(ctx context.Context, afterID string, limit int
 	err := s.db.Reader(database.AllowUnreadable(ctx)).
 		Where("study_id IN (?) AND status IN ? AND removed_at IS NULL AND id > ?", over, []wire.Status{wire.StatusActive, wire.StatusPaused}, afterID).
 		Order("id").Limit(limit).Find(&rows).Error
-	if err != nil {
-		return nil, fmt.Errorf("listing people of studies that are over: %w", classify(err))
-	}
-	return rows, nil
+	return rows, wrap.Error(classify(err), "listing people of studies that are over")
 }
 
 // CloseOut ends the coaching of a person whose study is over: they have completed
@@ -67,10 +64,7 @@ func (s *People) CloseOut(ctx context.Context, participantID string, now time.Ti
 		}
 		return notifyChanges(tx, old, p, waitingUpdate{}, now)
 	})
-	if err != nil {
-		return fmt.Errorf("closing out: %w", classify(err))
-	}
-	return nil
+	return wrap.Error(classify(err), "closing out")
 }
 
 // queueCloseOut writes the last text of a study, as an operator's message.

@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -34,10 +35,7 @@ func (s *Cohorts) CreateCohort(ctx context.Context, job models.CohortJob) (model
 			Detail: fmt.Sprintf("%d bytes", len(job.File)),
 		})
 	})
-	if err != nil {
-		return models.CohortJob{}, fmt.Errorf("storing the file: %w", err)
-	}
-	return job, nil
+	return job, wrap.Error(err, "storing the file")
 }
 
 func cohortObject(id string) string { return "cohort:" + id }
@@ -45,10 +43,8 @@ func cohortObject(id string) string { return "cohort:" + id }
 // Cohort returns a job. ErrNotFound for an unknown id.
 func (s *Cohorts) Cohort(ctx context.Context, id string) (models.CohortJob, error) {
 	var job models.CohortJob
-	if err := s.db.Reader(ctx).Where("id = ?", id).Take(&job).Error; err != nil {
-		return models.CohortJob{}, fmt.Errorf("reading a cohort: %w", classify(err))
-	}
-	return job, nil
+	err := s.db.Reader(ctx).Where("id = ?", id).Take(&job).Error
+	return job, wrap.Error(classify(err), "reading a cohort")
 }
 
 // CohortsToDo lists the ids of jobs that are to be checked or carried out, oldest
@@ -57,10 +53,7 @@ func (s *Cohorts) CohortsToDo(ctx context.Context) ([]string, error) {
 	var ids []string
 	err := s.db.Reader(ctx).Model(&models.CohortJob{}).Where("state IN ?", []models.CohortState{models.CohortChecking, models.CohortRunning}).
 		Order("created_at, id").Limit(maxPage).Pluck("id", &ids).Error
-	if err != nil {
-		return nil, fmt.Errorf("reading cohorts: %w", classify(err))
-	}
-	return ids, nil
+	return ids, wrap.Error(classify(err), "reading cohorts")
 }
 
 // KnownNumbers returns what is known of those of the numbers that are enrolled or
@@ -302,10 +295,7 @@ func (s *Cohorts) changeCohort(ctx context.Context, id string, now time.Time, ch
 		job.UpdatedAt = now
 		return saveCohort(tx, job, job.Report != report)
 	})
-	if err != nil {
-		return models.CohortJob{}, fmt.Errorf("changing a cohort: %w", err)
-	}
-	return job, nil
+	return job, wrap.Error(err, "changing a cohort")
 }
 
 // saveCohort writes a job. Its file, which may be large, is only ever emptied.

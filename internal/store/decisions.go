@@ -13,6 +13,7 @@ import (
 
 	"coachline/internal/build"
 	"coachline/internal/trial"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -209,10 +210,7 @@ func (s *Studies) Decisions(ctx context.Context, q models.DecisionQuery) ([]mode
 		out, err = withOutcomes(tx, rows, q.Now)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading decisions: %w", classify(err))
-	}
-	return out, nil
+	return out, wrap.Error(classify(err), "reading decisions")
 }
 
 // withOutcomes adds to decision points their outcomes at an instant: whether the person

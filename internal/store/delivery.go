@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -56,10 +57,7 @@ func (s *Outbox) acceptUsual(ctx context.Context, ref models.ClaimRef, r models.
 		done = res.RowsAffected > 0
 		return res.Error
 	})
-	if err != nil {
-		return false, fmt.Errorf("accepting outbox row: %w", err)
-	}
-	return done, nil
+	return done, wrap.Error(err, "accepting outbox row")
 }
 
 const acceptOne = "UPDATE outbox SET status = ?, provider_sid = ?, accepted_at = ?, updated_at = ? " +
@@ -247,10 +245,7 @@ func (s *Outbox) changeOutbox(ctx context.Context, id string, change outboxChang
 		}
 		return saveOutbox(tx, &row, before)
 	})
-	if err != nil {
-		return fmt.Errorf("changing outbox row: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "changing outbox row")
 }
 
 // Unsettled lists texts that the carrier took and has not reported an end of,
@@ -261,8 +256,5 @@ func (s *Outbox) Unsettled(ctx context.Context, q models.UnsettledQuery) ([]mode
 		Where("status IN ? AND provider_sid <> ''", []wire.OutboxStatus{wire.OutboxAccepted, wire.OutboxQueued, wire.OutboxSent}).
 		Where("updated_at < ? AND created_at > ? AND id > ?", instant(q.Before), instant(q.After), q.AfterID).
 		Order("id").Limit(q.Limit).Find(&rows).Error
-	if err != nil {
-		return nil, fmt.Errorf("listing unsettled texts: %w", classify(err))
-	}
-	return rows, nil
+	return rows, wrap.Error(classify(err), "listing unsettled texts")
 }

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -60,10 +61,7 @@ func (s *Erasures) BeginErasure(ctx context.Context, r models.ErasureRequest) (m
 		}
 		return database.AddAudit(tx, models.Audit{ParticipantID: p.ID, Actor: r.Actor, Action: actionErase, At: r.Now})
 	})
-	if err != nil {
-		return models.Erasure{}, fmt.Errorf("beginning the erasure: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "beginning the erasure")
 }
 
 // checkErasureReason refuses a reason that holds a word of the person's name or
@@ -94,10 +92,7 @@ func onlyDigits(text string) string {
 func (s *Erasures) Erasure(ctx context.Context, participantID string) (models.Erasure, error) {
 	var out models.Erasure
 	err := s.db.Reader(database.AllowUnreadable(ctx)).Where("participant_id = ?", participantID).Take(&out).Error
-	if err != nil {
-		return out, fmt.Errorf("reading the erasure: %w", classify(err))
-	}
-	return out, nil
+	return out, wrap.Error(classify(err), "reading the erasure")
 }
 
 // List returns a page of erasures, newest first. A limit outside 1..200 counts
@@ -112,20 +107,15 @@ func (s *Erasures) List(ctx context.Context, q models.ErasureQuery) ([]models.Er
 		find = find.Where("(requested_at, participant_id) < (?, ?)", last.RequestedAt, last.ParticipantID)
 	}
 	var rows []models.Erasure
-	if err := find.Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("listing erasures: %w", classify(err))
-	}
-	return rows, nil
+	err := find.Find(&rows).Error
+	return rows, wrap.Error(classify(err), "listing erasures")
 }
 
 // PendingErasures lists erasures that are not done, oldest first.
 func (s *Erasures) PendingErasures(ctx context.Context, limit int) ([]models.Erasure, error) {
 	var rows []models.Erasure
 	err := s.db.Reader(database.AllowUnreadable(ctx)).Where("state <> 'done'").Order("requested_at").Limit(limit).Find(&rows).Error
-	if err != nil {
-		return nil, fmt.Errorf("listing pending erasures: %w", classify(err))
-	}
-	return rows, nil
+	return rows, wrap.Error(classify(err), "listing pending erasures")
 }
 
 // ExpiredParticipants lists people who were removed before an instant and are not
@@ -135,10 +125,7 @@ func (s *Erasures) ExpiredParticipants(ctx context.Context, removedBefore time.T
 	err := s.db.Reader(ctx).Model(&models.Participant{}).
 		Where("removed_at < ? AND NOT EXISTS (SELECT 1 FROM erasures e WHERE e.participant_id = participants.id)", instant(removedBefore)).
 		Order("removed_at").Limit(limit).Pluck("id", &ids).Error
-	if err != nil {
-		return nil, fmt.Errorf("listing people who were removed long ago: %w", classify(err))
-	}
-	return ids, nil
+	return ids, wrap.Error(classify(err), "listing people who were removed long ago")
 }
 
 // IsSettled reports whether nothing is on its way for a removed participant any
@@ -169,10 +156,7 @@ func (s *Erasures) EndErasureStep(ctx context.Context, step models.ErasureStep) 
 		return rows.Model(&models.Erasure{}).Where("participant_id = ? AND state = ?", step.ParticipantID, step.From).
 			UpdateColumns(map[string]any{"state": step.To, "updated_at": instant(step.Now)}).Error
 	})
-	if err != nil {
-		return fmt.Errorf("ending step %s of the erasure: %w", step.From, err)
-	}
-	return nil
+	return wrap.Errorf(err, "ending step %s of the erasure", step.From)
 }
 
 // NoteExecutions records how many workflow runs an erasure has found to delete;
@@ -182,10 +166,7 @@ func (s *Erasures) NoteExecutions(ctx context.Context, participantID string, cou
 		return rows.Model(&models.Erasure{}).Where("participant_id = ? AND executions < ?", participantID, count).
 			UpdateColumn("executions", count).Error
 	})
-	if err != nil {
-		return fmt.Errorf("recording deleted executions: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "recording deleted executions")
 }
 
 // NoteErasureProblem records why the carrier has not deleted everything, and calls
@@ -203,10 +184,7 @@ func (s *Erasures) NoteErasureProblem(ctx context.Context, participantID, proble
 		_, err := raiseAttention(tx, models.AttentionEntry{ParticipantID: participantID, Kind: wire.AttentionErasure, RaisedAt: now})
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("recording a problem of the erasure: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "recording a problem of the erasure")
 }
 
 // EraseRows empties and deletes what the tables hold of a person, keeps an opt-out
@@ -273,10 +251,7 @@ func (s *Erasures) erase(ctx context.Context, participantID string, then func(tx
 		}
 		return tx.Select("*").Omit("reason", "requested_at", "requested_by", "executions", "carrier_messages").UpdateColumns(&e).Error
 	})
-	if err != nil {
-		return fmt.Errorf("erasing the rows of %s: %w", participantID, err)
-	}
-	return nil
+	return wrap.Errorf(err, "erasing the rows of %s", participantID)
 }
 
 // numberOf is a number that a person had, until an instant or to the end.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -16,10 +17,7 @@ func FailingWebhooks(ctx context.Context, base *database.Database) ([]models.Web
 	err := base.Reader(ctx).Select("id", "state", "failing_since", "last_error", "updated_at").
 		Where("state = ? AND failing_since IS NOT NULL OR state = ? AND last_error <> ''", models.WebhookActive, models.WebhookDisabled).
 		Order("created_at, id").Find(&rows).Error
-	if err != nil {
-		return nil, fmt.Errorf("reading the webhooks that fail: %w", classify(err))
-	}
-	return rows, nil
+	return rows, wrap.Error(classify(err), "reading the webhooks that fail")
 }
 
 // LateAlerts says what should have been done for alerts long ago and was not.

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -100,10 +100,7 @@ func (s *Hints) PendingHints(ctx context.Context, createdBefore time.Time, limit
 	var rows []models.Hint
 	err := s.db.Reader(ctx).Where("told_at IS NULL AND created_at < ?", createdBefore).
 		Order("created_at").Limit(limit).Find(&rows).Error
-	if err != nil {
-		return nil, fmt.Errorf("reading hints: %w", err)
-	}
-	return rows, nil
+	return rows, wrap.Error(err, "reading hints")
 }
 
 // HintTold records that Temporal was told. Safe to repeat: the first instant
@@ -112,10 +109,7 @@ func (s *Hints) HintTold(ctx context.Context, id string, at time.Time) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Model(&models.Hint{}).Where("id = ? AND told_at IS NULL", id).UpdateColumn("told_at", at).Error
 	})
-	if err != nil {
-		return fmt.Errorf("marking the hint: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "marking the hint")
 }
 
 // ClaimHint answers whether a hint may be sent now and marks it as being sent
@@ -149,10 +143,7 @@ func (s *Hints) ClaimHint(ctx context.Context, id string, now time.Time) (models
 		row.UpdatedAt = now
 		return tx.Select("status", "error_code", "updated_at").UpdateColumns(&row).Error
 	})
-	if err != nil {
-		return models.HintClaim{}, fmt.Errorf("claiming the hint: %w", err)
-	}
-	return claim, nil
+	return claim, wrap.Error(err, "claiming the hint")
 }
 
 // hintStatus returns where a claimed hint stands; only sending is posted.
@@ -231,10 +222,7 @@ func (s *Hints) CheckHint(ctx context.Context, id string, now time.Time) (wire.O
 		row.Status, row.ErrorCode, row.UpdatedAt = wire.OutboxCanceled, refusal, now
 		return tx.Select("status", "error_code", "updated_at").UpdateColumns(&row).Error
 	})
-	if err != nil {
-		return "", fmt.Errorf("checking the hint: %w", err)
-	}
-	return row.Status, nil
+	return row.Status, wrap.Error(err, "checking the hint")
 }
 
 // SettleHint ends an attempt. It does nothing unless the hint is being sent, so
@@ -245,10 +233,7 @@ func (s *Hints) SettleHint(ctx context.Context, r models.HintResult) error {
 			"status": r.Status, "provider_sid": r.ProviderSID, "error_code": r.ErrorCode, "updated_at": r.Now,
 		}).Error
 	})
-	if err != nil {
-		return fmt.Errorf("settling the hint: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "settling the hint")
 }
 
 // ReaderOf returns the participant who sent a text, with locale, study and arm
@@ -256,10 +241,8 @@ func (s *Hints) SettleHint(ctx context.Context, r models.HintResult) error {
 func (s *Hints) ReaderOf(ctx context.Context, inboundID int64) (models.Participant, error) {
 	var p models.Participant
 	sender := s.db.Reader(ctx).Model(&models.Inbound{}).Select("participant_id").Where("id = ?", inboundID)
-	if err := s.db.Reader(ctx).Select("locale", "study_id", "arm").Where("id = (?)", sender).Take(&p).Error; err != nil {
-		return models.Participant{}, fmt.Errorf("reading who sent a text: %w", database.Classify(err))
-	}
-	return p, nil
+	err := s.db.Reader(ctx).Select("locale", "study_id", "arm").Where("id = (?)", sender).Take(&p).Error
+	return p, wrap.Error(database.Classify(err), "reading who sent a text")
 }
 
 // QueueLimitNotice writes the outbox row that tells a participant of the limit,
@@ -280,10 +263,8 @@ func (s *Hints) QueueAsk(ctx context.Context, a models.Ask) (string, error) {
 // unknown text.
 func (s *Hints) AskedIntent(ctx context.Context, inboundID int64) (models.Intent, error) {
 	var in models.Inbound
-	if err := s.db.Reader(ctx).Select("intent").Where("id = ?", inboundID).Take(&in).Error; err != nil {
-		return "", fmt.Errorf("reading a text: %w", database.Classify(err))
-	}
-	return in.Intent, nil
+	err := s.db.Reader(ctx).Select("intent").Where("id = ?", inboundID).Take(&in).Error
+	return in.Intent, wrap.Error(database.Classify(err), "reading a text")
 }
 
 // fixedText answers a participant's text without a turn. Its name is part of the
@@ -325,10 +306,7 @@ func (s *Hints) queueFixed(ctx context.Context, f fixedText) (string, error) {
 		id = row.ID
 		return queueRow(tx, row)
 	})
-	if err != nil {
-		return "", fmt.Errorf("queueing the text %s: %w", f.name, err)
-	}
-	return id, nil
+	return id, wrap.Errorf(err, "queueing the text %s", f.name)
 }
 
 func queueRow(tx *gorm.DB, row models.Outbox) error {

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"coachline/internal/agent/marks"
 	"coachline/internal/database"
 	"coachline/internal/text"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -56,10 +56,7 @@ type historyPage struct {
 // participant is empty.
 func (s *People) HistoryAfter(ctx context.Context, participantID string, limit int, after time.Time) ([]models.HistoryEntry, error) {
 	entries, err := readHistory(s.db.Reader(ctx), historyPage{ParticipantID: participantID, Limit: limit, After: after})
-	if err != nil {
-		return nil, fmt.Errorf("reading history: %w", database.Classify(err))
-	}
-	return entries, nil
+	return entries, wrap.Error(database.Classify(err), "reading history")
 }
 
 // readHistory reads a page, oldest first: the conversation, and the texts that were

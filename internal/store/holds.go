@@ -3,13 +3,13 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -36,10 +36,7 @@ func (s *Holds) CreateHold(ctx context.Context, h models.Hold) (models.Hold, err
 		detail := strconv.FormatInt(out.ID, 10) + " " + string(out.Scope) + " until " + out.UntilAt.Format(time.RFC3339)
 		return database.AddAudit(tx, auditOf(out, models.Audit{Actor: out.CreatedBy, Action: "hold", Detail: detail, At: out.CreatedAt}))
 	})
-	if err != nil {
-		return models.Hold{}, fmt.Errorf("creating hold: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "creating hold")
 }
 
 // checkScope returns a *FieldError where scope and scope id do not fit.
@@ -96,10 +93,7 @@ func (s *Holds) ReleaseHold(ctx context.Context, r models.HoldRelease) (models.H
 		audit := models.Audit{Actor: r.Actor, Action: "hold_release", Detail: strconv.FormatInt(out.ID, 10), At: now}
 		return database.AddAudit(tx, auditOf(out, audit))
 	})
-	if err != nil {
-		return models.Hold{}, fmt.Errorf("releasing hold: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "releasing hold")
 }
 
 // List returns a page of holds, newest first. A limit outside 1..200 counts
@@ -116,10 +110,8 @@ func (s *Holds) List(ctx context.Context, q models.HoldQuery) ([]models.Hold, er
 		find = find.Where("id < ?", q.BeforeID)
 	}
 	var rows []models.Hold
-	if err := find.Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("reading holds: %w", classify(err))
-	}
-	return rows, nil
+	err := find.Find(&rows).Error
+	return rows, wrap.Error(classify(err), "reading holds")
 }
 
 func pageLimit(limit int) int {

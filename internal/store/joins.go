@@ -15,6 +15,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/internal/screening"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -332,10 +333,7 @@ func (s *Joins) RequestJoin(ctx context.Context, r models.JoinRequest) (string, 
 		}
 		return database.AddAudit(tx, models.Audit{Actor: r.Actor, Action: "join_request", Object: studyObject(r.StudyID), Detail: r.ID, At: now})
 	})
-	if err != nil {
-		return "", fmt.Errorf("starting a join: %w", classify(err))
-	}
-	return hint, nil
+	return hint, wrap.Error(classify(err), "starting a join")
 }
 
 // localeOfNumber reads the language of the person who was enrolled last with the number
@@ -365,10 +363,7 @@ func (s *Hints) HintText(ctx context.Context, id string) (models.HintText, error
 		return tx.Model(&models.ConsentText{}).Select("body").
 			Where("study_id = ? AND locale = ? AND version = ?", join.StudyID, join.Locale, join.Version).Take(&out.Consent).Error
 	})
-	if err != nil {
-		return models.HintText{}, fmt.Errorf("reading the hint: %w", classify(err))
-	}
-	return out, nil
+	return out, wrap.Error(classify(err), "reading the hint")
 }
 
 // ExpireJoins ends joins that no yes came to in time, at most limit of them. Safe to
@@ -383,10 +378,7 @@ func (s *Joins) ExpireJoins(ctx context.Context, now time.Time, limit int) error
 			return err
 		}))
 	}
-	if err != nil {
-		return fmt.Errorf("ending joins: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "ending joins")
 }
 
 // List lists the newest joins of a study, at most limit of them, and counts all of

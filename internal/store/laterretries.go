@@ -2,13 +2,13 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"hash/fnv"
 	"time"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -146,10 +146,7 @@ func (s *Outbox) LateTry(ctx context.Context, id string) (models.LateTry, error)
 		return tx.Where("turn_id = ? AND part < ? AND late_of <> '' AND status IN ?",
 			out.Row.TurnID, out.Row.Part, []wire.OutboxStatus{wire.OutboxReady, wire.OutboxSending}).Find(&out.Before).Error
 	})
-	if err != nil {
-		return models.LateTry{}, fmt.Errorf("reading the later try %s: %w", id, err)
-	}
-	return out, nil
+	return out, wrap.Errorf(err, "reading the later try %s", id)
 }
 
 // setLocalDate reads the local day that a prompt is for.

@@ -2,12 +2,12 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -50,10 +50,7 @@ func (s *Looks) DueLooks(ctx context.Context, participantID string) ([]models.Du
 	var due []models.DueLook
 	err := s.db.Reader(ctx).Model(&models.Alert{}).Select("id AS alert_id", "inbound_id").
 		Where("participant_id = ? AND look = ?", participantID, models.LookDue).Order("inbound_id").Scan(&due).Error
-	if err != nil {
-		return nil, fmt.Errorf("reading weak signs: %w", database.Classify(err))
-	}
-	return due, nil
+	return due, wrap.Error(database.Classify(err), "reading weak signs")
 }
 
 // SettleLook records what the second look at a weak sign found, and raises the alert
@@ -87,10 +84,7 @@ func (s *Looks) SettleLook(ctx context.Context, r models.LookResult) (answered b
 		return tx.Model(&models.Turn{}).Where("id = ? AND outcome = ''", r.TurnID).
 			UpdateColumns(map[string]any{"outcome": models.OutcomeSafety, "finished_at": database.Instant(r.Now)}).Error
 	})
-	if err != nil {
-		return false, fmt.Errorf("settling a second look: %w", err)
-	}
-	return answered, nil
+	return answered, wrap.Error(err, "settling a second look")
 }
 
 func (s *Looks) settleLook(tx *gorm.DB, row *models.Alert, p models.Participant, r models.LookResult) error {
@@ -150,8 +144,5 @@ func (s *Looks) OverdueLooks(ctx context.Context, createdBefore time.Time, limit
 	var due []models.DueLook
 	err := s.db.Reader(ctx).Model(&models.Alert{}).Select("id AS alert_id", "inbound_id").
 		Where("look = ? AND created_at < ?", models.LookDue, database.Instant(createdBefore)).Order("created_at").Limit(limit).Scan(&due).Error
-	if err != nil {
-		return nil, fmt.Errorf("reading weak signs: %w", database.Classify(err))
-	}
-	return due, nil
+	return due, wrap.Error(database.Classify(err), "reading weak signs")
 }

@@ -2,13 +2,13 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -41,10 +41,7 @@ func (s *Turns) CheckNumbers(ctx context.Context, in wire.NumberCheck) ([]wire.I
 		}
 		return goOnBehind(tx, p, in)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("checking numbers: %w", err)
-	}
-	return fresh, nil
+	return fresh, wrap.Error(err, "checking numbers")
 }
 
 // goOnBehind has messages and notices numbered behind those that the workflow has seen.

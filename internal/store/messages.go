@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"coachline/internal/database"
 	"coachline/internal/screening"
 	"coachline/internal/text"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -54,10 +54,7 @@ func (s *Inbound) AcceptInbound(ctx context.Context, in models.Inbound) (models.
 		// The same delivery came in before; the transaction has left nothing.
 		out, err = s.storedInbound(ctx, in.ProviderSID)
 	}
-	if err != nil {
-		return models.AcceptedInbound{}, fmt.Errorf("accepting inbound: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "accepting inbound")
 }
 
 // screenMessage records what a message asks of the programme and what danger it
@@ -311,10 +308,7 @@ func (s *People) History(ctx context.Context, id string, limit int, before time.
 		return nil, err
 	}
 	entries, err := readHistory(s.db.Reader(ctx), historyPage{ParticipantID: id, Limit: limit, Before: before})
-	if err != nil {
-		return nil, fmt.Errorf("reading history: %w", classify(err))
-	}
-	return entries, nil
+	return entries, wrap.Error(classify(err), "reading history")
 }
 
 // lockAndRead locks the participant's row, and reads the texts of the turn and

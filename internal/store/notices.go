@@ -2,13 +2,13 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -30,10 +30,7 @@ func (s *Notices) PendingNotices(ctx context.Context, createdBefore time.Time, l
 			models.NoticeStart, instant(createdBefore.Add(startAhead))).
 		Order(clause.OrderBy{Expression: clause.Expr{SQL: "CASE WHEN kind IN ? THEN 0 ELSE 1 END, +id", Vars: []any{models.MessageNotices()}}}).
 		Limit(limit).Find(&rows).Error // sorts what waits; the order of ids would read every notice
-	if err != nil {
-		return nil, fmt.Errorf("reading notices: %w", classify(err))
-	}
-	return rows, nil
+	return rows, wrap.Error(classify(err), "reading notices")
 }
 
 // Untold returns one participant's undelivered notices in the order of their ids,
@@ -44,10 +41,7 @@ func (s *Notices) Untold(ctx context.Context, participantID string) (p models.Pa
 	if err == nil && len(notices) > 0 {
 		err = rows.Where("id = ?", participantID).Take(&p).Error
 	}
-	if err != nil {
-		return models.Participant{}, nil, fmt.Errorf("reading notices: %w", classify(err))
-	}
-	return p, notices, nil
+	return p, notices, wrap.Error(classify(err), "reading notices")
 }
 
 // NoticesDelivered marks notices as delivered. Safe to repeat: the first
@@ -60,10 +54,7 @@ func (s *Notices) NoticesDelivered(ctx context.Context, ids []int64, at time.Tim
 		return rows.Model(&models.Notice{}).Where("id IN ? AND delivered_at IS NULL", ids).
 			UpdateColumn("delivered_at", at).Error
 	})
-	if err != nil {
-		return fmt.Errorf("marking notices: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "marking notices")
 }
 
 // RecordAudit writes one audit row. Detail must hold no personal data.
@@ -72,10 +63,7 @@ func (s *Audit) RecordAudit(ctx context.Context, row models.Audit) error {
 	origin := models.OriginOf(ctx)
 	origin.Claim = nil
 	err := s.db.Write(models.WithOrigin(ctx, origin), func(tx *gorm.DB) error { return database.AddAudit(tx, row) })
-	if err != nil {
-		return fmt.Errorf("writing audit: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "writing audit")
 }
 
 // insertNotice writes a notice in the transaction that makes it true and

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/internal/segments"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -90,10 +90,7 @@ func (s *Outbox) QueueOperatorMessage(ctx context.Context, m models.OperatorMess
 		_, err = insertNotice(tx, models.Notice{ParticipantID: m.ParticipantID, Kind: models.NoticeSend, Ref: id, CreatedAt: m.Now})
 		return err
 	})
-	if err != nil {
-		return models.Outbox{}, false, fmt.Errorf("queueing operator message: %w", err)
-	}
-	return out, created, nil
+	return out, created, wrap.Error(err, "queueing operator message")
 }
 
 // askForce refuses a message where another operator has the conversation, or has just
@@ -165,10 +162,7 @@ func (s *Outbox) ClaimSend(ctx context.Context, outboxID string, now time.Time) 
 		claim.Outbox = row
 		return saveOutbox(tx, &row, before)
 	})
-	if err != nil {
-		return models.SendClaim{}, fmt.Errorf("claiming send: %w", err)
-	}
-	return claim, nil
+	return claim, wrap.Error(err, "claiming send")
 }
 
 // heldUp notes on the claim of a row that may pass that it has to wait.
@@ -356,8 +350,6 @@ func saveOutbox(tx *gorm.DB, row *models.Outbox, before wire.OutboxStatus) error
 // Row reads one outbound text. ErrNotFound for an unknown id.
 func (s *Outbox) Row(ctx context.Context, id string) (models.Outbox, error) {
 	var row models.Outbox
-	if err := s.db.Reader(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
-		return models.Outbox{}, fmt.Errorf("reading outbox row %s: %w", id, classify(err))
-	}
-	return row, nil
+	err := s.db.Reader(ctx).Where("id = ?", id).Take(&row).Error
+	return row, wrap.Errorf(classify(err), "reading outbox row %s", id)
 }

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -110,10 +111,8 @@ func addParticipant(tx *gorm.DB, p *models.Participant, in newMember) error {
 // Participant returns an enrolled participant; ErrNotFound also after removal.
 func (s *People) Participant(ctx context.Context, id string) (models.Participant, error) {
 	var p models.Participant
-	if err := s.db.Reader(ctx).Where("id = ? AND removed_at IS NULL", id).Take(&p).Error; err != nil {
-		return models.Participant{}, fmt.Errorf("reading participant: %w", classify(err))
-	}
-	return p, nil
+	err := s.db.Reader(ctx).Where("id = ? AND removed_at IS NULL", id).Take(&p).Error
+	return p, wrap.Error(classify(err), "reading participant")
 }
 
 // Participants returns a page of enrolled participants in the order of their
@@ -138,10 +137,8 @@ func (s *People) Participants(ctx context.Context, q models.ParticipantQuery) ([
 		find = find.Where("EXISTS (SELECT 1 FROM inbound WHERE inbound.participant_id = participants.id AND inbound.waiting)")
 	}
 	var rows []models.Participant
-	if err := find.Order("id").Limit(limit).Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("reading participants: %w", classify(err))
-	}
-	return rows, nil
+	err := find.Order("id").Limit(limit).Find(&rows).Error
+	return rows, wrap.Error(classify(err), "reading participants")
 }
 
 // Profile returns an enrolled participant's profile; ErrNotFound also after
@@ -150,10 +147,7 @@ func (s *People) Profile(ctx context.Context, id string) (models.Profile, error)
 	var p models.Profile
 	enrolled := s.db.Reader(ctx).Model(&models.Participant{}).Select("id").Where("id = ? AND removed_at IS NULL", id)
 	err := s.db.Reader(ctx).Where("participant_id IN (?)", enrolled).Take(&p).Error
-	if err != nil {
-		return models.Profile{}, fmt.Errorf("reading profile: %w", classify(err))
-	}
-	return p, nil
+	return p, wrap.Error(classify(err), "reading profile")
 }
 
 // UpdateParticipant applies a patch and returns the row afterwards. A patch
@@ -213,10 +207,7 @@ func (s *People) UpdateParticipant(ctx context.Context, u models.ParticipantUpda
 	if u.Patch.Phone != nil {
 		err = s.phoneTaken(ctx, *u.Patch.Phone, err)
 	}
-	if err != nil {
-		return models.Participant{}, fmt.Errorf("updating participant: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "updating participant")
 }
 
 // savePatched saves a patched row. What an unreachable number called for is over
@@ -258,10 +249,7 @@ func (s *Turns) SaveState(ctx context.Context, in wire.SaveStateInput) error {
 		}
 		return saveState(tx, p, in)
 	})
-	if err != nil {
-		return fmt.Errorf("saving state: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "saving state")
 }
 
 // RemoveParticipant takes a participant out of the programme: the status is
@@ -285,10 +273,7 @@ func (s *People) RemoveParticipantIf(ctx context.Context, r models.Removal) erro
 		}
 		return removeParticipant(tx, p, r)
 	})
-	if err != nil {
-		return fmt.Errorf("removing participant: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "removing participant")
 }
 
 // removeParticipant removes a participant whose row is locked.

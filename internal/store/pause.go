@@ -2,12 +2,12 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -32,10 +32,7 @@ func (s *People) ExpirePause(ctx context.Context, in wire.PauseEnd) (until time.
 		}
 		return endPause(tx, p, instant(in.Now))
 	})
-	if err != nil {
-		return time.Time{}, fmt.Errorf("ending the pause: %w", err)
-	}
-	return until, nil
+	return until, wrap.Error(err, "ending the pause")
 }
 
 // EndingPauses lists the people whose pause ends by itself in a span of time, the
@@ -51,10 +48,8 @@ func (s *People) EndingPauses(ctx context.Context, q models.AgendaQuery) ([]mode
 		find = find.Where("study_id = ?", q.StudyID)
 	}
 	var rows []models.Participant
-	if err := find.Order("paused_until, id").Limit(maxPage).Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("reading the pauses that end: %w", classify(err))
-	}
-	return rows, nil
+	err := find.Order("paused_until, id").Limit(maxPage).Find(&rows).Error
+	return rows, wrap.Error(classify(err), "reading the pauses that end")
 }
 
 // endPause resumes a participant whose row is locked.

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -60,10 +61,7 @@ func (s *Outbox) StartPost(ctx context.Context, claim models.SendClaim, now time
 		row.UpdatedAt = now
 		return saveOutbox(tx, &row, wire.OutboxSending)
 	})
-	if err != nil {
-		return models.Outbox{}, fmt.Errorf("starting to post: %w", err)
-	}
-	return row, nil
+	return row, wrap.Error(err, "starting to post")
 }
 
 func (s *Outbox) nameOf(sender models.Sender) string {

@@ -2,11 +2,11 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -41,10 +41,7 @@ func (s *Records) Turns(ctx context.Context, q models.TurnQuery) ([]models.TurnT
 		out, err = totalsOf(tx, turns)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("listing turns: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "listing turns")
 }
 
 // Turn returns everything that is kept of a turn of an enrolled participant, as
@@ -64,10 +61,7 @@ func (s *Records) Turn(ctx context.Context, participantID string, number int) (m
 		out.Channel = channel
 		return err
 	})
-	if err != nil {
-		return models.TurnRecord{}, fmt.Errorf("reading turn: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "reading turn")
 }
 
 // recordOf puts a turn together with its subagents, which bear its number.
@@ -124,10 +118,7 @@ func (s *Records) Consents(ctx context.Context, participantID string) ([]models.
 		}
 		return tx.Where("participant_id = ?", participantID).Order("id").Find(&rows).Error
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading consent ledger: %w", err)
-	}
-	return rows, nil
+	return rows, wrap.Error(err, "reading consent ledger")
 }
 
 func checkEnrolled(tx *gorm.DB, participantID string) error {

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -48,10 +49,7 @@ func (s *MemoryQueue) QueueMemory(ctx context.Context, job models.MemoryJob, res
 		_, err := insertOnce(tx, &row)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("queueing %s to be remembered: %w", job.TurnID, err)
-	}
-	return nil
+	return wrap.Errorf(err, "queueing %s to be remembered", job.TurnID)
 }
 
 // ClaimMemory returns turns whose conversation has rested and that no batch has,
@@ -74,10 +72,7 @@ func (s *MemoryQueue) ClaimMemory(ctx context.Context, c models.MemoryClaim) ([]
 		}
 		return tx.Model(&models.MemoryJob{}).Where("turn_id IN ?", ids).UpdateColumn("claimed_until", instant(c.Until)).Error
 	})
-	if err != nil {
-		return nil, fmt.Errorf("claiming turns to remember: %w", err)
-	}
-	return ids, nil
+	return ids, wrap.Error(err, "claiming turns to remember")
 }
 
 // QueuedMemory returns those of some turns that are still to be remembered, the
@@ -85,10 +80,7 @@ func (s *MemoryQueue) ClaimMemory(ctx context.Context, c models.MemoryClaim) ([]
 func (s *MemoryQueue) QueuedMemory(ctx context.Context, turnIDs []string) ([]models.MemoryJob, error) {
 	var jobs []models.MemoryJob
 	err := s.db.Reader(ctx).Where("turn_id IN ?", turnIDs).Order("queued_at, turn_id").Find(&jobs).Error
-	if err != nil {
-		return nil, fmt.Errorf("reading turns to remember: %w", classify(err))
-	}
-	return jobs, nil
+	return jobs, wrap.Error(classify(err), "reading turns to remember")
 }
 
 // EndMemory takes a turn off the queue: it is remembered, or given up. Safe to
@@ -97,8 +89,5 @@ func (s *MemoryQueue) EndMemory(ctx context.Context, turnID string) error {
 	err := s.db.WriteOne(ctx, func(rows *gorm.DB) error {
 		return rows.Where("turn_id = ?", turnID).Delete(&models.MemoryJob{}).Error
 	})
-	if err != nil {
-		return fmt.Errorf("ending %s in the memory queue: %w", turnID, err)
-	}
-	return nil
+	return wrap.Errorf(err, "ending %s in the memory queue", turnID)
 }

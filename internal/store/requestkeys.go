@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -43,8 +44,5 @@ func (s *RequestKeys) KeepAnswer(ctx context.Context, row models.RequestKey) err
 		}
 		return tx.Where("request_id = ?", row.RequestID).Select("answer").UpdateColumns(&row).Error
 	})
-	if err != nil {
-		return fmt.Errorf("keeping an answer: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "keeping an answer")
 }

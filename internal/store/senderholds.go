@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -162,10 +163,8 @@ func (s *Outbox) liftSenderHold(tx *gorm.DB, row models.Outbox) error {
 // SenderHolds returns the brakes that hold, oldest first.
 func (s *Outbox) SenderHolds(ctx context.Context) ([]models.SenderHold, error) {
 	var rows []models.SenderHold
-	if err := s.db.Reader(ctx).Order("set_at").Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("reading the brakes: %w", err)
-	}
-	return rows, nil
+	err := s.db.Reader(ctx).Order("set_at").Find(&rows).Error
+	return rows, wrap.Error(err, "reading the brakes")
 }
 
 func addCarrierAudit(tx *gorm.DB, entry models.Audit) error {

@@ -7,6 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -15,10 +16,7 @@ import (
 func (s *Turns) Step(ctx context.Context, turnID string, number int) (models.Step, error) {
 	var row models.Step
 	err := s.db.Reader(ctx).Where("turn_id = ? AND number = ?", turnID, number).Take(&row).Error
-	if err != nil {
-		return models.Step{}, fmt.Errorf("reading step: %w", classify(err))
-	}
-	return row, nil
+	return row, wrap.Error(classify(err), "reading step")
 }
 
 // SaveStep records a round and returns the record. The first one stays, so a
@@ -44,10 +42,7 @@ func (s *Turns) SaveStep(ctx context.Context, row models.Step) (models.Step, err
 func (s *Turns) ToolRun(ctx context.Context, turnID string, step, call int) (models.ToolRun, error) {
 	var row models.ToolRun
 	err := s.db.Reader(ctx).Where("turn_id = ? AND step = ? AND call = ?", turnID, step, call).Take(&row).Error
-	if err != nil {
-		return models.ToolRun{}, fmt.Errorf("reading tool run: %w", classify(err))
-	}
-	return row, nil
+	return row, wrap.Error(classify(err), "reading tool run")
 }
 
 // CommitTool records a tool call and what it changed, in one transaction. A
@@ -82,10 +77,7 @@ func (s *Turns) CommitTool(ctx context.Context, c models.ToolCommit) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("committing tool call: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "committing tool call")
 }
 
 // writeSaid writes what a tool says in the middle of a turn; nil is nothing.

@@ -13,6 +13,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -45,10 +46,7 @@ func (s *Studies) AddStudy(ctx context.Context, study models.Study) (models.Stud
 		}
 		return database.AddAudit(tx, models.Audit{Actor: study.CreatedBy, Action: "study_add", Object: studyObject(study.ID), After: studyFields(study), At: study.CreatedAt})
 	})
-	if err != nil {
-		return models.Study{}, fmt.Errorf("adding the study: %w", classify(err))
-	}
-	return study, nil
+	return study, wrap.Error(classify(err), "adding the study")
 }
 
 func studyObject(id string) string { return "study:" + id }
@@ -115,19 +113,13 @@ func (s *Studies) EnsureStudySecrets(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("making secrets of studies: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "making secrets of studies")
 }
 
 // Study returns a study. ErrNotFound for an unknown id.
 func (s *Studies) Study(ctx context.Context, id string) (models.Study, error) {
 	study, err := readStudy(s.db.Reader(ctx), id)
-	if err != nil {
-		return models.Study{}, fmt.Errorf("reading the study: %w", classify(err))
-	}
-	return study, nil
+	return study, wrap.Error(classify(err), "reading the study")
 }
 
 func readStudy(tx *gorm.DB, id string) (models.Study, error) {
@@ -139,10 +131,8 @@ func readStudy(tx *gorm.DB, id string) (models.Study, error) {
 // List lists every study by id.
 func (s *Studies) List(ctx context.Context) ([]models.Study, error) {
 	var rows []models.Study
-	if err := s.db.Reader(ctx).Order("id").Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("reading studies: %w", classify(err))
-	}
-	return rows, nil
+	err := s.db.Reader(ctx).Order("id").Find(&rows).Error
+	return rows, wrap.Error(classify(err), "reading studies")
 }
 
 // ChangeStudy changes a study, with an audit row of what was and is, and returns it.
@@ -171,10 +161,7 @@ func (s *Studies) ChangeStudy(ctx context.Context, in models.StudyUpdate) (model
 			Actor: in.Actor, Action: "study_change", Object: studyObject(in.ID), Before: studyFields(old), After: studyFields(out), At: out.UpdatedAt,
 		})
 	})
-	if err != nil {
-		return models.Study{}, fmt.Errorf("changing the study: %w", classify(err))
-	}
-	return out, nil
+	return out, wrap.Error(classify(err), "changing the study")
 }
 
 func checkStudyChange(tx *gorm.DB, old, next models.Study) error {
@@ -318,10 +305,7 @@ func (s *Studies) AddConsentText(ctx context.Context, text models.ConsentText) (
 			Detail: fmt.Sprintf("%s version %d", text.Locale, text.Version), After: map[string]string{"body": text.Body}, At: text.CreatedAt,
 		})
 	})
-	if err != nil {
-		return models.ConsentText{}, fmt.Errorf("adding the consent text: %w", classify(err))
-	}
-	return text, nil
+	return text, wrap.Error(classify(err), "adding the consent text")
 }
 
 // ConsentTexts lists the consent texts of a study, newest version first in each
@@ -329,20 +313,14 @@ func (s *Studies) AddConsentText(ctx context.Context, text models.ConsentText) (
 func (s *Studies) ConsentTexts(ctx context.Context, studyID string) ([]models.ConsentText, error) {
 	var rows []models.ConsentText
 	err := s.db.Reader(ctx).Where("study_id = ?", studyID).Order("locale, version DESC").Find(&rows).Error
-	if err != nil {
-		return nil, fmt.Errorf("reading consent texts: %w", classify(err))
-	}
-	return rows, nil
+	return rows, wrap.Error(classify(err), "reading consent texts")
 }
 
 // StudyConsents lists what a person has agreed to and withdrawn, oldest first.
 func (s *Studies) StudyConsents(ctx context.Context, participantID string) ([]models.StudyConsent, error) {
 	var rows []models.StudyConsent
 	err := s.db.Reader(ctx).Where("participant_id = ?", participantID).Order("id").Find(&rows).Error
-	if err != nil {
-		return nil, fmt.Errorf("reading consents to the study: %w", classify(err))
-	}
-	return rows, nil
+	return rows, wrap.Error(classify(err), "reading consents to the study")
 }
 
 // RecordStudyConsent stores a further consent of a participant, or its withdrawal,
@@ -375,10 +353,7 @@ func (s *Studies) RecordStudyConsent(ctx context.Context, row models.StudyConsen
 		}
 		return removeParticipant(tx, p, models.Removal{ID: p.ID, Actor: row.RecordedBy, Now: instant(now)})
 	})
-	if err != nil {
-		return models.StudyConsent{}, fmt.Errorf("recording the consent: %w", classify(err))
-	}
-	return row, nil
+	return row, wrap.Error(classify(err), "recording the consent")
 }
 
 // StudyVersions returns the version of every study by its id.

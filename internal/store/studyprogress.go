@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -40,10 +41,7 @@ func (s *Reports) StudyProgress(ctx context.Context, id string, now time.Time) (
 		}
 		return nil
 	})
-	if err != nil {
-		return study, out, fmt.Errorf("counting how a study goes: %w", classify(err))
-	}
-	return study, out, nil
+	return study, out, wrap.Error(classify(err), "counting how a study goes")
 }
 
 // progress counts the rows of a study within a transaction.

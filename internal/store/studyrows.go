@@ -2,11 +2,11 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"gorm.io/gorm"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -27,10 +27,7 @@ func (s *Studies) ReadStudy(ctx context.Context, what models.StudyReading, fn fu
 		}
 		return fn(study, &studyRows{tx: tx, study: what.ID, now: what.Now, texts: what.Texts})
 	})
-	if err != nil {
-		return fmt.Errorf("reading the rows of a study: %w", classify(err))
-	}
-	return nil
+	return wrap.Error(classify(err), "reading the rows of a study")
 }
 
 // studyRows implements models.StudyRows within a transaction.

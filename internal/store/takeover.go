@@ -2,13 +2,13 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -45,10 +45,7 @@ func (s *TakeOvers) TakeOver(ctx context.Context, t models.TakeOver) (models.Par
 		}
 		return acknowledgeAlerts(tx, p.ID, t.Actor, t.Now)
 	})
-	if err != nil {
-		return models.Participant{}, fmt.Errorf("taking over: %w", err)
-	}
-	return p, nil
+	return p, wrap.Error(err, "taking over")
 }
 
 // takeOverForAlert keeps the coach silent because of an alert, where the programme
@@ -194,10 +191,7 @@ func (s *TakeOvers) HandBack(ctx context.Context, h models.HandBack) (models.Par
 		}
 		return handBack(tx, &p, h)
 	})
-	if err != nil {
-		return models.Participant{}, fmt.Errorf("handing back: %w", err)
-	}
-	return p, nil
+	return p, wrap.Error(err, "handing back")
 }
 
 // ExpireTakeOver hands a conversation back whose time has come. Where its end has
@@ -215,10 +209,7 @@ func (s *TakeOvers) ExpireTakeOver(ctx context.Context, in wire.TakeOverEnd) (un
 		}
 		return handBack(tx, &p, models.HandBack{ParticipantID: p.ID, Actor: byExpiry, Now: in.Now})
 	})
-	if err != nil {
-		return time.Time{}, fmt.Errorf("ending the take-over: %w", err)
-	}
-	return until, nil
+	return until, wrap.Error(err, "ending the take-over")
 }
 
 // handBack ends a take-over of a participant whose row is locked. What waits goes
@@ -298,10 +289,7 @@ func (s *Alerts) AcknowledgeAlert(ctx context.Context, a models.AlertAcknowledge
 		}
 		return acknowledge(tx, &row, a.Actor, a.Now)
 	})
-	if err != nil {
-		return models.Alert{}, fmt.Errorf("acknowledging the alert: %w", database.Classify(err))
-	}
-	return row, nil
+	return row, wrap.Error(database.Classify(err), "acknowledging the alert")
 }
 
 func acknowledge(tx *gorm.DB, row *models.Alert, actor string, now time.Time) error {
@@ -333,10 +321,7 @@ func (s *Alerts) UnacknowledgedAlerts(ctx context.Context, raisedBefore time.Tim
 	err := s.db.Reader(ctx).
 		Where("pages AND acknowledged_at IS NULL AND escalated_at IS NULL AND cleared_at IS NULL AND told_at IS NOT NULL AND created_at <= ?", instant(raisedBefore)).
 		Order("created_at").Limit(limit).Find(&rows).Error
-	if err != nil {
-		return nil, fmt.Errorf("reading unacknowledged alerts: %w", err)
-	}
-	return rows, nil
+	return rows, wrap.Error(err, "reading unacknowledged alerts")
 }
 
 // AlertEscalated records that the second page of an alert was begun. Safe to

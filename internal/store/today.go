@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -21,10 +22,8 @@ func (s *Reports) Today(ctx context.Context, now, silentSince time.Time) (models
 	if err != nil {
 		return models.Today{}, fmt.Errorf("counting people: %w", classify(err))
 	}
-	if today.Hours, err = s.countHours(ctx, now.UTC().Truncate(time.Hour)); err != nil {
-		return models.Today{}, fmt.Errorf("counting prompts: %w", classify(err))
-	}
-	return today, nil
+	today.Hours, err = s.countHours(ctx, now.UTC().Truncate(time.Hour))
+	return today, wrap.Error(classify(err), "counting prompts")
 }
 
 // countToday counts the people whom each list behind Today shows, each by an index

@@ -2,12 +2,12 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -74,10 +74,7 @@ func (s *Turns) beginWith(ctx context.Context, in wire.PrepareTurnInput, then fu
 		}
 		return then(tx, out)
 	})
-	if err != nil {
-		return begunTurn{}, fmt.Errorf("beginning turn: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "beginning turn")
 }
 
 // waitsForOperator reports whether what the person writes waits for an operator.
@@ -251,10 +248,7 @@ func (s *Turns) readContext(ctx context.Context, read func(tx *gorm.DB) (models.
 		out, err = read(tx)
 		return err
 	})
-	if err != nil {
-		return models.TurnContext{}, fmt.Errorf("reading turn: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "reading turn")
 }
 
 // Past returns what a workflow that continues a terminated one has to know.
@@ -270,10 +264,7 @@ func (s *Turns) Past(ctx context.Context, participantID string) (wire.Past, erro
 		out, err = readRestore(tx, p)
 		return err
 	})
-	if err != nil {
-		return wire.Past{}, fmt.Errorf("reading what to restore: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "reading what to restore")
 }
 
 // FinishTurn ends a turn: its entries of the conversation, the outbox rows to
@@ -310,10 +301,7 @@ func (s *Turns) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 		}
 		return err
 	})
-	if err != nil {
-		return models.EndedTurn{}, fmt.Errorf("finishing turn: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "finishing turn")
 }
 
 // setOutcome gives a turn its outcome, unless it has one or there is no such turn.

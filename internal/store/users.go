@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -28,10 +29,7 @@ func (s *Users) CreateUser(ctx context.Context, u models.User) (models.User, err
 			Actor: u.CreatedBy, Action: "user_create", Object: userObject(u.ID), At: u.CreatedAt, After: userFields(u),
 		})
 	})
-	if err != nil {
-		return models.User{}, fmt.Errorf("creating the user: %w", err)
-	}
-	return u, nil
+	return u, wrap.Error(err, "creating the user")
 }
 
 func userObject(id string) string { return "user:" + id }
@@ -63,19 +61,15 @@ func (s *Users) UserBySubject(ctx context.Context, subject string) (models.User,
 
 func (s *Users) findUser(ctx context.Context, where string, args ...any) (models.User, error) {
 	var u models.User
-	if err := s.db.Reader(ctx).Where(where, args...).Take(&u).Error; err != nil {
-		return models.User{}, fmt.Errorf("reading a user: %w", classify(err))
-	}
-	return u, nil
+	err := s.db.Reader(ctx).Where(where, args...).Take(&u).Error
+	return u, wrap.Error(classify(err), "reading a user")
 }
 
 // List returns all users, by login.
 func (s *Users) List(ctx context.Context) ([]models.User, error) {
 	var rows []models.User
-	if err := s.db.Reader(ctx).Order("login").Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("reading users: %w", classify(err))
-	}
-	return rows, nil
+	err := s.db.Reader(ctx).Order("login").Find(&rows).Error
+	return rows, wrap.Error(classify(err), "reading users")
 }
 
 // errLastAdmin refuses a change that would leave no user who can manage users.
@@ -119,10 +113,7 @@ func (s *Users) UpdateUser(ctx context.Context, u models.UserUpdate) (models.Use
 		}
 		return database.AddAudit(tx, entry)
 	})
-	if err != nil {
-		return models.User{}, fmt.Errorf("changing the user: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "changing the user")
 }
 
 func applyUserPatch(u models.User, p models.UserPatch, now time.Time) models.User {
@@ -165,10 +156,7 @@ func (s *Users) NoteLogin(ctx context.Context, userID string, at time.Time) erro
 		}
 		return database.AddAudit(tx, models.Audit{Action: "login", Object: userObject(userID), At: at})
 	})
-	if err != nil {
-		return fmt.Errorf("recording the login: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "recording the login")
 }
 
 // Sessions keeps the browsers that are signed in.
@@ -178,10 +166,7 @@ type Sessions struct{ db *database.Database }
 func (s *Sessions) SaveSession(ctx context.Context, row models.Session) error {
 	row.CreatedAt, row.LastSeenAt, row.ExpiresAt = instant(row.CreatedAt), instant(row.LastSeenAt), instant(row.ExpiresAt)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error { return tx.Create(&row).Error })
-	if err != nil {
-		return fmt.Errorf("saving the session: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "saving the session")
 }
 
 // KeepSession changes a session that is in use. One that has ended meanwhile
@@ -192,10 +177,7 @@ func (s *Sessions) KeepSession(ctx context.Context, row models.Session) error {
 			"user_id": row.UserID, "data": row.Data, "last_seen_at": instant(row.LastSeenAt), "expires_at": instant(row.ExpiresAt),
 		}).Error
 	})
-	if err != nil {
-		return fmt.Errorf("keeping the session: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "keeping the session")
 }
 
 // FindSession returns the session of a token's hash that has not expired at an
@@ -203,10 +185,7 @@ func (s *Sessions) KeepSession(ctx context.Context, row models.Session) error {
 func (s *Sessions) FindSession(ctx context.Context, tokenHash string, at time.Time) (models.Session, error) {
 	var row models.Session
 	err := s.db.Reader(ctx).Where("token_hash = ? AND expires_at > ?", tokenHash, instant(at)).Take(&row).Error
-	if err != nil {
-		return models.Session{}, fmt.Errorf("reading the session: %w", classify(err))
-	}
-	return row, nil
+	return row, wrap.Error(classify(err), "reading the session")
 }
 
 // DeleteSession ends the session of a token's hash. Safe to repeat.
@@ -214,10 +193,7 @@ func (s *Sessions) DeleteSession(ctx context.Context, tokenHash string) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Where("token_hash = ?", tokenHash).Delete(&models.Session{}).Error
 	})
-	if err != nil {
-		return fmt.Errorf("ending the session: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "ending the session")
 }
 
 // List returns the sessions that have not expired at an instant, newest
@@ -225,10 +201,7 @@ func (s *Sessions) DeleteSession(ctx context.Context, tokenHash string) error {
 func (s *Sessions) List(ctx context.Context, at time.Time) ([]models.Session, error) {
 	var rows []models.Session
 	err := s.db.Reader(ctx).Where("user_id <> '' AND expires_at > ?", instant(at)).Order("last_seen_at DESC").Limit(maxPage).Find(&rows).Error
-	if err != nil {
-		return nil, fmt.Errorf("reading sessions: %w", classify(err))
-	}
-	return rows, nil
+	return rows, wrap.Error(classify(err), "reading sessions")
 }
 
 // HasSession reports whether a session has not ended at an instant.
@@ -251,10 +224,7 @@ func (s *Sessions) RevokeSession(ctx context.Context, id, actor string, now time
 		}
 		return errors.Join(res.Error, database.AddAudit(tx, models.Audit{Actor: actor, Action: "session_revoke", Object: "session:" + id, At: now}))
 	})
-	if err != nil {
-		return fmt.Errorf("ending the session: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "ending the session")
 }
 
 // DeleteExpiredSessions removes sessions that had expired at an instant.
@@ -262,10 +232,7 @@ func (s *Sessions) DeleteExpiredSessions(ctx context.Context, at time.Time) erro
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Where("expires_at <= ?", instant(at)).Delete(&models.Session{}).Error
 	})
-	if err != nil {
-		return fmt.Errorf("removing expired sessions: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "removing expired sessions")
 }
 
 // Tokens keeps the tokens of scripts.
@@ -283,10 +250,7 @@ func (s *Tokens) CreateToken(ctx context.Context, t models.APIToken) (models.API
 			After: map[string]string{"name": t.Name, "scopes": t.Scopes, "expires_at": t.ExpiresAt.Format(time.RFC3339)},
 		})
 	})
-	if err != nil {
-		return models.APIToken{}, fmt.Errorf("creating the token: %w", err)
-	}
-	return t, nil
+	return t, wrap.Error(err, "creating the token")
 }
 
 func tokenObject(id string) string { return "token:" + id }
@@ -294,10 +258,8 @@ func tokenObject(id string) string { return "token:" + id }
 // List returns all API tokens, newest first.
 func (s *Tokens) List(ctx context.Context) ([]models.APIToken, error) {
 	var rows []models.APIToken
-	if err := s.db.Reader(ctx).Order("created_at DESC, id").Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("reading tokens: %w", classify(err))
-	}
-	return rows, nil
+	err := s.db.Reader(ctx).Order("created_at DESC, id").Find(&rows).Error
+	return rows, wrap.Error(classify(err), "reading tokens")
 }
 
 // tokenUseStep is how exactly the last use of a token is kept.
@@ -320,10 +282,7 @@ func (s *Tokens) UseToken(ctx context.Context, hash string, now time.Time) (mode
 	}
 	t.LastUsedAt = &now
 	err = s.db.WriteOne(ctx, func(rows *gorm.DB) error { return rows.Select("last_used_at").UpdateColumns(&t).Error })
-	if err != nil {
-		return models.APIToken{}, fmt.Errorf("noting the use of a token: %w", err)
-	}
-	return t, nil
+	return t, wrap.Error(err, "noting the use of a token")
 }
 
 // RevokeToken ends a token, with an audit row, and returns it. ErrNotFound for an
@@ -342,8 +301,5 @@ func (s *Tokens) RevokeToken(ctx context.Context, id, actor string, now time.Tim
 		}
 		return database.AddAudit(tx, models.Audit{Actor: actor, Action: "token_revoke", Object: tokenObject(id), Detail: t.Name, At: now})
 	})
-	if err != nil {
-		return models.APIToken{}, fmt.Errorf("revoking the token: %w", err)
-	}
-	return t, nil
+	return t, wrap.Error(err, "revoking the token")
 }

@@ -2,12 +2,12 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -35,10 +35,7 @@ func (s *Views) AddView(ctx context.Context, v models.PeopleView) (models.People
 			Actor: v.Owner, Action: "view_add", Object: viewObject(out.ID), At: v.CreatedAt, After: viewFields(out),
 		})
 	})
-	if err != nil {
-		return models.PeopleView{}, fmt.Errorf("saving the view: %w", err)
-	}
-	return out, nil
+	return out, wrap.Error(err, "saving the view")
 }
 
 func viewObject(id int64) string { return "view/" + strconv.FormatInt(id, 10) }
@@ -51,10 +48,8 @@ func viewFields(v models.PeopleView) map[string]string {
 // that are shared.
 func (s *Views) List(ctx context.Context, actor string) ([]models.PeopleView, error) {
 	var rows []models.PeopleView
-	if err := s.db.Reader(ctx).Where("owner = ? OR shared", actor).Order("name, id").Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("reading views: %w", classify(err))
-	}
-	return rows, nil
+	err := s.db.Reader(ctx).Where("owner = ? OR shared", actor).Order("name, id").Find(&rows).Error
+	return rows, wrap.Error(classify(err), "reading views")
 }
 
 // DeleteView removes a view with an audit row. ErrNotFound for an unknown id, and
@@ -76,8 +71,5 @@ func (s *Views) DeleteView(ctx context.Context, r models.ViewRemoval) error {
 			Actor: r.Actor, Action: "view_delete", Object: viewObject(row.ID), At: instant(r.Now), Before: viewFields(row),
 		})
 	})
-	if err != nil {
-		return fmt.Errorf("deleting the view: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "deleting the view")
 }

@@ -12,6 +12,7 @@ import (
 
 	"coachline/internal/agent/marks"
 	"coachline/internal/text"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -70,10 +71,7 @@ func (s *Inbound) AcceptTranscript(ctx context.Context, t models.Transcript) (mo
 		out, err = s.acceptTranscript(tx, in, p, t)
 		return err
 	})
-	if err != nil {
-		return models.AcceptedInbound{}, fmt.Errorf("accepting a transcript: %w", classify(err))
-	}
-	return out, nil
+	return out, wrap.Error(classify(err), "accepting a transcript")
 }
 
 // acceptTranscript acts on a transcript that is new. What an earlier part of the

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -30,10 +31,7 @@ func (s *Webhooks) AddWebhook(ctx context.Context, w models.Webhook) (models.Web
 		}
 		return database.AddAudit(tx, models.Audit{Actor: w.CreatedBy, Action: "webhook_add", Object: webhookObject(w.ID), At: w.CreatedAt, After: webhookFields(w)})
 	})
-	if err != nil {
-		return models.Webhook{}, fmt.Errorf("adding the webhook: %w", err)
-	}
-	return w, nil
+	return w, wrap.Error(err, "adding the webhook")
 }
 
 func checkWebhookStudy(tx *gorm.DB, id string) error {
@@ -54,19 +52,15 @@ func webhookFields(w models.Webhook) map[string]string {
 // List lists all webhooks, oldest first.
 func (s *Webhooks) List(ctx context.Context) ([]models.Webhook, error) {
 	var rows []models.Webhook
-	if err := s.db.Reader(ctx).Order("created_at, id").Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("listing webhooks: %w", classify(err))
-	}
-	return rows, nil
+	err := s.db.Reader(ctx).Order("created_at, id").Find(&rows).Error
+	return rows, wrap.Error(classify(err), "listing webhooks")
 }
 
 // Webhook returns one webhook. ErrNotFound for an unknown id.
 func (s *Webhooks) Webhook(ctx context.Context, id string) (models.Webhook, error) {
 	var row models.Webhook
-	if err := s.db.Reader(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
-		return row, fmt.Errorf("reading the webhook: %w", classify(err))
-	}
-	return row, nil
+	err := s.db.Reader(ctx).Where("id = ?", id).Take(&row).Error
+	return row, wrap.Error(classify(err), "reading the webhook")
 }
 
 // ChangeWebhook changes fields of a webhook. ErrNotFound for an unknown id,
@@ -97,10 +91,7 @@ func (s *Webhooks) ChangeWebhook(ctx context.Context, c models.WebhookChange) (m
 			Actor: c.Actor, Action: "webhook_change", Object: webhookObject(row.ID), Detail: detail, At: row.UpdatedAt, Before: before, After: webhookFields(row),
 		})
 	})
-	if err != nil {
-		return models.Webhook{}, fmt.Errorf("changing the webhook: %w", classify(err))
-	}
-	return row, nil
+	return row, wrap.Error(classify(err), "changing the webhook")
 }
 
 func applyWebhookChange(row *models.Webhook, c models.WebhookChange) {
@@ -141,10 +132,7 @@ func (s *Webhooks) RemoveWebhook(ctx context.Context, id, actor string, now time
 		}
 		return database.AddAudit(tx, models.Audit{Actor: actor, Action: "webhook_remove", Object: webhookObject(id), At: now, Before: webhookFields(row)})
 	})
-	if err != nil {
-		return fmt.Errorf("removing the webhook: %w", classify(err))
-	}
-	return nil
+	return wrap.Error(classify(err), "removing the webhook")
 }
 
 // AddTestDelivery queues a test event for a webhook. ErrNotFound for an unknown id.
@@ -160,10 +148,7 @@ func (s *Webhooks) AddTestDelivery(ctx context.Context, webhookID, actor string,
 		}
 		return database.AddAudit(tx, models.Audit{Actor: actor, Action: "webhook_test", Object: webhookObject(webhookID), At: now})
 	})
-	if err != nil {
-		return models.WebhookDelivery{}, fmt.Errorf("adding a test delivery: %w", classify(err))
-	}
-	return row, nil
+	return row, wrap.Error(classify(err), "adding a test delivery")
 }
 
 // claimDeliveries takes deliveries of one webhook that are due: of each participant
@@ -184,10 +169,7 @@ func (s *Webhooks) ClaimDeliveries(ctx context.Context, webhookID string, now, u
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Raw(claimDeliveries, instant(until), instant(now), webhookID, instant(now), limit).Scan(&rows).Error
 	})
-	if err != nil {
-		return nil, fmt.Errorf("claiming webhook deliveries: %w", err)
-	}
-	return rows, nil
+	return rows, wrap.Error(err, "claiming webhook deliveries")
 }
 
 // RecordDelivery records what came of a claimed delivery. A claim that is over, because
@@ -214,10 +196,7 @@ func (s *Webhooks) RecordDelivery(ctx context.Context, a models.WebhookAttempt) 
 		}
 		return hook.UpdateColumns(map[string]any{"failing_since": gorm.Expr("COALESCE(failing_since, ?)", now), "last_error": a.Error}).Error
 	})
-	if err != nil {
-		return fmt.Errorf("recording a webhook delivery: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "recording a webhook delivery")
 }
 
 // Deliveries returns a page of a webhook's deliveries, newest first. A limit
@@ -231,10 +210,8 @@ func (s *Webhooks) Deliveries(ctx context.Context, q models.DeliveryQuery) ([]mo
 		find = find.Where("id < ?", q.BeforeID)
 	}
 	var rows []models.WebhookDelivery
-	if err := find.Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("listing webhook deliveries: %w", classify(err))
-	}
-	return rows, nil
+	err := find.Find(&rows).Error
+	return rows, wrap.Error(classify(err), "listing webhook deliveries")
 }
 
 // ReplayDeliveries queues the events since an instant for a webhook again, in order,
@@ -254,10 +231,7 @@ func (s *Webhooks) ReplayDeliveries(ctx context.Context, webhookID, actor string
 		detail := fmt.Sprintf("%d since %s", count, since.UTC().Format(time.RFC3339))
 		return database.AddAudit(tx, models.Audit{Actor: actor, Action: "webhook_replay", Object: webhookObject(webhookID), Detail: detail, At: now})
 	})
-	if err != nil {
-		return 0, fmt.Errorf("replaying webhook deliveries: %w", classify(err))
-	}
-	return count, nil
+	return count, wrap.Error(classify(err), "replaying webhook deliveries")
 }
 
 // PruneDeliveries deletes deliveries of what happened before an instant, up to limit,
@@ -269,8 +243,5 @@ func (s *Webhooks) PruneDeliveries(ctx context.Context, before time.Time, limit 
 		count = done.RowsAffected
 		return done.Error
 	})
-	if err != nil {
-		return 0, fmt.Errorf("deleting old webhook deliveries: %w", err)
-	}
-	return count, nil
+	return count, wrap.Error(err, "deleting old webhook deliveries")
 }

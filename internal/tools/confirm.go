@@ -3,13 +3,13 @@ package tools
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"coachline/internal/segments"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -42,10 +42,7 @@ func isConfirmed(ctx context.Context, in RunInput, request string) (bool, error)
 		return false, nil
 	}
 	confirmed, err := in.Confirmations.IsConfirmed(ctx, request)
-	if err != nil {
-		return false, fmt.Errorf("reading the confirmation: %w", err)
-	}
-	return confirmed, nil
+	return confirmed, wrap.Error(err, "reading the confirmation")
 }
 
 // askConfirmation records a request. The program asks, in place of the reply.

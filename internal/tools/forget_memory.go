@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -167,11 +168,8 @@ func forgetEverything(ctx context.Context, in RunInput) (Execution, error) {
 		return askConfirmation(in, confirmForgetAll), nil
 	}
 	n, err := in.Memory.ForgetAll(ctx)
-	if err != nil {
-		return Execution{}, fmt.Errorf("forgetting all memories: %w", err)
-	}
 	return Execution{Result: successResult(in.Call, forgetAnswer{
 		OK: true, Deleted: []string{}, Count: n,
 		Note: "No memory, daily note or summary is stored now. The profile, the schedules and the texts of the conversation stay.",
-	})}, nil
+	})}, wrap.Error(err, "forgetting all memories")
 }

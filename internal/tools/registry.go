@@ -16,6 +16,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -343,10 +344,7 @@ func (r *Registry) Run(ctx context.Context, in RunInput) (Execution, error) {
 	if field := (*models.FieldError)(nil); errors.As(err, &field) {
 		return Execution{Result: Failure(in.Call, field)}, nil
 	}
-	if err != nil {
-		return Execution{}, fmt.Errorf("running %s: %w", in.Call.Name, err)
-	}
-	return out, nil
+	return out, wrap.Errorf(err, "running %s", in.Call.Name)
 }
 
 // Failure returns the result of a call that changed nothing; the text of err is

@@ -18,6 +18,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"coachline/internal/export"
+	"coachline/internal/wrap"
 	"coachline/models"
 )
 
@@ -103,10 +104,7 @@ func (s *Sender) write(ctx context.Context, row models.WebhookDelivery) ([]byte,
 		event.Data.Pseudonym = export.PersonPseudonym(study, row.ParticipantID)
 	}
 	body, err := json.Marshal(event)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the event: %w", err)
-	}
-	return body, nil
+	return body, wrap.Error(err, "encoding the event")
 }
 
 // sign sets the headers of Standard Webhooks, with a signature for each secret.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -38,10 +39,7 @@ func (r *Relay) Raise(ctx context.Context, id string) error {
 	}
 	markCtx, cancelMark := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
 	defer cancelMark()
-	if err := r.cfg.Store.Alerts.AlertTold(markCtx, row, r.cfg.Now()); err != nil {
-		return fmt.Errorf("recording %s as told: %w", id, err)
-	}
-	return nil
+	return wrap.Errorf(r.cfg.Store.Alerts.AlertTold(markCtx, row, r.cfg.Now()), "recording %s as told", id)
 }
 
 // sweepEscalations pages once more for alerts that no operator has acknowledged in

@@ -16,6 +16,7 @@ import (
 
 	"coachline/internal/metrics"
 	"coachline/internal/store"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -155,10 +156,7 @@ func (r *Relay) Deliver(ctx context.Context, participantID string) error {
 func (r *Relay) markTold(ctx context.Context, ids []int64) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
 	defer cancel()
-	if err := r.cfg.Store.Notices.NoticesDelivered(ctx, ids, r.cfg.Now()); err != nil {
-		return fmt.Errorf("recording delivered notices: %w", err)
-	}
-	return nil
+	return wrap.Error(r.cfg.Store.Notices.NoticesDelivered(ctx, ids, r.cfg.Now()), "recording delivered notices")
 }
 
 func (r *Relay) tellWorkflow(ctx context.Context, p models.Participant, n models.Notice) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -178,10 +179,7 @@ func (r *Relay) eraseCopies(ctx context.Context, e models.Erasure) error {
 		id: "erase-" + e.ParticipantID, name: wire.ActivityEraseCopies, input: wire.EraseCopiesInput{ParticipantID: e.ParticipantID},
 		priority: erasurePriority, again: true,
 	})
-	if err != nil {
-		return fmt.Errorf("starting to delete the carrier's copies: %w", err)
-	}
-	return nil
+	return wrap.Error(err, "starting to delete the carrier's copies")
 }
 
 // erasurePriority is behind all replies and prompts.

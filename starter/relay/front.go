@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -54,10 +55,7 @@ func (r *Relay) SendHint(ctx context.Context, id string) error {
 	}
 	markCtx, cancelMark := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
 	defer cancelMark()
-	if err := r.cfg.Store.Hints.HintTold(markCtx, id, r.cfg.Now()); err != nil {
-		return fmt.Errorf("recording %s as told: %w", id, err)
-	}
-	return nil
+	return wrap.Errorf(r.cfg.Store.Hints.HintTold(markCtx, id, r.cfg.Now()), "recording %s as told", id)
 }
 
 // startLimitNotice has Temporal tell a participant of the limit, outside the

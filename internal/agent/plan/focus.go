@@ -1,12 +1,12 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 
 	"coachline/internal/text"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/prompts"
 	"coachline/prompts/pages"
@@ -32,13 +32,10 @@ func FocusRequest(lib *prompts.Library, ask FocusInput) (models.ChatRequest, err
 	text, err := lib.Render(prompts.FocusChoice, prompts.StageData{
 		Query: ask.Query, Dialogue: ask.Dialogue, Context: ask.Context, Earlier: ask.Previous, Tools: prompts.PageLines(ask.Focuses),
 	})
-	if err != nil {
-		return models.ChatRequest{}, fmt.Errorf("rendering focus request: %w", err)
-	}
 	return models.ChatRequest{Model: ask.Model, Messages: []models.ChatMessage{
 		{Role: "system", Content: text},
 		{Role: "user", Content: ask.Query},
-	}}, nil
+	}}, wrap.Error(err, "rendering focus request")
 }
 
 // PickFocus reads the answer to FocusRequest: the one name in it. ok is false

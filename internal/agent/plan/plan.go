@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 	"coachline/prompts"
@@ -112,10 +113,7 @@ func Section(lib *prompts.Library, p Plan, tools []string) (string, error) {
 		return "", nil
 	}
 	text, err := lib.Render(prompts.ActionPlan, data)
-	if err != nil {
-		return "", fmt.Errorf("rendering action plan: %w", err)
-	}
-	return text, nil
+	return text, wrap.Error(err, "rendering action plan")
 }
 
 // toolSteps returns the steps that begin with a tool; a plan without any is too

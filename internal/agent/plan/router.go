@@ -1,12 +1,12 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 
 	"coachline/internal/text"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -33,13 +33,10 @@ func RouterRequest(lib *prompts.Library, ask RouterInput) (models.ChatRequest, e
 		data.Tools = append(data.Tools, prompts.ToolLine{Name: tool.Name, Description: shortDescription(tool.Description)})
 	}
 	text, err := lib.Render(prompts.Router, data)
-	if err != nil {
-		return models.ChatRequest{}, fmt.Errorf("rendering router request: %w", err)
-	}
 	return models.ChatRequest{Model: ask.Model, Messages: []models.ChatMessage{
 		{Role: "system", Content: text},
 		{Role: "user", Content: ask.Query},
-	}}, nil
+	}}, wrap.Error(err, "rendering router request")
 }
 
 // shortDescription returns a tool's description on one line, cut at

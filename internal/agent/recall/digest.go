@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"coachline/internal/text"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -172,10 +173,7 @@ func PlanMemory(snippets []string) DigestPlan {
 // failed.
 func MemoryDigestRequest(lib *prompts.Library, ask DigestInput) (models.ChatRequest, error) {
 	req, err := ask.renderBatch(lib, prompts.MemoryDigest, memoryAnswer)
-	if err != nil {
-		return models.ChatRequest{}, fmt.Errorf("rendering memory digest: %w", err)
-	}
-	return req, nil
+	return req, wrap.Error(err, "rendering memory digest")
 }
 
 // Memory returns the memory block that a plan and its answers, in the order of
@@ -256,10 +254,7 @@ func lengthFor(lines []string, budget int) int {
 // when the prompt cannot be rendered; then count the batch as failed.
 func MessagesDigestRequest(lib *prompts.Library, batch, model string) (models.ChatRequest, error) {
 	req, err := renderRequest(lib, prompts.MessagesDigest, prompts.StageData{Material: batch, Limit: messagesAnswer}, model)
-	if err != nil {
-		return models.ChatRequest{}, fmt.Errorf("rendering messages digest: %w", err)
-	}
-	return req, nil
+	return req, wrap.Error(err, "rendering messages digest")
 }
 
 // Messages returns what a plan of messages and its answers, in the order of the
@@ -373,10 +368,7 @@ type LimitAsk struct {
 func LimitRequest(lib *prompts.Library, ask LimitAsk) (models.ChatRequest, error) {
 	data := prompts.StageData{Query: ask.Query, Material: ask.Activity, Language: ask.Language}
 	req, err := renderRequest(lib, prompts.LimitDigest, data, ask.Model)
-	if err != nil {
-		return models.ChatRequest{}, fmt.Errorf("rendering limit digest: %w", err)
-	}
-	return req, nil
+	return req, wrap.Error(err, "rendering limit digest")
 }
 
 // LimitReply returns the reply of a turn that was stopped: the digest, at most

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"coachline/internal/text"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -184,8 +185,5 @@ func Framed(lib *prompts.Library, parts ...string) (string, error) {
 		return "", nil
 	}
 	text, err := lib.Render(prompts.MemoryFraming, prompts.StageData{Material: strings.Join(kept, "\n")})
-	if err != nil {
-		return "", fmt.Errorf("rendering memory section: %w", err)
-	}
-	return text, nil
+	return text, wrap.Error(err, "rendering memory section")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -121,10 +122,7 @@ func splitParagraph(paragraph string) []string {
 // rendered; then count the batch as failed.
 func ToolDigestRequest(lib *prompts.Library, ask DigestInput) (models.ChatRequest, error) {
 	req, err := ask.renderBatch(lib, prompts.ToolDigest, toolAnswer)
-	if err != nil {
-		return models.ChatRequest{}, fmt.Errorf("rendering tool digest: %w", err)
-	}
-	return req, nil
+	return req, wrap.Error(err, "rendering tool digest")
 }
 
 // Tool returns the content of the result that a plan and its answers, in the

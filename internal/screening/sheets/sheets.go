@@ -14,6 +14,8 @@ import (
 	"strings"
 	"unicode"
 
+	"coachline/internal/wrap"
+
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -98,10 +100,8 @@ func readFile(files fs.FS, name string, like Text) ([]Text, error) {
 		text.Kind, text.Body = kind, body
 		texts = append(texts, text)
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read sheet: %w", err)
-	}
-	return texts, nil
+	err = lines.Err()
+	return texts, wrap.Error(err, "read sheet")
 }
 
 // ReadMessages reads the ordinary messages <name>.<language>.txt of a folder, one a
