@@ -63,19 +63,17 @@ type Outside struct {
 	Now     func() time.Time
 }
 
-// ModelClient answers, embeds and transcribes.
+// ModelClient answers and embeds.
 type ModelClient interface {
 	agent.Model
 	agent.Embedder
-	Transcribe(ctx context.Context, sound models.Recording) (string, error)
 }
 
-// CarrierClient sends, looks up and deletes messages, and fetches recordings.
+// CarrierClient sends, looks up and deletes messages.
 type CarrierClient interface {
 	activities.Carrier
 	activities.Deleter
 	Fetch(ctx context.Context, providerSID string) (models.StatusCallback, error)
-	Recording(ctx context.Context, address string) (models.Recording, error)
 }
 
 // newActs builds the activities of a worker with the servers that the configuration
@@ -137,9 +135,8 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 		Zones: zones.Load, Now: o.Now, Settings: replySettings(cfg),
 	})
 	agents := newStudyAgents(replies, p.studies)
-	listening := transcriber{notes: rows.Inbound, carrier: o.Carrier, model: o.Model, metrics: m, log: p.logger, now: o.Now}
 	turns := &activities.TurnLoader{
-		Store: withTranscriber(cfg, rows.Turns, listening), Outbox: rows.Outbox, Prompts: library, Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(),
+		Store: withTranscriber(cfg, rows.Turns, p.newTranscriber(o)), Outbox: rows.Outbox, Prompts: library, Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(),
 		Studies: p.studies, Recent: activities.NewRecent(), Metrics: m,
 		Limits: wire.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,

@@ -54,10 +54,18 @@ type hearingRows struct {
 	transcriber transcriber
 }
 
+// newTranscriber has no model or carrier where those outside have no speech, as in a
+// rehearsal.
+func (p *Parts) newTranscriber(o Outside) transcriber {
+	model, _ := o.Model.(writer)
+	carrier, _ := o.Carrier.(recorder)
+	return transcriber{notes: p.rows.Inbound, carrier: carrier, model: model, metrics: p.metrics, log: p.logger, now: o.Now}
+}
+
 // withTranscriber returns rows that transcribe voice notes, or rows as they are
 // where no model for speech is set.
 func withTranscriber(cfg config.Config, rows activities.Turns, e transcriber) activities.Turns {
-	if cfg.Model.Transcribe == "" {
+	if cfg.Model.Transcribe == "" || e.model == nil || e.carrier == nil {
 		return rows
 	}
 	return hearingRows{Turns: rows, transcriber: e}

@@ -115,21 +115,6 @@ func (m *Metrics) Text(accepted models.AcceptedInbound) {
 	m.intent(in)
 }
 
-// Transcript counts the alert that a voice note raised, and the opting out or
-// coming back that it meant. The text that it came with is counted already.
-func (m *Metrics) Transcript(accepted models.AcceptedInbound) {
-	if m == nil {
-		return
-	}
-	if accepted.Duplicate {
-		return
-	}
-	m.alert(accepted)
-	if accepted.NoticeID != 0 {
-		m.intent(accepted.Inbound)
-	}
-}
-
 // kindWeakSign counts alerts that page no person.
 const kindWeakSign = "weak_sign"
 

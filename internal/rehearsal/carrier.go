@@ -112,11 +112,6 @@ func (c *carrier) Fetch(_ context.Context, sid string) (models.StatusCallback, e
 // Delete implements the carrier of the activities.
 func (*carrier) Delete(context.Context, string, bool) error { return nil }
 
-// Recording implements the carrier of the activities: no simulated person sends voice notes.
-func (*carrier) Recording(context.Context, string) (models.Recording, error) {
-	return models.Recording{}, models.ErrUnheard
-}
-
 // report tells the programme what became of a text, as the carrier's webhook does.
 func (p *person) report(ctx context.Context, one sent) {
 	status := models.StatusCallback{OutboxID: one.outboxID, ProviderSID: one.sid, Status: wire.OutboxDelivered, At: p.now()}

@@ -78,11 +78,6 @@ func (*model) Embed(context.Context, []string) ([][]float32, error) {
 	return nil, &models.ModelError{Class: models.ModelRefused, Message: "a rehearsal has no embeddings"}
 }
 
-// Transcribe implements the model of the activities.
-func (*model) Transcribe(context.Context, models.Recording) (string, error) {
-	return "", &models.ModelError{Class: models.ModelRefused, Message: "a rehearsal has no speech"}
-}
-
 // staffDelay is how long operators take to look at what calls for them.
 const staffDelay = 4 * time.Hour
 
