@@ -108,7 +108,7 @@ func (t *ToolActivities) runCall(ctx context.Context, in wire.ToolInput, limit *
 	}
 	own := t.forPerson(settings)
 	ran, err := t.Tools.Run(ctx, tools.RunInput{
-		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Subagent: turn.Turn.Kind == wire.TurnSubagent, Playbooks: own.Prompts,
+		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Zone: zone, Subagent: turn.Turn.Kind == wire.TurnSubagent, Playbooks: own.Prompts,
 		Writer:        habitWriter{tools: own, participant: turn.Participant, zone: zone, book: t.bookOf(in), limit: limit},
 		Memory:        memories{tools: t, participantID: turn.Participant.ID, zone: zone},
 		Finder:        finder{tools: t, mode: in.Mode, settings: settings},
@@ -117,7 +117,10 @@ func (t *ToolActivities) runCall(ctx context.Context, in wire.ToolInput, limit *
 	if err != nil {
 		return models.ToolRun{}, fmt.Errorf("running tool %s: %w", call.Name, err)
 	}
-	commit := models.ToolCommit{Profile: ran.Profile, CountSuccess: ran.CountSuccess}
+	commit := models.ToolCommit{Profile: ran.Profile, CountSuccess: ran.CountSuccess, PauseUntil: ran.PauseUntil}
+	if ran.NeedsPerson {
+		commit.Attention = wire.AttentionPerson
+	}
 	if commit.Run, err = toolRun(in, ran.Result); err != nil {
 		return models.ToolRun{}, err
 	}

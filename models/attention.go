@@ -34,13 +34,17 @@ type OpenAttention struct {
 	// AcknowledgedAt; empty while one of them is open.
 	AcknowledgedBy string
 	AcknowledgedAt *time.Time
+	// Reason is why they asked for a human; personal data, empty for other kinds.
+	Reason string
 }
 
 // AttentionQuery selects a page of open entries, oldest first.
 type AttentionQuery struct {
-	Kind    wire.Attention // empty: any
-	AfterID int64          // of the last row of the page before
-	Limit   int            // 1..200
+	Kind wire.Attention // empty: any
+	// ParticipantID, when not empty, selects those of one participant.
+	ParticipantID string
+	AfterID       int64 // of the last row of the page before
+	Limit         int   // 1..200
 }
 
 // AttentionCount is how often a kind of attention was raised, and how many

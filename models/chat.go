@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coachline/internal/wrap"
+	"coachline/models/wire"
 )
 
 // ChatRequest is one call of an OpenAI-compatible chat model.
@@ -156,6 +157,12 @@ type ToolCommit struct {
 	// CountSuccess raises success_count once for the newest sent prompt; it
 	// does nothing when that prompt was counted or none was sent.
 	CountSuccess bool
+	// Attention is raised for the participant, with the turn as what raised it; empty
+	// raises none.
+	Attention wire.Attention
+	// PauseUntil holds what we start for the participant until then, in place of a hold
+	// of their own; zero only ends that, nil leaves it.
+	PauseUntil *time.Time
 	// Said, when not nil, is what the call has the person sent in the middle of
 	// the turn; ErrStale when the turn is over or the person may not be written to.
 	Said *TurnOutcome

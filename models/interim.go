@@ -7,6 +7,9 @@ import "fmt"
 // must agree on the names below.
 const ToolMessage = "message"
 
+// ToolAskForPerson is the name of the tool whose results say why a person wants a human.
+const ToolAskForPerson = "ask_for_person"
+
 // InterimMessageID names what call number call (from 0) of a round of a turn has
 // sent: "<participant>-t42-s1c0". Its outbox rows are OutboxID of it.
 func InterimMessageID(turnID string, round, call int) string {

@@ -45,6 +45,9 @@ type TurnContext struct {
 	// there is none.
 	Outstanding *Prompt
 	Schedules   []ScheduleRow
+	// HeldUntil is when the last of the holds ends that stop the schedules now; zero
+	// where none does.
+	HeldUntil time.Time
 	// Instruction is what the decision of the turn's prompt adds to its request.
 	Instruction string
 }

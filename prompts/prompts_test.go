@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ func offers(t *testing.T) map[wire.Mode]prompts.Offer {
 	all := map[wire.Mode]prompts.Offer{}
 	for _, mode := range []wire.Mode{wire.ModeIntake, wire.ModeFeedback} {
 		offer := prompts.Offer{Words: registry.Vocabulary(mode)}
-		for _, spec := range registry.For(mode) {
+		for _, spec := range slices.Concat(registry.For(mode), registry.Controls(0)) {
 			offer.Tools = append(offer.Tools, spec.Name)
 		}
 		all[mode] = offer

@@ -30,7 +30,7 @@ func page(name, more, body string) string {
 func TestBuiltInPlaybooks(t *testing.T) {
 	lib := load(t, "")
 	require.Empty(t, lib.Focuses(), "J8 none is built in")
-	require.Equal(t, []string{"after-a-slip", "habit-stacking", "shrinking-a-habit"}, lib.PlaybookNames())
+	require.Equal(t, []string{"after-a-slip", "habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "shrinking-a-habit"}, lib.PlaybookNames())
 	for _, name := range lib.PlaybookNames() {
 		text, ok := lib.Playbook(name)
 		require.True(t, ok)
@@ -55,9 +55,9 @@ func TestOwnPlaybooks(t *testing.T) {
 		want             []string
 	}{
 		{"P40 one more", "playbooks/b_sleep.md", page("sleep", "keywords: [Bed, ir a dormir]\n", "Dim the lights."),
-			[]string{"after-a-slip", "sleep", "habit-stacking", "shrinking-a-habit"}},
-		{"P40 in place of one", "playbooks/after_a_slip.md", page("slips", "", "Go on."), []string{"slips", "habit-stacking", "shrinking-a-habit"}},
-		{"P40 taken away", "playbooks/after_a_slip.md", "", []string{"habit-stacking", "shrinking-a-habit"}},
+			[]string{"after-a-slip", "sleep", "habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "shrinking-a-habit"}},
+		{"P40 in place of one", "playbooks/after_a_slip.md", page("slips", "", "Go on."), []string{"slips", "habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "shrinking-a-habit"}},
+		{"P40 taken away", "playbooks/after_a_slip.md", "", []string{"habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "shrinking-a-habit"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			lib := load(t, shelved(t, tt.file, tt.text))
@@ -71,7 +71,8 @@ func TestOwnPlaybooks(t *testing.T) {
 	}
 	t.Run("J50 none left", func(t *testing.T) {
 		dir := shelved(t, "playbooks/after_a_slip.md", "")
-		for _, file := range []string{"habit_stacking.md", "shrinking_a_habit.md"} {
+		for _, name := range base.PlaybookNames() {
+			file := strings.ReplaceAll(name, "-", "_") + ".md"
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "playbooks", file), nil, 0o600))
 		}
 		lib := load(t, dir)
@@ -142,7 +143,7 @@ func TestPagesThatStopTheProgram(t *testing.T) {
 
 func TestCheckToolsLooksAtFocuses(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
-		{"J8 unknown tool", page("own", "tools: [scheduler, web_search]\n", "x"), `focuses/own.md lets through "web_search", which is no tool; tools are forget_memory,`},
+		{"J8 unknown tool", page("own", "tools: [scheduler, web_search]\n", "x"), `focuses/own.md lets through "web_search", which is no tool; tools are ask_for_person,`},
 		{"C5 a tool it keeps out", page("own", "tools: [scheduler]\n", "Call search_memory first."), `focuses/own.md names "search_memory"`},
 		{"C5 an invented tool", page("own", "", "Call `delete_memory` first."), `focuses/own.md names "delete_memory"`},
 		{"J8 words of the tools", page("own", "", "Save `last_barrier` with `save_user_profile`."), ""},

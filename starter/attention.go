@@ -29,13 +29,14 @@ func (h *attentionRoutes) register(router huma.API) {
 }
 
 type attentionRequest struct {
-	Kind   wire.Attention `query:"kind" enum:"crisis,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" doc:"Only this kind."`
-	Limit  int            `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor int64          `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
+	Kind          wire.Attention `query:"kind" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" doc:"Only this kind."`
+	ParticipantID string         `query:"participant_id" maxLength:"64" doc:"Only this participant's."`
+	Limit         int            `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor        int64          `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
 }
 
 func (h *attentionRoutes) listAttention(ctx context.Context, in *attentionRequest) (*answer[api.AttentionPage], error) {
-	rows, err := h.attention.OpenAttention(ctx, models.AttentionQuery{Kind: in.Kind, AfterID: in.Cursor, Limit: in.Limit + 1})
+	rows, err := h.attention.OpenAttention(ctx, models.AttentionQuery{Kind: in.Kind, ParticipantID: in.ParticipantID, AfterID: in.Cursor, Limit: in.Limit + 1})
 	if err != nil {
 		return nil, h.toFailure("list-attention", err)
 	}
@@ -50,10 +51,10 @@ func (h *attentionRoutes) listAttention(ctx context.Context, in *attentionReques
 // toAttention shows an entry, without the name to a caller who may not see it.
 func toAttention(ctx context.Context, row models.OpenAttention) api.Attention {
 	if !canSeePersonal(ctx) {
-		row.Person = row.Person.WithoutPersonal()
+		row.Person, row.Reason = row.Person.WithoutPersonal(), ""
 	}
 	return api.Attention{
-		ParticipantID: row.ParticipantID, Name: row.Person.Name, Kind: row.Kind, Since: row.RaisedAt.UTC(), Ref: row.Ref, Code: row.Code,
+		ParticipantID: row.ParticipantID, Name: row.Person.Name, Kind: row.Kind, Since: row.RaisedAt.UTC(), Ref: row.Ref, Code: row.Code, Reason: row.Reason,
 		TakenOver: toTakeOver(row.Person), AcknowledgedBy: row.AcknowledgedBy, AcknowledgedAt: row.AcknowledgedAt,
 	}
 }

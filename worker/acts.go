@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // every worker agrees on the zones, also without zone files in its image
@@ -228,7 +229,7 @@ func checkPrompts(library *prompts.Library, registry *tools.Registry) error {
 	offers := map[wire.Mode]prompts.Offer{}
 	for _, mode := range []wire.Mode{wire.ModeIntake, wire.ModeFeedback} {
 		offer := prompts.Offer{Words: registry.Vocabulary(mode)}
-		for _, spec := range registry.For(mode) {
+		for _, spec := range slices.Concat(registry.For(mode), registry.Controls(0)) {
 			offer.Tools = append(offer.Tools, spec.Name)
 		}
 		offers[mode] = offer

@@ -24,7 +24,7 @@ func ComposeCheckIn(lib *prompts.Library, in Input) (models.ChatRequest, error) 
 	w.addLanguage(ctx.Participant.Locale, false)
 	w.addSection("Participant", participantLines(ctx.Participant, in.Zone))
 	w.addSection("Profile", ProfileLines(ctx.Profile))
-	w.addSection("Schedules", scheduleLines(ctx.Schedules, in.Zone))
+	w.addSection("Schedules", scheduleLines(ctx, in.Zone))
 	if ctx.Outstanding != nil {
 		w.addSection("Newest prompt", outstandingLines(ctx, in.Zone))
 	}

@@ -122,12 +122,17 @@ func (r *round) doneInTurn() outgoing.Done {
 			out.Saved, out.Deleted = true, true
 		case "forget_memory":
 			out.Deleted = true
+		case models.ToolAskForPerson:
+			out.Told = true
+		case "pause_prompts":
+			out.Scheduled, out.Saved = true, true
 		}
 	}
 	if r.turn.context.Participant.MemoryVersion > 0 || r.agent.Settings.MemoryStep != MemoryOff {
 		out.Saved = true
 	}
-	out.Told = r.agent.Settings.AlertsTeam && r.turn.context.Participant.Attention != ""
+	attention := r.turn.context.Participant.Attention
+	out.Told = out.Told || attention == wire.AttentionPerson || r.agent.Settings.AlertsTeam && attention != ""
 	return out
 }
 

@@ -35,7 +35,7 @@ func systemMessage(lib *prompts.Library, in Input) (string, error) {
 	w.addTone(ctx.Profile.Tone)
 	w.addStatus(in.Mode, ctx.Profile)
 	w.addSection("Profile", ProfileLines(ctx.Profile))
-	w.addSection("Schedules", scheduleLines(ctx.Schedules, in.Zone))
+	w.addSection("Schedules", scheduleLines(ctx, in.Zone))
 	if ctx.Outstanding != nil {
 		w.addSection("Outstanding prompt", outstandingLines(ctx, in.Zone))
 	}
@@ -203,9 +203,9 @@ func ProfileLines(p models.Profile) []string {
 	return lines
 }
 
-func scheduleLines(rows []models.ScheduleRow, zone *time.Location) []string {
+func scheduleLines(ctx models.TurnContext, zone *time.Location) []string {
 	var lines []string
-	for _, row := range rows {
+	for _, row := range ctx.Schedules {
 		name := row.Zone
 		if name == "" {
 			name = zone.String()
@@ -219,6 +219,9 @@ func scheduleLines(rows []models.ScheduleRow, zone *time.Location) []string {
 	}
 	if len(lines) == 0 {
 		return []string{"None."}
+	}
+	if !ctx.HeldUntil.IsZero() {
+		lines = append(lines, "Paused; texts begin again "+shortTime(ctx.HeldUntil, zone)+".")
 	}
 	return lines
 }

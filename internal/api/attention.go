@@ -6,14 +6,15 @@ import (
 	"coachline/models/wire"
 )
 
-// Attention is one thing that an operator should look at. Name is personal data.
+// Attention is one thing that an operator should look at. Name and Reason are personal data.
 type Attention struct {
 	ParticipantID string         `json:"participant_id"`
 	Name          string         `json:"name"`
-	Kind          wire.Attention `json:"kind" enum:"crisis,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" doc:"crisis: a message may be a crisis. unreachable: the carrier cannot reach the number. send: an answer was given up undelivered. refusal: the model refused to answer. lost_rows: the database has lost what it had stored of them. flood: more messages came than are answered. wrong_number: a message said that the number is not theirs, and coaching is paused."`
+	Kind          wire.Attention `json:"kind" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" doc:"crisis: a message may be a crisis. person: they asked for a human. unreachable: the carrier cannot reach the number. send: an answer was given up undelivered. refusal: the model refused to answer. lost_rows: the database has lost what it had stored of them. flood: more messages came than are answered. wrong_number: a message said that the number is not theirs, and coaching is paused."`
 	Since         time.Time      `json:"since"`
 	Ref           string         `json:"ref,omitempty" doc:"What raised it first: an inbound message, an outbound message or a turn."`
 	Code          string         `json:"code,omitempty" doc:"Error code of the carrier or the model, or why messages are held."`
+	Reason        string         `json:"reason,omitempty" doc:"Of person: what they want a human for. Left out for callers who may not see personal data."`
 	TakenOver     *TakeOver      `json:"taken_over,omitempty" doc:"Set while an operator writes to the person in the place of the coach."`
 	// Alerts are those of the participant, not of one entry.
 	AcknowledgedBy string     `json:"acknowledged_by,omitempty" doc:"Of a crisis: the operator who acknowledged the last of the person's alerts; absent while one is not acknowledged."`

@@ -20,6 +20,7 @@ func attentionCommand(p *program) *cobra.Command {
 		Use: "attention", Short: "List what operators should look at, oldest first", Args: exactArgs(0),
 		Long: "Lists what operators should look at, oldest first. `coachline participant attend ID` ends it.\n" +
 			"  crisis       a message may be a crisis; prompts are held until it is ended\n" +
+			"  person       they asked for a human; REASON says what for\n" +
 			"  unreachable  the carrier cannot reach the number\n" +
 			"  send         an answer was given up undelivered\n" +
 			"  refusal      the model refused to answer\n" +
@@ -76,9 +77,9 @@ func renderAttention(w io.Writer, all api.AttentionPage) error {
 		_, err := fmt.Fprintln(w, "Nothing needs an operator.")
 		return err
 	}
-	rows := [][]string{{"ID", "NAME", "KIND", "SINCE", "SEEN TO BY", "CODE", "REF"}}
+	rows := [][]string{{"ID", "NAME", "KIND", "SINCE", "SEEN TO BY", "CODE", "REF", "REASON"}}
 	for _, a := range all.Attention {
-		rows = append(rows, []string{a.ParticipantID, a.Name, string(a.Kind), formatInstant(a.Since), seenToBy(a), a.Code, a.Ref})
+		rows = append(rows, []string{a.ParticipantID, a.Name, string(a.Kind), formatInstant(a.Since), seenToBy(a), a.Code, a.Ref, a.Reason})
 	}
 	return writeTable(w, rows)
 }

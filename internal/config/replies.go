@@ -18,7 +18,7 @@ type Replies struct {
 	// HotWindow is how long a conversation goes on after its newest text.
 	HotWindow time.Duration `env:"COACH_HOT_WINDOW" envDefault:"30m"`
 	// Router picks the tools that a reply may use: all, by keyword, embedding or
-	// model; auto is by words up to eight tools and by a model above.
+	// model; auto is by words up to nine tools and by a model above.
 	Router string `env:"COACH_ROUTER" envDefault:"auto"`
 	// Planner and Digests are helps for small models; auto is by the model.
 	Planner Switch `env:"COACH_PLANNER" envDefault:"auto"`

@@ -48,6 +48,8 @@ type person struct {
 	viewer *viewer
 	zone   *time.Location
 	state  *api.State
+	// reason is what they want a human for.
+	reason string
 }
 
 func (v *viewer) apiPath() string { return participantsPath + "/" + url.PathEscape(v.path("id")) }
@@ -60,6 +62,9 @@ func showPerson(v *viewer) (page, error) {
 		return page{}, err
 	}
 	p := &person{Participant: row, viewer: v, zone: zoneOf(row.Timezone)}
+	if err := p.readReason(); err != nil {
+		return page{}, err
+	}
 	transcript, err := p.transcript()
 	if err != nil {
 		return page{}, err
@@ -84,6 +89,18 @@ func showPerson(v *viewer) (page, error) {
 		shown.skipTo, shown.skipLabel = "body", "Skip to the message"
 	}
 	return shown, nil
+}
+
+// readReason reads what the person wants a human for, where that needs an operator.
+func (p *person) readReason() error {
+	if p.Attention != wire.AttentionPerson || !p.viewer.can(auth.AttentionRead) {
+		return nil
+	}
+	asked, err := get[api.AttentionPage](p.viewer, "/attention", url.Values{"kind": {string(wire.AttentionPerson)}, "participant_id": {p.ID}})
+	for _, one := range asked.Attention {
+		p.reason = one.Reason
+	}
+	return err
 }
 
 func (p *person) transcript() (g.Node, error) {
@@ -213,7 +230,8 @@ func (p *person) standing() g.Node {
 	return h.Div(h.ID("standing"),
 		h.P(h.Span(h.Class(status), g.Text(wordsOf(string(p.Status)))), g.Text(" "), h.Span(h.Class("tag"), g.Text(modeName(p.Mode))),
 			g.Text(" "+p.Phone+" · their time "+now.In(p.zone).Format("Mon 15:04")+" · last heard "+ageOf(p.LastInboundAt, now))),
-		g.If(p.Attention != "", h.P(h.Class("problem"), h.Strong(g.Text("Needs a person: "+wordsOf(string(p.Attention)))), g.Text(", since "+ageOf(p.AttentionAt, now)+". "), p.attentionLinks())),
+		g.If(p.Attention != "", h.P(h.Class("problem"), h.Strong(g.Text("Needs a person: "+strings.ToLower(labelOf(attentionOptions(), string(p.Attention))))), g.Text(", since "+ageOf(p.AttentionAt, now)+". "),
+			g.If(p.reason != "", h.Q(g.Text(p.reason))), g.Text(" "), p.attentionLinks())),
 		g.Iff(p.UnreachableAt != nil, func() g.Node {
 			return h.P(h.Class("problem"), g.Text("The carrier cannot reach the number since "+ageOf(p.UnreachableAt, now)+" (code "+p.UnreachableCode+"). No prompts are sent until the person texts or the number is changed."))
 		}),

@@ -131,7 +131,7 @@ func (p *person) attentionForm() g.Node {
 	if p.Attention == "" {
 		return nil
 	}
-	return p.form(action{name: "attention", title: "Mark as handled: " + wordsOf(string(p.Attention)), needs: auth.AttentionClear, button: "Mark as handled", seen: attentionSeen(p.Participant),
+	return p.form(action{name: "attention", title: "Mark as handled: " + strings.ToLower(labelOf(attentionOptions(), string(p.Attention))), needs: auth.AttentionClear, button: "Mark as handled", seen: attentionSeen(p.Participant),
 		says: "Closes all that is open for this person; daily prompts continue at their next time.",
 		fields: []g.Node{field("note", "What was done (kept sealed with the alert)",
 			h.Textarea(h.ID("note"), h.Name("note"), h.MaxLength("2000"), g.Text(p.refillField("attention", "note", ""))))}})

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -29,6 +30,10 @@ func (c *Console) showToday(v *viewer) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
+	asked, err := askedQueue(v, today)
+	if err != nil {
+		return page{}, err
+	}
 	return page{title: "Today", follow: followAll, body: []g.Node{
 		h.H1(g.Text("Today")),
 		g.Map(budgets, func(b api.Budget) g.Node {
@@ -36,6 +41,7 @@ func (c *Console) showToday(v *viewer) (page, error) {
 		}),
 		crisisQueue(v, today),
 		strangerQueue(v, today),
+		asked,
 		g.Map(today.SenderHolds, func(hold api.SenderHold) g.Node { return senderHold(v, hold) }),
 		h.H2(h.ID("look"), g.Text("People who need a look")),
 		tiles(today),
@@ -61,10 +67,7 @@ func crisisQueue(v *viewer, today api.Today) g.Node {
 	return g.Group([]g.Node{
 		h.H2(h.ID("crises"), h.A(h.Href(peopleLink("attention", string(wire.AttentionCrisis), "sort", "silent")), g.Text("Crisis: "+peopleCount(total)))),
 		h.Ol(h.ID("crisis-list"), h.Class("queue"), h.Aria("label", "Crises, oldest first"), g.Map(today.Crises, func(a api.Attention) g.Node {
-			name := a.Name
-			if name == "" {
-				name = a.ParticipantID
-			}
+			name := cmp.Or(a.Name, a.ParticipantID)
 			return h.Li(idOf("crisis", a.ParticipantID), h.Data("urgent", name+" wrote a text that may be a crisis"), h.A(h.Href(Path+"people/"+a.ParticipantID), h.B(g.Text(name))),
 				g.Text(" wrote "+ageOf(&a.Since, v.now)+", "), instantOf(&a.Since, time.UTC), g.Text(" UTC. "), seenTo(v, a))
 		})),
@@ -83,6 +86,21 @@ func strangerQueue(v *viewer, today api.Today) g.Node {
 				g.Text(" UTC. "), h.Span(h.Class("tag bad"), g.Text("not acknowledged")))
 		})),
 	})
+}
+
+// askedQueue lists the people who asked for a human, oldest first, with the reason.
+func askedQueue(v *viewer, today api.Today) (g.Node, error) {
+	if attentionOf(today, wire.AttentionPerson) == 0 {
+		return nil, nil
+	}
+	asked, err := get[api.AttentionPage](v, "/attention", url.Values{"kind": {string(wire.AttentionPerson)}})
+	return g.Group([]g.Node{
+		h.H2(h.ID("asked"), g.Text("Asked for a human")),
+		h.Ol(h.ID("asked-list"), h.Class("queue"), h.Aria("label", "People who asked for a human, oldest first"), g.Map(asked.Attention, func(a api.Attention) g.Node {
+			return h.Li(idOf("asked", a.ParticipantID), h.A(h.Href(Path+"people/"+a.ParticipantID), h.B(g.Text(cmp.Or(a.Name, a.ParticipantID)))),
+				g.Text(" "+ageOf(&a.Since, v.now)+": "+cmp.Or(a.Reason, "no reason given")))
+		})),
+	}), err
 }
 
 // seenTo says who has taken the conversation of a crisis over, and who has
@@ -130,6 +148,7 @@ func tiles(today api.Today) g.Node {
 	}
 	return h.Ul(h.Class("tiles"),
 		tile(today.Unreachable, "cannot be reached by the carrier", "warn", peopleLink("unreachable", "true")),
+		attention(wire.AttentionPerson, "who asked for a human"),
 		attention(wire.AttentionSend, "with a text that failed"),
 		tile(today.Silent, fmt.Sprintf("silent for %d days or more", today.SilentDays), "",
 			peopleLink("status", string(wire.StatusActive), "silent_days", strconv.Itoa(today.SilentDays), "sort", string(models.OrderSilent))),

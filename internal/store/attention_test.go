@@ -246,7 +246,7 @@ func TestOnlyACrisisHoldsPrompts(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		for n, kind := range []wire.Attention{wire.AttentionErasure, wire.AttentionWrongNumber, wire.AttentionFlood,
-			wire.AttentionLostRows, wire.AttentionUnanswered, wire.AttentionStuck, wire.AttentionRefusal, wire.AttentionSend, wire.AttentionUnreachable} {
+			wire.AttentionLostRows, wire.AttentionUnanswered, wire.AttentionStuck, wire.AttentionRefusal, wire.AttentionSend, wire.AttentionUnreachable, wire.AttentionPerson} {
 			_, err := w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p1", Kind: kind, RaisedAt: at(n)})
 			require.NoError(t, err)
 			require.Equal(t, kind, w.p1().Attention, "the list goes from the least urgent kind upwards")

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -52,6 +53,9 @@ func (s *Attention) OpenAttention(ctx context.Context, q models.AttentionQuery) 
 	if q.Kind != "" {
 		find = find.Where("attention.kind = ?", q.Kind)
 	}
+	if q.ParticipantID != "" {
+		find = find.Where("attention.participant_id = ?", q.ParticipantID)
+	}
 	var rows []models.AttentionEntry
 	if err := find.Order("attention.id").Limit(limit).Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("listing open attention: %w", err)
@@ -60,8 +64,42 @@ func (s *Attention) OpenAttention(ctx context.Context, q models.AttentionQuery) 
 	if err != nil {
 		return nil, fmt.Errorf("reading who needs attention: %w", err)
 	}
-	err = addAcknowledged(s.db.Reader(ctx), out)
-	return out, wrap.Error(err, "reading who acknowledged alerts")
+	if err := addAcknowledged(s.db.Reader(ctx), out); err != nil {
+		return nil, wrap.Error(err, "reading who acknowledged alerts")
+	}
+	err = addReasons(s.db.Reader(database.AllowUnreadable(ctx)), out)
+	return out, wrap.Error(err, "reading why a human was asked for")
+}
+
+// addReasons adds why people asked for a human, as the result of the call says it.
+func addReasons(tx *gorm.DB, rows []models.OpenAttention) error {
+	var turns []string
+	for _, row := range rows {
+		if row.Kind == wire.AttentionPerson {
+			turns = append(turns, row.Ref)
+		}
+	}
+	if len(turns) == 0 {
+		return nil
+	}
+	var runs []models.ToolRun
+	if err := tx.Where("turn_id IN ? AND name = ? AND NOT failed", turns, models.ToolAskForPerson).Find(&runs).Error; err != nil {
+		return err
+	}
+	for _, run := range runs {
+		var result models.ToolResult
+		var said struct{ Reason string }
+		// A result that cannot be opened has no reason.
+		if json.Unmarshal([]byte(run.Result), &result) != nil || json.Unmarshal([]byte(result.Content), &said) != nil {
+			continue
+		}
+		for i := range rows {
+			if rows[i].Kind == wire.AttentionPerson && rows[i].Ref == run.TurnID {
+				rows[i].Reason = said.Reason
+			}
+		}
+	}
+	return nil
 }
 
 func (s *Attention) addPeople(ctx context.Context, rows []models.AttentionEntry) ([]models.OpenAttention, error) {

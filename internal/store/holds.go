@@ -29,14 +29,54 @@ func (s *Holds) CreateHold(ctx context.Context, h models.Hold) (models.Hold, err
 		if err := checkScope(tx, h); err != nil {
 			return err
 		}
-		out = h
-		if err := tx.Create(&out).Error; err != nil {
-			return err
-		}
-		detail := strconv.FormatInt(out.ID, 10) + " " + string(out.Scope) + " until " + out.UntilAt.Format(time.RFC3339)
-		return database.AddAudit(tx, auditOf(out, models.Audit{Actor: out.CreatedBy, Action: "hold", Detail: detail, At: out.CreatedAt}))
+		var err error
+		out, err = addHold(tx, h)
+		return err
 	})
 	return out, wrap.Error(err, "creating hold")
+}
+
+// addHold stores a hold with its audit row.
+func addHold(tx *gorm.DB, h models.Hold) (models.Hold, error) {
+	if err := tx.Create(&h).Error; err != nil {
+		return h, err
+	}
+	detail := strconv.FormatInt(h.ID, 10) + " " + string(h.Scope) + " until " + h.UntilAt.UTC().Format(time.RFC3339)
+	return h, database.AddAudit(tx, auditOf(h, models.Audit{Actor: h.CreatedBy, Action: "hold", Detail: detail, At: h.CreatedAt}))
+}
+
+// endHold releases a hold with its audit row.
+func endHold(tx *gorm.DB, h models.Hold, by string, now time.Time) (models.Hold, error) {
+	h.ReleasedAt, h.ReleasedBy = &now, by
+	if err := tx.Select("released_at", "released_by").UpdateColumns(&h).Error; err != nil {
+		return h, err
+	}
+	audit := models.Audit{Actor: by, Action: "hold_release", Detail: strconv.FormatInt(h.ID, 10), At: now}
+	return h, database.AddAudit(tx, auditOf(h, audit))
+}
+
+// replaceOwnHold ends the pauses that a participant asked for, and sets one until an
+// instant; zero or what has passed sets none.
+func replaceOwnHold(tx *gorm.DB, participantID string, now, until time.Time) error {
+	now, until = instant(now), instant(until)
+	var own []models.Hold
+	err := activeHolds(forUpdate(tx), now).Where("scope = ? AND scope_id = ? AND created_by = ?", models.HoldParticipant, participantID, byParticipant).
+		Order("id").Find(&own).Error
+	if err != nil {
+		return err
+	}
+	for _, h := range own {
+		if _, err := endHold(tx, h, byParticipant, now); err != nil {
+			return err
+		}
+	}
+	if !until.After(now) {
+		return nil
+	}
+	_, err = addHold(tx, models.Hold{
+		Scope: models.HoldParticipant, ScopeID: participantID, CreatedAt: now, UntilAt: until, CreatedBy: byParticipant, Reason: "asked for it by text",
+	})
+	return err
 }
 
 // checkScope returns a *FieldError where scope and scope id do not fit.
@@ -86,12 +126,9 @@ func (s *Holds) ReleaseHold(ctx context.Context, r models.HoldRelease) (models.H
 		if !out.IsActive(now) {
 			return models.ErrNotFound
 		}
-		out.ReleasedAt, out.ReleasedBy = &now, r.Actor
-		if err := tx.Select("released_at", "released_by").UpdateColumns(&out).Error; err != nil {
-			return err
-		}
-		audit := models.Audit{Actor: r.Actor, Action: "hold_release", Detail: strconv.FormatInt(out.ID, 10), At: now}
-		return database.AddAudit(tx, auditOf(out, audit))
+		var err error
+		out, err = endHold(tx, out, r.Actor, now)
+		return err
 	})
 	return out, wrap.Error(err, "releasing hold")
 }

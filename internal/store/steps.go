@@ -73,11 +73,27 @@ func (s *Turns) CommitTool(ctx context.Context, c models.ToolCommit) error {
 			}
 		}
 		if c.CountSuccess {
-			return countSuccess(tx, turn.ParticipantID)
+			if err := countSuccess(tx, turn.ParticipantID); err != nil {
+				return err
+			}
 		}
-		return nil
+		return writeAsked(tx, c, p)
 	})
 	return wrap.Error(err, "committing tool call")
+}
+
+// writeAsked raises the attention and sets the pause that a person asked for.
+func writeAsked(tx *gorm.DB, c models.ToolCommit, p models.Participant) error {
+	if c.Attention != "" {
+		_, err := raiseAttention(tx, models.AttentionEntry{ParticipantID: p.ID, Kind: c.Attention, Ref: c.Run.TurnID, RaisedAt: c.Run.CreatedAt})
+		if err != nil {
+			return err
+		}
+	}
+	if c.PauseUntil == nil {
+		return nil
+	}
+	return replaceOwnHold(tx, p.ID, c.Run.CreatedAt, *c.PauseUntil)
 }
 
 // writeSaid writes what a tool says in the middle of a turn; nil is nothing.

@@ -57,6 +57,14 @@ func withConversation(tx *gorm.DB, out models.TurnContext, window int) (models.T
 		return out, err
 	}
 	err = tx.Where("participant_id = ?", id).Order("id").Find(&out.Schedules).Error
+	if err != nil || len(out.Schedules) == 0 {
+		return out, err
+	}
+	var holds []models.Hold
+	err = holdsOf(activeHolds(tx.Select("until_at"), out.Turn.StartedAt), id).Order("until_at DESC").Limit(1).Find(&holds).Error
+	for _, hold := range holds {
+		out.HeldUntil = hold.UntilAt
+	}
 	return out, err
 }
 

@@ -26,9 +26,9 @@ func TestControls(t *testing.T) {
 		ordinary int
 		want     []string
 	}{
-		{"D3 no tools", 0, []string{"end_exchange"}},
-		{"D3 small catalogue", 8, []string{"end_exchange"}},
-		{"J81 larger catalogue", 9, []string{"end_exchange", "find_tools"}},
+		{"D3 no tools", 0, []string{"ask_for_person", "end_exchange"}},
+		{"D3 small catalogue", 9, []string{"ask_for_person", "end_exchange"}},
+		{"J81 larger catalogue", 10, []string{"ask_for_person", "end_exchange", "find_tools"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -41,7 +41,7 @@ func TestReadPlaybook(t *testing.T) {
 			require.Contains(t, answer.Note, "not orders")
 		}
 	})
-	const existing = "there are after-a-slip, habit-stacking, shrinking-a-habit"
+	const existing = "there are after-a-slip, habit-stacking, holiday, illness, low-mood, maintenance, other-people, plateau, shrinking-a-habit"
 	for _, tt := range []struct{ name, args, want string }{
 		{"H18 a path upwards", `{"name":"../x"}`, "no playbook called ../x; " + existing},
 		{"H18 a path upwards to one that is there", `{"name":"../playbooks/after_a_slip.md"}`, existing},

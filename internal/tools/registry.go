@@ -91,7 +91,9 @@ type RunInput struct {
 	TurnID  string
 	Profile models.Profile
 	Now     time.Time
-	Writer  HabitWriter
+	// Zone is the person's; nil is UTC.
+	Zone   *time.Location
+	Writer HabitWriter
 	// Subagent says that the call is one of a subagent's, and nothing but ForSubagents
 	// may be run.
 	Subagent bool
@@ -113,6 +115,11 @@ type Execution struct {
 	Profile *models.Profile
 	// CountSuccess says that the person reported success with the newest prompt.
 	CountSuccess bool
+	// NeedsPerson raises attention; the result says why.
+	NeedsPerson bool
+	// PauseUntil holds what we start until then, in place of an earlier pause; zero ends
+	// that, nil leaves it.
+	PauseUntil *time.Time
 	// Say is a text that the person is sent with the result; empty for none.
 	Say string
 }
@@ -140,7 +147,7 @@ type Registry struct {
 func everywhere() []Tool {
 	return []Tool{
 		transitionState(), saveUserProfile(), schedulerTool(), generateHabitPrompt(),
-		searchMemory(), listMemories(), forgetMemory(), endExchange(), findTools(),
+		searchMemory(), listMemories(), forgetMemory(), askForPerson(), pausePrompts(), endExchange(), findTools(),
 	}
 }
 
@@ -212,7 +219,7 @@ func (t *Tool) toSpec() models.ToolSpec {
 
 // smallCatalogue is the most ordinary tools that are offered without a search
 // among them.
-const smallCatalogue = 8
+const smallCatalogue = 9
 
 // Controls lists the tools that are offered beside a catalogue of that many
 // ordinary tools, in every mode: the one that ends an exchange, the search

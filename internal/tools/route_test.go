@@ -65,6 +65,12 @@ func TestEverydayTextsFindTheirTools(t *testing.T) {
 		{"Was weißt du über mich?", []string{"list_memories"}},
 		{"Vergiss bitte, was ich gesagt habe", []string{"forget_memory", "search_memory"}},
 		{"Weißt du noch, was ich gestern erzählt habe?", []string{"search_memory"}},
+		{"I'm on holiday next week", []string{"pause_prompts"}},
+		{"I've got the flu", []string{"pause_prompts"}},
+		{"estoy enferma esta semana", []string{"pause_prompts"}},
+		{"je pars en vacances", []string{"pause_prompts"}},
+		{"ich bin zwei Wochen im Urlaub", []string{"pause_prompts"}},
+		{"vou viajar, volto na sexta", []string{"pause_prompts"}},
 		{"Zeig mir ein Beispiel", []string{"generate_habit_prompt"}},
 		{"Muéstrame un ejemplo", []string{"generate_habit_prompt"}},
 	}

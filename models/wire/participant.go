@@ -40,6 +40,9 @@ const (
 	// AttentionCrisis: a message of theirs may be a crisis. It alone holds what we
 	// start ourselves.
 	AttentionCrisis Attention = "crisis"
+	// AttentionPerson: they asked for a human; the result of the call in the turn that
+	// raised it says why.
+	AttentionPerson Attention = "person"
 	// AttentionUnreachable: the carrier cannot reach their number.
 	AttentionUnreachable Attention = "unreachable"
 	// AttentionSend: an answer to them was given up undelivered.
@@ -67,7 +70,7 @@ const (
 
 // Attentions lists every kind, the most urgent first.
 func Attentions() []Attention {
-	return []Attention{AttentionCrisis, AttentionUnreachable, AttentionSend, AttentionRefusal, AttentionStuck, AttentionUnanswered, AttentionLostRows, AttentionFlood, AttentionWrongNumber, AttentionErasure}
+	return []Attention{AttentionCrisis, AttentionPerson, AttentionUnreachable, AttentionSend, AttentionRefusal, AttentionStuck, AttentionUnanswered, AttentionLostRows, AttentionFlood, AttentionWrongNumber, AttentionErasure}
 }
 
 // ParticipantFlags are what search attributes show of a participant's row beside

@@ -17,7 +17,7 @@ const (
 )
 
 // smallCatalogue is the most tools that are told apart by words.
-const smallCatalogue = 8
+const smallCatalogue = 9
 
 // maxPicks bounds what a model or vectors may pick.
 const maxPicks = 5

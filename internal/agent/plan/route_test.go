@@ -32,10 +32,10 @@ func TestSettle(t *testing.T) {
 		tools int
 		want  Strategy
 	}{
-		{"D3 small catalogue", StrategyAuto, 8, StrategyKeyword},
-		{"D3 larger catalogue", StrategyAuto, 9, StrategyModel},
+		{"D3 small catalogue", StrategyAuto, 9, StrategyKeyword},
+		{"D3 larger catalogue", StrategyAuto, 10, StrategyModel},
 		{"none set", "", 3, StrategyKeyword},
-		{"unknown", "magic", 9, StrategyModel},
+		{"unknown", "magic", 10, StrategyModel},
 		{"set wins", StrategyEmbedding, 2, StrategyEmbedding},
 		{"all", StrategyAll, 20, StrategyAll},
 	}

@@ -236,16 +236,16 @@ func TestCatalogue(t *testing.T) {
 		count  int
 		finder bool
 	}{
-		{"off", nil, 7, false},
-		{"D3 one", []tools.Tool{handler.SearchTool()}, 8, false},
-		{"D3 both: tools can be searched for", []tools.Tool{handler.SearchTool(), handler.FetchTool()}, 9, true},
+		{"off", nil, 8, false},
+		{"D3 one", []tools.Tool{handler.SearchTool()}, 9, false},
+		{"D3 both: tools can be searched for", []tools.Tool{handler.SearchTool(), handler.FetchTool()}, 10, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			registry, err := tools.New(tt.extras...)
 			require.NoError(t, err)
 			ordinary := registry.For(wire.ModeIntake)
 			require.Len(t, ordinary, tt.count)
-			require.Equal(t, tt.finder, len(registry.Controls(len(ordinary))) == 2)
+			require.Equal(t, tt.finder, len(registry.Controls(len(ordinary))) == 3)
 			outside, compact := registry.Outside()
 			require.Len(t, outside, len(tt.extras))
 			specs := registry.For(wire.ModeIntake)
