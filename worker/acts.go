@@ -174,7 +174,7 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 func newModelClient(cfg config.Model) (*llm.Client, error) {
 	client, err := llm.New(llm.Config{
 		BaseURL: cfg.BaseURL, Keys: cfg.Keys(), Groups: cfg.KeyGroups(), EmbeddingModel: cfg.Embedding, SpeechModel: cfg.Transcribe,
-		HTTPClient: &http.Client{Transport: newTransport()},
+		EmbeddingURL: cfg.EmbeddingURL, EmbeddingKey: cfg.EmbeddingKey.Reveal(), HTTPClient: &http.Client{Transport: newTransport()},
 	})
 	return client, wrap.Error(err, "building model client")
 }

@@ -92,6 +92,7 @@ func (c *Config) checkURLs() []error {
 	problems := c.checkOIDC()
 	for _, one := range []struct{ name, value string }{
 		{"OPENAI_BASE_URL", c.Model.BaseURL},
+		{"COACH_EMBEDDING_URL", c.Model.EmbeddingURL},
 		{"TWILIO_BASE_URL", c.Carrier.BaseURL},
 		{"COACH_PUBLIC_URL", c.HTTP.PublicURL},
 		{"COACH_OIDC_ISSUER", c.HTTP.OIDC.Issuer},

@@ -56,6 +56,10 @@ type Model struct {
 	// AnswerTokens are kept of the context for an answer; 0 goes by the name.
 	AnswerTokens int    `env:"COACH_ANSWER_TOKENS" envDefault:"0"`
 	Embedding    string `env:"COACH_EMBEDDING_MODEL" envDefault:"text-embedding-3-small"`
+	// EmbeddingURL is the server of Embedding where it is another than BaseURL, and
+	// EmbeddingKey its key; it may need none.
+	EmbeddingURL string `env:"COACH_EMBEDDING_URL"`
+	EmbeddingKey Secret `env:"COACH_EMBEDDING_KEY"`
 	// Transcribe writes voice notes down; empty leaves them unopened.
 	Transcribe string `env:"COACH_TRANSCRIBE_MODEL"`
 	// KeysFile is the path of a JSON file with more keys; Load reads them into

@@ -151,6 +151,8 @@ var explanations = map[string]explanation{
 	"COACH_CONTEXT_TOKENS":   {readByWorker, "tokens of a request with its answer; 0: by server, refusals or name"},
 	"COACH_ANSWER_TOKENS":    {readByWorker, "tokens kept for an answer; 0: 400, or 4,096 for names of models that think aloud"},
 	"COACH_EMBEDDING_MODEL":  {readByWorker, "turns text into vectors"},
+	"COACH_EMBEDDING_URL":    {readByWorker, "an OpenAI-compatible server of `COACH_EMBEDDING_MODEL`; empty: that of the model"},
+	"COACH_EMBEDDING_KEY":    {readByWorker, "its key; empty: it needs none"},
 	"COACH_TRANSCRIBE_MODEL": {readByBoth, "transcribes voice notes; empty: off"},
 	keysFile:                 {readByWorker, "JSON file of [keys](#several-keys)"},
 

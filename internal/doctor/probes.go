@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -91,6 +92,26 @@ func withoutAddress(err error) error {
 		return wrapped.Err
 	}
 	return err
+}
+
+// probeEmbeddings turns one word into a vector. Without vectors facts are found by words
+// alone, so that a failure is a warning.
+func probeEmbeddings(ctx context.Context, cfg config.Model) (string, error) {
+	if cfg.Embedding == "" {
+		return "", connect.Warning("no model of embeddings: facts are found by words alone; COACH_EMBEDDING_MODEL names one")
+	}
+	client, err := llm.New(llm.Config{
+		BaseURL: cfg.BaseURL, Keys: cfg.Keys(), EmbeddingModel: cfg.Embedding, EmbeddingURL: cfg.EmbeddingURL, EmbeddingKey: cfg.EmbeddingKey.Reveal(),
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return "", fmt.Errorf("building model client: %w", err)
+	}
+	vectors, err := client.Embed(ctx, []string{"habit"})
+	if err != nil {
+		return "", connect.Warning(fmt.Sprintf("facts are found by words alone: %s: %v", cfg.Embedding, err))
+	}
+	return fmt.Sprintf("%s: %d dimensions", cfg.Embedding, len(vectors[0])), nil
 }
 
 // describeModel says what is known of the chat model, from where, and how long a

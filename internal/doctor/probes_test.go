@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"coachline/internal/config"
+	"coachline/internal/connect"
 )
 
 func TestProbes(t *testing.T) {
@@ -53,4 +56,26 @@ func TestProbes(t *testing.T) {
 	require.ErrorContains(t, err, "connection refused")
 	_, err = carrier()
 	require.ErrorContains(t, err, "connection refused")
+}
+
+func TestProbeEmbeddings(t *testing.T) {
+	answer, status := `{"data":[{"index":0,"embedding":[0.1,0.2,0.3]}]}`, http.StatusOK
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(answer))
+	}))
+	t.Cleanup(server.Close)
+	cfg := config.Model{BaseURL: "http://127.0.0.1:1", EmbeddingURL: server.URL, Embedding: "e1"}
+	said, err := probeEmbeddings(t.Context(), cfg)
+	require.NoError(t, err)
+	require.Equal(t, "e1: 3 dimensions", said)
+	answer, status = `{"error":{"message":"no such model"}}`, http.StatusNotFound
+	var warning connect.Warning
+	_, err = probeEmbeddings(t.Context(), cfg)
+	require.ErrorAs(t, err, &warning)
+	require.ErrorContains(t, err, "words alone")
+	cfg.Embedding = ""
+	_, err = probeEmbeddings(t.Context(), cfg)
+	require.ErrorContains(t, err, "COACH_EMBEDDING_MODEL")
 }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/openai/openai-go/v3"
@@ -35,8 +36,9 @@ type Config struct {
 	// Groups names the quota group of keys that share one: when one of them is
 	// over its limit, all of them rest.
 	Groups map[string]string
-	// EmbeddingModel is the model of Embed.
-	EmbeddingModel string
+	// EmbeddingModel is the model of Embed; EmbeddingURL and EmbeddingKey are its server
+	// where that is another than BaseURL.
+	EmbeddingModel, EmbeddingURL, EmbeddingKey string
 	// SpeechModel is the model of Transcribe.
 	SpeechModel string
 	// Timeout bounds one Complete with all its requests; 0 is 60 seconds.
@@ -60,6 +62,11 @@ type Client struct {
 	cfg     Config
 	builder
 
+	// elsewhere embeds where another server does; nil otherwise.
+	elsewhere *Client
+	// vectorsRest is until when, in Unix seconds, a server without embeddings is not
+	// asked.
+	vectorsRest atomic.Int64
 	// refused remembers, by wish and model, what a server would not do.
 	refused sync.Map
 	facts   facts
@@ -81,11 +88,22 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	cfg = withDefaults(cfg)
+	var elsewhere *Client
+	if cfg.EmbeddingURL != "" {
+		other := cfg
+		other.BaseURL, other.EmbeddingURL, other.Keys, other.Groups = cfg.EmbeddingURL, "", nil, nil
+		if cfg.EmbeddingKey != "" {
+			other.Keys = []string{cfg.EmbeddingKey}
+		}
+		if elsewhere, err = New(other); err != nil {
+			return nil, err
+		}
+	}
 	opts := []option.RequestOption{endpoint, option.WithMaxRetries(0), option.WithHTTPClient(cfg.HTTPClient)}
 	return &Client{
 		chat: openai.NewChatCompletionService(opts...), vectors: openai.NewEmbeddingService(opts...),
 		speech: openai.NewAudioTranscriptionService(opts...),
-		ring:   newRing(cfg), cfg: cfg, builder: newBuilder(),
+		ring:   newRing(cfg), cfg: cfg, builder: newBuilder(), elsewhere: elsewhere,
 	}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/openai/openai-go/v3"
@@ -21,6 +22,9 @@ const maxTexts = 2048
 func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if len(texts) == 0 {
 		return nil, nil
+	}
+	if c.elsewhere != nil {
+		return c.elsewhere.Embed(ctx, texts)
 	}
 	if why := c.cannotEmbed(texts); why != "" {
 		return nil, &models.ModelError{Class: models.ModelRefused, Message: why}
@@ -42,15 +46,30 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error)
 		return f
 	})
 	if failed != nil {
+		c.restVectors(failed.err)
 		return nil, failed.modelError(models.ChatRequest{})
 	}
 	return out, nil
+}
+
+// restVectors leaves a server alone for a while that has no embeddings, or not this
+// model's; this is said once each time.
+func (c *Client) restVectors(err models.ModelError) {
+	if !slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented}, err.Status) {
+		return
+	}
+	now := c.cfg.Now()
+	if before := c.vectorsRest.Swap(now.Add(describeAgain).Unix()); before <= now.Unix() {
+		c.cfg.Logger.Warn("the model server makes no embeddings: facts are found by words alone; COACH_EMBEDDING_URL names another server", "model", c.cfg.EmbeddingModel, "status", err.Status)
+	}
 }
 
 func (c *Client) cannotEmbed(texts []string) string {
 	switch {
 	case c.cfg.EmbeddingModel == "":
 		return "no embedding model is set"
+	case c.cfg.Now().Unix() < c.vectorsRest.Load():
+		return "the server makes no embeddings; it is asked again later"
 	case len(texts) > maxTexts:
 		return fmt.Sprintf("%d texts to embed, %d at most", len(texts), maxTexts)
 	}

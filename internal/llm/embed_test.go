@@ -3,6 +3,7 @@ package llm
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 	"time"
@@ -97,4 +98,32 @@ func TestEmbedFails(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, [][]float32{{1}}, vectors)
 	})
+}
+
+// TestEmbedElsewhere: another server has the embeddings, under its own key; one without
+// any is left alone for a while.
+func TestEmbedElsewhere(t *testing.T) {
+	now, asked := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC), 0
+	vectors := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		assert.Equal(t, "Bearer other", r.Header.Get("Authorization"))
+		if asked == 1 {
+			http.NotFound(w, r)
+			return
+		}
+		answers(200, `{"data":[{"index":0,"embedding":[1]}]}`)(w, r)
+	}))
+	t.Cleanup(vectors.Close)
+	c := client(t, func(http.ResponseWriter, *http.Request) { t.Error("the chat server is not asked") }, func(cfg *Config) {
+		cfg.EmbeddingURL, cfg.EmbeddingKey, cfg.Now = vectors.URL+"/v1", "other", func() time.Time { return now }
+	})
+	for range 3 {
+		_, err := c.Embed(t.Context(), []string{"a"})
+		require.Equal(t, models.ModelRefused, modelError(t, err).Class)
+	}
+	require.Equal(t, 1, asked)
+	now = now.Add(describeAgain)
+	got, err := c.Embed(t.Context(), []string{"a"})
+	require.NoError(t, err)
+	require.Equal(t, [][]float32{{1}}, got)
 }
