@@ -38,7 +38,7 @@ type LaterRetries struct {
 // later nothing is an answer any more. A try that would
 // be of no use by then ends as canceled, with the reason as its code. What may
 // change until the last moment (consent, standing, an answer to the prompt, a
-// newer reply) is judged by the gates of sending. Safe to retry.
+// newer reply) is judged by the send checks. Safe to retry.
 func (t *LaterRetries) SendLate(ctx context.Context, in wire.SendSMSInput) (wire.SendSMSResult, error) {
 	try, err := t.Store.LateTry(ctx, in.OutboxID)
 	if errors.Is(err, models.ErrNotFound) {

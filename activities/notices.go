@@ -176,7 +176,7 @@ func (f *NoticeActivities) hintResult(id string, receipt models.Receipt, err err
 }
 
 // SendLimitNotice tells a participant that the newest texts were too many, by
-// an outbox row of its own that passes the gates of every other text. Safe to
+// an outbox row of its own that passes the send checks of every other text. Safe to
 // retry: the text above the limit names the row, and its sending is SendSMS's.
 func (f *NoticeActivities) SendLimitNotice(ctx context.Context, in wire.SendLimitInput) (wire.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()
@@ -190,7 +190,7 @@ func (f *NoticeActivities) SendLimitNotice(ctx context.Context, in wire.SendLimi
 
 // SendAsk asks a participant whether a text meant to end the messages, or whether
 // the number is another person's, by an outbox row of its own that passes the
-// gates of every other text. Safe to retry: the text names the row, and its
+// send checks of every other text. Safe to retry: the text names the row, and its
 // sending is SendSMS's.
 func (f *NoticeActivities) SendAsk(ctx context.Context, in wire.SendAskInput) (wire.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()
@@ -211,7 +211,7 @@ func (f *NoticeActivities) SendAsk(ctx context.Context, in wire.SendAskInput) (w
 }
 
 // SendSafetyText answers a text that may be a crisis, by an outbox row of its
-// own that passes the gates of every other text and may rather be posted twice
+// own that passes the send checks of every other text and may rather be posted twice
 // than not at all. Safe to retry: the alert names the row.
 func (f *NoticeActivities) SendSafetyText(ctx context.Context, in wire.AlertInput) (wire.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()

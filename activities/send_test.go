@@ -166,7 +166,7 @@ func TestSendTooLate(t *testing.T) {
 	}
 }
 
-func TestSendRefusedByTheGatePostsNothing(t *testing.T) {
+func TestSendRefusedByACheckPostsNothing(t *testing.T) {
 	r, n := ready(), &network{}
 	r.claim.Post = false
 	r.claim.Outbox.Status, r.claim.Outbox.ErrorCode = wire.OutboxCanceled, "removed"

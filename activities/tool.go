@@ -151,7 +151,7 @@ func (t *ToolActivities) forPerson(settings study.Settings) *ToolActivities {
 
 // messageOutcome returns a text in the middle of a turn: its entry of the
 // conversation and its rows, as the end of a turn would write them. Where no
-// carrier has a part in it the row passes the gates at once.
+// carrier has a part in it the row passes the send checks at once.
 func (t *ToolActivities) messageOutcome(in wire.ToolInput, turn models.TurnContext, text string) *models.TurnOutcome {
 	id, channel, now := models.InterimMessageID(in.TurnID, in.Step, in.Call), turn.Turn.Channel, t.Now()
 	out := finishedTurn{TurnOutcome: models.TurnOutcome{

@@ -134,7 +134,7 @@ func (p *conversation) sendText(body string) error {
 		return fmt.Errorf("delivering a text: %w", err)
 	}
 	if got.Inbound.Seq == 0 {
-		return fmt.Errorf("rules answer this text, and no model is asked (%s%s%s)", got.Inbound.Intent, got.Inbound.Gate, got.Inbound.Danger)
+		return fmt.Errorf("rules answer this text, and no model is asked (%s%s%s)", got.Inbound.Intent, got.Inbound.Limit, got.Inbound.Danger)
 	}
 	p.env.SignalWorkflow(wire.SignalMessageReceived, wire.InboxItem{
 		MessageID: got.Inbound.ID, Seq: got.Inbound.Seq, ReceivedAt: got.Inbound.ReceivedAt,

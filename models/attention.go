@@ -15,7 +15,7 @@ type AttentionEntry struct {
 	Kind          wire.Attention
 	// Ref names what raised it: an inbound row, an outbox row or a turn.
 	Ref string
-	// Code is the carrier's or model's error code, or the gate of a message.
+	// Code is the carrier's or model's error code, or the limit of a message.
 	Code     string
 	RaisedAt time.Time
 	EndedAt  *time.Time

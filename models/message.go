@@ -54,7 +54,7 @@ type Inbound struct {
 	ProviderSID   string // unique
 	ParticipantID string // empty: the sender is not enrolled
 	// Seq numbers a participant's texts from 1 without gaps; 0 for strangers,
-	// for texts that consent rules answered and for those with a gate.
+	// for texts that consent rules answered and for those with a limit.
 	Seq  int64
 	From string `gorm:"serializer:sealed"`
 	To   string
@@ -74,8 +74,8 @@ type Inbound struct {
 	// IsLikeAnswer: the text is a keyword that is also an answer to a question about a
 	// step ("fin"). It is not stored.
 	IsLikeAnswer bool `gorm:"-"`
-	// Gate is what kept the text from the coach.
-	Gate Gate
+	// Limit is what kept the text from the coach.
+	Limit InboundLimit `gorm:"column:gate"`
 	// Danger is what the text may speak of; a safety text may have answered it.
 	// DangerTier says how grave it is, DangerRule which rule found it, such as
 	// "en.kill-self" (of older versions also "score"), DangerKind which kind of
@@ -273,34 +273,34 @@ type HistoryEntry struct {
 	ErrorCode string
 	// TurnID names the turn that the entry belongs to; empty for texts of no turn.
 	TurnID string
-	// Gate is set for a text that was kept from the coach.
-	Gate Gate
+	// Limit is set for a text that was kept from the coach.
+	Limit InboundLimit
 	// Danger is set for a text that may be a crisis.
 	Danger Danger
 	// Unreadable is set for a text that could not be opened; Text is empty then.
 	Unreadable bool
 }
 
-// Gate says what kept an inbound text from the coach, or a HELP from its answer.
-// Every text is stored, with any gate; STOP and START act with any.
-type Gate string
+// InboundLimit says what kept an inbound text from the coach, or a HELP from its answer.
+// Every text is stored, with any limit; STOP and START act with any.
+type InboundLimit string
 
 const (
-	// GateNone: the text went to the coach, or acted by consent rules.
-	GateNone Gate = ""
-	// GateRateLimited: the sender had sent as many texts as the programme takes, or
+	// LimitNone: the text went to the coach, or acted by consent rules.
+	LimitNone InboundLimit = ""
+	// LimitRate: the sender had sent as many texts as the programme takes, or
 	// as many times HELP as it answers.
-	GateRateLimited Gate = "rate_limited"
-	// GateLoop: the text at which the sender was taken for a machine. GateMuted
+	LimitRate InboundLimit = "rate_limited"
+	// LimitLoop: the text at which the sender was taken for a machine. LimitMuted
 	// is what that sender sent while it was muted.
-	GateLoop  Gate = "loop"
-	GateMuted Gate = "muted"
-	// GateEmpty: nothing to see and no picture.
-	GateEmpty Gate = "empty"
-	// GateStranger: the sender is not enrolled.
-	GateStranger Gate = "unknown_sender"
-	// GateReaction: a tapback at a message of the conversation.
-	GateReaction Gate = "reaction"
+	LimitLoop  InboundLimit = "loop"
+	LimitMuted InboundLimit = "muted"
+	// LimitEmpty: nothing to see and no picture.
+	LimitEmpty InboundLimit = "empty"
+	// LimitStranger: the sender is not enrolled.
+	LimitStranger InboundLimit = "unknown_sender"
+	// LimitReaction: a tapback at a message of the conversation.
+	LimitReaction InboundLimit = "reaction"
 )
 
 // LoopReason says what a sender was taken for a machine for.

@@ -243,7 +243,7 @@ type AcceptedInbound struct {
 	// Duplicate: this provider id was claimed before; nothing was written.
 	Duplicate bool
 	// NoticeID is the notice to deliver; 0 for strangers, duplicates and most
-	// texts with a gate.
+	// texts with a limit.
 	NoticeID int64
 	// HintID is the hint to a stranger that is to be sent; empty for none.
 	HintID string

@@ -67,11 +67,11 @@ func chatSID(participantID, key string) string {
 func toChatAccepted(accepted models.AcceptedInbound) api.ChatAccepted {
 	row := accepted.Inbound
 	out := api.ChatAccepted{
-		ID: row.ID, Channel: row.Channel, ReceivedAt: row.ReceivedAt.UTC(), Gate: row.Gate, Danger: row.Danger, Repeated: accepted.Duplicate,
+		ID: row.ID, Channel: row.Channel, ReceivedAt: row.ReceivedAt.UTC(), Limit: row.Limit, Danger: row.Danger, Repeated: accepted.Duplicate,
 	}
 	// START and YES of a participant who is in the programme are ordinary texts,
 	// which have a sequence number.
-	if row.Seq == 0 && row.Gate == models.GateNone {
+	if row.Seq == 0 && row.Limit == models.LimitNone {
 		out.Intent = row.Intent
 	}
 	return out

@@ -101,7 +101,7 @@ func openStore(t *testing.T, between *faults, limits store.InboundLimits) *store
 	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	require.NoError(t, err)
 	ctx := database.WithConnector(t.Context(), between.wrap)
-	rows, err := store.Open(ctx, store.Config{URL: dbtest.SQLite(t), Sealer: ring, Gate: limits})
+	rows, err := store.Open(ctx, store.Config{URL: dbtest.SQLite(t), Sealer: ring, Limits: limits})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		between.fail(nil)

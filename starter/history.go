@@ -69,7 +69,7 @@ func (h *conversationRoutes) readHistory(ctx context.Context, in *historyRequest
 func toHistoryEntry(entry models.HistoryEntry) api.HistoryEntry {
 	out := api.HistoryEntry{
 		Role: entry.Role, Kind: entry.Kind, Text: entry.Text, At: entry.At, Channel: entry.Channel, Delivery: entry.Delivery, By: entry.By,
-		ErrorCode: entry.ErrorCode, TurnID: entry.TurnID, Gate: entry.Gate, Danger: entry.Danger, Unreadable: entry.Unreadable,
+		ErrorCode: entry.ErrorCode, TurnID: entry.TurnID, Limit: entry.Limit, Danger: entry.Danger, Unreadable: entry.Unreadable,
 	}
 	out.Meaning, out.NextStep = explainCode(entry.ErrorCode)
 	return out

@@ -52,7 +52,7 @@ func traced(t *testing.T, newest int64, decision string) string {
 			Plan: plan.Plan{Steps: []plan.Step{{Text: "save the success", Tool: "save_user_profile"}, {Text: "thank"}}},
 		},
 		Stages: []models.Stage{
-			{Name: models.StageGate, Decision: decision, CreatedAt: at(1)},
+			{Name: models.StageRecallCheck, Decision: decision, CreatedAt: at(1)},
 			{Name: models.StageModel, Decision: "model native", Model: "m", Usage: models.Usage{Prompt: 100, Cached: 70, Completion: 8}, Millis: 812, CreatedAt: at(2)},
 		},
 	})

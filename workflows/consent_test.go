@@ -143,7 +143,7 @@ func TestStopBetweenPersistAndSend(t *testing.T) {
 		return &models.CarrierError{Class: models.CarrierRetry, Message: "again"}
 	}
 	w.run(time.Hour)
-	require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds(), "the retry meets the gate")
+	require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds(), "the retry meets the send check")
 	require.Equal(t, 2, tries)
 	row, err := w.store.Outbox.Row(context.Background(), "conv_1-t1-p1")
 	require.NoError(t, err)

@@ -102,7 +102,7 @@ func (t *turn) sendToolTexts(ctx workflow.Context, in wire.ToolEffect) {
 // awaitSend waits for a send, which may wait minutes for the carrier. A
 // coaching text does not hold up the confirmation of an opt-out or the notice
 // of a removal: the send goes on by itself, and its next attempt is refused by
-// the gate.
+// the send check.
 func (t *turn) awaitSend(ctx workflow.Context, future workflow.Future, out any) error {
 	if !models.TurnSpecOf(t.plan.Kind).Coaching {
 		return future.Get(ctx, out)

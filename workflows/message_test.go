@@ -189,7 +189,7 @@ func TestMessageToolOnAWorkerThatDies(t *testing.T) {
 
 func TestMessageToolAndStop(t *testing.T) {
 	t.Parallel()
-	t.Run("C12 the gate holds", func(t *testing.T) {
+	t.Run("C12 the send check holds", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withMessages)
 		w.model.answer = rounds(asks(texted(aSecond)), say("Monday is free."))

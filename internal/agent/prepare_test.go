@@ -82,12 +82,12 @@ func TestPlannerFails(t *testing.T) {
 		require.Contains(t, w.systemMessage(), "bad knee")
 		require.Contains(t, stageDecisions(t, step), "plan failed time limit")
 	})
-	t.Run("J30 the gate decides", func(t *testing.T) {
+	t.Run("J30 the check decides", func(t *testing.T) {
 		require.Contains(t, stageDecisions(t, step), "gate recall no tool row")
 	})
 }
 
-func TestGate(t *testing.T) {
+func TestRecallIsDecided(t *testing.T) {
 	const query = "high grass or moderate outdoors?"
 	for _, tt := range []struct {
 		name, decision string

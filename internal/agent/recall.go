@@ -120,11 +120,11 @@ func (s *search) findNearest(ctx context.Context) {
 	s.found = append(s.found, s.findFacts(ctx, recall.Top(s.searchTerms()))...)
 }
 
-// searchDeep asks what to search for and searches for it, unless the gate holds
+// searchDeep asks what to search for and searches for it, unless the recall check holds
 // that the conversation has it already.
 func (s *search) searchDeep(ctx context.Context) {
-	verdict := recall.Gate(recall.Question{Query: s.query, Window: s.turn.hotMessages(s.agent.Settings.Hot), Ruling: s.planRuling(), Found: len(s.found) > 0})
-	s.trace.note(models.StageGate, verdict.Decision())
+	verdict := recall.Decide(recall.Question{Query: s.query, Window: s.turn.hotMessages(s.agent.Settings.Hot), Ruling: s.planRuling(), Found: len(s.found) > 0})
+	s.trace.note(models.StageRecallCheck, verdict.Code())
 	if !verdict.Recall {
 		return
 	}

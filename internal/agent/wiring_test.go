@@ -131,7 +131,7 @@ func TestPlanDecidesOnMemory(t *testing.T) {
 		w.runExchange("tree pollen tomorrow in Leeds")
 		return w
 	}
-	t.Run("J28 the directive asks, whatever the gate would say", func(t *testing.T) {
+	t.Run("J28 the directive asks, whatever the check would say", func(t *testing.T) {
 		w := ask(t, "searchMemory topic='the race'\nTell them")
 		require.Equal(t, 1, w.model.count(extractor))
 		require.Equal(t, "tree pollen tomorrow in Leeds\nTopic: the race", w.lastRequest(extractor).Messages[1].Content)

@@ -23,8 +23,8 @@ type HistoryEntry struct {
 	NextStep  string `json:"error_next_step,omitempty" doc:"What an operator can do about it."`
 	// TurnID names the turn that the entry belongs to; empty for texts of no turn.
 	TurnID string `json:"turn_id,omitempty"`
-	// Gate is set for a text that was kept from the coach.
-	Gate models.Gate `json:"gate,omitempty"`
+	// Limit is set for a text that was kept from the coach.
+	Limit models.InboundLimit `json:"gate,omitempty"`
 	// Danger is set for a text that may be a crisis.
 	Danger models.Danger `json:"danger,omitempty"`
 	// Unreadable is set for a text that could not be opened; Text is empty then.
@@ -65,10 +65,10 @@ type ChatAccepted struct {
 	ID         int64        `json:"id"`
 	Channel    wire.Channel `json:"channel"`
 	ReceivedAt time.Time    `json:"received_at" doc:"The answer is in the history after this instant."`
-	// Gate is set for a text that is kept from the coach, Intent for one that the
+	// Limit is set for a text that is kept from the coach, Intent for one that the
 	// programme itself answers.
-	Gate   models.Gate   `json:"gate,omitempty" doc:"Why the text is stored and not answered."`
-	Intent models.Intent `json:"intent,omitempty" doc:"What the text asks of the programme itself: stop, start, yes, help; or what the person is asked about: unclear, wrong_number."`
+	Limit  models.InboundLimit `json:"gate,omitempty" doc:"Why the text is stored and not answered."`
+	Intent models.Intent       `json:"intent,omitempty" doc:"What the text asks of the programme itself: stop, start, yes, help; or what the person is asked about: unclear, wrong_number."`
 	// Danger is set for a text that may be a crisis.
 	Danger models.Danger `json:"danger,omitempty" doc:"What the text may speak of; a safety text may have answered it."`
 	// Repeated: the key was used before, and this is what became of it then.

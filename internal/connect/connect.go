@@ -49,7 +49,7 @@ func Open(ctx context.Context, cfg config.Config, metrics client.MetricsHandler)
 		return nil, err
 	}
 	rows, err := store.Open(ctx, store.Config{
-		URL: cfg.Database.URL.Reveal(), Sealer: ring, Gate: rules, Sender: cfg.Carrier.From + cfg.Carrier.MessagingServiceSID,
+		URL: cfg.Database.URL.Reveal(), Sealer: ring, Limits: rules, Sender: cfg.Carrier.From + cfg.Carrier.MessagingServiceSID,
 		MaxConns:       cfg.Tuning.DatabaseConns,
 		LateTry:        cfg.Coaching.LateTry,
 		CrisisTakeOver: cfg.Worker.CrisisTakeOver,

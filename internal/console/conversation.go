@@ -134,14 +134,14 @@ func placeReactions(list []api.HistoryEntry) []api.HistoryEntry {
 	placed := make([]api.HistoryEntry, 0, len(list))
 	for _, e := range list {
 		at := len(placed)
-		if reaction, _ := text.ReadReaction(e.Text); e.Gate == models.GateReaction && reaction.Quoted != "" {
+		if reaction, _ := text.ReadReaction(e.Text); e.Limit == models.LimitReaction && reaction.Quoted != "" {
 			for i, other := range slices.Backward(placed) {
-				if other.Gate != models.GateReaction && strings.HasPrefix(text.FoldQuotes(other.Text), reaction.Quoted) {
+				if other.Limit != models.LimitReaction && strings.HasPrefix(text.FoldQuotes(other.Text), reaction.Quoted) {
 					at = i + 1
 					break
 				}
 			}
-			for at < len(placed) && placed[at].Gate == models.GateReaction {
+			for at < len(placed) && placed[at].Limit == models.LimitReaction {
 				at++
 			}
 		}
@@ -164,8 +164,8 @@ func (p *person) message(e api.HistoryEntry) g.Node {
 			g.If(e.By != "", g.Text(" · by "+e.By)),
 			g.If(e.Delivery != "", g.Text(" · "+deliveryOf(e.Delivery))),
 			g.If(e.Danger != "", g.Group{g.Text(" "), h.Span(h.Class("tag bad"), g.Text("possible crisis: "+wordsOf(string(e.Danger))))}),
-			g.If(e.Gate == models.GateReaction, g.Group{g.Text(" "), h.Span(h.Class("tag"), g.Text("reaction"))}),
-			g.If(e.Gate != "" && e.Gate != models.GateReaction, g.Group{g.Text(" "), h.Span(h.Class("tag warn"), g.Text("kept from the coach: "+wordsOf(string(e.Gate))))}),
+			g.If(e.Limit == models.LimitReaction, g.Group{g.Text(" "), h.Span(h.Class("tag"), g.Text("reaction"))}),
+			g.If(e.Limit != "" && e.Limit != models.LimitReaction, g.Group{g.Text(" "), h.Span(h.Class("tag warn"), g.Text("kept from the coach: "+wordsOf(string(e.Limit))))}),
 			p.whyLink(e)),
 		g.If(e.ErrorCode != "", h.P(h.Class("failure"), g.Text(failureOf(e.ErrorCode, e.Meaning, e.NextStep)))),
 	)

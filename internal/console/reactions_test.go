@@ -10,10 +10,12 @@ import (
 )
 
 func TestReactionsStandAtTheirMessage(t *testing.T) {
-	entry := func(text string, gate models.Gate) api.HistoryEntry { return api.HistoryEntry{Text: text, Gate: gate} }
+	entry := func(text string, limit models.InboundLimit) api.HistoryEntry {
+		return api.HistoryEntry{Text: text, Limit: limit}
+	}
 	list := []api.HistoryEntry{
-		entry("Walk after lunch?", ""), entry("I did", ""), entry("Liked “Walk after lunch?”", models.GateReaction),
-		entry("Well done", ""), entry("👍 to “Walk after…”", models.GateReaction), entry("Loved “something old”", models.GateReaction),
+		entry("Walk after lunch?", ""), entry("I did", ""), entry("Liked “Walk after lunch?”", models.LimitReaction),
+		entry("Well done", ""), entry("👍 to “Walk after…”", models.LimitReaction), entry("Loved “something old”", models.LimitReaction),
 	}
 	var texts []string
 	for _, e := range placeReactions(list) {

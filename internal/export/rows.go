@@ -235,7 +235,7 @@ func (w *tableWriter) writeOutbound(p models.StudyPerson, row models.Outbox) err
 
 func (w *tableWriter) writeInbound(p models.StudyPerson, row models.Inbound) error {
 	return w.write(p.Timezone, w.names.of(messagesTable, "in:"+strconv.FormatInt(row.ID, 10)), w.names.of(peopleTable, p.ID), "in", string(row.Intent),
-		string(row.Channel), "", "", (*int)(nil), "", (*bool)(nil), "", string(row.Gate), row.MediaCount, row.ReceivedAt, (*time.Time)(nil),
+		string(row.Channel), "", "", (*int)(nil), "", (*bool)(nil), "", string(row.Limit), row.MediaCount, row.ReceivedAt, (*time.Time)(nil),
 		redact.Scrub(wordsOf(row)))
 }
 

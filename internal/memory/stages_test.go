@@ -12,7 +12,7 @@ import (
 func TestStages(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		turn := w.turn("ann", 1)
-		gate := models.Stage{TurnID: turn, Number: 1, Name: models.StageGate, Decision: "gate skip 0.75", CreatedAt: at(1)}
+		gate := models.Stage{TurnID: turn, Number: 1, Name: models.StageRecallCheck, Decision: "gate skip 0.75", CreatedAt: at(1)}
 		extract := models.Stage{TurnID: turn, Number: 2, Name: models.StageExtract, Decision: "extract 3", InputHash: "h1", Output: `{"keywords":["knee"]}`,
 			Model: "small", Usage: models.Usage{Prompt: 90, Cached: 40, Completion: 7}, Millis: 310, CreatedAt: at(2)}
 		second := extract
@@ -44,7 +44,7 @@ func TestStages(t *testing.T) {
 			{"another input", turn, models.StageExtract, "h3"},
 			{"another stage", turn, models.StageRoute, "h1"},
 			{"another turn", "ann-t2", models.StageExtract, "h1"},
-			{"no input", turn, models.StageGate, ""},
+			{"no input", turn, models.StageRecallCheck, ""},
 		}
 		for _, tt := range tests {
 			_, err := w.StageBy(w.ctx, tt.turn, tt.stage, tt.hash)

@@ -63,7 +63,7 @@ var (
 		"Participants whom an operator should look at, by why, until the operator clears it.", []string{"kind"}, nil)
 	attentionRaised = prometheus.NewDesc(namespace+"_attention_raised_total",
 		"How often attention was raised, by why, in the whole installation.", []string{"kind"}, nil)
-	senderBrakes = prometheus.NewDesc(namespace+"_sender_brakes",
+	senderHolds = prometheus.NewDesc(namespace+"_sender_brakes",
 		"1 while the carrier stops the sender, by the class of its refusal.", []string{"class"}, nil)
 )
 
@@ -72,7 +72,7 @@ func (b backlog) Describe(to chan<- *prometheus.Desc) {
 	to <- noticesWaiting
 	to <- noticesOldest
 	to <- workersReady
-	to <- senderBrakes
+	to <- senderHolds
 	to <- attentionOpen
 	to <- attentionRaised
 }
@@ -82,7 +82,7 @@ func (b backlog) Collect(to chan<- prometheus.Metric) {
 	// The library does not pass on the context of the scrape.
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
 	defer cancel()
-	b.brakes(ctx, to)
+	b.holds(ctx, to)
 	b.attention(ctx, to)
 	b.notices(ctx, to)
 	// Last: where Temporal is away it takes what is left of the time.
@@ -120,10 +120,10 @@ func (b backlog) attention(ctx context.Context, to chan<- prometheus.Metric) {
 	}
 }
 
-func (b backlog) brakes(ctx context.Context, to chan<- prometheus.Metric) {
+func (b backlog) holds(ctx context.Context, to chan<- prometheus.Metric) {
 	held, err := b.waiting.SenderHolds(ctx)
 	if err != nil {
-		to <- prometheus.NewInvalidMetric(senderBrakes, err)
+		to <- prometheus.NewInvalidMetric(senderHolds, err)
 		return
 	}
 	for _, class := range models.HoldingClasses() {
@@ -133,6 +133,6 @@ func (b backlog) brakes(ctx context.Context, to chan<- prometheus.Metric) {
 				value++
 			}
 		}
-		to <- prometheus.MustNewConstMetric(senderBrakes, prometheus.GaugeValue, value, string(class))
+		to <- prometheus.MustNewConstMetric(senderHolds, prometheus.GaugeValue, value, string(class))
 	}
 }

@@ -173,7 +173,7 @@ func (m *Metrics) Paged() {
 // operator should look into.
 func (m *Metrics) Security(event string) { m.turn.security.WithLabelValues(label(event)).Inc() }
 
-// Claimed notes the text that is about to be sent, and counts it when a gate
+// Claimed notes the text that is about to be sent, and counts it when a send check
 // refuses it.
 func (m *Metrics) Claimed(ctx context.Context, claim models.SendClaim) {
 	if m == nil {

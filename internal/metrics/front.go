@@ -102,8 +102,8 @@ func (m *Metrics) Text(accepted models.AcceptedInbound) {
 	case accepted.Duplicate:
 		m.front.texts.WithLabelValues(verdictDuplicate, "").Inc()
 		return
-	case in.Gate != models.GateNone:
-		m.front.texts.WithLabelValues(verdictHeld, label(in.Gate)).Inc()
+	case in.Limit != models.LimitNone:
+		m.front.texts.WithLabelValues(verdictHeld, label(in.Limit)).Inc()
 		return
 	}
 	m.front.texts.WithLabelValues(verdictAccepted, "").Inc()

@@ -104,7 +104,7 @@ func TestInboundTexts(t *testing.T) {
 		{Inbound: models.Inbound{Seq: 1}, NoticeID: 1},
 		{Inbound: models.Inbound{Seq: 2, Intent: models.IntentYes}, NoticeID: 2}, // an ordinary yes
 		{Duplicate: true, Inbound: models.Inbound{Intent: models.IntentStop}, NoticeID: 3},
-		{Inbound: models.Inbound{Gate: models.GateRateLimited}, NoticeID: 4},
+		{Inbound: models.Inbound{Limit: models.LimitRate}, NoticeID: 4},
 		{Inbound: models.Inbound{Danger: models.DangerHarm}, AlertID: "alarm-8"},
 		{Inbound: models.Inbound{Danger: models.DangerSelfHarm, DangerTier: models.TierB}, AlertID: "alarm-9"},
 		{Inbound: models.Inbound{Intent: models.IntentStop, IntentMethod: models.MethodKeyword}, NoticeID: 5},
@@ -188,7 +188,7 @@ func TestModelCalls(t *testing.T) {
 		`coachline_model_tokens_total{type="completion"} 7`)
 }
 
-// row is an outbox row of a kind that a gate lets pass.
+// row is an outbox row of a kind that the send checks let pass.
 func row(kind models.EntryKind) models.SendClaim {
 	return models.SendClaim{Post: true, Outbox: models.Outbox{Kind: kind, Status: wire.OutboxSending}}
 }
@@ -383,7 +383,7 @@ func TestNoLabelIsPersonal(t *testing.T) {
 		m.Text(models.AcceptedInbound{NoticeID: 1, Inbound: models.Inbound{
 			ParticipantID: hostile, From: hostile, Body: hostile, Intent: models.IntentStop, IntentMethod: models.ConsentMethod(hostile),
 		}})
-		m.Text(models.AcceptedInbound{Inbound: models.Inbound{Gate: models.Gate(hostile)}})
+		m.Text(models.AcceptedInbound{Inbound: models.Inbound{Limit: models.InboundLimit(hostile)}})
 		m.Claimed(ctx, row(models.EntryKind(hostile)))
 		_, err := m.Carrier(network{&models.CarrierError{Class: models.CarrierClass(hostile)}}).Send(ctx, models.SMS{To: hostile})
 		require.Error(t, err)

@@ -204,7 +204,7 @@ func newRun(ctx context.Context, cfg Config, database string) (*run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a key: %w", err)
 	}
-	rows, err := store.Open(ctx, store.Config{URL: database, MaxConns: 1, Sealer: ring, Sender: sender, LateTry: cfg.Settings.Coaching.LateTry, Gate: store.InboundLimits{
+	rows, err := store.Open(ctx, store.Config{URL: database, MaxConns: 1, Sealer: ring, Sender: sender, LateTry: cfg.Settings.Coaching.LateTry, Limits: store.InboundLimits{
 		PerMinute: cfg.Settings.Inbound.TextsPerMinute, PerDay: cfg.Settings.Inbound.TextsPerDay, Mute: cfg.Settings.Inbound.LoopMute,
 		Hints: cfg.Settings.Inbound.UnknownSenders == config.UnknownHint,
 	}, CrisisTakeOver: cfg.Settings.Worker.CrisisTakeOver, SecondLook: cfg.Settings.Worker.SecondLook == config.SwitchOn})

@@ -121,10 +121,10 @@ func requestKind(kind string) string {
 	return kind
 }
 
-// The gates stand a little under what the scored half reached, as lower bounds
+// The floors stand a little under what the scored half reached, as lower bounds
 // of its Wilson interval of 95 %. docs/screening.md compares them with the
-// targets. A change that raises a figure raises its gate.
-var gates = map[string]float64{
+// targets. A change that raises a figure raises its floor.
+var floors = map[string]float64{
 	"crisis":    0.920,
 	"crisis de": 0.868, "crisis en": 0.875, "crisis es": 0.920, "crisis fr": 0.897, "crisis pt": 0.895,
 	explicit: 0.925, indirect: 0.910,
@@ -134,7 +134,7 @@ var gates = map[string]float64{
 }
 
 // The shares of texts that raise no alert and may be flagged, as upper bounds.
-var alertGates = map[string]float64{
+var alertFloors = map[string]float64{
 	"negative": 0.095, "ordinary": 0.017, "opted out by mistake": 0.002, "asked by mistake": 0.0085,
 }
 
@@ -148,11 +148,11 @@ func TestScoredHalf(t *testing.T) {
 	for _, name := range names {
 		t.Logf("%-28s %v", name, counts[name])
 	}
-	for name, least := range gates {
+	for name, least := range floors {
 		low, _ := sheets.Wilson(counts[name].hits, counts[name].n)
 		require.GreaterOrEqual(t, low, least, "%s: %v", name, counts[name])
 	}
-	for name, most := range alertGates {
+	for name, most := range alertFloors {
 		_, high := sheets.Wilson(counts[name].hits, counts[name].n)
 		require.LessOrEqual(t, high, most, "%s: %v", name, counts[name])
 	}

@@ -75,7 +75,7 @@ type alertOptions struct {
 
 // raiseAlert records that a stored text may be a crisis: the alert and, unless it is a
 // weak sign, that an operator should review the participant, whose row is
-// locked. A text that a gate kept from the coach raises no alert of its own
+// locked. A text that an inbound limit kept from the coach raises no alert of its own
 // beside the attention, so that a machine does not page a hundred times.
 func raiseAlert(tx *gorm.DB, in models.Inbound, how alertOptions) (string, error) {
 	if in.DangerTier != models.TierB {
@@ -83,7 +83,7 @@ func raiseAlert(tx *gorm.DB, in models.Inbound, how alertOptions) (string, error
 			return "", err
 		}
 	}
-	if in.Gate != models.GateNone {
+	if in.Limit != models.LimitNone {
 		return "", nil
 	}
 	row := alertOf(in, how)
@@ -124,7 +124,7 @@ func alertStranger(tx *gorm.DB, in models.Inbound) (string, error) {
 	now := database.Instant(in.ReceivedAt)
 	since := now.Add(-weakSpan)
 	ofNumber := "gate = ? AND from_index = ? AND received_at > ?"
-	of := []any{models.GateStranger, in.FromIndex, since}
+	of := []any{models.LimitStranger, in.FromIndex, since}
 	var signs, alerts int64
 	err := tx.Model(&models.Inbound{}).Where(ofNumber, of...).Where("danger <> '' AND id <> ?", in.ID).Count(&signs).Error
 	if err != nil {
@@ -195,12 +195,12 @@ const heldForAttention = "attention"
 
 // keepInbound writes the row of a text that no turn takes up, or what a transcript adds
 // to it, and its entry of the conversation, and returns the row as stored. One with a
-// gate has no entry.
+// limit has no entry.
 func keepInbound(tx *gorm.DB, in models.Inbound) (models.Inbound, error) {
 	var err error
 	if in.ID == 0 {
 		err = tx.Create(&in).Error
-		if in.Gate != models.GateNone {
+		if in.Limit != models.LimitNone {
 			return in, err
 		}
 	} else {
@@ -262,7 +262,7 @@ func (s *Alerts) Alert(ctx context.Context, id string) (models.Alert, error) {
 // the conversation, on the channel that the text came by, and returns the row's
 // id; "" when the text is answered
 // otherwise, or it comes too late to be of use. Safe to retry: the first row
-// stays. Whether it may be sent is for the gates of sending.
+// stays. Whether it may be sent is for the send checks.
 func (s *Alerts) QueueSafetyText(ctx context.Context, text models.SafetyText) (string, error) {
 	var id string
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {

@@ -124,7 +124,7 @@ func TestWhoOptedOutIsMarkedAndGetsNoSafetyText(t *testing.T) {
 }
 
 // A participant who opts out between the text and its answer does not get it.
-func TestSafetyTextIsGatedByConsent(t *testing.T) {
+func TestSafetyTextNeedsConsent(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		out := w.crisis(0)
 		id := w.safetyText(out.AlertID, 1)
@@ -135,13 +135,13 @@ func TestSafetyTextIsGatedByConsent(t *testing.T) {
 	})
 }
 
-// A gate holds back neither the safety text nor the mark, only further pages.
+// A limit holds back neither the safety text nor the mark, only further pages.
 func TestCrisisAboveTheLimit(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{PerMinute: 1}, func(w *inboundWorld) {
 		w.text(0, "hi")
 		require.NotEmpty(w.t, w.safetyText(w.crisis(1).AlertID, 2))
 		held := w.crisis(3)
-		require.Equal(w.t, models.GateRateLimited, held.Inbound.Gate)
+		require.Equal(w.t, models.LimitRate, held.Inbound.Limit)
 		require.Empty(w.t, held.AlertID)
 	})
 }

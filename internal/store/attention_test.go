@@ -28,7 +28,7 @@ func (w *world) open() []string {
 // limited is another process on the same rows, with limits.
 func (w *world) limited(rules store.InboundLimits) *store.Store {
 	w.t.Helper()
-	s, err := store.Open(w.ctx, store.Config{URL: w.url, Sealer: newBox(w.t, "one"), Gate: rules})
+	s, err := store.Open(w.ctx, store.Config{URL: w.url, Sealer: newBox(w.t, "one"), Limits: rules})
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() { require.NoError(w.t, s.Close()) })
 	return s

@@ -69,7 +69,7 @@ func TestAnotherCarrierChannel(t *testing.T) {
 		w.chat("chat-1", 0, "in the chat")
 
 		for n := range exchanges {
-			require.Equal(t, models.GateNone, w.page(n+1, second(10*n+1)).Inbound.Gate)
+			require.Equal(t, models.LimitNone, w.page(n+1, second(10*n+1)).Inbound.Limit)
 			w.pageBack(n+1, second(10*n+7))
 		}
 		require.Equal(t, models.LoopExchanges, w.page(exchanges+1, second(10*exchanges+1)).Loop)

@@ -162,7 +162,7 @@ func (s *Inbound) acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participa
 	case models.IntentNone:
 	}
 	if err == nil && reason != models.LoopNone {
-		err = tellGate(tx, in, reason)
+		err = tellOfLimit(tx, in, reason)
 	}
 	return out, err
 }
@@ -170,7 +170,7 @@ func (s *Inbound) acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participa
 // answersHelp reports whether a HELP may be answered; the carrier has answered what it
 // found itself.
 func answersHelp(in models.Inbound) bool {
-	return in.Gate == models.GateNone && in.IntentMethod != models.MethodCarrier
+	return in.Limit == models.LimitNone && in.IntentMethod != models.MethodCarrier
 }
 
 // entryOfText begins the entry of the ledger that a participant's text stands for.
@@ -321,12 +321,12 @@ func isBarred(p models.Participant, kind wire.TurnKind) bool {
 // consentGate refuses everything for a participant who opted out, except the
 // one confirmation of it. Of confirmations only the one tied to the newest
 // entry of the ledger passes.
-func consentGate(row models.Outbox, p models.Participant, newest models.Consent) string {
+func checkConsent(row models.Outbox, p models.Participant, newest models.Consent) string {
 	switch {
 	case row.Kind != models.KindConsent && isOptedOut(p, newest):
 		return string(wire.StatusOptedOut)
 	case row.Kind == models.KindConsent && (p.RemovedAt != nil || !confirmsConsent(row.TurnID, newest)):
-		return gateSuperseded
+		return refusedSuperseded
 	}
 	return ""
 }

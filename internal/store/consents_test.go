@@ -248,7 +248,7 @@ func TestNoConfirmationOfTheCarriers(t *testing.T) {
 	})
 }
 
-// No kind but the confirmation passes the gate for a participant who opted out,
+// No kind but the confirmation passes the send checks for a participant who opted out,
 // with any status that an operator sets afterwards.
 func TestNothingReachesWhoOptedOut(t *testing.T) {
 	kinds := []models.EntryKind{models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,

@@ -248,7 +248,7 @@ func (s *Hints) ReaderOf(ctx context.Context, inboundID int64) (models.Participa
 // QueueLimitNotice writes the outbox row that tells a participant of the limit,
 // with its entry of the conversation, and returns the row's id; "" when it
 // comes too late to be of use. Safe to retry: the first row stays. Whether it
-// may be sent is for the gates of sending. ErrNotFound for an unknown text.
+// may be sent is for the send checks. ErrNotFound for an unknown text.
 func (s *Hints) QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error) {
 	return s.queueFixed(ctx, fixedText{name: "limit", inboundID: n.InboundID, body: n.Body, now: n.Now, validity: models.FixedTextValidity})
 }

@@ -20,7 +20,7 @@ func (w *inboundWorld) strange(seconds int, in models.Inbound) models.AcceptedIn
 	}
 	in.ReceivedAt = inboundAt(seconds)
 	out := w.take(in)
-	require.Equal(w.t, models.GateStranger, out.Inbound.Gate)
+	require.Equal(w.t, models.LimitStranger, out.Inbound.Limit)
 	require.Zero(w.t, out.NoticeID)
 	return out
 }

@@ -126,7 +126,7 @@ func readDeliveries(tx *gorm.DB, entries []models.Message) (map[string]deliveryO
 }
 
 // addOutside adds the texts that are no part of the conversation to the entries of a
-// page: a gate kept them from the coach, or no turn has taken them yet.
+// page: an inbound limit kept them from the coach, or no turn has taken them yet.
 func addOutside(tx *gorm.DB, page historyPage, all []models.HistoryEntry) ([]models.HistoryEntry, error) {
 	find := tx.Where("participant_id = ? AND (gate <> '' OR NOT EXISTS (SELECT 1 FROM messages "+
 		"WHERE messages.participant_id = inbound.participant_id AND messages.key = 'in-' || inbound.id))", page.ParticipantID)
@@ -144,7 +144,7 @@ func addOutside(tx *gorm.DB, page historyPage, all []models.HistoryEntry) ([]mod
 		entry := entryOf("", row)
 		all = append(all, models.HistoryEntry{
 			Role: entry.Role, Kind: entry.Kind, Text: entry.Text, At: entry.At, Channel: row.Channel.Name(),
-			Gate: row.Gate, Danger: row.Danger, Unreadable: row.Unreadable != "",
+			Limit: row.Limit, Danger: row.Danger, Unreadable: row.Unreadable != "",
 		})
 	}
 	slices.SortStableFunc(all, func(a, b models.HistoryEntry) int { return a.At.Compare(b.At) })

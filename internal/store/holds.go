@@ -194,7 +194,7 @@ func isHeld(tx *gorm.DB, participantID string, instants ...time.Time) (bool, err
 
 // holdGate refuses a row that a hold stops. A row whose earlier attempt may have
 // reached the carrier, and a later part of a text, are not stopped any more.
-func holdGate(tx *gorm.DB, row models.Outbox, now time.Time) (string, error) {
+func checkHold(tx *gorm.DB, row models.Outbox, now time.Time) (string, error) {
 	if !row.Kind.Spec().CanBeHeld || isPosted(row) || row.Part > 1 {
 		return "", nil
 	}

@@ -160,7 +160,7 @@ func TestHistory(t *testing.T) {
 func TestNumbersHaveNoGaps(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		require.NoError(t, w.Close())
-		limited, err := store.Open(w.ctx, store.Config{URL: w.url, Sealer: newBox(t, "one"), Gate: store.InboundLimits{PerMinute: 3}})
+		limited, err := store.Open(w.ctx, store.Config{URL: w.url, Sealer: newBox(t, "one"), Limits: store.InboundLimits{PerMinute: 3}})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, limited.Close()) }()
 		_, err = limited.People.Enroll(w.ctx, person("p1", phone), "operator")
@@ -175,7 +175,7 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 		require.True(t, accept("SM1", "I walked today").Duplicate)
 		require.Equal(t, int64(2), accept("SM3", "I walked again").Inbound.Seq)
 		above := accept("SM4", "and again").Inbound
-		require.Equal(t, models.GateRateLimited, above.Gate)
+		require.Equal(t, models.LimitRate, above.Limit)
 		require.Zero(t, above.Seq)
 		later := models.Inbound{ProviderSID: "SM5", From: phone, Body: "and once more", ReceivedAt: start.Add(time.Hour)}
 		got, err := limited.Inbound.AcceptInbound(w.ctx, later)

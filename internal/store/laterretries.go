@@ -13,13 +13,8 @@ import (
 	"coachline/models/wire"
 )
 
-// Why a later try is not made; kept in the row's error code.
-const (
-	refusedArrived    = "arrived"
-	refusedAnswered   = "answered"
-	refusedVoided     = "voided"
-	refusedSuperseded = "superseded"
-)
+// refusedArrived means that a later try is not made, because the text has arrived.
+const refusedArrived = "arrived"
 
 // scheduleRetry writes the later try of a text that a report ended, where the report is
 // one for which there is a try, with the notice that has it started. row is the
@@ -77,8 +72,8 @@ func spreadDelay(id string, width time.Duration) time.Duration {
 
 // laterRetryGate names what has made a later try pointless, or returns nothing: the text
 // arrived after all, the prompt is answered or over, a newer reply was sent.
-// What other people may not be sent is for the other gates.
-func laterRetryGate(tx *gorm.DB, row models.Outbox) (string, error) {
+// What other people may not be sent is for the other send checks.
+func checkLaterRetry(tx *gorm.DB, row models.Outbox) (string, error) {
 	var first models.Outbox
 	if err := tx.Where("id = ?", row.LateOf).Take(&first).Error; err != nil {
 		return "", err
@@ -87,14 +82,14 @@ func laterRetryGate(tx *gorm.DB, row models.Outbox) (string, error) {
 	case !isLost(first.Status):
 		return refusedArrived, nil
 	case row.Kind == models.KindPrompt:
-		return promptGate(tx, row)
+		return checkPrompt(tx, row)
 	case row.Kind.Spec().CanBeOvertaken:
-		return replyGate(tx, first)
+		return checkReply(tx, first)
 	}
 	return "", nil
 }
 
-func promptGate(tx *gorm.DB, row models.Outbox) (string, error) {
+func checkPrompt(tx *gorm.DB, row models.Outbox) (string, error) {
 	var prompt models.Prompt
 	if err := tx.Where("id = ?", row.PromptID).Take(&prompt).Error; err != nil {
 		return "", err
@@ -111,7 +106,7 @@ func promptGate(tx *gorm.DB, row models.Outbox) (string, error) {
 
 // replyGate refuses a row when the carrier took a later reply, with any outcome,
 // because the two would arrive in the wrong order.
-func replyGate(tx *gorm.DB, first models.Outbox) (string, error) {
+func checkReply(tx *gorm.DB, first models.Outbox) (string, error) {
 	if first.AcceptedAt == nil {
 		return "", nil
 	}

@@ -322,7 +322,7 @@ func TestUse(t *testing.T) {
 		name string
 		kind wire.TurnKind
 		then func(w *lateWorld, id string)
-		want string // the gate's word; empty: it goes out
+		want string // the refusal; empty: it goes out
 	}{
 		{"reply", wire.TurnReply, func(*lateWorld, string) {}, ""},
 		{"reply, prompt since", wire.TurnReply, func(w *lateWorld, _ string) { w.sent(wire.TurnPrompt, 9, 1) }, ""},

@@ -47,18 +47,18 @@ const limitSpan = time.Hour
 // setIndexes fills in the keyed hashes by which texts of one sender, and equal texts
 // of one sender, are counted. Equal texts of two senders have different ones.
 func (s *Inbound) setIndexes(in *models.Inbound) {
-	in.FromIndex, in.RepeatIndex, in.Gate = s.db.Index(in.From), "", models.GateNone
+	in.FromIndex, in.RepeatIndex, in.Limit = s.db.Index(in.From), "", models.LimitNone
 	if seen := text.Fold(in.Body); seen != "" {
 		in.RepeatIndex = s.db.Index("text\x00" + in.From + "\x00" + seen)
 	}
 }
 
-// applyLimits sets the gate of a marked text of an enrolled sender, before its row is
+// applyLimits sets the limit of a marked text of an enrolled sender, before its row is
 // written, and says what the sender was taken for a machine for. A mute comes
 // before the limits, and what a mute held back does not count towards them.
 func (s *Inbound) applyLimits(tx *gorm.DB, in *models.Inbound) (models.LoopReason, error) {
 	if text.Reading(in.Body, in.MediaCount) == "" {
-		in.Gate = models.GateEmpty
+		in.Limit = models.LimitEmpty
 		return models.LoopNone, nil
 	}
 	seen, err := s.lookBack(tx, *in)
@@ -66,16 +66,16 @@ func (s *Inbound) applyLimits(tx *gorm.DB, in *models.Inbound) (models.LoopReaso
 		return models.LoopNone, err
 	}
 	if seen.muted {
-		in.Gate = models.GateMuted
+		in.Limit = models.LimitMuted
 		return models.LoopNone, nil
 	}
 	reason, err := s.findLoop(tx, *in, seen)
 	if err != nil || reason != models.LoopNone {
-		in.Gate = models.GateLoop
+		in.Limit = models.LimitLoop
 		return reason, err
 	}
 	if isAbove(seen.minute, s.limits.PerMinute) || isAbove(seen.day, s.limits.PerDay) {
-		in.Gate = models.GateRateLimited
+		in.Limit = models.LimitRate
 	}
 	return models.LoopNone, nil
 }
@@ -101,23 +101,23 @@ func (s *Inbound) lookBack(tx *gorm.DB, in models.Inbound) (senderPast, error) {
 	}
 	at := in.ReceivedAt
 	err := tx.Raw(pastOf(),
-		in.FromIndex, models.GateLoop, at.Add(-rules.Mute),
+		in.FromIndex, models.LimitLoop, at.Add(-rules.Mute),
 		in.RepeatIndex, at.Add(-loopSpan),
-		in.FromIndex, models.GateNone, at.Add(-loopSpan),
-		in.FromIndex, models.GateNone, at.Add(-time.Minute),
-		in.FromIndex, models.GateNone, at.Add(-24*time.Hour),
+		in.FromIndex, models.LimitNone, at.Add(-loopSpan),
+		in.FromIndex, models.LimitNone, at.Add(-time.Minute),
+		in.FromIndex, models.LimitNone, at.Add(-24*time.Hour),
 	).Row().Scan(&seen.muted, &seen.same, &seen.fast, &seen.minute, &seen.day)
 	seen.muted = seen.muted && rules.Mute > 0
 	return seen, err
 }
 
-const gated = "FROM inbound WHERE from_index = ? AND gate = ? AND received_at > ?"
+const limitedTexts = "FROM inbound WHERE from_index = ? AND gate = ? AND received_at > ?"
 
 // pastOf reads what a sender has written.
 func pastOf() string {
-	return "SELECT EXISTS (SELECT 1 " + gated + "), " +
+	return "SELECT EXISTS (SELECT 1 " + limitedTexts + "), " +
 		"(SELECT count(*) FROM inbound WHERE repeat_index = ? AND repeat_index <> '' AND received_at > ?), " +
-		"(SELECT count(*) " + gated + " AND " + carried("channel") + "), (SELECT count(*) " + gated + "), (SELECT count(*) " + gated + ")"
+		"(SELECT count(*) " + limitedTexts + " AND " + carried("channel") + "), (SELECT count(*) " + limitedTexts + "), (SELECT count(*) " + limitedTexts + ")"
 }
 
 // needsLimitNotice reports whether a text above the limit is the first in a while, so
@@ -125,7 +125,7 @@ func pastOf() string {
 func (s *Inbound) needsLimitNotice(tx *gorm.DB, in models.Inbound) (bool, error) {
 	var count int64
 	err := tx.Model(&models.Inbound{}).
-		Where("from_index = ? AND gate = ? AND received_at > ? AND intent <> ?", in.FromIndex, models.GateRateLimited, in.ReceivedAt.Add(-limitSpan), models.IntentHelp).
+		Where("from_index = ? AND gate = ? AND received_at > ? AND intent <> ?", in.FromIndex, models.LimitRate, in.ReceivedAt.Add(-limitSpan), models.IntentHelp).
 		Count(&count).Error
 	return count == 0, err
 }
@@ -136,8 +136,8 @@ const (
 	helpPerDay = 5
 )
 
-// limitRuled sets the gate of a text that acts by rules. STOP and START act with any
-// gate, and HELP is answered without one only, in a mute too. Each counts for the mute.
+// limitRuled sets the limit of a text that acts by rules. STOP and START act with any
+// limit, and HELP is answered without one only, in a mute too. Each counts for the mute.
 func (s *Inbound) limitRuled(tx *gorm.DB, in *models.Inbound) (models.LoopReason, error) {
 	if in.ID == 0 { // what is spoken was judged when its message came
 		seen, err := s.lookBack(tx, *in)
@@ -147,7 +147,7 @@ func (s *Inbound) limitRuled(tx *gorm.DB, in *models.Inbound) (models.LoopReason
 		if !seen.muted {
 			reason, err := s.findLoop(tx, *in, seen)
 			if err != nil || reason != models.LoopNone {
-				in.Gate = models.GateLoop
+				in.Limit = models.LimitLoop
 				return reason, err
 			}
 		}
@@ -157,7 +157,7 @@ func (s *Inbound) limitRuled(tx *gorm.DB, in *models.Inbound) (models.LoopReason
 	}
 	isLimited, err := isHelpLimited(tx, *in)
 	if isLimited {
-		in.Gate = models.GateRateLimited
+		in.Limit = models.LimitRate
 	}
 	return models.LoopNone, err
 }
@@ -168,7 +168,7 @@ func isHelpLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
 	var answered []time.Time
 	err := tx.Model(&models.Inbound{}).
 		Where("from_index = ? AND gate = ? AND received_at > ? AND intent = ? AND id <> ?",
-			in.FromIndex, models.GateNone, in.ReceivedAt.Add(-24*time.Hour), models.IntentHelp, in.ID).
+			in.FromIndex, models.LimitNone, in.ReceivedAt.Add(-24*time.Hour), models.IntentHelp, in.ID).
 		Order("received_at DESC").Limit(helpPerDay).Pluck("received_at", &answered).Error
 	if err != nil || len(answered) == 0 {
 		return false, err
@@ -212,7 +212,7 @@ func countExchanged(tx *gorm.DB, in models.Inbound) (int, error) {
 	since := in.ReceivedAt.Add(-loopSpan)
 	var texts []time.Time
 	err := tx.Model(&models.Inbound{}).
-		Where("from_index = ? AND gate = ? AND received_at > ? AND channel = ?", in.FromIndex, models.GateNone, since, in.Channel).
+		Where("from_index = ? AND gate = ? AND received_at > ? AND channel = ?", in.FromIndex, models.LimitNone, since, in.Channel).
 		Order("received_at").Pluck("received_at", &texts).Error
 	if err != nil {
 		return 0, err
@@ -252,7 +252,7 @@ func longestRun(texts, replies []time.Time) int {
 func (s *Inbound) MutedUntil(ctx context.Context, participantID string, now time.Time) (time.Time, error) {
 	var at []time.Time
 	err := s.db.Reader(ctx).Model(&models.Inbound{}).
-		Where("participant_id = ? AND gate <> '' AND gate = ? AND received_at > ?", participantID, models.GateLoop, now.Add(-s.limits.Mute)).
+		Where("participant_id = ? AND gate <> '' AND gate = ? AND received_at > ?", participantID, models.LimitLoop, now.Add(-s.limits.Mute)).
 		Order("received_at DESC").Limit(1).Pluck("received_at", &at).Error
 	if err != nil {
 		return time.Time{}, fmt.Errorf("reading the mute: %w", err)

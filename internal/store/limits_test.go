@@ -35,7 +35,7 @@ type inboundWorld struct {
 
 func inboundOnBoth(t *testing.T, rules store.InboundLimits, test func(w *inboundWorld)) {
 	t.Helper()
-	inboundWith(t, store.Config{Gate: rules}, test)
+	inboundWith(t, store.Config{Limits: rules}, test)
 }
 
 // inboundWith runs a test on a store with settings of its own.
@@ -78,13 +78,13 @@ func (w *inboundWorld) text(seconds int, body string) models.AcceptedInbound {
 	return w.take(models.Inbound{From: phone, Body: body, ReceivedAt: inboundAt(seconds)})
 }
 
-func (w *inboundWorld) gates(seconds int, bodies ...string) []models.Gate {
+func (w *inboundWorld) limits(seconds int, bodies ...string) []models.InboundLimit {
 	w.t.Helper()
-	var gates []models.Gate
+	var limits []models.InboundLimit
 	for i, body := range bodies {
-		gates = append(gates, w.text(seconds+i, body).Inbound.Gate)
+		limits = append(limits, w.text(seconds+i, body).Inbound.Limit)
 	}
-	return gates
+	return limits
 }
 
 func (w *inboundWorld) notices() []models.NoticeKind {
@@ -122,22 +122,22 @@ func (w *inboundWorld) sent(n, seconds int, kind models.EntryKind, body string) 
 
 func TestTextsPerMinute(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{PerMinute: 3}, func(w *inboundWorld) {
-		passed, limited := models.GateNone, models.GateRateLimited
-		require.Equal(w.t, []models.Gate{passed, passed, passed, limited, limited}, w.gates(0, "a", "b", "c", "d", "e"))
+		passed, limited := models.LimitNone, models.LimitRate
+		require.Equal(w.t, []models.InboundLimit{passed, passed, passed, limited, limited}, w.limits(0, "a", "b", "c", "d", "e"))
 		require.Equal(w.t, []models.NoticeKind{models.NoticeStart, models.NoticeMessage, models.NoticeMessage, models.NoticeMessage,
 			models.NoticeLimit, models.NoticeFlags}, w.notices(), "no signal, and one word of it")
 
 		stop := w.take(models.Inbound{From: phone, Body: "help", ReceivedAt: inboundAt(6)})
-		require.Equal(w.t, passed, stop.Inbound.Gate, "keywords always pass")
+		require.Equal(w.t, passed, stop.Inbound.Limit, "keywords always pass")
 		require.NotZero(w.t, stop.NoticeID)
 
 		again := w.text(61, "f")
-		require.Equal(w.t, passed, again.Inbound.Gate, "what was held back does not count")
+		require.Equal(w.t, passed, again.Inbound.Limit, "what was held back does not count")
 		require.Equal(w.t, int64(4), again.Inbound.Seq, "numbers have no gaps")
 
 		entries, err := w.People.History(w.ctx, "ann", 3, inboundAt(7))
 		require.NoError(w.t, err)
-		require.Equal(w.t, []models.Gate{limited, limited, passed}, []models.Gate{entries[0].Gate, entries[1].Gate, entries[2].Gate})
+		require.Equal(w.t, []models.InboundLimit{limited, limited, passed}, []models.InboundLimit{entries[0].Limit, entries[1].Limit, entries[2].Limit})
 		require.Equal(w.t, "d", entries[0].Text)
 	})
 }
@@ -150,7 +150,7 @@ func TestLimitIsToldOnceAnHour(t *testing.T) {
 		require.False(w.t, told(2))
 		require.False(w.t, told(3599), "the same window")
 		require.True(w.t, told(3599+3601), "after an hour of silence")
-		require.Equal(w.t, models.GateNone, w.text(24*3600+1, "tomorrow").Inbound.Gate)
+		require.Equal(w.t, models.LimitNone, w.text(24*3600+1, "tomorrow").Inbound.Limit)
 	})
 }
 
@@ -184,7 +184,7 @@ func TestLimitNotice(t *testing.T) {
 		w.take(models.Inbound{From: phone, Body: "stop", ReceivedAt: inboundAt(5)})
 		claim, err = w.Outbox.ClaimSend(w.ctx, gone, inboundAt(6))
 		require.NoError(w.t, err)
-		require.False(w.t, claim.Post, "the consent gate holds for it")
+		require.False(w.t, claim.Post, "the consent check holds for it")
 	})
 }
 
@@ -192,20 +192,20 @@ const away = "I am out of the office"
 
 func TestRepeatsAreALoop(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *inboundWorld) {
-		none, muted := models.GateNone, models.GateMuted
-		require.Equal(w.t, []models.Gate{none, none, none, none}, w.gates(0, away, "i am out of the OFFICE ", away, "I am out\u200b of the office"))
+		none, muted := models.LimitNone, models.LimitMuted
+		require.Equal(w.t, []models.InboundLimit{none, none, none, none}, w.limits(0, away, "i am out of the OFFICE ", away, "I am out\u200b of the office"))
 		fifth := w.text(10, away)
-		require.Equal(w.t, models.GateLoop, fifth.Inbound.Gate)
+		require.Equal(w.t, models.LimitLoop, fifth.Inbound.Limit)
 		require.Equal(w.t, models.LoopRepeats, fifth.Loop)
 		require.Zero(w.t, fifth.NoticeID)
-		require.Equal(w.t, []models.Gate{muted, muted}, w.gates(20, "anything", "at all"))
+		require.Equal(w.t, []models.InboundLimit{muted, muted}, w.limits(20, "anything", "at all"))
 
 		until, err := w.Inbound.MutedUntil(w.ctx, "ann", inboundAt(30))
 		require.NoError(w.t, err)
 		require.Equal(w.t, inboundAt(10).Add(time.Hour), until)
 		stop := w.take(models.Inbound{From: phone, Body: "help", ReceivedAt: inboundAt(40)})
 		require.NotZero(w.t, stop.NoticeID, "keywords pass a mute")
-		require.Equal(w.t, none, w.text(3611, "back again").Inbound.Gate)
+		require.Equal(w.t, none, w.text(3611, "back again").Inbound.Limit)
 		until, err = w.Inbound.MutedUntil(w.ctx, "ann", inboundAt(3611))
 		require.NoError(w.t, err)
 		require.Zero(w.t, until)
@@ -215,16 +215,16 @@ func TestRepeatsAreALoop(t *testing.T) {
 func TestEverydayAnswersAreNoLoop(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *inboundWorld) {
 		for i := range 14 {
-			require.Equal(w.t, models.GateNone, w.text(i*20, "Done!").Inbound.Gate, i)
+			require.Equal(w.t, models.LimitNone, w.text(i*20, "Done!").Inbound.Limit, i)
 		}
-		require.Equal(w.t, models.GateLoop, w.text(300, "done!").Inbound.Gate, "fifteen in ten minutes are a machine's")
+		require.Equal(w.t, models.LimitLoop, w.text(300, "done!").Inbound.Limit, "fifteen in ten minutes are a machine's")
 	})
 }
 
 func TestSlowRepeatsAreNoLoop(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *inboundWorld) {
 		for i := range 12 {
-			require.Equal(w.t, models.GateNone, w.text(i*160, away).Inbound.Gate, i)
+			require.Equal(w.t, models.LimitNone, w.text(i*160, away).Inbound.Limit, i)
 		}
 	})
 }
@@ -232,12 +232,12 @@ func TestSlowRepeatsAreNoLoop(t *testing.T) {
 func TestExchangesAreALoop(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *inboundWorld) {
 		for i := range 20 {
-			require.Equal(w.t, models.GateNone, w.text(i*10, fmt.Sprintf("answer number %d", i)).Inbound.Gate, i)
+			require.Equal(w.t, models.LimitNone, w.text(i*10, fmt.Sprintf("answer number %d", i)).Inbound.Limit, i)
 			w.replied(i+1, i*10+7)
 		}
 		got := w.text(200, "one more")
 		require.Equal(w.t, models.LoopExchanges, got.Loop)
-		require.Equal(w.t, models.GateLoop, got.Inbound.Gate)
+		require.Equal(w.t, models.LimitLoop, got.Inbound.Limit)
 	})
 }
 
@@ -248,7 +248,7 @@ func TestOnePauseMakesAPerson(t *testing.T) {
 			if i == 12 {
 				seconds += 3 // six seconds after the reply
 			}
-			require.Equal(w.t, models.GateNone, w.text(seconds, fmt.Sprintf("answer number %d", i)).Inbound.Gate, i)
+			require.Equal(w.t, models.LimitNone, w.text(seconds, fmt.Sprintf("answer number %d", i)).Inbound.Limit, i)
 			w.replied(i+1, i*10+7)
 		}
 	})
@@ -256,10 +256,10 @@ func TestOnePauseMakesAPerson(t *testing.T) {
 
 func TestEmptyTexts(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
-		require.Equal(w.t, []models.Gate{models.GateEmpty, models.GateEmpty}, w.gates(0, "", "\u200b\u2060 \u200f"))
+		require.Equal(w.t, []models.InboundLimit{models.LimitEmpty, models.LimitEmpty}, w.limits(0, "", "\u200b\u2060 \u200f"))
 		require.Equal(w.t, []models.NoticeKind{models.NoticeStart}, w.notices())
 		picture := w.take(models.Inbound{From: phone, MediaCount: 2, ReceivedAt: inboundAt(2)})
-		require.Equal(w.t, models.GateNone, picture.Inbound.Gate)
+		require.Equal(w.t, models.LimitNone, picture.Inbound.Limit)
 		require.NotZero(w.t, picture.NoticeID)
 	})
 }
@@ -269,7 +269,7 @@ func TestHelpHasLimits(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		answered := func(seconds int) bool {
 			got := w.text(seconds, "HELP")
-			require.Equal(w.t, got.NoticeID == 0, got.Inbound.Gate == models.GateRateLimited)
+			require.Equal(w.t, got.NoticeID == 0, got.Inbound.Limit == models.LimitRate)
 			return got.NoticeID != 0
 		}
 		require.True(w.t, answered(0))
@@ -313,7 +313,7 @@ func TestKeywordsCountForTheMute(t *testing.T) {
 				if tt.one == tt.other {
 					w.text(500, "start")
 				}
-				require.Equal(w.t, models.GateMuted, w.text(501, "good morning to you").Inbound.Gate)
+				require.Equal(w.t, models.LimitMuted, w.text(501, "good morning to you").Inbound.Limit)
 			})
 		})
 	}

@@ -29,7 +29,7 @@ func (s *Inbound) canLookAgain(tx *gorm.DB, in models.Inbound, p models.Particip
 func (s *Inbound) acceptWeak(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
 	in.Intent, in.IntentMethod = models.IntentNone, ""
 	out, err := s.acceptKnown(tx, in, p)
-	if err != nil || out.Inbound.Gate != models.GateNone {
+	if err != nil || out.Inbound.Limit != models.LimitNone {
 		return out, err
 	}
 	row := alertOf(out.Inbound, alertOptions{})

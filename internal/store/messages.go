@@ -37,7 +37,7 @@ type Inbound struct {
 // enrolled sender gets the next sequence number, answers the prompts that wait
 // for one, and leaves a notice for the workflow; one that opts out, comes back
 // or asks for help is acted on in the same transaction instead, and one with a
-// gate is kept from the workflow. A stranger's text is stored and may earn a
+// limit is kept from the workflow. A stranger's text is stored and may earn a
 // hint. Safe to retry.
 func (s *Inbound) AcceptInbound(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error) {
 	if in.ProviderSID == "" {
@@ -185,8 +185,8 @@ func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participa
 	if err != nil {
 		return models.AcceptedInbound{}, err
 	}
-	if in.Gate != models.GateNone {
-		return s.acceptGated(tx, in, reason)
+	if in.Limit != models.LimitNone {
+		return s.acceptLimited(tx, in, reason)
 	}
 	if err := noteIgnored(tx, in, p); err != nil {
 		return models.AcceptedInbound{}, err
@@ -235,7 +235,7 @@ func shapeOf(body string) wire.TextShape {
 // crisis gets the safety text and raises an alert, also from a person who is about to
 // join.
 func (s *Inbound) acceptStranger(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, error) {
-	in.Gate = models.GateStranger
+	in.Limit = models.LimitStranger
 	out, isJoin, err := s.joins.acceptJoin(tx, in)
 	if err == nil && !isJoin {
 		if err = tx.Create(&in).Error; err == nil {
@@ -252,8 +252,8 @@ func (s *Inbound) acceptStranger(tx *gorm.DB, in models.Inbound) (models.Accepte
 // acceptGated keeps a text from the workflow. Above the limit it still is an
 // answer of the person's, and the first such text has the person told. Texts
 // above the limit, and a mute, raise attention.
-func (s *Inbound) acceptGated(tx *gorm.DB, in models.Inbound, reason models.LoopReason) (models.AcceptedInbound, error) {
-	limited := in.Gate == models.GateRateLimited
+func (s *Inbound) acceptLimited(tx *gorm.DB, in models.Inbound, reason models.LoopReason) (models.AcceptedInbound, error) {
+	limited := in.Limit == models.LimitRate
 	first := false
 	if limited && isCarried(in) {
 		var err error
@@ -273,34 +273,34 @@ func (s *Inbound) acceptGated(tx *gorm.DB, in models.Inbound, reason models.Loop
 		out.NoticeID, err = insertNotice(tx, noticeOf(models.NoticeLimit, in))
 	}
 	if err == nil {
-		err = tellGate(tx, in, reason)
+		err = tellOfLimit(tx, in, reason)
 	}
 	return out, err
 }
 
 // tellGate raises attention for a stored text above the limit, and for one at which
 // its sender is muted, which the audit has too.
-func tellGate(tx *gorm.DB, in models.Inbound, reason models.LoopReason) error {
+func tellOfLimit(tx *gorm.DB, in models.Inbound, reason models.LoopReason) error {
 	if reason != models.LoopNone {
-		err := database.AddAudit(tx, models.Audit{ParticipantID: in.ParticipantID, Actor: byGate, Action: "mute", Detail: string(reason), At: in.ReceivedAt})
+		err := database.AddAudit(tx, models.Audit{ParticipantID: in.ParticipantID, Actor: byLoopDetection, Action: "mute", Detail: string(reason), At: in.ReceivedAt})
 		if err != nil {
 			return err
 		}
-	} else if in.Gate != models.GateRateLimited {
+	} else if in.Limit != models.LimitRate {
 		return nil
 	}
 	_, err := raiseAttention(tx, models.AttentionEntry{
-		ParticipantID: in.ParticipantID, Kind: wire.AttentionFlood, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Gate), RaisedAt: in.ReceivedAt,
+		ParticipantID: in.ParticipantID, Kind: wire.AttentionFlood, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Limit), RaisedAt: in.ReceivedAt,
 	})
 	return err
 }
 
 // byGate is who mutes a sender that behaves like a machine.
-const byGate = "loop detection"
+const byLoopDetection = "loop detection"
 
 // History returns a page of an enrolled participant's conversation, oldest
 // first: at most limit entries before the given instant, the newest ones when
-// it is zero. Tool calls and debug texts are left out, texts that a gate kept
+// it is zero. Tool calls and debug texts are left out, texts that a limit kept
 // from the coach are in; Delivery is where the outbox row of an entry stands.
 // ErrNotFound also after removal.
 func (s *People) History(ctx context.Context, id string, limit int, before time.Time) ([]models.HistoryEntry, error) {

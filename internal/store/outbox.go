@@ -19,21 +19,21 @@ import (
 	"coachline/models/wire"
 )
 
-// Why a gate refused a text; kept in the row's error code. A status that
+// Why a send check refused a text; kept in the row's error code. A status that
 // refuses is its own name (paused, opted_out, ...).
 const (
-	gateRemoved  = "removed"
-	gateAnswered = "answered"
-	gateVoided   = "voided"
-	// gateSuperseded means that a confirmation was given, or what it confirms is over.
-	gateSuperseded = "superseded"
-	// gateEarlierPart means that the part of the text before this one was not taken.
-	gateEarlierPart = "earlier_part"
-	// gateNewerReply means that an earlier post did not arrive, and a newer reply
+	refusedRemoved  = "removed"
+	refusedAnswered = "answered"
+	refusedVoided   = "voided"
+	// refusedSuperseded means that a confirmation was given, or what it confirms is over.
+	refusedSuperseded = "superseded"
+	// refusedEarlierPart means that the part of the text before this one was not taken.
+	refusedEarlierPart = "earlier_part"
+	// refusedNewerReply means that an earlier post did not arrive, and a newer reply
 	// has been sent meanwhile.
-	gateNewerReply = models.CodeNewerReply
-	// gateUnreachable means that the carrier cannot reach the person's number.
-	gateUnreachable = "unreachable"
+	refusedNewerReply = models.CodeNewerReply
+	// refusedUnreachable means that the carrier cannot reach the person's number.
+	refusedUnreachable = "unreachable"
 )
 
 // Outbox keeps texts that go out, and what became of them.
@@ -122,7 +122,7 @@ func isUser(actor string) bool { return strings.HasPrefix(actor, models.UserActo
 // Nothing but the one confirmation passes for a participant who opted out. The
 // claim is for StartPost; it ends every earlier claim of the row. A row that an
 // earlier attempt has posted without learning its fate comes back with Resumed:
-// look it up at the carrier before posting. When a gate refuses such a row it
+// look it up at the carrier before posting. When a send check refuses such a row it
 // becomes unknown instead of canceled, because the earlier attempt may have
 // reached the carrier. A part that follows too closely comes back with Early,
 // and one of a stopped sender with Wait. ErrNotFound for an unknown row.
@@ -138,7 +138,7 @@ func (s *Outbox) ClaimSend(ctx context.Context, outboxID string, now time.Time) 
 		if before != wire.OutboxReady && before != wire.OutboxSending {
 			return nil
 		}
-		refusal, early, err := checkGates(tx, row, p, now)
+		refusal, early, err := checkSend(tx, row, p, now)
 		if err != nil {
 			return err
 		}
@@ -175,18 +175,18 @@ func (s *Outbox) heldUp(tx *gorm.DB, claim *models.SendClaim, early bool, now ti
 	return claim.Wait > 0, err
 }
 
-// checkGates asks all gates; early reports that a row which may pass has to
+// checkSend makes all send checks; early reports that a row which may pass has to
 // wait.
-func checkGates(tx *gorm.DB, row models.Outbox, p models.Participant, now time.Time) (refusal string, early bool, err error) {
-	refusal, early, err = partGate(tx, row, now)
+func checkSend(tx *gorm.DB, row models.Outbox, p models.Participant, now time.Time) (refusal string, early bool, err error) {
+	refusal, early, err = checkPart(tx, row, now)
 	if err == nil && refusal == "" {
 		var newest models.Consent
 		if newest, err = newestConsent(tx, p); err == nil {
-			refusal, err = findGate(tx, row, p, newest)
+			refusal, err = findRefusal(tx, row, p, newest)
 		}
 	}
 	if err == nil && refusal == "" {
-		refusal, err = holdGate(tx, row, now)
+		refusal, err = checkHold(tx, row, now)
 	}
 	return refusal, early, err
 }
@@ -232,27 +232,27 @@ func refuseRow(tx *gorm.DB, row *models.Outbox, refusal string) error {
 // who opted out gets the one confirmation of it and nothing else. Apart from
 // that, a notice (the word that a person has left) passes always, and operators
 // reach people who are paused or done.
-func findGate(tx *gorm.DB, row models.Outbox, p models.Participant, newest models.Consent) (string, error) {
-	refusal := consentGate(row, p, newest)
+func findRefusal(tx *gorm.DB, row models.Outbox, p models.Participant, newest models.Consent) (string, error) {
+	refusal := checkConsent(row, p, newest)
 	switch {
 	case refusal != "", row.Kind.Spec().PassesChecks:
 		return refusal, nil
 	case p.RemovedAt != nil:
-		return gateRemoved, nil
+		return refusedRemoved, nil
 	case row.Kind.Spec().Coaching && p.Status != wire.StatusActive:
 		return string(p.Status), nil
 	case row.Kind.Spec().Coaching && p.IsTakenOver():
 		return models.MissedTakenOver, nil
 	case p.UnreachableAt != nil && row.Kind.Spec().Initiated:
-		return gateUnreachable, nil
+		return refusedUnreachable, nil
 	case p.Attention == wire.AttentionCrisis && row.Kind.Spec().Initiated:
 		return heldForAttention, nil
 	case row.LateOf != "":
-		return laterRetryGate(tx, row)
+		return checkLaterRetry(tx, row)
 	case mayBeOvertaken(row):
-		return newerReplyGate(tx, row)
+		return checkNewerReply(tx, row)
 	case row.Kind == models.KindReminder:
-		return reminderGate(tx, row)
+		return checkReminder(tx, row)
 	}
 	return "", nil
 }
@@ -264,7 +264,7 @@ const partPause = 10 * time.Second
 
 // partGate refuses a later part of a text unless the carrier has taken the one
 // before it, and delays it a little while that one is still with the carrier.
-func partGate(tx *gorm.DB, row models.Outbox, now time.Time) (refusal string, early bool, err error) {
+func checkPart(tx *gorm.DB, row models.Outbox, now time.Time) (refusal string, early bool, err error) {
 	if row.Part <= 1 || row.Kind == models.KindDebug {
 		return "", false, nil
 	}
@@ -276,7 +276,7 @@ func partGate(tx *gorm.DB, row models.Outbox, now time.Time) (refusal string, ea
 		return "", false, err
 	}
 	if len(before) == 0 {
-		return gateEarlierPart, false, nil
+		return refusedEarlierPart, false, nil
 	}
 	waiting := before[0].Status == wire.OutboxAccepted || before[0].Status == wire.OutboxQueued
 	return "", waiting && now.Sub(*before[0].AcceptedAt) < partPause, nil
@@ -290,7 +290,7 @@ func mayBeOvertaken(row models.Outbox) bool {
 }
 
 // newerReplyGate refuses a reply when one that was written later has been sent.
-func newerReplyGate(tx *gorm.DB, row models.Outbox) (string, error) {
+func checkNewerReply(tx *gorm.DB, row models.Outbox) (string, error) {
 	var newer int64
 	err := tx.Model(&models.Outbox{}).
 		Where("participant_id = ? AND kind = ? AND turn_id <> ?", row.ParticipantID, models.KindReply, row.TurnID).
@@ -298,11 +298,11 @@ func newerReplyGate(tx *gorm.DB, row models.Outbox) (string, error) {
 	if err != nil || newer == 0 {
 		return "", err
 	}
-	return gateNewerReply, nil
+	return refusedNewerReply, nil
 }
 
 // reminderGate refuses a reminder unless its prompt waits for an answer.
-func reminderGate(tx *gorm.DB, row models.Outbox) (string, error) {
+func checkReminder(tx *gorm.DB, row models.Outbox) (string, error) {
 	if row.Part > 1 {
 		return "", nil // it is being sent
 	}
@@ -310,13 +310,13 @@ func reminderGate(tx *gorm.DB, row models.Outbox) (string, error) {
 	err := tx.Where("id = ?", row.PromptID).Take(&prompt).Error
 	switch {
 	case errors.Is(err, gorm.ErrRecordNotFound):
-		return gateVoided, nil
+		return refusedVoided, nil
 	case err != nil || prompt.State == models.PromptPending:
 		return "", err
 	case prompt.State == models.PromptResponded:
-		return gateAnswered, nil
+		return refusedAnswered, nil
 	}
-	return gateVoided, nil
+	return refusedVoided, nil
 }
 
 // lockOutbox locks a row and its participant, the participant first like

@@ -99,7 +99,7 @@ func countTrue(all []bool) int {
 	return n
 }
 
-func TestClaimSendGate(t *testing.T) {
+func TestSendChecks(t *testing.T) {
 	all := []models.EntryKind{models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
 		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindDebug}
 	tests := []struct {
@@ -154,7 +154,7 @@ func TestClaimSendGate(t *testing.T) {
 
 // A text that may have reached the carrier is never called canceled, and
 // never sent again to a participant who may not get it any more.
-func TestClaimSendResumedMeetsGate(t *testing.T) {
+func TestResumedSendIsChecked(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		id := w.turn(1, replyPlan, 1)
@@ -173,7 +173,7 @@ func TestClaimSendResumedMeetsGate(t *testing.T) {
 	})
 }
 
-func TestReminderGate(t *testing.T) {
+func TestReminderIsChecked(t *testing.T) {
 	tests := []struct {
 		name   string
 		happen func(w *world)

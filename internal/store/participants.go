@@ -283,7 +283,7 @@ func removeParticipant(tx *gorm.DB, p models.Participant, r models.Removal) erro
 	if err := saveParticipant(tx, &p, r.Now); err != nil {
 		return err
 	}
-	if err := callOff(tx, ending{participantID: p.ID, reason: gateRemoved, at: r.Now}); err != nil {
+	if err := callOff(tx, ending{participantID: p.ID, reason: refusedRemoved, at: r.Now}); err != nil {
 		return err
 	}
 	audit := models.Audit{ParticipantID: p.ID, Actor: r.Actor, Action: "remove", At: r.Now}

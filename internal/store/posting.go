@@ -44,7 +44,7 @@ func (s *Outbox) StartPost(ctx context.Context, claim models.SendClaim, now time
 		if to != claim.To {
 			return models.ErrStale
 		}
-		refusal, _, err := checkGates(tx, row, p, now)
+		refusal, _, err := checkSend(tx, row, p, now)
 		if err != nil {
 			return err
 		}

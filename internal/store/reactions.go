@@ -33,7 +33,7 @@ func isReactionToText(tx *gorm.DB, in models.Inbound) (bool, error) {
 		return err == nil, err
 	}
 	var theirs []models.Inbound
-	err = recent().Where("gate <> ?", models.GateReaction).Order("id DESC").Find(&theirs).Error
+	err = recent().Where("gate <> ?", models.LimitReaction).Order("id DESC").Find(&theirs).Error
 	return err == nil && slices.ContainsFunc(theirs, func(row models.Inbound) bool { return isQuoted(row.Body) }), err
 }
 
@@ -42,7 +42,7 @@ func isReactionToText(tx *gorm.DB, in models.Inbound) (bool, error) {
 func keepReaction(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, error) {
 	kept := models.Inbound{
 		ProviderSID: in.ProviderSID, ParticipantID: in.ParticipantID, From: in.From, To: in.To, Body: in.Body,
-		MediaCount: in.MediaCount, Channel: in.Channel, Gate: models.GateReaction,
+		MediaCount: in.MediaCount, Channel: in.Channel, Limit: models.LimitReaction,
 		FromIndex: in.FromIndex, RepeatIndex: in.RepeatIndex, ReceivedAt: in.ReceivedAt,
 	}
 	err := tx.Create(&kept).Error

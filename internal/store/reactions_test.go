@@ -24,7 +24,7 @@ func TestReactionsAskForNothing(t *testing.T) {
 			"👍 to “I walked to the pond”", "Lachte über ein Bild",
 		} {
 			got := w.text(20+i, body)
-			require.Equal(w.t, models.GateReaction, got.Inbound.Gate, body)
+			require.Equal(w.t, models.LimitReaction, got.Inbound.Limit, body)
 			require.Zero(w.t, got.Inbound.Seq, body)
 			require.Zero(w.t, got.NoticeID, body)
 			require.Empty(w.t, got.AlertID, body)
@@ -35,11 +35,11 @@ func TestReactionsAskForNothing(t *testing.T) {
 		history, err := w.People.History(w.ctx, "ann", 3, inboundAt(1000))
 		require.NoError(w.t, err)
 		require.Equal(w.t, "Lachte über ein Bild", history[2].Text)
-		require.Equal(w.t, models.GateReaction, history[2].Gate)
+		require.Equal(w.t, models.LimitReaction, history[2].Limit)
 
 		// What nobody wrote is a text, with its danger; the numbers go on without a gap.
 		coco := w.text(50, `Loved "Coco"`)
-		require.Equal(w.t, models.GateNone, coco.Inbound.Gate)
+		require.Equal(w.t, models.LimitNone, coco.Inbound.Limit)
 		require.EqualValues(w.t, 2, coco.Inbound.Seq)
 		require.NotEmpty(w.t, w.text(60, `Emphasized "I am going to kill myself tonight"`).AlertID)
 	})

@@ -87,7 +87,7 @@ func TestTurn(t *testing.T) {
 	archiveOnBoth(t, func(t *testing.T, w *archiveWorld) {
 		// The first round asked twice; the second one has no record of its calls.
 		asked := models.StepTrace{Stages: []models.Stage{
-			{Name: models.StageGate, Decision: "gate skip 0.75"},
+			{Name: models.StageRecallCheck, Decision: "gate skip 0.75"},
 			{Name: models.StageModel, Usage: models.Usage{Prompt: 100, Cached: 60, Completion: 5}},
 			{Name: models.StageModel, Usage: models.Usage{Prompt: 110, Cached: 90, Completion: 6}},
 		}}

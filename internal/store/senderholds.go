@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// probeEvery is the time in which one text goes out although a brake holds,
-	// once the brake's own time is over.
+	// probeEvery is the time in which one text goes out although a sender hold lasts,
+	// once the hold's own time is over.
 	probeEvery = 10 * time.Minute
 	// lookMost bounds how long a text waits before it asks again, so that a
-	// brake which an operator releases is noticed.
+	// hold which an operator releases is noticed.
 	lookMost  = 5 * time.Minute
 	lookLeast = time.Second
 )
@@ -28,7 +28,7 @@ const (
 const carrierActor = "carrier"
 
 // senderWait returns how long a text to a person of a study, that may go, has to wait
-// before it asks again, between a second and five minutes; 0 lets it go. When a brake's
+// before it asks again, between a second and five minutes; 0 lets it go. When a hold's
 // time is over, one text passes as a probe, and the others wait for what becomes of it.
 func (s *Outbox) senderWait(tx *gorm.DB, studyID string, now time.Time) (time.Duration, error) {
 	var held []models.SenderHold
@@ -85,8 +85,8 @@ func (s *Outbox) heldBy(sentFrom string, r models.Refusal) (key, name string) {
 	return s.account, ""
 }
 
-// HoldSender sets the brake, where the refusal asks for one, in a transaction
-// of its own. Safe to repeat: a brake that holds is only prolonged. ErrNotFound
+// HoldSender sets the hold, where the refusal asks for one, in a transaction
+// of its own. Safe to repeat: a hold that holds is only prolonged. ErrNotFound
 // for an unknown text.
 func (s *Outbox) HoldSender(ctx context.Context, r models.Refusal) error {
 	var set *models.SenderHold
@@ -106,7 +106,7 @@ func (s *Outbox) HoldSender(ctx context.Context, r models.Refusal) error {
 	return nil
 }
 
-// setSenderHold is HoldSender within a transaction. It returns a brake that was not set
+// setSenderHold is HoldSender within a transaction. It returns a hold that was not set
 // before, for Alert to tell of once the transaction is through.
 func (s *Outbox) setSenderHold(tx *gorm.DB, of models.Outbox, r models.Refusal) (*models.SenderHold, error) {
 	until, stops := s.holdUntil(r)
@@ -128,7 +128,7 @@ func (s *Outbox) setSenderHold(tx *gorm.DB, of models.Outbox, r models.Refusal) 
 	return nil, tx.Select("class", "code", "outbox_id", "reported", "refused_at", "until_at").UpdateColumns(&row).Error
 }
 
-// logSenderHold tells operators of a new brake; nil is none.
+// logSenderHold tells operators of a new hold; nil is none.
 func (s *Outbox) logSenderHold(set *models.SenderHold) {
 	if set == nil {
 		return
@@ -137,7 +137,7 @@ func (s *Outbox) logSenderHold(set *models.SenderHold) {
 		"class", string(set.Class), "code", set.Code, "outbox", set.OutboxID, "until", set.UntilAt)
 }
 
-// liftSenderHold ends the brake when a text that was posted after the last refusal went
+// liftSenderHold ends the hold when a text that was posted after the last refusal went
 // well. Where the refusal came as a report, and not at once, the carrier's
 // taking a text proves nothing; its delivery does.
 func (s *Outbox) liftSenderHold(tx *gorm.DB, row models.Outbox) error {
@@ -160,11 +160,11 @@ func (s *Outbox) liftSenderHold(tx *gorm.DB, row models.Outbox) error {
 	return addCarrierAudit(tx, models.Audit{ParticipantID: row.ParticipantID, Action: "brake_lifted", At: now})
 }
 
-// SenderHolds returns the brakes that hold, oldest first.
+// SenderHolds returns the holds that last, oldest first.
 func (s *Outbox) SenderHolds(ctx context.Context) ([]models.SenderHold, error) {
 	var rows []models.SenderHold
 	err := s.db.Reader(ctx).Order("set_at").Find(&rows).Error
-	return rows, wrap.Error(err, "reading the brakes")
+	return rows, wrap.Error(err, "reading the sender holds")
 }
 
 func addCarrierAudit(tx *gorm.DB, entry models.Audit) error {

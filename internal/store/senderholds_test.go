@@ -125,7 +125,7 @@ func (w *holdWorld) refused(id string, class models.CarrierClass, code string, m
 	require.NoError(w.t, w.Outbox.ReleaseSend(w.ctx, w.ref(id), holdAt(minutes)))
 }
 
-func (w *holdWorld) brake() (models.SenderHold, bool) {
+func (w *holdWorld) held() (models.SenderHold, bool) {
 	w.t.Helper()
 	held, err := w.Outbox.SenderHolds(w.ctx)
 	require.NoError(w.t, err)
@@ -175,14 +175,14 @@ func TestEachClass(t *testing.T) {
 			_, err = w.People.Enroll(w.ctx, models.Participant{ID: "ann", Phone: phone, Timezone: "UTC", EnrolledAt: holdBegin}, "operator")
 			require.NoError(t, err)
 			w.refused(w.queue(wire.TurnReply, 0), tt.class, tt.code, 0)
-			held, ok := w.brake()
+			held, ok := w.held()
 			require.Equal(t, !tt.until.IsZero(), ok)
 			require.Equal(t, tt.until, held.UntilAt.UTC())
 		})
 	}
 }
 
-func TestBrake(t *testing.T) {
+func TestSenderHold(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
 		first, second := w.queue(wire.TurnReply, 0), w.queue(wire.TurnPrompt, 0)
 		w.refused(first, models.CarrierRegistration, "30034", 0)
@@ -204,17 +204,17 @@ func TestBrake(t *testing.T) {
 
 		require.True(w.t, w.claim(first, 21).Post)
 		require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(first), models.Receipt{ProviderSID: "SM1", Status: wire.OutboxQueued}, holdAt(21)))
-		_, held := w.brake()
+		_, held := w.held()
 		require.False(w.t, held, "the carrier takes texts again")
 		require.True(w.t, w.claim(second, 22).Post)
 
-		require.Equal(w.t, 1, strings.Count(w.log.String(), "level=ERROR"), "one alert a brake")
+		require.Equal(w.t, 1, strings.Count(w.log.String(), "level=ERROR"), "one alert a hold")
 		require.Contains(w.t, w.log.String(), "class=registration code=30034 outbox=ann-t1-p1")
 		require.NotContains(w.t, w.log.String(), "+1")
 	})
 }
 
-func TestBrakeByReport(t *testing.T) {
+func TestSenderHoldByReport(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
 		report := func(id string, status wire.OutboxStatus, class models.CarrierClass, code string, minutes int) {
 			found, err := w.Outbox.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM-" + id, Status: status, Class: class, ErrorCode: code, At: holdAt(minutes)})
@@ -230,14 +230,14 @@ func TestBrakeByReport(t *testing.T) {
 		take(ids[1], 1)
 		report(ids[0], wire.OutboxUndelivered, models.CarrierRegistration, "30034", 2)
 		report(ids[1], wire.OutboxDelivered, "", "", 3)
-		held, _ := w.brake()
+		held, _ := w.held()
 		require.True(w.t, held.Reported, "what was posted before the refusal proves nothing")
 
 		take(ids[2], 12)
-		_, ok := w.brake()
+		_, ok := w.held()
 		require.True(w.t, ok, "nor does it that the carrier takes a text")
 		report(ids[2], wire.OutboxDelivered, "", "", 13)
-		_, ok = w.brake()
+		_, ok = w.held()
 		require.False(w.t, ok)
 	})
 }
@@ -306,7 +306,7 @@ func TestSenderOfAStudyIsHeldAlone(t *testing.T) {
 
 		require.True(w.t, w.claim(ours, 10).Post, "the probe of ours")
 		require.NoError(w.t, w.Outbox.RecordAccepted(w.ctx, w.ref(ours), models.Receipt{ProviderSID: "SM2", Status: wire.OutboxQueued}, holdAt(10)))
-		last, ok := w.brake()
+		last, ok := w.held()
 		require.True(w.t, ok)
 		require.Equal(w.t, number, last.Name, "what went well from ours says nothing of theirs")
 
@@ -360,7 +360,7 @@ func TestUnreachable(t *testing.T) {
 			require.Equal(w.t, "unreachable", got.ErrorCode)
 		}
 		require.True(w.t, w.claim(w.queue(wire.TurnOperator, 2), 2).Post)
-		_, held := w.brake()
+		_, held := w.held()
 		require.False(w.t, held, "one number is no reason to stop the sender")
 
 		sent := w.queue(wire.TurnReply, 3)

@@ -103,7 +103,7 @@ func TestStatementsOfATurn(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {
 				require.NoError(t, w.Close())
 				var seen statements
-				w = seen.watch(t, store.Config{URL: w.url, Gate: tt.rules})
+				w = seen.watch(t, store.Config{URL: w.url, Limits: tt.rules})
 				_, err := w.People.Enroll(w.ctx, person("p1", phone), "operator")
 				require.NoError(t, err)
 				_, told, err := w.Notices.Untold(w.ctx, "p1") // of the start

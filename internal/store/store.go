@@ -37,9 +37,9 @@ type Config struct {
 	// MaxConns bounds the open connections; 0 means 10 on PostgreSQL and 4 on
 	// SQLite. An in-memory database always has exactly one.
 	MaxConns int
-	// Gate holds the limits of inbound texts; the zero value has none.
-	Gate InboundLimits
-	// Sender is the number or service that texts; a brake is its own.
+	// Limits are those of inbound texts; the zero value has none.
+	Limits InboundLimits
+	// Sender is the number or service that texts; a sender hold is its own.
 	Sender string
 	// LateTry is the least time from the report that a text was not delivered to
 	// its one later try; 0 has none.
@@ -129,7 +129,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 
 // newStore puts the nouns together over one database.
 func newStore(db *database.Database, cfg Config, zone *time.Location) *Store {
-	limits := cfg.Gate
+	limits := cfg.Limits
 	if limits.Zone == nil {
 		limits.Zone = time.UTC
 	}

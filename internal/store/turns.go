@@ -272,9 +272,9 @@ func (s *Turns) Past(ctx context.Context, participantID string) (wire.Past, erro
 // of the rows to send come back in order. A turn that has ended returns its
 // rows and writes nothing, so a retry is safe. When the participant left or
 // opted out meanwhile, the turn is canceled and no row is written, except for a
-// notice or an operator's message, which the send gate judges. An
+// notice or an operator's message, which the send checks judge. An
 // operator's outbox row exists already and is only tied to the turn. A row that
-// is claimed has passed the gates of ClaimSend. The workflow's state is mirrored
+// is claimed has passed the send checks of ClaimSend. The workflow's state is mirrored
 // along with it, unless the turn is canceled or had ended before: a participant
 // who opted out meanwhile has a newer one. ErrNotFound for an unknown turn.
 func (s *Turns) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.EndedTurn, error) {
@@ -371,9 +371,9 @@ func (s *Outbox) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) 
 	if err != nil {
 		return models.SendClaim{}, err
 	}
-	refusal, err := findGate(tx, row, p, newest)
+	refusal, err := findRefusal(tx, row, p, newest)
 	if err == nil && refusal == "" {
-		refusal, err = holdGate(tx, row, row.CreatedAt)
+		refusal, err = checkHold(tx, row, row.CreatedAt)
 	}
 	if err != nil {
 		return models.SendClaim{}, err

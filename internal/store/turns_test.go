@@ -488,7 +488,7 @@ func TestSaveState(t *testing.T) {
 	})
 }
 
-// The first row may be claimed in the transaction that writes it; the gates are
+// The first row may be claimed in the transaction that writes it; the send checks are
 // those of a claim of its own.
 func TestFinishTurnClaimsTheFirstRow(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {

@@ -71,7 +71,7 @@ func keepReplied(tx *gorm.DB, row models.Outbox) error {
 	switch row.ErrorCode {
 	case string(wire.StatusPaused), string(wire.StatusOptedOut), models.MissedTakenOver:
 		return holdReplied(tx, row)
-	case gateNewerReply:
+	case refusedNewerReply:
 		return textsOfTurn(tx, row).UpdateColumn("resume_notice_id", returned).Error
 	}
 	return nil

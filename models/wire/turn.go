@@ -51,7 +51,7 @@ const (
 	OutboxUndelivered OutboxStatus = "undelivered"
 	OutboxFailed      OutboxStatus = "failed"
 	OutboxRead        OutboxStatus = "read"
-	// OutboxCanceled: a gate refused it before anything reached the carrier.
+	// OutboxCanceled: a send check refused it before anything reached the carrier.
 	OutboxCanceled OutboxStatus = "canceled"
 	// OutboxUnknown: the carrier may or may not have it; it is never resent.
 	OutboxUnknown OutboxStatus = "unknown"

@@ -93,7 +93,7 @@ func (p Plan) Decision() string {
 }
 
 // NeedsRecall reports what a plan says of memory: true to search, false to
-// skip; decided is false when there is no plan, so that the gate decides.
+// skip; decided is false when there is no plan, so that recall.Decide does.
 func (p Plan) NeedsRecall() (recall, decided bool) {
 	return p.Recall, p.Kind == KindReplyOnly || p.Kind == KindSteps
 }

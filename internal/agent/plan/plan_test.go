@@ -191,7 +191,7 @@ func TestParseMemory(t *testing.T) {
 			require.True(t, decided)
 		})
 	}
-	t.Run("J30 without a plan the gate decides", func(t *testing.T) {
+	t.Run("J30 without a plan the check decides", func(t *testing.T) {
 		_, decided := parsed("").NeedsRecall()
 		require.False(t, decided)
 	})

@@ -153,7 +153,7 @@ func newestFirst(a, b models.Fact) int {
 const minWord = 3
 
 // stopWords are words that carry no topic, in the languages of the texts. Others
-// have none here: more content words make the gate recall, which is the safe side.
+// have none here: more content words make the check recall, which is the safe side.
 var stopWords = wordSet(`about above after again against ain all also although always among and another any anybody anyone anything anyway are aren around
 	because been before being below between both but can cannot could couldn did didn does doesn doing don done down during each either else
 	enough even ever every everyone everything few for from further get gets getting got had hadn has hasn have haven having her here hers
@@ -197,7 +197,7 @@ func wordSet(list string) map[string]bool {
 // runs of letters, marks and digits of at least three characters, without a
 // stop list and without pure digits. The gate and the search by
 // keywords share it. A script without spaces gives one long word a phrase, so
-// that the gate recalls.
+// that the check recalls.
 func Words(text string) []string {
 	var out []string
 	seen := map[string]bool{}

@@ -18,15 +18,15 @@ const coveredShare = 0.5
 type Ruling string
 
 const (
-	// RulingOpen: there is no plan; the gate decides.
+	// RulingOpen: there is no plan; the check decides.
 	RulingOpen Ruling = "open"
-	// RulingWanted: the plan asks for memory; the gate is not consulted.
+	// RulingWanted: the plan asks for memory; the check is not made.
 	RulingWanted Ruling = "wanted"
 	// RulingUnwanted: there is a plan and it does not ask for memory.
 	RulingUnwanted Ruling = "unwanted"
 )
 
-// Question is what the gate reads. Window holds the entries of the hot window,
+// Question is what the check reads. Window holds the entries of the hot window,
 // oldest first.
 type Question struct {
 	Query  string
@@ -46,19 +46,19 @@ type Verdict struct {
 }
 
 // Decision returns the code that the record of stages keeps: "gate skip 0.75".
-func (v Verdict) Decision() string {
+func (v Verdict) Code() string {
 	if v.Recall {
 		return "gate recall " + v.Reason
 	}
 	return "gate skip " + v.Reason
 }
 
-// Gate decides without a model whether the deep search runs: not when mode or
+// Decide says without a model whether the deep search runs: not when mode or
 // channel forbid it, and not when a plan does without it. Without a plan it runs
 // for a text that asks something and brought up no fact by its own words and
 // meaning, unless results of tools in the window hold at least half of its
 // content words. A result that it cannot read makes it recall.
-func Gate(q Question) Verdict {
+func Decide(q Question) Verdict {
 	if q.Forbidden {
 		return Verdict{Reason: "forbidden"}
 	}

@@ -16,16 +16,16 @@ import (
 	"coachline/workflows/testdata/unordered"
 )
 
-// TestTheGatesShut is case 53: what make test runs over workflow code fails for
+// TestWorkflowChecksFail: what make test runs over workflow code fails for
 // code that must not be merged.
-func TestTheGatesShut(t *testing.T) {
+func TestWorkflowChecksFail(t *testing.T) {
 	t.Parallel()
 	t.Run("workflowcheck finds a map range", func(t *testing.T) {
 		t.Parallel()
 		tool, err := filepath.Abs(filepath.Join("..", ".bin", "workflowcheck"))
 		require.NoError(t, err)
 		if _, err := os.Stat(tool); err != nil {
-			require.Empty(t, os.Getenv("CI"), "CI has the tool, or this gate is open")
+			require.Empty(t, os.Getenv("CI"), "CI has the tool, or this check is not made")
 			t.Skip("make workflowcheck installs the tool")
 		}
 		check := exec.CommandContext(t.Context(), tool, "./testdata/unordered")

@@ -19,7 +19,7 @@ func pollen() []models.Message {
 	}
 }
 
-func TestGate(t *testing.T) {
+func TestDecide(t *testing.T) {
 	talk := []models.Message{user("pollen count Leeds today"), coach("Leeds pollen today high grass, moderate tree")}
 	tests := []struct {
 		name   string
@@ -50,14 +50,14 @@ func TestGate(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := recall.Gate(recall.Question{Query: tt.query + "?", Window: tt.window, Ruling: recall.RulingOpen})
-			require.Equal(t, tt.want, got.Decision())
+			got := recall.Decide(recall.Question{Query: tt.query + "?", Window: tt.window, Ruling: recall.RulingOpen})
+			require.Equal(t, tt.want, got.Code())
 			require.Equal(t, strings.HasPrefix(tt.want, "gate recall"), got.Recall)
 		})
 	}
 }
 
-func TestGateIsNotAsked(t *testing.T) {
+func TestDecideWithoutCheck(t *testing.T) {
 	tests := []struct {
 		name string
 		in   recall.Question
@@ -79,7 +79,7 @@ func TestGateIsNotAsked(t *testing.T) {
 		{"of another script", recall.Question{Query: "今日の花粉は？"}, "gate recall no tool row"},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, recall.Gate(tt.in).Decision()) })
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, recall.Decide(tt.in).Code()) })
 	}
 }
 
@@ -100,7 +100,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-func TestGateProperties(t *testing.T) {
+func TestDecideProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		query, text := "what "+rapid.String().Draw(t, "query"), rapid.String().Draw(t, "text")
 		words := recall.Words(query)
@@ -109,8 +109,8 @@ func TestGateProperties(t *testing.T) {
 			require.True(t, strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsDigit(r) }))
 		}
 		open := recall.Question{Query: query + "?", Window: []models.Message{coach(text)}}
-		require.True(t, recall.Gate(open).Recall, "without a tool row it recalls")
+		require.True(t, recall.Decide(open).Recall, "without a tool row it recalls")
 		open.Window = []models.Message{result(query + " " + text), coach("x")}
-		require.Equal(t, len(words) == 0, recall.Gate(open).Recall, "a window that holds the query suffices")
+		require.Equal(t, len(words) == 0, recall.Decide(open).Recall, "a window that holds the query suffices")
 	})
 }
