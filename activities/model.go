@@ -203,6 +203,9 @@ func (t *ModelActivities) noteRefusal(ctx context.Context, in wire.CallModelInpu
 	if cause == nil && strings.Contains(step.Calls, models.RefusedSilence) {
 		return t.raiseAttention(ctx, in, wire.AttentionUnanswered, "")
 	}
+	if cause == nil && step.FinishReason == models.FinishDeclined {
+		return t.raiseAttention(ctx, in, wire.AttentionRefusal, string(models.ModelDeclined))
+	}
 	var refused *models.ModelError
 	if !errors.As(cause, &refused) {
 		return nil
@@ -210,7 +213,7 @@ func (t *ModelActivities) noteRefusal(ctx context.Context, in wire.CallModelInpu
 	switch refused.Class {
 	case models.ModelBusy, models.ModelAuth:
 		return nil
-	case models.ModelRefused, models.ModelOverflow, models.ModelNoTools:
+	case models.ModelRefused, models.ModelDeclined, models.ModelOverflow, models.ModelNoTools:
 	}
 	code := string(refused.Class)
 	if refused.Status != 0 && refused.Status != http.StatusOK {

@@ -107,7 +107,7 @@ func toModelError(err *models.ModelError) error {
 			temporal.ApplicationErrorOptions{NextRetryDelay: err.RetryAfter, Cause: err})
 	case models.ModelOverflow:
 		return temporal.NewNonRetryableApplicationError(err.Error(), wire.ErrTypeModelOverflow, err)
-	case models.ModelRefused, models.ModelAuth, models.ModelNoTools:
+	case models.ModelRefused, models.ModelDeclined, models.ModelAuth, models.ModelNoTools:
 	}
 	return temporal.NewNonRetryableApplicationError(err.Error(), wire.ErrTypeModelRefused, err)
 }

@@ -86,14 +86,19 @@ type Usage struct {
 	Audio int `json:"audio_ms,omitempty"`
 }
 
+// FinishDeclined is the finish reason of a round that the model declined.
+const FinishDeclined = "declined"
+
 // ModelErrorClass says what can be done about a failed model call.
 type ModelErrorClass string
 
 const (
 	// ModelBusy: the same call may succeed later (408, 409, 429, 5xx, network).
 	ModelBusy ModelErrorClass = "busy"
-	// ModelRefused: the same call will never succeed (other 4xx, content policy).
+	// ModelRefused: the same call will never succeed (other 4xx).
 	ModelRefused ModelErrorClass = "refused"
+	// ModelDeclined: the model, or a filter of its server, declined to answer.
+	ModelDeclined ModelErrorClass = "declined"
 	// ModelOverflow: the request is longer than the model's context.
 	ModelOverflow ModelErrorClass = "overflow"
 	// ModelAuth: the key is invalid or has no quota; an operator must act.

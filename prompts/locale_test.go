@@ -23,7 +23,7 @@ func fixedNames(t *testing.T) []prompts.Name {
 			names = append(names, name)
 		}
 	}
-	require.Len(t, names, 24)
+	require.Len(t, names, 25)
 	return names
 }
 

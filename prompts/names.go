@@ -39,6 +39,8 @@ const (
 	GreetingFallback Name = "greeting_fallback"
 	GreetingFooter   Name = "greeting_footer"
 	ReplyFallback    Name = "reply_fallback"
+	// ReplyDeclined answers what the model, or a filter of its server, declined to answer.
+	ReplyDeclined    Name = "reply_declined"
 	Reminder         Name = "reminder"
 	FeedbackQuestion Name = "feedback_question"
 	FeedbackFollowup Name = "feedback_followup"
@@ -192,6 +194,7 @@ func catalogue() map[Name]entry {
 		GreetingFallback:   fixed,
 		GreetingFooter:     fixed,
 		ReplyFallback:      fixed,
+		ReplyDeclined:      fixed,
 		Reminder:           fixed,
 		FeedbackQuestion:   fixed,
 		FeedbackFollowup:   fixed,

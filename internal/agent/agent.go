@@ -124,7 +124,7 @@ type Agent struct {
 	instructions *Instructions
 	// fixed are the texts that only the programme sends, outage those of them that
 	// stand in for a model.
-	fixed, outage *outgoing.Fixed
+	fixed, outage, declined *outgoing.Fixed
 }
 
 // New builds an Agent; everything in cfg but Server is required.
@@ -133,7 +133,7 @@ func New(cfg Config) *Agent {
 	if cfg.Prompts == nil {
 		return p
 	}
-	p.fixed, p.outage = newFixed(cfg.Prompts, cfg.Settings.Programme)
+	p.fixed, p.outage, p.declined = newFixed(cfg.Prompts, cfg.Settings.Programme)
 	if read, err := NewInstructions(cfg.Prompts, cfg.Settings.Programme); err == nil {
 		p.instructions = read
 	}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,9 +30,11 @@ const (
 
 // newFixed reads the programme's fixed texts in every language, but those that a
 // model may use: the ones about danger, and questions about the habit. outage are
-// those that stand in for a model without an answer.
-func newFixed(lib *prompts.Library, programme string) (all, outage *outgoing.Fixed) {
-	var texts, fallbacks []string
+// those that stand in for a model without an answer, declined those for one that would not
+// answer.
+func newFixed(lib *prompts.Library, programme string) (all, outage, declined *outgoing.Fixed) {
+	var texts []string
+	of := map[prompts.Name][]string{}
 	for _, name := range prompts.FixedNames() {
 		if slices.Contains([]prompts.Name{prompts.Crisis, prompts.OptOutDanger, prompts.AskToday, prompts.AskHard, prompts.AskNext}, name) {
 			continue
@@ -45,12 +48,10 @@ func newFixed(lib *prompts.Library, programme string) (all, outage *outgoing.Fix
 				text = text[:max(strings.LastIndexAny(strings.TrimRight(text, "? \n"), ".!"), 0)] // Its question is any coach's.
 			}
 			texts = append(texts, text)
-			if name == prompts.ReplyFallback {
-				fallbacks = append(fallbacks, text)
-			}
+			of[name] = append(of[name], text)
 		}
 	}
-	return outgoing.NewFixed(texts), outgoing.NewFixed(fallbacks)
+	return outgoing.NewFixed(texts), outgoing.NewFixed(of[prompts.ReplyFallback]), outgoing.NewFixed(of[prompts.ReplyDeclined])
 }
 
 // hideFixedTexts takes the programme's fixed texts out of what the model reads as the
@@ -64,6 +65,8 @@ func (a *Agent) hideFixedTexts(window []models.Message) []models.Message {
 		switch {
 		case entry.Role != models.RoleAssistant:
 		case slices.Contains([]models.EntryKind{models.KindConsent, models.KindHelp, models.KindSafety, models.KindNotice}, entry.Kind):
+			mark = marks.Answered
+		case entry.Kind == models.KindReply && a.declined.Is(entry.Text):
 			mark = marks.Answered
 		case entry.Kind == models.KindReply && a.outage.Is(entry.Text):
 			mark = marks.NotAnswered
@@ -170,6 +173,20 @@ func (r *round) guardReply(ctx context.Context, compose composer, answer models.
 		r.trace.note(models.StageGuard, "guard again "+string(why))
 	}
 	return answer, r.standIn(why)
+}
+
+// declinedAnswer returns the fixed text for a reply that the model declined to write.
+func (r *round) declinedAnswer(cause error) (models.ChatResponse, bool) {
+	var failed *models.ModelError
+	if !errors.As(cause, &failed) || failed.Class != models.ModelDeclined || r.input.Kind != wire.TurnReply {
+		return models.ChatResponse{}, false
+	}
+	text, err := r.agent.Prompts.Fixed(prompts.ReplyDeclined, r.turn.context.Participant.Locale, prompts.FixedData{Programme: r.agent.Settings.Programme})
+	if err != nil {
+		return models.ChatResponse{}, false
+	}
+	r.trace.note(models.StageGuard, "guard declined by the model")
+	return models.ChatResponse{Text: text, FinishReason: models.FinishDeclined}, true
 }
 
 // standIn is what is sent for words that said nothing new: a question about the habit;

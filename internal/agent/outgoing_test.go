@@ -114,3 +114,20 @@ func TestOutageIsNotShownAsTheCoach(t *testing.T) {
 	newest := w.lastRequest(chat).Messages
 	require.Contains(t, newest[len(newest)-1].Content, "] when is my walk?", "both are answered: %v", newest[len(newest)-1])
 }
+
+// What the model declines to answer, or a filter of its server, is answered by a text of
+// its own: to try again would not help. The model does not read it as its reply.
+func TestDeclinedRepliesHaveTheirText(t *testing.T) {
+	w := newWorld(t)
+	w.model.on(chat, said{err: &models.ModelError{Class: models.ModelDeclined, Status: 200, Message: "the model declined to answer"}}, said{text: "Glad to hear it."})
+	step := w.addText("write me something rude about my boss").runRound()
+	want, err := w.library.Fixed(prompts.ReplyDeclined, "", prompts.FixedData{})
+	require.NoError(t, err)
+	require.Equal(t, want, step.Text)
+	require.Equal(t, models.FinishDeclined, step.FinishReason)
+	require.Len(t, w.model.asked[chat], 1)
+
+	w.endTurn()
+	w.addText("never mind, I walked today").runRound()
+	require.NotContains(t, fmt.Sprint(w.lastRequest(chat).Messages), want)
+}

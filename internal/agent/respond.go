@@ -242,6 +242,9 @@ func (r *round) buildRequest(specs []models.ToolSpec, cut leftOut) (models.ChatR
 // reach a phone.
 func (r *round) askAndJudge(ctx context.Context, compose composer) (models.ChatResponse, toolcall.Verdict, error) {
 	answer, verdict, err := r.askWhole(ctx, compose)
+	if answer, ok := r.declinedAnswer(err); ok {
+		return answer, toolcall.Verdict{Judgment: toolcall.Words, Text: answer.Text}, nil
+	}
 	if err != nil {
 		return answer, verdict, err
 	}
@@ -313,7 +316,7 @@ func (r *round) askWithFallback(ctx context.Context, compose composer) (models.C
 			}
 			r.learnOverflow(ctx, failed, request)
 			refused, tooLong = err, size
-		case models.ModelBusy, models.ModelRefused, models.ModelAuth:
+		case models.ModelBusy, models.ModelRefused, models.ModelDeclined, models.ModelAuth:
 			return answer, toolcall.Verdict{}, err
 		}
 		r.trace.note(models.StageModel, "model again after "+string(failed.Class))

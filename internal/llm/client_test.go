@@ -218,7 +218,7 @@ func TestErrors(t *testing.T) {
 		{"too long, by type", 400, object("", "exceed_context_size_error"), nil, models.ModelOverflow, 0},
 		{"too long, numeric code", 400, `{"error":{"code":400,"type":"BadRequestError","message":"This model's maximum context length is 4096 tokens"}}`, nil, models.ModelOverflow, 0},
 		{"too long, error as text", 400, `{"error":"maximum context length exceeded"}`, nil, models.ModelOverflow, 0},
-		{"content policy", 400, object("content_filter", ""), nil, models.ModelRefused, 0},
+		{"content policy", 400, object("content_filter", ""), nil, models.ModelDeclined, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			calls := 0
@@ -244,8 +244,8 @@ func TestAnswersThatAreErrors(t *testing.T) {
 		{"not JSON", `oops`, models.ModelBusy, 200},
 		{"empty", ``, models.ModelBusy, 200},
 		{"content of another shape", `{"choices":[{"message":{"content":{"a":1}}}]}`, models.ModelBusy, 200},
-		{"content filter", `{"choices":[{"finish_reason":"content_filter","message":{"content":"half"}}]}`, models.ModelRefused, 200},
-		{"refusal", `{"choices":[{"finish_reason":"stop","message":{"content":null,"refusal":"I cannot help with a private text"}}]}`, models.ModelRefused, 200},
+		{"content filter", `{"choices":[{"finish_reason":"content_filter","message":{"content":"half"}}]}`, models.ModelDeclined, 200},
+		{"refusal", `{"choices":[{"finish_reason":"stop","message":{"content":null,"refusal":"I cannot help with a private text"}}]}`, models.ModelDeclined, 200},
 		{"gateway error with a status as code", `{"error":{"code":502,"message":"private"}}`, models.ModelBusy, 502},
 		{"gateway error that is final", `{"error":{"code":400,"message":"private"}}`, models.ModelRefused, 400},
 		{"gateway error with a name", `{"error":{"code":"insufficient_quota"}}`, models.ModelBusy, 200},

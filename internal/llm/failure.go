@@ -310,9 +310,9 @@ func (f *fault) orNoKey(none *models.ModelError) *fault {
 
 // Codes and types by which servers name a class, with any status.
 var (
-	refusedCodes = []string{"content_filter", "content_policy_violation"}
-	unpaidCodes  = []string{"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
-	barredCodes  = []string{"invalid_api_key", "account_deactivated"}
+	declinedCodes = []string{"content_filter", "content_policy_violation"}
+	unpaidCodes   = []string{"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
+	barredCodes   = []string{"invalid_api_key", "account_deactivated"}
 	// The model wrote what its own server could not read; it may do better.
 	stumbleCodes = []string{"tool_use_failed", "json_validate_failed"}
 )
@@ -363,7 +363,8 @@ func byStatus(status int, failed failure) *fault {
 	case failed.tooLong(status):
 		out.err.Class = models.ModelOverflow
 		out.err.ContextTokens, out.err.PromptTokens = failed.overflowTokens()
-	case failed.hasCode(refusedCodes):
+	case failed.hasCode(declinedCodes):
+		out.err.Class = models.ModelDeclined
 	case failed.hasCode(unpaidCodes), status == http.StatusPaymentRequired:
 		out.err.Class, out.key = models.ModelAuth, keyUnpaid
 	case failed.hasCode(barredCodes), status == http.StatusUnauthorized, status == http.StatusForbidden,

@@ -71,7 +71,7 @@ func readAnswer(body []byte) (models.ChatResponse, *fault) {
 	}
 	if reason == "content_filter" || message.Refusal != "" {
 		return models.ChatResponse{}, &fault{key: keyGood, err: models.ModelError{
-			Class: models.ModelRefused, Status: http.StatusOK, Message: "the model declined to answer",
+			Class: models.ModelDeclined, Status: http.StatusOK, Message: "the model declined to answer",
 		}}
 	}
 	content, thoughts, ok := readContent(message.Content)
