@@ -1,11 +1,15 @@
 package main
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -198,4 +202,136 @@ func TestOperationsNameEveryMetric(t *testing.T) {
 			assert.True(t, known[asked], "no metric coachline_%s", asked)
 		}
 	}
+}
+
+// TestFeaturesAreCalledFromWhereTheTableSays holds that the last column of the table of
+// features has each of the product's files that names what the feature's files declare.
+// Who calls a package is known by its imports.
+func TestFeaturesAreCalledFromWhereTheTableSays(t *testing.T) {
+	guide, err := os.ReadFile("CONTRIBUTING.md")
+	require.NoError(t, err)
+	_, table, _ := strings.Cut(string(guide), "\n## Features that can be taken out\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	tree := readTree(t)
+	quoted := regexp.MustCompile("`([^`]+\\.go)`")
+	found := 0
+	for _, row := range strings.Split(table, "\n") {
+		cells := strings.Split(row, "|")
+		if len(cells) != 7 {
+			continue
+		}
+		var code []string
+		for _, one := range quoted.FindAllStringSubmatch(cells[3], -1) {
+			code = append(code, one[1])
+		}
+		for _, caller := range tree.callersOf(code) {
+			found++
+			assert.Contains(t, cells[5], "`"+caller+"`", strings.TrimSpace(cells[1]))
+		}
+	}
+	require.Greater(t, found, 30)
+}
+
+// sourceTree is the product's files by path.
+type sourceTree map[string]*ast.File
+
+func readTree(t *testing.T) sourceTree {
+	t.Helper()
+	tree := sourceTree{}
+	harness := regexp.MustCompile(`^(bench|chaos|dev|eval|deploy|internal/(sim|rehearsal|sample)|workflows/testdata)/|_test\.go$`)
+	for _, path := range textFiles(t, ".go") {
+		if path = filepath.ToSlash(path); harness.MatchString(path) {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		tree[path] = file
+	}
+	return tree
+}
+
+// callersOf lists the other files that use what some files declare.
+func (s sourceTree) callersOf(code []string) []string {
+	declared := map[string]map[string]bool{} // by folder
+	for _, path := range code {
+		folder, file := filepath.ToSlash(filepath.Dir(path)), s[path]
+		if file != nil && declared[folder] == nil {
+			declared[folder] = map[string]bool{}
+		}
+		for name := range declaredIn(file) {
+			declared[folder][name] = true
+		}
+	}
+	var callers []string
+	for path, file := range s {
+		isCaller := false
+		for folder, names := range declared {
+			isCaller = isCaller || usesAny(file, filepath.ToSlash(filepath.Dir(path)) == folder, importName(file, folder), names)
+		}
+		if isCaller && !slices.Contains(code, path) {
+			callers = append(callers, path)
+		}
+	}
+	return callers
+}
+
+// declaredIn has the functions, types, variables and constants of a file.
+func declaredIn(file *ast.File) map[string]bool {
+	names := map[string]bool{}
+	if file == nil {
+		return names
+	}
+	for _, decl := range file.Decls {
+		if fn, isFunc := decl.(*ast.FuncDecl); isFunc && fn.Recv == nil {
+			names[fn.Name.Name] = true
+		}
+		group, isGroup := decl.(*ast.GenDecl)
+		if !isGroup {
+			continue
+		}
+		for _, spec := range group.Specs {
+			switch one := spec.(type) {
+			case *ast.TypeSpec:
+				names[one.Name.Name] = true
+			case *ast.ValueSpec:
+				for _, name := range one.Names {
+					names[name.Name] = true
+				}
+			}
+		}
+	}
+	return names
+}
+
+// importName is the name by which a file imports a folder of this module; empty where it
+// does not.
+func importName(file *ast.File, folder string) string {
+	for _, one := range file.Imports {
+		if one.Path.Value == strconv.Quote("coachline/"+folder) {
+			if one.Name != nil {
+				return one.Name.Name
+			}
+			return filepath.Base(folder)
+		}
+	}
+	return ""
+}
+
+// usesAny reports whether a file of the folder, or one that imports it as name, uses one
+// of the names.
+func usesAny(file *ast.File, isInside bool, name string, names map[string]bool) bool {
+	found := false
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch one := n.(type) {
+		case *ast.SelectorExpr:
+			of, isIdent := one.X.(*ast.Ident)
+			found = found || isIdent && name != "" && of.Name == name && names[one.Sel.Name]
+		case *ast.CallExpr:
+			if fun, isIdent := one.Fun.(*ast.Ident); isIdent && isInside {
+				found = found || names[fun.Name]
+			}
+		}
+		return !found
+	})
+	return found
 }

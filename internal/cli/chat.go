@@ -102,15 +102,6 @@ func (c *chat) findTester(ctx context.Context) error {
 	return errors.New("this phone is enrolled, but not found; write it with + and the country code")
 }
 
-func keepDigits(phone string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, phone)
-}
-
 func (c *chat) exchangeTexts(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -144,3 +144,12 @@ func offerParticipants(p *program, c *cobra.Command) {
 		offerParticipants(p, child)
 	}
 }
+
+func keepDigits(phone string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, phone)
+}

@@ -187,7 +187,7 @@ func newRun(ctx context.Context, cfg Config, database string) (*run, error) {
 		cfg.Start = firstMonday
 	}
 	// Nothing of a rehearsal leaves the process.
-	cfg.Settings.Web.SearchURL, cfg.Settings.Web.Fetch, cfg.Settings.Model.Transcribe = "", config.SwitchOff, ""
+	cfg.Settings.Web.SearchURL, cfg.Settings.Web.Fetch = "", config.SwitchOff
 	m, err := metrics.New(metrics.Config{})
 	if err != nil {
 		return nil, fmt.Errorf("preparing metrics: %w", err)

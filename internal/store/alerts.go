@@ -198,7 +198,7 @@ const heldForAttention = "attention"
 // limit has no entry.
 func keepInbound(tx *gorm.DB, in models.Inbound) (models.Inbound, error) {
 	var err error
-	if in.ID == 0 {
+	if !isSpoken(in) {
 		err = tx.Create(&in).Error
 		if in.Limit != models.LimitNone {
 			return in, err

@@ -139,7 +139,7 @@ const (
 // limitRuled sets the limit of a text that acts by rules. STOP and START act with any
 // limit, and HELP is answered without one only, in a mute too. Each counts for the mute.
 func (s *Inbound) limitRuled(tx *gorm.DB, in *models.Inbound) (models.LoopReason, error) {
-	if in.ID == 0 { // what is spoken was judged when its message came
+	if !isSpoken(*in) {
 		seen, err := s.lookBack(tx, *in)
 		if err != nil {
 			return models.LoopNone, err

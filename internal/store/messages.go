@@ -178,7 +178,7 @@ func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participa
 	if isHandledHere(in, p) {
 		return s.acceptRuled(tx, in, p)
 	}
-	if in.ID != 0 { // a transcript: its message was numbered and announced when it came
+	if isSpoken(in) {
 		return models.AcceptedInbound{Inbound: in}, saveTranscript(tx, in)
 	}
 	reason, err := s.applyLimits(tx, &in)

@@ -74,6 +74,10 @@ func (s *Inbound) AcceptTranscript(ctx context.Context, t models.Transcript) (mo
 	return out, wrap.Error(classify(err), "accepting a transcript")
 }
 
+// isSpoken reports whether what is accepted is a transcript. Its message was limited,
+// numbered and announced when it came.
+func isSpoken(in models.Inbound) bool { return in.ID != 0 }
+
 // acceptTranscript acts on a transcript that is new. What an earlier part of the
 // same message was found to say stays on its row.
 func (s *Inbound) acceptTranscript(tx *gorm.DB, in models.Inbound, p models.Participant, t models.Transcript) (models.AcceptedInbound, error) {
