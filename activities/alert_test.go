@@ -17,6 +17,7 @@ import (
 // alerts is the part of the store that keeps alerts, and the pager.
 type alerts struct {
 	weak  bool
+	kind  models.SafetyKind
 	asked []models.SafetyText
 	pages []models.AlertPage
 	paged []string
@@ -27,7 +28,7 @@ type alerts struct {
 }
 
 func (a *alerts) Alert(_ context.Context, id string) (models.Alert, error) {
-	return models.Alert{ID: id, ParticipantID: "conv_1", Pages: !a.weak, Answer: true, CreatedAt: now, AcknowledgedAt: a.acknowledgedAt}, nil
+	return models.Alert{ID: id, ParticipantID: "conv_1", Safety: a.kind, Pages: !a.weak, Answer: true, CreatedAt: now, AcknowledgedAt: a.acknowledgedAt}, nil
 }
 
 func (a *alerts) AlertText(ctx context.Context, id string) (models.AlertText, error) {
@@ -109,6 +110,21 @@ func TestSafetyText(t *testing.T) {
 	require.Len(t, segments.Split(a.asked[0].Body, segments.Options{}).Texts, 1, prompts.Crisis)
 }
 
+// The alert's kind chooses the text, and the person's phone the numbers.
+func TestSafetyTextOfEachKind(t *testing.T) {
+	for kind, part := range map[models.SafetyKind]string{
+		models.SafetyOneself: "You matter.", models.SafetyAnother: "Stay with them", models.SafetyViolence: "To talk to someone: 1-800-799-7233",
+		models.SafetyMedical: "This may be a medical emergency. Call 911 now",
+	} {
+		a := &alerts{kind: kind}
+		front := newFront(t, &noticeStore{}, &hintCarrier{})
+		front.Alerts = a
+		_, err := front.SendSafetyText(t.Context(), wire.AlertInput{AlertID: "alarm-7"})
+		require.NoError(t, err)
+		require.Contains(t, a.asked[0].Body, part)
+	}
+}
+
 // A weak sign pages no person, and the safety text promises none.
 func TestWeakSignPromisesNoPerson(t *testing.T) {
 	a := &alerts{weak: true}
@@ -118,6 +134,7 @@ func TestWeakSignPromisesNoPerson(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, a.asked, 1)
 	require.NotContains(t, a.asked[0].Body, "is being told")
+	require.Contains(t, a.asked[0].Body, "Are you safe right now")
 	a.weak = false
 	_, err = front.SendSafetyText(t.Context(), wire.AlertInput{AlertID: "alarm-7"})
 	require.NoError(t, err)

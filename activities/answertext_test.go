@@ -24,10 +24,13 @@ func TestAnswersInACrisis(t *testing.T) {
 		return text
 	}
 	for _, turn := range []models.TurnContext{calm, crisis} {
-		require.Contains(t, answer(wire.TurnHelp, turn), "In danger? Call your local emergency number")
+		require.Contains(t, answer(wire.TurnHelp, turn), "In danger? Call 911.")
 	}
 	require.NotContains(t, answer(wire.TurnHelp, calm), "In danger now?")
 	require.Regexp(t, `(?s)no person may read this soon.*988.*automated habit coach`, answer(wire.TurnHelp, crisis))
+	violence := crisis
+	violence.Safety = models.SafetyViolence
+	require.NotContains(t, answer(wire.TurnHelp, violence), "988", "another may read the phone")
 	turns.AlertsTeam = true
 	require.Regexp(t, `(?s)is being told.*988.*automated habit coach`, answer(wire.TurnHelp, crisis))
 

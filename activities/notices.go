@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
+	"coachline/internal/helplines"
 	"coachline/internal/metrics"
 	"coachline/internal/redact"
 	"coachline/internal/screening"
@@ -55,7 +56,9 @@ type NoticeActivities struct {
 	// AlertsTeam is whether Pager has a person to tell; the safety text says so
 	// only then.
 	AlertsTeam bool
-	Now        func() time.Time
+	// Helplines are the numbers of countries; nil are the programme's own.
+	Helplines *helplines.Table
+	Now       func() time.Time
 	// Metrics counts pages; nil: they are not counted.
 	Metrics *metrics.Metrics
 }
@@ -117,7 +120,12 @@ func (f *NoticeActivities) hintText(ctx context.Context, id string) (string, mod
 	}
 	library, programme := settings.Texts(f.Prompts, f.Programme)
 	name := hintNames[of.Purpose]
-	text, err := library.Fixed(name, of.Locale, prompts.FixedData{Programme: programme, About: of.About, Link: of.Link, Consent: of.Consent})
+	if of.Purpose == models.HintCrisis {
+		name = prompts.SafetyText(of.Safety)
+	}
+	text, err := library.Fixed(name, of.Locale, prompts.FixedData{
+		Programme: programme, Weak: of.Weak, Lines: f.Helplines.Find(of.Phone, of.Locale), About: of.About, Link: of.Link, Consent: of.Consent,
+	})
 	if err != nil {
 		return "", models.Sender{}, fmt.Errorf("rendering text %s: %w", name, err)
 	}
@@ -128,15 +136,16 @@ func (f *NoticeActivities) hintText(ctx context.Context, id string) (string, mod
 // be. The safety text promises no person of the team: a weak sign alerts none.
 func (f *NoticeActivities) textForStranger(of models.HintText) (string, error) {
 	if of.Purpose == models.HintUnknown {
-		return f.render(prompts.UnknownSender, f.Locale, f.AlertsTeam)
+		return f.render(prompts.UnknownSender, models.Participant{Locale: f.Locale}, prompts.FixedData{TeamAlerted: f.AlertsTeam})
 	}
-	text, err := f.render(prompts.Crisis, cmp.Or(of.Locale, f.Locale), false)
+	stranger := models.Participant{Phone: of.Phone, Locale: cmp.Or(of.Locale, f.Locale)}
+	text, err := f.render(prompts.SafetyText(of.Safety), stranger, prompts.FixedData{Weak: of.Weak})
 	return segments.Smart(text), err
 }
 
 // hintNames are the texts to people who have asked to join and not agreed yet.
 var hintNames = map[models.HintPurpose]prompts.Name{
-	models.HintJoin: prompts.JoinRequest, models.HintJoinAgain: prompts.JoinAgain, models.HintHelp: prompts.Help, models.HintCrisis: prompts.Crisis,
+	models.HintJoin: prompts.JoinRequest, models.HintJoinAgain: prompts.JoinAgain, models.HintHelp: prompts.Help,
 }
 
 // checkHint asks before a hint is written whether it may still go. A check that
@@ -180,7 +189,7 @@ func (f *NoticeActivities) hintResult(id string, receipt models.Receipt, err err
 // retry: the text above the limit names the row, and its sending is SendSMS's.
 func (f *NoticeActivities) SendLimitNotice(ctx context.Context, in wire.SendLimitInput) (wire.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()
-	body, err := f.textFor(ctx, in.InboundID, prompts.TooManyTexts, f.AlertsTeam)
+	body, err := f.textFor(ctx, in.InboundID, prompts.TooManyTexts, prompts.FixedData{TeamAlerted: f.AlertsTeam})
 	if err != nil {
 		return wire.SendSMSResult{}, err
 	}
@@ -202,7 +211,7 @@ func (f *NoticeActivities) SendAsk(ctx context.Context, in wire.SendAskInput) (w
 	if intent == models.IntentWrongNumber {
 		name = prompts.AskWrongNumber
 	}
-	body, err := f.textFor(ctx, in.InboundID, name, f.AlertsTeam)
+	body, err := f.textFor(ctx, in.InboundID, name, prompts.FixedData{TeamAlerted: f.AlertsTeam})
 	if err != nil {
 		return wire.SendSMSResult{}, err
 	}
@@ -222,7 +231,7 @@ func (f *NoticeActivities) SendSafetyText(ctx context.Context, in wire.AlertInpu
 	if !row.Answer {
 		return wire.SendSMSResult{Status: wire.OutboxCanceled}, nil
 	}
-	body, err := f.textFor(ctx, row.InboundID, prompts.Crisis, f.AlertsTeam && row.Pages)
+	body, err := f.textFor(ctx, row.InboundID, prompts.SafetyText(row.Safety), prompts.FixedData{TeamAlerted: f.AlertsTeam && row.Pages, Weak: !row.Pages})
 	if err != nil {
 		return wire.SendSMSResult{}, err
 	}
@@ -287,7 +296,7 @@ func pathOfAlert(row models.Alert) string {
 
 // textFor returns a fixed text for the participant who sent a text, as their study
 // has it.
-func (f *NoticeActivities) textFor(ctx context.Context, inboundID int64, name prompts.Name, alerted bool) (string, error) {
+func (f *NoticeActivities) textFor(ctx context.Context, inboundID int64, name prompts.Name, data prompts.FixedData) (string, error) {
 	reader, err := f.Store.ReaderOf(ctx, inboundID)
 	if err != nil {
 		return "", toTemporalError(err)
@@ -298,10 +307,12 @@ func (f *NoticeActivities) textFor(ctx context.Context, inboundID int64, name pr
 	}
 	own := *f
 	own.Prompts, own.Programme = settings.Texts(f.Prompts, f.Programme)
-	return own.render(name, reader.Locale, alerted)
+	return own.render(name, reader, data)
 }
 
-func (f *NoticeActivities) render(name prompts.Name, locale string, alerted bool) (string, error) {
-	text, err := f.Prompts.Fixed(name, locale, prompts.FixedData{Programme: f.Programme, TeamAlerted: alerted})
+// render returns a fixed text in a reader's language, with the numbers of their country.
+func (f *NoticeActivities) render(name prompts.Name, reader models.Participant, data prompts.FixedData) (string, error) {
+	data.Programme, data.Lines = f.Programme, f.Helplines.Find(reader.Phone, reader.Locale)
+	text, err := f.Prompts.Fixed(name, reader.Locale, data)
 	return text, wrap.Errorf(err, "rendering text %s", name)
 }

@@ -34,7 +34,7 @@ type noticeStore struct {
 }
 
 func (d *noticeStore) ReaderOf(context.Context, int64) (models.Participant, error) {
-	return models.Participant{Locale: d.locale}, nil
+	return models.Participant{Phone: "+12025550123", Locale: d.locale}, nil
 }
 
 func (d *noticeStore) ClaimHint(context.Context, string, time.Time) (models.HintClaim, error) {
@@ -217,11 +217,13 @@ func TestJoinTexts(t *testing.T) {
 			models.HintText{Purpose: models.HintJoin, Locale: "en", About: "Texts about sleep.", Link: "https://example.org/consent"},
 			[]string{"Texts about sleep.", "Msg & data rates may apply", "https://example.org/consent", "Reply YES", "STOP", "HELP"},
 		},
-		"asks with the text":   {models.HintText{Purpose: models.HintJoin, Locale: "de", About: "SMS zum Schlaf.", Consent: "Du willigst ein."}, []string{"SMS zum Schlaf.", "Du willigst ein.", "Antworte JA", "STOP"}},
-		"asks for a plain yes": {models.HintText{Purpose: models.HintJoinAgain, Locale: "fr"}, []string{"OUI", "STOP"}},
-		"help":                 {models.HintText{Purpose: models.HintHelp, Locale: "en"}, []string{"STOP"}},
-		"crisis":               {models.HintText{Purpose: models.HintCrisis, StudyID: "sleep", Locale: "en"}, []string{"988"}},
-		"crisis of a stranger": {models.HintText{Purpose: models.HintCrisis, Locale: "es-MX"}, []string{"988", "Lo que escribes"}},
+		"asks with the text":        {models.HintText{Purpose: models.HintJoin, Locale: "de", About: "SMS zum Schlaf.", Consent: "Du willigst ein."}, []string{"SMS zum Schlaf.", "Du willigst ein.", "Antworte JA", "STOP"}},
+		"asks for a plain yes":      {models.HintText{Purpose: models.HintJoinAgain, Locale: "fr"}, []string{"OUI", "STOP"}},
+		"help":                      {models.HintText{Purpose: models.HintHelp, Locale: "en"}, []string{"STOP"}},
+		"crisis":                    {models.HintText{Purpose: models.HintCrisis, StudyID: "sleep", Locale: "en", Phone: "+12025550123"}, []string{"988"}},
+		"crisis of a stranger":      {models.HintText{Purpose: models.HintCrisis, Locale: "es-MX"}, []string{"911", "800 911 2000", "Lo que escribes"}},
+		"about another person":      {models.HintText{Purpose: models.HintCrisis, Locale: "de", Phone: "+4915112345678", Safety: models.SafetyAnother}, []string{"Bleib bei ihr", "0800 111 0 111"}},
+		"a weak sign of a stranger": {models.HintText{Purpose: models.HintCrisis, Locale: "en", Phone: "+447400123456", Safety: models.SafetyMedical, Weak: true}, []string{"How are you right now", "call 999"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, w := &noticeStore{claim: models.HintClaim{To: "+15550001", Post: true}, hint: c.hint}, &hintCarrier{}

@@ -8,6 +8,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"go.temporal.io/sdk/activity"
 
+	"coachline/internal/helplines"
 	"coachline/internal/metrics"
 	"coachline/internal/study"
 	"coachline/models"
@@ -28,6 +29,8 @@ type TurnLoader struct {
 	// AlertsTeam is whether a person is paged for a crisis; the safety text says so only
 	// then.
 	AlertsTeam bool
+	// Helplines are the numbers of countries; nil are the programme's own.
+	Helplines *helplines.Table
 	// Studies change the texts and the name for their people; nil: they hold for
 	// all.
 	Studies *study.Resolver

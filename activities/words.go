@@ -208,7 +208,9 @@ func (t *TurnLoader) fallbackText(in wire.PersistTurnInput, turn models.TurnCont
 }
 
 func (t *TurnLoader) fixedText(name prompts.Name, turn models.TurnContext) (string, error) {
-	text, err := t.Prompts.Fixed(name, turn.Participant.Locale, prompts.FixedData{Programme: t.Programme, Name: turn.Participant.Name, TeamAlerted: t.AlertsTeam})
+	text, err := t.Prompts.Fixed(name, turn.Participant.Locale, prompts.FixedData{
+		Programme: t.Programme, Name: turn.Participant.Name, TeamAlerted: t.AlertsTeam, Lines: t.Helplines.Find(turn.Participant.Phone, turn.Participant.Locale),
+	})
 	return text, wrap.Errorf(err, "rendering text %s", name)
 }
 
@@ -219,7 +221,7 @@ func (t *TurnLoader) answerText(kind wire.TurnKind, turn models.TurnContext) (st
 	if err != nil || kind != wire.TurnHelp || !isInCrisis(turn.Participant) {
 		return text, err
 	}
-	safety, err := t.fixedText(prompts.Crisis, turn)
+	safety, err := t.fixedText(prompts.SafetyText(turn.Safety), turn)
 	return safety + "\n\n" + text, err
 }
 

@@ -18,6 +18,8 @@ type Alert struct {
 	Kind      string
 	Score     float64
 	Escalated bool
+	// Safety says which safety text is for it.
+	Safety SafetyKind
 	// Pages: a person is paged.
 	Pages bool
 	// Answer: the safety text answers it.
@@ -46,6 +48,41 @@ type Alert struct {
 
 // TableName implements gorm's Tabler.
 func (Alert) TableName() string { return "alarms" }
+
+// SafetyKind says which of the safety texts is for an alert: what the person reads.
+type SafetyKind string
+
+// The safety texts. SafetyViolence names no danger: another may read the phone.
+const (
+	SafetyOneself  SafetyKind = "oneself"
+	SafetyAnother  SafetyKind = "another"
+	SafetyViolence SafetyKind = "violence"
+	SafetyMedical  SafetyKind = "medical"
+)
+
+// SafetyKindOf returns the safety text for a danger and the kind of statement that a rule
+// or a model found. About is self, another or general, empty where only a rule found it.
+func SafetyKindOf(danger Danger, kind, about string) SafetyKind {
+	switch kind {
+	case "violence", "child":
+		return SafetyViolence
+	case "thirdperson":
+		return SafetyAnother
+	}
+	switch {
+	case about == "another":
+		return SafetyAnother
+	case kind == "emergency":
+		return SafetyMedical
+	case kind == "suicide", kind == "selfharm", kind == "harmothers", kind == "harm_others", kind == "eating":
+		return SafetyOneself
+	case danger == DangerHarm:
+		return SafetyViolence
+	case danger == DangerEmergency:
+		return SafetyMedical
+	}
+	return SafetyOneself
+}
 
 // LookState is where the second look at a weak sign stands: a model reads the message
 // once more before anything is answered.

@@ -123,9 +123,13 @@ const (
 
 // HintText is of what a hint is made. StudyID is empty for a hint that belongs to no
 // join, Locale where nothing tells the person's language. Consent is the text that is
-// agreed to, where it has no link.
+// agreed to, where it has no link. Phone is whom it goes to. Safety and Weak say which
+// safety text it is, where the purpose is HintCrisis.
 type HintText struct {
 	Purpose HintPurpose
+	Phone   string
+	Safety  SafetyKind
+	Weak    bool
 	StudyID string
 	Locale  string
 	About   string

@@ -50,6 +50,8 @@ type TurnContext struct {
 	HeldUntil time.Time
 	// Instruction is what the decision of the turn's prompt adds to its request.
 	Instruction string
+	// Safety is the safety text of the newest alert, while a crisis is open.
+	Safety SafetyKind
 }
 
 // TurnOutcome is what the end of a turn writes to the store.

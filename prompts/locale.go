@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ import (
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
+
+	"coachline/internal/helplines"
 )
 
 // ownLanguage is the language of the texts that stand outside a locale's
@@ -46,7 +49,13 @@ func (l *Library) Fixed(name Name, locale string, data FixedData) (string, error
 	if !l.entries[name].fixed {
 		return "", fmt.Errorf("prompt %s is not a fixed text", name)
 	}
-	data.MaxPerDay = l.maxPerDay
+	data.MaxPerDay, data.Talk = l.maxPerDay, ""
+	if name != Helpline && data.Lines.Call != "" {
+		var err error
+		if data.Talk, err = l.Fixed(Helpline, locale, data); err != nil {
+			return "", err
+		}
+	}
 	if text, ok := l.translationOf(name, locale); ok {
 		return l.execute(name, text.parsed, data)
 	}
@@ -206,10 +215,19 @@ var (
 	usedField   = regexp.MustCompile(`\.[A-Z][A-Za-z0-9]*`)
 )
 
+// optionalFields are those that a text need not use because its translation does.
+var optionalFields = func() []string {
+	fields := []string{".MaxPerDay", ".Weak", ".Talk", ".Lines"}
+	for field := range reflect.TypeFor[helplines.Lines]().Fields() {
+		fields = append(fields, "."+field.Name)
+	}
+	return fields
+}()
+
 // fieldsOf lists the fields of its data that a text uses, sorted, each once. The
 // condition on TeamAlerted is left out: a translation need not say whether the
-// team is alerted. So is MaxPerDay: a text may say in its own words how often the
-// programme writes.
+// team is alerted. So are MaxPerDay and what a text may say in its own words: how often
+// the programme writes, numbers to call, what it asks after a weak sign.
 func fieldsOf(source string) []string {
 	var fields []string
 	for _, one := range action.FindAllString(source, -1) {
@@ -217,7 +235,7 @@ func fieldsOf(source string) []string {
 			fields = append(fields, usedField.FindAllString(one, -1)...)
 		}
 	}
-	fields = slices.DeleteFunc(fields, func(field string) bool { return field == ".MaxPerDay" })
+	fields = slices.DeleteFunc(fields, func(field string) bool { return slices.Contains(optionalFields, field) })
 	slices.Sort(fields)
 	return slices.Compact(fields)
 }

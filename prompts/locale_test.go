@@ -1,14 +1,17 @@
 package prompts_test
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/helplines"
 	"coachline/internal/segments"
 	"coachline/prompts"
 )
@@ -23,13 +26,16 @@ func fixedNames(t *testing.T) []prompts.Name {
 			names = append(names, name)
 		}
 	}
-	require.Len(t, names, 25)
+	require.Len(t, names, 29)
 	return names
 }
 
+// americanLines are the numbers for people in the United States.
+var americanLines = (*helplines.Table)(nil).Find("+12025550123", "en")
+
 func fixed(t *testing.T, lib *prompts.Library, name prompts.Name, locale string) string {
 	t.Helper()
-	text, err := lib.Fixed(name, locale, prompts.FixedData{Programme: "Coachline", Name: "Ada"})
+	text, err := lib.Fixed(name, locale, prompts.FixedData{Programme: "Coachline", Name: "Ada", Lines: americanLines})
 	require.NoError(t, err)
 	return text
 }
@@ -66,6 +72,9 @@ func TestTranslationsCostNoMoreThanEnglish(t *testing.T) {
 	for n := range 10 {
 		locale, lib := []string{"es", "fr", "de", "pt", "pt-PT"}[n/2], load(t, "").WithMaxPerDay(n%2*2)
 		for _, name := range fixedNames(t) {
+			if slices.Contains(safetyNames, name) {
+				continue // TestSafetyTexts has their limit.
+			}
 			t.Run(locale+" "+string(name), func(t *testing.T) {
 				english, text := fixed(t, lib, name, ""), fixed(t, lib, name, locale)
 				require.NotEqual(t, english, text)
@@ -143,27 +152,88 @@ func TestLoadRefusesBadTranslations(t *testing.T) {
 	require.ErrorContains(t, load(t, dir).CheckTools(offers(t)), `es/reminder.md names "save_user_profile"`)
 }
 
-// The safety text says that a person is told only where that is so, and names
-// the emergency numbers either way, in two segments, with the longest name.
-func TestSafetyTextStatesWhatIsConfigured(t *testing.T) {
+// safetyNames are the texts to a person who may be in danger.
+var safetyNames = []prompts.Name{prompts.Crisis, prompts.CrisisAnother, prompts.CrisisViolence, prompts.CrisisMedical}
+
+// safetyCountries have a phone of each country with numbers, and one without.
+var safetyCountries = map[string]string{
+	"US": "+12025550123", "CA": "+14165550123", "GB": "+447400123456", "IE": "+353851234567", "AU": "+61412345678", "NZ": "+64211234567",
+	"DE": "+4915112345678", "AT": "+436641234567", "CH": "+41781234567", "FR": "+33612345678", "BE": "+32470123456", "LU": "+352628123456",
+	"ES": "+34612345678", "MX": "+525512345678", "AR": "+5491123456789", "CO": "+573211234567", "CL": "+56961234567", "PE": "+51912345678",
+	"PT": "+351912345678", "BR": "+5511961234567", "PL": "+48512345678",
+}
+
+// The safety texts say that a person is told only where that is so, and name the numbers
+// of the country, in two segments of GSM-7, also with the longest name of a programme. A
+// weak sign is answered with a question and promises nobody.
+func TestSafetyTexts(t *testing.T) {
 	lib := load(t, "")
-	toldWords := map[string]string{
+	told := map[string]string{
 		"en": "is being told", "de": "wird informiert", "es": "Avisamos a una persona", "fr": "est prévenue", "pt": "vai ser avisada",
 	}
-	aloneWords := map[string]string{
-		"en": "no person may read this soon", "de": "vielleicht liest das so bald kein Mensch", "es": "puede que nadie lo lea pronto",
-		"fr": "possible que personne ne lise ceci", "pt": "talvez ninguém leia isto logo",
+	alone := map[string]string{
+		"en": "no person may read this soon", "de": "vielleicht liest das so bald kein Mensch", "es": "puede que nadie lea esto pronto",
+		"fr": "se peut que personne ne lise ceci", "pt": "talvez ninguém leia isto logo",
 	}
-	for locale := range toldWords {
-		for _, alerted := range []bool{true, false} {
-			text, err := lib.Fixed(prompts.Crisis, locale, prompts.FixedData{Programme: strings.Repeat("x", 40), TeamAlerted: alerted})
-			require.NoError(t, err)
-			require.Equal(t, alerted, strings.Contains(text, toldWords[locale]), text)
-			require.Equal(t, !alerted, strings.Contains(text, aloneWords[locale]), text)
-			require.Contains(t, text, "988")
-			require.Regexp(t, "911|112", text)
-			require.LessOrEqual(t, segments.Count(segments.Smart(text)).Segments, 2, text)
-			require.Equal(t, segments.GSM7, segments.Count(segments.Smart(text)).Encoding, text)
+	local := map[string]string{"en": "your local emergency number", "de": "deinen örtlichen Notruf", "es": "de tu zona", "fr": "le numéro d'urgence local", "pt": "o socorro local"}
+	var none *helplines.Table
+	for language := range told {
+		for country, phone := range safetyCountries {
+			lines := none.Find(phone, language)
+			require.Equal(t, country, lines.Country)
+			for _, name := range safetyNames {
+				emergency := cmp.Or(lines.Medical, local[language])
+				if name == prompts.CrisisViolence {
+					emergency = cmp.Or(lines.Emergency, local[language])
+				}
+				for _, isAlerted := range []bool{true, false} {
+					text, err := lib.Fixed(name, language, prompts.FixedData{Programme: strings.Repeat("x", 32), TeamAlerted: isAlerted, Lines: lines})
+					require.NoError(t, err)
+					require.Equal(t, isAlerted, strings.Contains(text, told[language]), text)
+					require.Equal(t, !isAlerted, strings.Contains(text, alone[language]), text)
+					require.Contains(t, text, emergency, "%s %s", country, language)
+					requireShort(t, text)
+				}
+				text, err := lib.Fixed(name, language, prompts.FixedData{Programme: "Steps", TeamAlerted: true, Weak: true, Lines: lines})
+				require.NoError(t, err)
+				require.Contains(t, text, "?")
+				require.NotContains(t, text, told[language])
+				if name != prompts.Crisis || lines.Call == "" {
+					require.Contains(t, text, emergency, "%s %s", country, language)
+				}
+				if isTalk := name == prompts.Crisis || name == prompts.CrisisAnother; isTalk && lines.Call != "" {
+					require.Contains(t, text, lines.Call)
+				}
+				requireShort(t, text)
+			}
 		}
 	}
+}
+
+func requireShort(t *testing.T, text string) {
+	t.Helper()
+	size := segments.Count(segments.Smart(text))
+	require.Equal(t, segments.GSM7, size.Encoding, text)
+	require.LessOrEqual(t, size.Segments, 2, text)
+	require.NotContains(t, text, "  ")
+}
+
+// TestViolenceIsNotNamed: another person may read the phone.
+func TestViolenceIsNotNamed(t *testing.T) {
+	lib := load(t, "")
+	for _, language := range []string{"en", "de", "es", "fr", "pt"} {
+		for _, isWeak := range []bool{true, false} {
+			text, err := lib.Fixed(prompts.CrisisViolence, language, prompts.FixedData{Weak: isWeak})
+			require.NoError(t, err)
+			require.NotRegexp(t, "(?i)violen|gewalt|abus|hit|schl[aä]g|danger|gefahr|peligr|perig|police|polizei|polic|crisis|krise", text)
+		}
+	}
+}
+
+// TestSpanishInTheUnitedStates: the line has people who speak Spanish.
+func TestSpanishInTheUnitedStates(t *testing.T) {
+	var none *helplines.Table
+	text, err := load(t, "").Fixed(prompts.Crisis, "es-US", prompts.FixedData{Lines: none.Find("+12025550123", "es-US")})
+	require.NoError(t, err)
+	require.Contains(t, text, "llama al 988 (marca 2), SMS AYUDA al 988")
 }

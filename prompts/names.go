@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 
+	"coachline/internal/helplines"
+	"coachline/models"
 	"coachline/models/wire"
 )
 
@@ -52,8 +54,15 @@ const (
 	OptOutDanger      Name = "opt_out_danger"
 	OptInConfirmation Name = "opt_in_confirmation"
 	Help              Name = "help"
-	// Crisis answers a text that may be a crisis.
-	Crisis Name = "crisis"
+	// Crisis answers a text that may be a crisis of the person who wrote it; the next
+	// three answer one that is about another person, about violence, and about a medical
+	// emergency. CrisisViolence names no danger, because another may read the phone.
+	Crisis         Name = "crisis"
+	CrisisAnother  Name = "crisis_another"
+	CrisisViolence Name = "crisis_violence"
+	CrisisMedical  Name = "crisis_medical"
+	// Helpline is how other texts name the line to talk to; it is no text of its own.
+	Helpline Name = "helpline"
 	// UnknownSender answers a phone that is not enrolled; TooManyTexts a
 	// participant who sent more texts than the programme takes.
 	UnknownSender Name = "unknown_sender"
@@ -79,6 +88,20 @@ const (
 	AskNext  Name = "ask_next"
 )
 
+// SafetyText returns the text of an alert's kind.
+func SafetyText(kind models.SafetyKind) Name {
+	switch kind {
+	case models.SafetyAnother:
+		return CrisisAnother
+	case models.SafetyViolence:
+		return CrisisViolence
+	case models.SafetyMedical:
+		return CrisisMedical
+	case models.SafetyOneself:
+	}
+	return Crisis
+}
+
 // FixedData fills a fixed text. Name is personal data, may be empty, and is
 // the only such field, so that an override cannot print more about a person.
 // An empty Programme means DefaultProgramme.
@@ -88,6 +111,12 @@ type FixedData struct {
 	// TeamAlerted is true when a person of the team is alerted of the text that
 	// this one answers. Texts that say so ask for it first.
 	TeamAlerted bool
+	// Weak: the text that this one answers is a weak sign, so it asks.
+	Weak bool
+	// Lines are the numbers of the person's country; what is empty is not known there.
+	Lines helplines.Lines
+	// Talk is Helpline, empty where no line is known. The library fills it in.
+	Talk string
 	// About says what the programme is, Link is the address of the consent text, and
 	// Consent the text itself where there is none; of JoinRequest only.
 	About, Link, Consent string
@@ -164,9 +193,20 @@ type entry struct {
 	samples  []any
 }
 
+// fixedTexts reach a person without a model.
+var fixedTexts = []Name{
+	GreetingFallback, GreetingFooter, ReplyFallback, ReplyDeclined, Reminder, FeedbackQuestion, FeedbackFollowup, AskLess,
+	UnenrolledNotice, OptOutConfirmation, OptOutDanger, OptInConfirmation, Help, Crisis, CrisisAnother,
+	CrisisViolence, CrisisMedical, Helpline, UnknownSender, TooManyTexts, AskUnclear, AskWrongNumber,
+	ConfirmForget, JoinRequest, JoinAgain, HabitFallback, AskToday, AskHard, AskNext,
+}
+
 func catalogue() map[Name]entry {
 	persona := []any{PersonaData{Programme: "Sample", Tools: EveryTool()}, PersonaData{}}
-	fixed := entry{audience: toolless, fixed: true, samples: []any{FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true, About: "Sample.", Link: "https://example.org/c", MaxPerDay: 2}, FixedData{}}}
+	lines := helplines.Lines{Emergency: "112", Medical: "113", Call: "114", Press: "2", Text: "115", Word: "HELLO", Violence: "116"}
+	fixed := entry{audience: toolless, fixed: true, samples: []any{
+		FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true, Weak: true, Lines: lines, Talk: "call 114", About: "Sample.", Link: "https://example.org/c", MaxPerDay: 2}, FixedData{},
+	}}
 	status := []any{
 		StatusData{Mode: wire.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}, Tools: EveryTool()},
 		StatusData{Mode: wire.ModeFeedback, Missing: []string{"habit_domain"}},
@@ -190,32 +230,9 @@ func catalogue() map[Name]entry {
 			LanguageData{Language: "German", Locale: "de-DE", First: true}, LanguageData{Language: "English"},
 		}},
 		HabitPromptRequest: {audience: toolless, samples: []any{RequestData{Notes: "shorter"}, RequestData{}}},
-
-		GreetingFallback:   fixed,
-		GreetingFooter:     fixed,
-		ReplyFallback:      fixed,
-		ReplyDeclined:      fixed,
-		Reminder:           fixed,
-		FeedbackQuestion:   fixed,
-		FeedbackFollowup:   fixed,
-		AskLess:            fixed,
-		UnenrolledNotice:   fixed,
-		OptOutConfirmation: fixed,
-		OptOutDanger:       fixed,
-		OptInConfirmation:  fixed,
-		Help:               fixed,
-		Crisis:             fixed,
-		UnknownSender:      fixed,
-		TooManyTexts:       fixed,
-		AskUnclear:         fixed,
-		AskWrongNumber:     fixed,
-		ConfirmForget:      fixed,
-		JoinRequest:        fixed,
-		JoinAgain:          fixed,
-		HabitFallback:      fixed,
-		AskToday:           fixed,
-		AskHard:            fixed,
-		AskNext:            fixed,
+	}
+	for _, name := range fixedTexts {
+		all[name] = fixed
 	}
 	for _, name := range stageNames() {
 		all[name] = stageEntry()

@@ -138,7 +138,7 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 	agents := newStudyAgents(replies, p.studies)
 	turns := &activities.TurnLoader{
 		Store: withTranscriber(cfg, rows.Turns, p.newTranscriber(o)), Outbox: rows.Outbox, Prompts: library, Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(),
-		Studies: p.studies, Recent: activities.NewRecent(), Metrics: m,
+		Helplines: cfg.Worker.Helplines, Studies: p.studies, Recent: activities.NewRecent(), Metrics: m,
 		Limits: wire.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
 			Debounce: cfg.Coaching.Debounce, DebounceMax: cfg.Coaching.DebounceMax,
@@ -164,6 +164,7 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme, Studies: p.studies,
 			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: o.Now, Metrics: m,
 			PublicURL: cfg.HTTP.PublicURL, HasWords: cfg.Worker.AlertWords == config.SwitchOn,
+			Helplines: cfg.Worker.Helplines,
 		},
 		posts: posts, erasures: &activities.ErasureActivities{Store: rows.Erasures, Carrier: o.Carrier, Now: o.Now},
 		checks: &activities.ReconcileActivities{Store: rows.Outbox, Carrier: carrier, Now: o.Now, Metrics: m},
@@ -216,7 +217,7 @@ func replySettings(cfg config.Config) agent.Settings {
 	return agent.Settings{
 		ChatModel: cfg.Model.Name, SmallModel: cfg.Model.Small, Endpoint: cfg.Model.Endpoint(),
 		Hot: cfg.Replies.HotWindow, MemoryStep: agent.MemoryStep(cfg.Replies.MemoryStep),
-		Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(), HistoryLimit: cfg.Worker.HistoryLimit,
+		Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(), Helplines: cfg.Worker.Helplines, HistoryLimit: cfg.Worker.HistoryLimit,
 		Planner: cfg.Replies.Planner.Forced(), Digests: cfg.Replies.Digests.Forced(),
 		ToolDigests: cfg.Replies.ToolDigests.Forced(), Router: cfg.Replies.Router,
 		ModelSize: cfg.Model.Size.Forced(), ContextTokens: cfg.Model.ContextTokens, AnswerTokens: cfg.Model.AnswerTokens,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"coachline/internal/agent/outgoing"
+	"coachline/internal/helplines"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -85,7 +86,9 @@ type Settings struct {
 	MemoryStep MemoryStep
 	Programme  string
 	// AlertsTeam says that an open crisis was paged to a person of the team.
-	AlertsTeam   bool
+	AlertsTeam bool
+	// Helplines are the numbers of countries; nil are the programme's own.
+	Helplines    *helplines.Table
 	HistoryLimit int
 	// Planner forces the planner on or off; nil leaves it to the model's size:
 	// large models plan by themselves.

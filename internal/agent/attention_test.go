@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/helplines"
 	"coachline/models/wire"
 )
 
@@ -24,10 +25,21 @@ func TestOpenAttentionIsOneSection(t *testing.T) {
 	require.NotContains(t, before, "may be a crisis")
 	require.Equal(t, strings.Count(before, "\n")+3, strings.Count(after, "\n"))
 	require.Contains(t, after, "\n# Safety\nOn Tue 2026-11-24 08:00 the person wrote something that may be a crisis. Nobody of the team has been told")
-	in.AlertsTeam = true
+	require.Contains(t, after, "point to their local emergency number and people nearby")
+	in.AlertsTeam, in.Lines = true, (*helplines.Table)(nil).Find("+4366412345678", "de-AT")
 	told, err := Compose(loadLibrary(t), in)
 	require.NoError(t, err)
 	require.Contains(t, told.Messages[0].Content, "may be a crisis. A person of the team is being told")
 	require.NotContains(t, told.Messages[0].Content, "Nobody of the team")
+	require.Contains(t, told.Messages[0].Content, "point to 144 (in an emergency), 142 (to talk to someone) and people nearby")
 	require.Less(t, strings.Index(after, "may be a crisis"), strings.Index(after, "# Now"))
+}
+
+// TestNumbersToCallMayBeSent: what the coach says in danger keeps its numbers.
+func TestNumbersToCallMayBeSent(t *testing.T) {
+	for _, phone := range []string{"+12025550123", "+447400123456", "+61412345678", "+4915112345678", "+32470123456", "+525512345678", "+5491123456789", "+351912345678"} {
+		lines := (*helplines.Table)(nil).Find(phone, "fr")
+		text := "Call now: " + strings.Join(lines.Numbers(), ", or ") + "."
+		require.Equal(t, Screened{Text: text}, Screen(Outbound{Text: text, Phone: phone, Known: lines.Numbers()}))
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coachline/internal/agent/marks"
+	"coachline/internal/helplines"
 	"coachline/models"
 	"coachline/models/wire"
 	"coachline/prompts"
@@ -37,6 +38,8 @@ type Input struct {
 	Programme    string
 	// AlertsTeam says that an open crisis was paged to a person of the team.
 	AlertsTeam bool
+	// Lines are the numbers of the person's country.
+	Lines helplines.Lines
 	// Memory is the block of what is remembered of the person, Plan the section
 	// of the steps to take; both may be empty. Guidance travels with the newest
 	// result of a tool, never as a message of its own.

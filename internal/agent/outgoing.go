@@ -28,6 +28,12 @@ const (
 	warmer         = 0.8
 )
 
+// sharedTexts are fixed texts that a model may write too.
+var sharedTexts = []prompts.Name{
+	prompts.Crisis, prompts.CrisisAnother, prompts.CrisisViolence, prompts.CrisisMedical, prompts.Helpline, prompts.OptOutDanger,
+	prompts.AskToday, prompts.AskHard, prompts.AskNext,
+}
+
 // newFixed reads the programme's fixed texts in every language, but those that a
 // model may use: the ones about danger, and questions about the habit. outage are
 // those that stand in for a model without an answer, declined those for one that would not
@@ -36,7 +42,7 @@ func newFixed(lib *prompts.Library, programme string) (all, outage, declined *ou
 	var texts []string
 	of := map[prompts.Name][]string{}
 	for _, name := range prompts.FixedNames() {
-		if slices.Contains([]prompts.Name{prompts.Crisis, prompts.OptOutDanger, prompts.AskToday, prompts.AskHard, prompts.AskNext}, name) {
+		if slices.Contains(sharedTexts, name) {
 			continue
 		}
 		for _, locale := range append(lib.Locales(), "") {

@@ -11,6 +11,7 @@ import (
 	"coachline/internal/agent/plan"
 	"coachline/internal/agent/recall"
 	"coachline/internal/calls"
+	"coachline/internal/helplines"
 	"coachline/models"
 	"coachline/models/wire"
 	"coachline/prompts/pages"
@@ -31,6 +32,8 @@ type turn struct {
 	focus      pages.Page
 	// written are the participant's messages as they came; no model sees them.
 	written []string
+	// lines are the numbers of the participant's country.
+	lines helplines.Lines
 }
 
 // Prepared is what the stages before the first model call came to. It is kept

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 
 	"coachline/internal/agent/plan"
@@ -39,7 +40,7 @@ func (r *round) withoutPrivate(text string) Screened {
 // knownTexts are the texts whose contents a reply may repeat: the operator's and what
 // the person wrote.
 func (r *round) knownTexts() []string {
-	known := append([]string{r.turn.focus.Body}, r.turn.written...)
+	known := slices.Concat([]string{r.turn.focus.Body}, r.turn.lines.Numbers(), r.turn.written)
 	if r.agent.instructions != nil {
 		known = append(known, r.agent.instructions.Text)
 	}

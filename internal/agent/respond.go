@@ -85,7 +85,7 @@ func (a *Agent) turnOf(ctx context.Context, tr *trace, in Round, clean models.Tu
 	zone := a.zoneOf(tr, &clean.Participant)
 	t := turn{
 		context: clean, mode: in.Input.Mode, kind: in.Input.Kind, offer: in.Offer, zone: zone, now: a.Now(), capability: a.Capability(ctx),
-		written: participantTexts(in.Context.Window),
+		written: participantTexts(in.Context.Window), lines: a.Settings.Helplines.Find(in.Context.Participant.Phone, in.Context.Participant.Locale),
 	}
 	t.carryOver = plan.CarryOver(plan.CarryOverInput{
 		Entries: clean.Window, Catalogue: in.Offer.Specs, Now: t.now, Hot: a.Settings.Hot,
@@ -232,6 +232,7 @@ func (r *round) buildRequest(specs []models.ToolSpec, cut leftOut) (models.ChatR
 	request, err := Compose(p.Prompts, Input{
 		Context: c, Mode: r.turn.mode, Kind: r.turn.kind, Introduce: r.input.Introduce, Tools: specs, Now: p.Now(), Zone: r.turn.zone,
 		HistoryLimit: p.Settings.HistoryLimit, Model: p.Settings.ChatModel, Programme: p.Settings.Programme, AlertsTeam: p.Settings.AlertsTeam,
+		Lines:  r.turn.lines,
 		Memory: cutMemory(r.prepared.Memory, cut), Plan: section, Focus: r.turn.focus.Body,
 		Playbooks: slices.Contains(specNames(specs), r.turn.offer.Playbook), Guidance: guidance,
 	})

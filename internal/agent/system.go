@@ -1,12 +1,14 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"coachline/internal/coach"
+	"coachline/internal/helplines"
 	"coachline/models"
 	"coachline/models/wire"
 	"coachline/prompts"
@@ -267,7 +269,7 @@ const leadLength = 320
 // the first text of the window answers, what the channel permits, and that no
 // tool can be called.
 func (w *sectionWriter) addNotes(in Input) {
-	if note := attentionNote(in.Context.Participant, in.Zone, in.AlertsTeam); note != nil {
+	if note := attentionNote(in); note != nil {
 		w.addSection("Safety", note)
 	}
 	if lead := leadOf(in.Context, in.HistoryLimit); lead != nil {
@@ -306,16 +308,26 @@ func (w *sectionWriter) withoutFooter(entry models.Message, locale string) strin
 
 // attentionNote returns the lines about an open crisis, nil for none; no other
 // request has them.
-func attentionNote(p models.Participant, zone *time.Location, alertsTeam bool) []string {
+func attentionNote(in Input) []string {
+	p := in.Context.Participant
 	if p.Attention != wire.AttentionCrisis || p.AttentionAt == nil {
 		return nil
 	}
 	team := "Nobody of the team has been told: never say or suggest that a person is told, reads this or will call. "
-	if alertsTeam {
+	if in.AlertsTeam {
 		team = "A person of the team is being told, and you may say so; they may not answer at once. "
 	}
-	return []string{"On " + shortTime(*p.AttentionAt, zone) + " the person wrote something that may be a crisis. " + team +
-		"Do not coach on it and do not judge it: be calm and brief, and where it comes up again point to the emergency number, 988 in the US, and people nearby. No habit talk unless the person begins it."}
+	return []string{"On " + shortTime(*p.AttentionAt, in.Zone) + " the person wrote something that may be a crisis. " + team +
+		"Do not coach on it and do not judge it: be calm and brief, and where it comes up again point to " + callNumbers(in.Lines) + " and people nearby. No habit talk unless the person begins it."}
+}
+
+// callNumbers says whom a person can call in danger.
+func callNumbers(lines helplines.Lines) string {
+	out := cmp.Or(lines.Medical, "their local emergency number")
+	if lines.Call != "" {
+		out += " (in an emergency), " + lines.Call + " (to talk to someone)"
+	}
+	return out
 }
 
 // leadOf returns the coach's own entry just before a window that starts at a

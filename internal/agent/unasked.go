@@ -32,7 +32,7 @@ func (a *Agent) runCheckIn(ctx context.Context, in Round) (models.Step, error) {
 	}
 	request, err := ComposeCheckIn(a.Prompts, Input{
 		Context: r.turn.context, Now: r.turn.now, Zone: r.turn.zone, HistoryLimit: a.Settings.HistoryLimit,
-		Model: a.Settings.ChatModel, Programme: a.Settings.Programme, AlertsTeam: a.Settings.AlertsTeam, Memory: r.prepared.Memory,
+		Model: a.Settings.ChatModel, Programme: a.Settings.Programme, AlertsTeam: a.Settings.AlertsTeam, Lines: r.turn.lines, Memory: r.prepared.Memory,
 	})
 	if err != nil {
 		return models.Step{}, fmt.Errorf("composing check-in: %w", err)

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"database/sql"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -119,4 +121,19 @@ func TestDoctorTellsOfLateAlerts(t *testing.T) {
 	code, out, _ := call(t, environ, "doctor")
 	require.Equal(t, exitFailed, code)
 	require.Regexp(t, `alerts +failed +1 alert, of 2026-03-02T10:00:00Z: neither safety text nor page was begun`, out)
+}
+
+// TestDoctorTellsOfCountriesWithoutNumbers: people there read of no number to call.
+func TestDoctorTellsOfCountriesWithoutNumbers(t *testing.T) {
+	rows, environ := doctorStore(t)
+	for id, phone := range map[string]string{"ada": "+12025550123", "ola": "+48512345678", "jan": "+48512345679", "leo": "+39312345678"} {
+		_, err := rows.People.Enroll(t.Context(), models.Participant{ID: id, Phone: phone, Locale: "en", Timezone: "UTC", EnrolledAt: time.Now()}, "kim")
+		require.NoError(t, err)
+	}
+	_, out, _ := call(t, environ, "doctor")
+	require.Regexp(t, `helplines +warning +no numbers for people in danger in IT \(1\), PL \(2\): they read`, out)
+	path := filepath.Join(t.TempDir(), "helplines.tsv")
+	require.NoError(t, os.WriteFile(path, []byte("PL\temergency\t112\t\t\thttps://www.gov.pl\t2026-11-25\nIT\temergency\t112\t\t\thttps://112.gov.it\t2026-11-25\n"), 0o600))
+	_, out, _ = call(t, append(environ, "COACH_HELPLINES_FILE="+path), "doctor")
+	require.Regexp(t, `helplines +ok`, out)
 }

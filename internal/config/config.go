@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"coachline/internal/helplines"
 	"coachline/internal/prices"
 	"coachline/models"
 )
@@ -252,6 +253,11 @@ type Worker struct {
 	// SecondLook says whether the small model reads a weak sign of danger once more
 	// before anything is answered.
 	SecondLook Switch `env:"COACH_SECOND_LOOK" envDefault:"on"`
+	// HelplinesFile is the path of a table whose countries replace those of the
+	// programme's own numbers for people in danger; Load reads it into Helplines, which is
+	// nil without one.
+	HelplinesFile string `env:"COACH_HELPLINES_FILE"`
+	Helplines     *helplines.Table
 	// MetricsAddr is where the worker serves its metrics; empty is nowhere.
 	MetricsAddr string `env:"COACH_METRICS_ADDR"`
 }

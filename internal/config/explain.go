@@ -226,6 +226,7 @@ var explanations = map[string]explanation{
 	"COACH_ALERT_WORDS":            {readByWorker, "`on`: a page has the words of the message that were recognised and the second look's reason; `off`: ids, rule and link only"},
 	"COACH_ALERT_ESCALATION":       {readByStarter, "until an alert not acknowledged pages again; 0: never"},
 	"COACH_SECOND_LOOK":            {readByBoth, "`on`: the small model [reads a weak sign of danger once more](screening.md#the-second-look) before anything is answered; `off`: each weak sign gets the safety text"},
+	"COACH_HELPLINES_FILE":         {readByWorker, "table of [numbers for people in danger](screening.md#which-numbers), whose countries replace the programme's own"},
 	"COACH_CRISIS_TAKE_OVER":       {readByBoth, "how long an alert [silences the coach](operations.md#take-a-conversation-over); 0: off"},
 	"COACH_METRICS_ADDR":           {readByWorker, "private `HOST:PORT` of `/metrics`, `/livez` and `/readyz`, no token"},
 

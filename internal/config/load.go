@@ -51,6 +51,7 @@ func Load(environ []string, defaults Defaults) (Config, error) {
 	problems = append(problems, cfg.check(bad)...)
 	problems = append(problems, cfg.Model.loadKeys()...)
 	problems = append(problems, cfg.Costs.loadPrices()...)
+	problems = append(problems, cfg.Worker.loadHelplines()...)
 	temporal, err := loadTemporal(vars)
 	if err != nil {
 		problems = append(problems, err)

@@ -1,12 +1,17 @@
 package connect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"coachline/internal/config"
+	"coachline/internal/helplines"
 	"coachline/internal/store"
 	"coachline/models"
 )
@@ -62,6 +67,29 @@ func CheckAlerts(ctx context.Context, cfg config.Config) error {
 		err = Warning("no person is paged in a crisis: set COACH_ALERT_URL")
 	}
 	return err
+}
+
+// CheckHelplines names the countries of enrolled people for which there are no numbers to
+// call in danger, as a Warning: they read "your local emergency number".
+func CheckHelplines(ctx context.Context, cfg config.Config) error {
+	base, err := OpenDatabase(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	lacks := map[string]int{}
+	err = store.EachAddress(ctx, base, func(phone, locale string) {
+		if country := helplines.CountryOf(phone, locale); !cfg.Worker.Helplines.Has(country) {
+			lacks[cmp.Or(country, "no country")]++
+		}
+	})
+	if err = errors.Join(err, base.Close()); err != nil || len(lacks) == 0 {
+		return err
+	}
+	var named []string
+	for _, country := range slices.Sorted(maps.Keys(lacks)) {
+		named = append(named, fmt.Sprintf("%s (%d)", country, lacks[country]))
+	}
+	return Warning("no numbers for people in danger in " + strings.Join(named, ", ") + ": they read \"your local emergency number\"; name a table in COACH_HELPLINES_FILE")
 }
 
 // Warning is a finding of a check that nothing fails of, and that should be mended before

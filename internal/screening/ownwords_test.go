@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/helplines"
 	"coachline/internal/screening"
 	"coachline/models"
 	"coachline/prompts"
@@ -22,8 +23,9 @@ func TestOurOwnWords(t *testing.T) {
 	texts := 0
 	for _, name := range prompts.Names() {
 		for _, locale := range screening.Languages() {
-			for _, isAlerted := range []bool{false, true} {
-				text, err := library.Fixed(name, locale, prompts.FixedData{Programme: "Coachline", Name: "Ada", TeamAlerted: isAlerted})
+			for n := range 4 {
+				data := prompts.FixedData{Programme: "Coachline", Name: "Ada", TeamAlerted: n%2 == 0, Weak: n < 2, Lines: (*helplines.Table)(nil).Find("+12025550123", locale)}
+				text, err := library.Fixed(name, locale, data)
 				if err != nil {
 					continue // no fixed text
 				}
@@ -45,7 +47,9 @@ func TestOurOwnWords(t *testing.T) {
 func isExpected(name prompts.Name, part string, found screening.Result) bool {
 	switch {
 	case found.Tier == models.TierA:
-		return found.Danger == models.DangerEmergency && slices.Contains([]prompts.Name{prompts.Crisis, prompts.OptOutDanger, prompts.Help}, name)
+		return found.Danger == models.DangerEmergency && slices.Contains([]prompts.Name{
+			prompts.Crisis, prompts.CrisisAnother, prompts.CrisisViolence, prompts.CrisisMedical, prompts.OptOutDanger, prompts.Help,
+		}, name)
 	case found.Intent == models.IntentWrongNumber:
 		return name == prompts.AskWrongNumber
 	case found.Method == models.MethodKeyword, strings.Contains(part, "STOP"):

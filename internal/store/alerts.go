@@ -105,6 +105,7 @@ func alertOf(in models.Inbound, how alertOptions) models.Alert {
 		ID: "alarm-" + strconv.FormatInt(in.ID, 10), ParticipantID: in.ParticipantID, InboundID: in.ID,
 		Danger: string(in.Danger), Tier: string(in.DangerTier), Rule: in.DangerRule, Kind: in.DangerKind, Score: in.DangerScore,
 		Escalated: how.Escalated, Pages: in.DangerTier != models.TierB, Answer: how.Answer, CreatedAt: database.Instant(in.ReceivedAt),
+		Safety: models.SafetyKindOf(in.Danger, in.DangerKind, ""),
 	}
 }
 
@@ -139,6 +140,7 @@ func alertStranger(tx *gorm.DB, in models.Inbound) (string, error) {
 	row := models.Alert{
 		ID: "alarm-" + strconv.FormatInt(in.ID, 10), InboundID: in.ID, Danger: string(in.Danger), Tier: string(models.TierA),
 		Rule: in.DangerRule, Kind: in.DangerKind, Score: in.DangerScore, Escalated: isWeak, Pages: true, CreatedAt: now,
+		Safety: models.SafetyKindOf(in.Danger, in.DangerKind, ""),
 	}
 	if err := tx.Create(&row).Error; err != nil {
 		return "", err
@@ -183,7 +185,7 @@ func makeGrave(tx *gorm.DB, row models.Alert) (bool, error) {
 		return false, nil
 	}
 	res := tx.Model(&models.Alert{}).Where("id = ? AND NOT pages", row.ID).UpdateColumns(map[string]any{
-		"danger": row.Danger, "tier": row.Tier, "rule": row.Rule, "kind": row.Kind, "score": row.Score, "escalated": row.Escalated, "pages": true,
+		"danger": row.Danger, "tier": row.Tier, "rule": row.Rule, "kind": row.Kind, "score": row.Score, "escalated": row.Escalated, "safety": row.Safety, "pages": true,
 		"told_at": nil,
 	})
 	return res.RowsAffected > 0, res.Error

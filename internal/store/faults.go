@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"gorm.io/gorm"
+
 	"coachline/internal/database"
 	"coachline/internal/wrap"
 	"coachline/models"
@@ -55,4 +57,24 @@ func FindLateAlerts(ctx context.Context, base *database.Database, before time.Ti
 		*one.since = oldest.CreatedAt
 	}
 	return out, nil
+}
+
+// addressBatch is how many people EachAddress reads at a time.
+const addressBatch = 1000
+
+// EachAddress calls a function for the phone and the locale of every enrolled person of a
+// database, in no order. A phone that cannot be opened is empty.
+func EachAddress(ctx context.Context, base *database.Database, visit func(phone, locale string)) error {
+	var people []models.Participant
+	err := base.Reader(database.AllowUnreadable(ctx)).Select("id", "phone", "locale").Where("removed_at IS NULL").
+		FindInBatches(&people, addressBatch, func(*gorm.DB, int) error {
+			for _, p := range people {
+				visit(p.Phone, p.Locale)
+			}
+			return nil
+		}).Error
+	if err != nil {
+		return fmt.Errorf("reading people's countries: %w", classify(err))
+	}
+	return nil
 }

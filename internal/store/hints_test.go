@@ -184,7 +184,7 @@ func TestStrangerInCrisis(t *testing.T) {
 			require.NotEmpty(w.t, first.AlertID)
 			text, err := w.Hints.HintText(w.ctx, first.HintID)
 			require.NoError(w.t, err)
-			require.Equal(w.t, models.HintText{Purpose: models.HintCrisis}, text)
+			require.Equal(w.t, models.HintText{Purpose: models.HintCrisis, Phone: "+15550001111", Safety: models.SafetyOneself}, text)
 			again := w.strange(20, models.Inbound{Body: crisis})
 			require.Empty(w.t, again.HintID)
 			require.Empty(w.t, again.AlertID)

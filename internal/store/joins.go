@@ -349,6 +349,11 @@ func (s *Hints) HintText(ctx context.Context, id string) (models.HintText, error
 			return err
 		}
 		out = models.HintText{Purpose: row.Purpose}
+		var in models.Inbound
+		if err := tx.Where("id = ?", row.InboundID).Limit(1).Find(&in).Error; err != nil {
+			return err
+		}
+		out.Phone, out.Weak, out.Safety = in.From, in.DangerTier == models.TierB, models.SafetyKindOf(in.Danger, in.DangerKind, "")
 		if row.JoinID == "" {
 			return tx.Raw(localeOfNumber, row.InboundID).Scan(&out.Locale).Error
 		}

@@ -90,6 +90,9 @@ func (s *Looks) SettleLook(ctx context.Context, r models.LookResult) (answered b
 func (s *Looks) settleLook(tx *gorm.DB, row *models.Alert, p models.Participant, r models.LookResult) error {
 	now := database.Instant(r.Now)
 	row.Look, row.LookedAt, row.LookReason = r.Verdict.State, &now, r.Verdict.Reason
+	if r.Verdict.Kind != "" {
+		row.Safety = models.SafetyKindOf(models.Danger(row.Danger), r.Verdict.Kind, r.Verdict.About)
+	}
 	if row.Look == models.LookNone {
 		err := tx.Model(&models.Message{}).Where("participant_id = ? AND key = ?", p.ID, models.InboundKey(row.InboundID)).
 			UpdateColumn("danger", models.DangerNone).Error
@@ -120,7 +123,7 @@ func (s *Looks) raiseLooked(tx *gorm.DB, row *models.Alert, p models.Participant
 		return err
 	}
 	row.Tier, row.Pages, row.ToldAt = string(in.DangerTier), in.DangerTier == models.TierA, nil
-	err = tx.Select("look", "looked_at", "look_reason", "tier", "escalated", "pages", "answer", "told_at").UpdateColumns(row).Error
+	err = tx.Select("look", "looked_at", "look_reason", "tier", "escalated", "safety", "pages", "answer", "told_at").UpdateColumns(row).Error
 	if err != nil {
 		return err
 	}

@@ -75,6 +75,23 @@ func TestSecondLookDecides(t *testing.T) {
 	}
 }
 
+// The look knows better than the rule whose danger it is, and so which text answers.
+func TestSecondLookChoosesTheText(t *testing.T) {
+	for kind, want := range map[string]models.SafetyKind{
+		"suicide": models.SafetyAnother, "violence": models.SafetyViolence, "emergency": models.SafetyAnother, "": models.SafetyOneself,
+	} {
+		lookOnBoth(t, func(w *inboundWorld) {
+			w.text(0, weak)
+			due, err := w.Looks.DueLooks(w.ctx, "ann")
+			require.NoError(w.t, err)
+			verdict := models.LookVerdict{State: models.LookPossible, About: "another", Kind: kind}
+			_, err = w.Looks.SettleLook(w.ctx, models.LookResult{AlertID: due[0].AlertID, Verdict: verdict, Now: inboundAt(5)})
+			require.NoError(w.t, err)
+			require.Equal(w.t, want, w.alert(due[0].AlertID).Safety, kind)
+		})
+	}
+}
+
 // A retry, or a sweep that comes late, changes no verdict.
 func TestFirstVerdictStays(t *testing.T) {
 	lookOnBoth(t, func(w *inboundWorld) {

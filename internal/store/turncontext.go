@@ -162,6 +162,12 @@ func baseContext(tx *gorm.DB, turnID string) (models.TurnContext, error) {
 	if err := tx.Where("id = ?", id).Take(&out.Participant).Error; err != nil {
 		return out, err
 	}
+	if out.Participant.Attention == wire.AttentionCrisis {
+		err := tx.Model(&models.Alert{}).Select("safety").Where("participant_id = ? AND pages", id).Order("created_at DESC").Limit(1).Scan(&out.Safety).Error
+		if err != nil {
+			return out, err
+		}
+	}
 	if err := tx.Where("turn_id = ?", turnID).Order("number").Find(&out.Steps).Error; err != nil {
 		return out, err
 	}
