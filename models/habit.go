@@ -45,18 +45,21 @@ type HabitField struct {
 	Name string
 	// Label is what people read before its value, Meaning what a model is told of it.
 	Label, Meaning string
+	// Longest is how many characters it may have: what it holds, and no more that could be
+	// smuggled into each later request.
+	Longest int
 }
 
 var habitFields = []HabitField{
-	{"habit_domain", "Habit", "The habit they want, as a small action."},
-	{"motivational_frame", "Reason for it", "Why it matters to them, in their words."},
-	{"preferred_time", "Preferred time", "When in the day it suits them."},
-	{"prompt_anchor", "After", "The daily thing that the habit follows."},
-	{"additional_info", "More", "Anything else worth knowing, all of it in one text."},
-	{"last_successful_prompt", "Last success", "After a success: the text of the prompt that worked."},
-	{"last_barrier", "Last barrier", "What got in the way."},
-	{"last_motivator", "Last motivator", "What helped."},
-	{"last_tweak", "Last tweak", "The change they agreed to try."},
+	{"habit_domain", "Habit", "The habit they want, as a small action.", 120},
+	{"motivational_frame", "Reason for it", "Why it matters to them, in their words.", 200},
+	{"preferred_time", "Preferred time", "When in the day it suits them.", 80},
+	{"prompt_anchor", "After", "The daily thing that the habit follows.", 120},
+	{"additional_info", "More", "Anything else worth knowing, all of it in one text.", 500},
+	{"last_successful_prompt", "Last success", "After a success: the text of the prompt that worked.", 320},
+	{"last_barrier", "Last barrier", "What got in the way.", 200},
+	{"last_motivator", "Last motivator", "What helped.", 200},
+	{"last_tweak", "Last tweak", "The change they agreed to try.", 200},
 }
 
 // HabitFields lists the texts about a habit, in the order in which changes are reported.
@@ -80,6 +83,17 @@ func (t *HabitTexts) All() iter.Seq2[HabitField, *string] {
 			}
 		}
 	}
+}
+
+// LongestHabitText returns how many characters the text of a name may have; 0 for
+// another name.
+func LongestHabitText(name string) int {
+	for _, field := range habitFields {
+		if field.Name == name {
+			return field.Longest
+		}
+	}
+	return 0
 }
 
 // Text returns the text of a name, nil for another name.

@@ -10,9 +10,6 @@ import (
 	"coachline/models"
 )
 
-// MaxProfileField is the longest text of a profile field, in characters.
-const MaxProfileField = 500
-
 // ProfileField names a profile text that the model may change, one of
 // models.HabitFields. Counters, sent instants and generated prompts belong to the
 // system and have no name here.
@@ -55,7 +52,7 @@ type ProfileAsk struct {
 
 // Check reports the first thing of an ask that cannot be taken, as a
 // *models.FieldError whose text says what is allowed. It covers unknown
-// fields, texts over MaxProfileField, unknown tone tags and sources.
+// fields, texts longer than their field takes, unknown tone tags and sources.
 func (a ProfileAsk) Check() error {
 	known := ProfileFields()
 	for field := range a.Fields {
@@ -64,8 +61,8 @@ func (a ProfileAsk) Check() error {
 		}
 	}
 	for _, field := range known {
-		if n := utf8.RuneCountInString(a.Fields[field].Text); n > MaxProfileField {
-			return models.BadField(string(field), "has %d characters, at most %d are allowed", n, MaxProfileField)
+		if n, most := utf8.RuneCountInString(a.Fields[field].Text), models.LongestHabitText(string(field)); n > most {
+			return models.BadField(string(field), "has %d characters, at most %d are allowed", n, most)
 		}
 	}
 	return checkTone(a.ToneTags, a.ToneSource)
@@ -101,7 +98,7 @@ func MergeProfile(p models.Profile, ask ProfileAsk, now time.Time) (models.Profi
 	var changed []string
 	for _, field := range ProfileFields() {
 		value, given := ask.Fields[field]
-		if given && mergeField(p.Text(string(field)), value) {
+		if given && mergeField(p.Text(string(field)), value, models.LongestHabitText(string(field))) {
 			changed = append(changed, string(field))
 		}
 	}
@@ -116,11 +113,11 @@ func MergeProfile(p models.Profile, ask ProfileAsk, now time.Time) (models.Profi
 	return p, changed
 }
 
-func mergeField(target *string, value FieldValue) bool {
+func mergeField(target *string, value FieldValue, most int) bool {
 	text := strings.TrimSpace(value.Text)
 	if value.Null {
 		text = ""
-	} else if text == "" || utf8.RuneCountInString(text) > MaxProfileField {
+	} else if text == "" || utf8.RuneCountInString(text) > most {
 		return false
 	}
 	if *target == text {

@@ -14,7 +14,7 @@ import (
 func TestMergeProfile(t *testing.T) {
 	before := models.Profile{ParticipantID: person, HabitTexts: models.HabitTexts{HabitDomain: "walking", LastBarrier: "rain"}, SuccessCount: 3, TotalPrompts: 7, Version: 4}
 	now := instant(t, noon)
-	long := strings.Repeat("ä", MaxProfileField)
+	long := strings.Repeat("ä", models.LongestHabitText("additional_info"))
 	for _, c := range []struct {
 		name    string
 		fields  map[ProfileField]FieldValue
@@ -65,7 +65,7 @@ func TestProfileAskCheck(t *testing.T) {
 	}{
 		{"fine", "", "", ProfileAsk{Fields: map[ProfileField]FieldValue{"last_tweak": {Text: "shorter"}}, ToneTags: []string{"concise"}}},
 		{"counter", "success_count", "habit_domain", ProfileAsk{Fields: map[ProfileField]FieldValue{"success_count": {Text: "9"}}}},
-		{"too long", "last_tweak", "at most 500", ProfileAsk{Fields: map[ProfileField]FieldValue{"last_tweak": {Text: strings.Repeat("x", 501)}}}},
+		{"too long", "last_tweak", "at most 200", ProfileAsk{Fields: map[ProfileField]FieldValue{"last_tweak": {Text: strings.Repeat("x", 501)}}}},
 		{"unknown tone", "tone_tags", "bilingual_ok", ProfileAsk{ToneTags: []string{"concise", "sarcastic"}}},
 		{"unknown source", "tone_update_source", "explicit or implicit", ProfileAsk{ToneSource: "guess"}},
 	} {

@@ -128,12 +128,12 @@ func TestSuccessIsReportedEvenForTheSameText(t *testing.T) {
 }
 
 func TestSaveRefusals(t *testing.T) {
-	long := strings.Repeat("ä", 501)
+	long := strings.Repeat("ä", 121)
 	tests := []struct {
 		name, args, want string
 	}{
 		{"counter", `{"success_count":9}`, "success_count: is not an argument of save_user_profile; allowed are additional_info, habit_domain, "},
-		{"too long", `{"habit_domain":"` + long + `"}`, "habit_domain: is too long (501 characters); at most 500 are allowed"},
+		{"too long", `{"habit_domain":"` + long + `"}`, "habit_domain: is too long (121 characters); at most 120 are allowed"},
 		{"number", `{"habit_domain":7}`, "habit_domain: must be text or null"},
 		{"object", `{"habit_domain":{"a":1}}`, "habit_domain: must be text or null"},
 		{"quoted null", `{"habit_domain":"null","prompt_anchor":"tea"}`, "habit_domain: holds the word null in quotes; use null without quotes to erase the field"},
@@ -158,7 +158,7 @@ func TestSaveRefusals(t *testing.T) {
 		})
 	}
 	out := run(t, "save_user_profile", `{"habit_domain":"`+long[2:]+`"}`, models.Profile{})
-	require.False(t, out.Result.Failed, "500 characters are allowed, whatever their bytes")
+	require.False(t, out.Result.Failed, "120 characters are allowed, whatever their bytes")
 }
 
 func TestGenerateHabitPrompt(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/internal/coach/tone"
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -46,7 +47,7 @@ func saveUserProfile() Tool {
 func saveSchema() json.RawMessage {
 	var texts strings.Builder
 	for _, field := range models.HabitFields() {
-		fmt.Fprintf(&texts, `    "%s": {"type": ["string", "null"], "maxLength": %d, "description": "%s"},`+"\n", field.Name, coach.MaxProfileField, field.Meaning)
+		fmt.Fprintf(&texts, `    "%s": {"type": ["string", "null"], "maxLength": %d, "description": "%s"},`+"\n", field.Name, field.Longest, field.Meaning)
 	}
 	return json.RawMessage(`{
   "type": "object",
@@ -102,13 +103,13 @@ func profileAsk(args Arguments) (coach.ProfileAsk, error) {
 		if !given {
 			continue
 		}
-		text, _ := value.(string)
-		if strings.EqualFold(text, "null") {
+		words, _ := value.(string)
+		if strings.EqualFold(words, "null") {
 			// Meant as null far more often than as a word; neither a guess nor
 			// a profile that says "null" would help the person.
-			return ask, models.BadField(string(field), "holds the word %s in quotes; use null without quotes to erase the field", text)
+			return ask, models.BadField(string(field), "holds the word %s in quotes; use null without quotes to erase the field", words)
 		}
-		ask.Fields[field] = coach.FieldValue{Text: text, Null: value == nil}
+		ask.Fields[field] = coach.FieldValue{Text: text.Memorable(words), Null: value == nil}
 	}
 	tags, _ := args["tone_tags"].([]any)
 	for _, tag := range tags {

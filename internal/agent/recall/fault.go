@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"coachline/internal/text"
 )
 
 // Fault is why an answer of the memory step may not be carried out.
@@ -146,6 +148,19 @@ func textFault(text string, coach []string) Fault {
 		return FaultCoach
 	}
 	return FaultNone
+}
+
+// keepLines is a note or a summary as it may be remembered: lines that give orders, hold
+// secrets or are about the coach are left out.
+func keepLines(body string) string {
+	var kept []string
+	for line := range strings.Lines(text.Memorable(body)) {
+		line = strings.TrimSpace(line)
+		if line != "" && !instruction.MatchString(line) && !secret.MatchString(date.ReplaceAllString(line, "date")) {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
 }
 
 // isFromCoach reports whether one of the coach's texts holds a text word for

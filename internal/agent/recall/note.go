@@ -135,7 +135,7 @@ func (p NotePlan) wordsLeft() int {
 // it, replaces it. The answer that nothing is worth a note moves only
 // UptoMessage. ok is false when there is no answer.
 func (p NotePlan) Merge(answer string, now time.Time) (note models.Note, ok bool) {
-	text := answerText(answer)
+	text := keepLines(answerText(answer))
 	if text == "" {
 		return p.Earlier, false
 	}

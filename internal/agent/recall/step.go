@@ -169,7 +169,7 @@ func ParseStep(answer string, known Known) (Operation, Fault) {
 	}
 	op := Operation{
 		Action: Action(strings.ToLower(strings.TrimSpace(raw.Action))), ID: strings.TrimSpace(raw.ID),
-		Kind: models.FactKind(strings.ToLower(strings.TrimSpace(raw.Kind))), Text: plainLine(raw.Text),
+		Kind: models.FactKind(strings.ToLower(strings.TrimSpace(raw.Kind))), Text: plainLine(text.Memorable(raw.Text)),
 	}
 	if op.Action == ActionEnd {
 		op.Action, op.Kind = ActionUpdate, models.FactEvent

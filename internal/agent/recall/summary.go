@@ -129,7 +129,7 @@ func joinLines(lines []string) string { return strings.Join(dropBlank(lines), "\
 // store raises it. ok is false when the answer is no summary: nothing changes,
 // the entries stay open, and it is asked for again with the next closing.
 func (p SummaryPlan) Merge(answer string, now time.Time) (summary models.Summary, ok bool) {
-	body := answerText(answer)
+	body := keepLines(answerText(answer))
 	if body == "" || isNone(body) {
 		return p.Earlier, false
 	}
