@@ -39,3 +39,17 @@ type AgendaCount struct {
 	At      time.Time
 	Prompts int
 }
+
+// LeftOutPrompt is a prompt that was missed or has follow-ups that were left out.
+type LeftOutPrompt struct {
+	Prompt      Prompt
+	Participant Participant // id, name and zone
+}
+
+// What returns what was left out, and why.
+func (l LeftOutPrompt) What() (what, reason string) {
+	if l.Prompt.State == PromptMissed {
+		return "prompt", l.Prompt.Reason
+	}
+	return "follow_up", l.Prompt.LeftOut
+}

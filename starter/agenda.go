@@ -65,7 +65,11 @@ func (h *reportRoutes) getAgenda(ctx context.Context, in *agendaRequest) (*answe
 	if err != nil {
 		return nil, h.toFailure("reading the agenda", err)
 	}
-	page := api.Agenda{Resumptions: resumptions, From: query.From, Until: query.Until, Hours: make([]api.PlannedHour, 0, len(hours)), Prompts: make([]api.PlannedPrompt, 0, in.Limit)}
+	left, err := h.listLeftOut(ctx, query)
+	if err != nil {
+		return nil, h.toFailure("reading the agenda", err)
+	}
+	page := api.Agenda{LeftOut: left, Resumptions: resumptions, From: query.From, Until: query.Until, Hours: make([]api.PlannedHour, 0, len(hours)), Prompts: make([]api.PlannedPrompt, 0, in.Limit)}
 	for _, hour := range hours {
 		page.Total += hour.Prompts
 		page.Hours = append(page.Hours, api.PlannedHour{At: hour.At, Prompts: hour.Prompts})
@@ -99,6 +103,29 @@ func (h *reportRoutes) listResumptions(ctx context.Context, q models.AgendaQuery
 		out = append(out, one)
 	}
 	return out, err
+}
+
+// listLeftOut lists what was not sent in the span of a first page and the day before.
+func (h *reportRoutes) listLeftOut(ctx context.Context, q models.AgendaQuery) ([]api.LeftOut, error) {
+	if q.After != (models.AgendaKey{}) {
+		return []api.LeftOut{}, nil
+	}
+	q.From = q.From.Add(-agendaSpan)
+	rows, err := h.people.LeftOutPrompts(ctx, q)
+	return toLeftOut(ctx, rows), err
+}
+
+func toLeftOut(ctx context.Context, rows []models.LeftOutPrompt) []api.LeftOut {
+	out := make([]api.LeftOut, 0, len(rows))
+	for _, row := range rows {
+		one := api.LeftOut{ParticipantID: row.Participant.ID, Date: row.Prompt.LocalDate, At: row.Prompt.TargetAt.UTC()}
+		one.What, one.Reason = row.What()
+		if canSeePersonal(ctx) {
+			one.Name = row.Participant.Name
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 func (h *reportRoutes) agendaQuery(in *agendaRequest) (models.AgendaQuery, error) {

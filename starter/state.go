@@ -46,6 +46,9 @@ func (h *workflowRoutes) register(router huma.API) {
 	h.registerSchedules(router)
 }
 
+// leftOutSpan is how far back a participant's state shows what was not sent.
+const leftOutSpan = 7 * day
+
 func (h *workflowRoutes) getState(ctx context.Context, in *participantRequest) (*answer[api.State], error) {
 	p, err := h.people.Participant(ctx, in.ID)
 	if err != nil {
@@ -67,6 +70,10 @@ func (h *workflowRoutes) getState(ctx context.Context, in *participantRequest) (
 	if err != nil {
 		return nil, h.toFailure("reading the state", err)
 	}
+	left, err := h.people.LeftOutPrompts(ctx, models.AgendaQuery{ParticipantID: in.ID, From: h.now().Add(-leftOutSpan), Until: h.now()})
+	if err != nil {
+		return nil, h.toFailure("reading the state", err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
 	var status wire.StatusView
@@ -82,7 +89,7 @@ func (h *workflowRoutes) getState(ctx context.Context, in *participantRequest) (
 		state.MutedUntil = &muted
 	}
 	addHold(&state, hold)
-	state.Waiting = len(waiting)
+	state.Waiting, state.LeftOut = len(waiting), toLeftOut(ctx, left)
 	return newAnswer("", state), nil
 }
 

@@ -29,7 +29,7 @@ func TestState(t *testing.T) {
 		Date: "2026-11-25", TargetAt: testNow.Add(90 * time.Minute), SendAt: testNow.Add(80 * time.Minute)}}}
 	got := h.do(call{method: "GET", path: path})
 	require.Equal(t, http.StatusOK, got.status, got.raw)
-	require.JSONEq(t, `{"mode":"FEEDBACK","status":"active","version":1,"waiting_messages":0,"last_channel":"sms",
+	require.JSONEq(t, `{"mode":"FEEDBACK","status":"active","version":1,"waiting_messages":0,"left_out":[],"last_channel":"sms",
 		"profile":{"habit_domain":"walking","motivational_frame":"","preferred_time":"","prompt_anchor":"","additional_info":"",
 			"last_successful_prompt":"","last_barrier":"","last_motivator":"","last_tweak":"","last_habit_prompt":"",
 			"tone_tags":["concise"],"last_prompt_sent_at":null},

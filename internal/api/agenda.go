@@ -24,6 +24,16 @@ type PlannedResumption struct {
 	Timezone      string    `json:"timezone"`
 }
 
+// LeftOut is a text of ours that was not sent. Name is personal data.
+type LeftOut struct {
+	ParticipantID string    `json:"participant_id"`
+	Name          string    `json:"name,omitempty" doc:"Left out for callers who may not see personal data."`
+	Date          string    `json:"date" doc:"The local day that the prompt belongs to."`
+	At            time.Time `json:"at" doc:"The instant that the prompt prepares for, in UTC."`
+	What          string    `json:"what" enum:"prompt,follow_up" doc:"follow_up: the prompt went out, and no more question or reminder follows it."`
+	Reason        string    `json:"reason" doc:"daily_limit, backed_off, one_follow_up, next_day, held, outage, quiet_hours, paused, attention, taken_over, or another one of a missed prompt."`
+}
+
 // PlannedHour is how many prompts are planned in an hour.
 type PlannedHour struct {
 	At      time.Time `json:"at" doc:"When the hour begins, in UTC."`
@@ -40,5 +50,6 @@ type Agenda struct {
 	Prompts []PlannedPrompt `json:"prompts" nullable:"false"`
 	// Resumptions are on the first page only.
 	Resumptions []PlannedResumption `json:"resumptions" nullable:"false" doc:"People whose pause ends by itself in the span, the earliest first, at most 200; on the first page only."`
+	LeftOut     []LeftOut           `json:"left_out" nullable:"false" doc:"What was not sent in the 24 hours before from, or since, the newest first, at most 200; on the first page only."`
 	NextCursor  *string             `json:"next_cursor"`
 }

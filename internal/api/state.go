@@ -26,6 +26,7 @@ type State struct {
 	UnreachableCode string      `json:"unreachable_code,omitempty" doc:"The carrier's error code."`
 	TakenOver       *TakeOver   `json:"taken_over,omitempty" doc:"The operator who writes in the place of the coach."`
 	Hold            *ActiveHold `json:"hold,omitempty" doc:"The hold that stops prompts now."`
+	LeftOut         []LeftOut   `json:"left_out" nullable:"false" doc:"What of the last seven days was not sent, the newest first."`
 	Waiting         int         `json:"waiting_messages" doc:"Texts that came while the participant was paused or taken over and wait for an operator."`
 	Version         int64       `json:"version"`
 }

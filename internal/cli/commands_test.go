@@ -37,7 +37,8 @@ const stateJSON = `{"mode":"FEEDBACK","status":"active","profile":{},"counters":
 	"schedules":[{"id":"s1","type":"fixed","at":"08:00","timezone":"Europe/Berlin","next_at":"2026-11-25T06:50:00Z"},
 		{"id":"s2","type":"random","from":"18:00","to":"20:00","timezone":"Europe/Berlin","next_at":"2026-11-25T17:20:00Z"}],
 	"due":[{"kind":"daily_prompt","at":"2026-11-25T06:50:00Z","ref":"s1"},{"kind":"reminder","at":"2026-11-24T18:00:00Z","ref":"p1"}],
-	"pending_prompt":{"prompt_id":"p1","sent_at":"2026-11-24T13:00:00Z"},"version":3}`
+	"pending_prompt":{"prompt_id":"p1","sent_at":"2026-11-24T13:00:00Z"},"version":3,
+	"left_out":[{"participant_id":"conv_0a1b","date":"2026-11-23","what":"follow_up","reason":"one_follow_up"},{"participant_id":"conv_0a1b","date":"2026-11-22","what":"prompt","reason":"backed_off"}]}`
 
 const historyJSON = `[{"role":"assistant","kind":"greeting","text":"Hi Ann!\nI am your coach.","at":"2026-11-24T13:00:02Z","delivery":"delivered","turn_id":"conv_0a1b-t1"},
 	{"role":"user","kind":"message","text":"Hello","at":"2026-11-24T13:01:00Z"},

@@ -47,10 +47,27 @@ func renderTimers(w io.Writer, s api.State, zone *time.Location) error {
 	if err := writeTable(w, facts); err != nil {
 		return err
 	}
-	if err := renderDue(w, s.Due, zone); err != nil || len(s.Schedules) == 0 {
+	if err := renderDue(w, s.Due, zone); err != nil {
 		return err
 	}
-	return renderSchedules(w, s.Schedules)
+	if len(s.Schedules) > 0 {
+		if err := renderSchedules(w, s.Schedules); err != nil {
+			return err
+		}
+	}
+	return renderLeftOut(w, s.LeftOut)
+}
+
+// renderLeftOut prints what was not sent; nothing for nothing.
+func renderLeftOut(w io.Writer, list []api.LeftOut) error {
+	if len(list) == 0 {
+		return nil
+	}
+	rows := [][]string{{"NOT SENT", "WHAT", "WHY"}}
+	for _, l := range list {
+		rows = append(rows, []string{l.Date, l.What, l.Reason})
+	}
+	return writeSection(w, rows)
 }
 
 func renderDue(w io.Writer, due []api.Due, zone *time.Location) error {

@@ -38,7 +38,7 @@ func showAgenda(v *viewer) (page, error) {
 		return page{}, err
 	}
 	body := []g.Node{h.H1(g.Text("Agenda")), agendaSpans(v), agendaHours(agenda), agendaList(v, agenda, query)}
-	body = append(body, resumptions(v, agenda))
+	body = append(body, resumptions(v, agenda), leftOutSection(v, agenda.LeftOut))
 	if v.can(auth.HoldRead) {
 		holds, err := holdSection(v)
 		if err != nil {
@@ -123,6 +123,33 @@ func resumptions(v *viewer, a api.Agenda) g.Node {
 		tableOf("List of pauses that end", []string{"Person", "Local time", "UTC"}, g.Map(a.Resumptions, func(p api.PlannedResumption) g.Node {
 			return h.Tr(idOf("resumption", p.ParticipantID), h.Td(personLink(v, p.ParticipantID, p.Name)), h.Td(instantOf(&p.At, zoneOf(p.Timezone)), g.Text(" "+p.Timezone)), h.Td(instantOf(&p.At, time.UTC)))
 		})))
+}
+
+// leftOutSection lists what of ours was not sent, and why; nil for nothing.
+func leftOutSection(v *viewer, list []api.LeftOut) g.Node {
+	if len(list) == 0 {
+		return nil
+	}
+	return h.Section(h.ID("left-out"), h.Aria("labelledby", "not-sent"), h.H2(h.ID("not-sent"), g.Text("Not sent")),
+		tableOf("List of what was not sent", []string{"Person", "Their day", "What", "Why"}, g.Map(list, func(l api.LeftOut) g.Node {
+			return h.Tr(idOf("left-out", l.ParticipantID, l.At.Unix()), h.Td(personLink(v, l.ParticipantID, l.Name)), h.Td(g.Text(l.Date)),
+				h.Td(g.Text(wordsOf(l.What))), h.Td(g.Text(whyLeftOut(l.Reason))))
+		})))
+}
+
+// whyLeftOut says in words why something was not sent.
+func whyLeftOut(reason string) string {
+	switch reason {
+	case "daily_limit":
+		return "the most texts of a day had gone out"
+	case "backed_off":
+		return "they have not answered for days, so they get fewer"
+	case "one_follow_up":
+		return "a prompt has one follow-up"
+	case "next_day":
+		return "it was due on the next day"
+	}
+	return wordsOf(reason)
 }
 
 // personLink names a person and leads to their page where the viewer may see it.

@@ -37,7 +37,7 @@ func (p *person) readState() g.Node {
 		return failed
 	}
 	p.state = &state
-	return g.Group{p.profile(), p.schedules(), p.due()}
+	return g.Group{p.profile(), p.schedules(), p.due(), leftOutSection(p.viewer, p.state.LeftOut)}
 }
 
 // factOf is a line of a list of facts; nothing where it is empty.

@@ -52,6 +52,43 @@ func (s *People) EndingPauses(ctx context.Context, q models.AgendaQuery) ([]mode
 	return rows, wrap.Error(classify(err), "reading the pauses that end")
 }
 
+// LeftOutPrompts lists, the newest first and at most 200, the prompts of a span that were
+// missed or have follow-ups that were left out, each with its participant. A name that
+// cannot be opened with the payload keys is left empty.
+func (s *People) LeftOutPrompts(ctx context.Context, q models.AgendaQuery) (out []models.LeftOutPrompt, err error) {
+	err = s.db.Snapshot(database.AllowUnreadable(ctx), func(tx *gorm.DB) error {
+		out = nil
+		find := tx.Model(&models.Prompt{}).Joins("JOIN participants ON participants.id = prompts.participant_id AND participants.removed_at IS NULL").
+			Where("target_at >= ? AND target_at < ? AND (prompts.state = ? OR prompts.left_out <> '')", instant(q.From), instant(q.Until), models.PromptMissed)
+		if q.ParticipantID != "" {
+			find = find.Where("participant_id = ?", q.ParticipantID)
+		}
+		if q.StudyID != "" {
+			find = find.Where("participants.study_id = ?", q.StudyID)
+		}
+		var rows []models.Prompt
+		if err := find.Order("target_at DESC, prompts.id DESC").Limit(maxPage).Find(&rows).Error; err != nil {
+			return err
+		}
+		people, ids := map[string]models.Participant{}, []string{}
+		for _, row := range rows {
+			ids = append(ids, row.ParticipantID)
+		}
+		var found []models.Participant
+		if err := tx.Select("id", "name", "timezone").Where("id IN ?", ids).Find(&found).Error; err != nil {
+			return err
+		}
+		for _, p := range found {
+			people[p.ID] = p
+		}
+		for _, row := range rows {
+			out = append(out, models.LeftOutPrompt{Prompt: row, Participant: people[row.ParticipantID]})
+		}
+		return nil
+	})
+	return out, wrap.Error(classify(err), "reading what was left out")
+}
+
 // endPause resumes a participant whose row is locked.
 func endPause(tx *gorm.DB, old models.Participant, now time.Time) error {
 	p, changed := old, []string{"status", "paused_until"}

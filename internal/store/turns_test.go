@@ -466,6 +466,16 @@ func TestSaveState(t *testing.T) {
 		require.NoError(t, w.Turns.SaveState(w.ctx, wire.SaveStateInput{ParticipantID: "p1", Mode: wire.ModeFeedback, Now: at(5), Schedules: in.Schedules,
 			LeftOut: []wire.LeftOut{{PromptID: models.PromptID("p1", "s1", "2026-03-02"), Reason: "next_day"}, {PromptID: "p2-s1-2026-03-02", Reason: "next_day"}}}))
 		require.Equal(t, 1, w.count("SELECT count(*) FROM prompts WHERE left_out = 'next_day'"))
+		left, err := w.People.LeftOutPrompts(w.ctx, models.AgendaQuery{ParticipantID: "p1", From: at(10), Until: at(11)})
+		require.NoError(t, err)
+		require.Len(t, left, 1)
+		what, reason := left[0].What()
+		require.Equal(t, []string{"p1", "prompt", "quiet_hours"}, []string{left[0].Participant.ID, what, reason})
+		for _, other := range []models.AgendaQuery{{ParticipantID: "p1", From: at(11), Until: at(20)}, {ParticipantID: "p2", From: at(0), Until: at(20)}, {StudyID: "other", From: at(0), Until: at(20)}} {
+			left, err = w.People.LeftOutPrompts(w.ctx, other)
+			require.NoError(t, err)
+			require.Empty(t, left)
+		}
 		require.Equal(t, 2, w.count("SELECT count(*) FROM schedules"))
 		require.Zero(t, w.count("SELECT count(*) FROM schedules WHERE next_at IS NOT NULL"), "no prompt goes out to people who are paused")
 
