@@ -196,14 +196,48 @@ func (s *Budgets) CheckBudgets(ctx context.Context, now time.Time) ([]models.Bud
 	return crossed, nil
 }
 
+// personShare is which part of a programme's budget a person may spend on a day who has
+// no budget of their own: one person does not spend everybody's.
+const personShare = 20
+
+// spentShares returns the people who have spent on the day of an instant what one may
+// of a programme's budget.
+func spentShares(tx *gorm.DB, now time.Time) ([]string, error) {
+	var programmes []models.Budget
+	if err := tx.Where("scope = ?", models.BudgetProgramme).Find(&programmes).Error; err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, budget := range programmes {
+		var people []string
+		err := tx.Model(&models.Cost{}).
+			Where("day = ? AND currency = ? AND participant_id NOT IN (?)", models.BudgetDay.FirstDay(now), budget.Currency,
+				tx.Model(&models.Budget{}).Select("participant_id").Where("scope = ?", models.BudgetParticipant)).
+			Group("participant_id").Having("SUM(micros) >= ?", max(budget.Micros/personShare, 1)).Pluck("participant_id", &people).Error
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, people...)
+	}
+	return all, nil
+}
+
 // SpentBudgets says for whom the model is stopped at an instant, as of the last
-// sweep.
+// sweep. A person without a budget is also stopped for the rest of a day on which they
+// have spent a twentieth of the programme's.
 func (s *Budgets) SpentBudgets(ctx context.Context, now time.Time) (models.SpentBudgets, error) {
 	var rows []models.Budget
 	if err := s.db.Reader(ctx).Where("state = ?", models.BudgetSpent).Find(&rows).Error; err != nil {
 		return models.SpentBudgets{}, fmt.Errorf("reading spent budgets: %w", classify(err))
 	}
+	people, err := spentShares(s.db.Reader(ctx), now)
+	if err != nil {
+		return models.SpentBudgets{}, fmt.Errorf("adding up what people spent today: %w", classify(err))
+	}
 	out := models.SpentBudgets{Studies: map[string]bool{}, Participants: map[string]bool{}}
+	for _, id := range people {
+		out.Participants[id] = true
+	}
 	for _, row := range rows {
 		if row.PeriodStart != row.Period.FirstDay(now) {
 			continue

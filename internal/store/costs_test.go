@@ -90,6 +90,36 @@ func TestCostsWithoutPrices(t *testing.T) {
 	})
 }
 
+// TestOnePersonSpendsNotEverybodys: a person without a budget is stopped for the day at a
+// twentieth of the programme's.
+func TestOnePersonSpendsNotEverybodys(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		w.exchange(1)
+		require.NoError(t, w.Costs.RecordCosts(w.ctx, priceList(t))) // 30,000 millionths
+		stops := func(micros int64, day int) bool {
+			_, err := w.Budgets.SetBudget(w.ctx, models.Budget{
+				Scope: models.BudgetProgramme, Period: models.BudgetMonth, Micros: micros, WarnPercent: 80, Currency: "USD", CreatedBy: "operator", UpdatedAt: at(1),
+			})
+			require.NoError(t, err)
+			stopped, err := w.Budgets.SpentBudgets(w.ctx, at(2).AddDate(0, 0, day))
+			require.NoError(t, err)
+			require.False(t, stopped.Programme)
+			return stopped.Stops("p1", "default")
+		}
+		require.False(t, stops(20*30_001, 0))
+		require.True(t, stops(20*30_000, 0))
+		require.False(t, stops(20*30_000, 1), "the next day begins anew")
+		hers, err := w.Budgets.SetBudget(w.ctx, models.Budget{
+			Scope: models.BudgetParticipant, ParticipantID: "p1", Period: models.BudgetDay, Micros: 1_000_000, WarnPercent: 80, Currency: "USD", CreatedBy: "operator", UpdatedAt: at(1),
+		})
+		require.NoError(t, err)
+		require.False(t, stops(20*30_000, 0), "her own budget counts")
+		require.NoError(t, w.Budgets.DeleteBudget(w.ctx, hers.ID, "operator", at(3)))
+		require.True(t, stops(20*30_000, 0))
+	})
+}
+
 func TestBudgets(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
