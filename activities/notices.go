@@ -189,7 +189,7 @@ func (f *NoticeActivities) hintResult(id string, receipt models.Receipt, err err
 // retry: the text above the limit names the row, and its sending is SendSMS's.
 func (f *NoticeActivities) SendLimitNotice(ctx context.Context, in wire.SendLimitInput) (wire.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()
-	body, err := f.textFor(ctx, in.InboundID, prompts.TooManyTexts, prompts.FixedData{TeamAlerted: f.AlertsTeam})
+	body, err := f.textFor(ctx, in.InboundID, prompts.TooManyTexts, prompts.FixedData{TeamAlerted: f.AlertsTeam, Hours: in.Hours})
 	if err != nil {
 		return wire.SendSMSResult{}, err
 	}

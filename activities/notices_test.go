@@ -177,6 +177,12 @@ func TestSendLimitNoticeTooLate(t *testing.T) {
 	require.Equal(t, wire.OutboxCanceled, out.Status)
 	require.Equal(t, int64(7), d.asked[0].InboundID)
 	require.Contains(t, d.asked[0].Body, "Too many texts at once")
+	require.Contains(t, d.asked[0].Body, "wait a minute and")
+	for hours, want := range map[int]string{1: "wait an hour and", 5: "wait 5 hours and"} {
+		_, err = newFront(t, d, &hintCarrier{}).SendLimitNotice(t.Context(), wire.SendLimitInput{InboundID: 7, Hours: hours})
+		require.NoError(t, err)
+		require.Contains(t, d.asked[len(d.asked)-1].Body, want)
+	}
 }
 
 // Each question has its own text, in the participant's language.

@@ -223,6 +223,9 @@ const (
 	// NoticeLimit: a participant sent too many texts and is told so, without a
 	// turn.
 	NoticeLimit NoticeKind = "limit"
+	// LimitHours divides the reference of a NoticeLimit: the inbound row's id, and after
+	// how many hours texts are answered again, without which it is a minute.
+	LimitHours = "+"
 	// NoticeLate: a text is to be tried once more, later, without a turn.
 	NoticeLate NoticeKind = "late"
 	// NoticeAsk: a person is asked what a text meant, without a turn.

@@ -123,6 +123,9 @@ type FixedData struct {
 	// MaxPerDay is the most texts that the programme starts on a day; 0: there is no
 	// such limit. The library fills it in.
 	MaxPerDay int
+	// Hours is how long to wait before texts are answered again; 0: a minute. Of
+	// TooManyTexts only.
+	Hours int
 }
 
 // PersonaData fills persona, modes and tasks. It names no person: these texts
@@ -205,7 +208,7 @@ func catalogue() map[Name]entry {
 	persona := []any{PersonaData{Programme: "Sample", Tools: EveryTool()}, PersonaData{}}
 	lines := helplines.Lines{Emergency: "112", Medical: "113", Call: "114", Press: "2", Text: "115", Word: "HELLO", Violence: "116"}
 	fixed := entry{audience: toolless, fixed: true, samples: []any{
-		FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true, Weak: true, Lines: lines, Talk: "call 114", About: "Sample.", Link: "https://example.org/c", MaxPerDay: 2}, FixedData{},
+		FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true, Weak: true, Lines: lines, Talk: "call 114", About: "Sample.", Link: "https://example.org/c", MaxPerDay: 2, Hours: 23}, FixedData{},
 	}}
 	status := []any{
 		StatusData{Mode: wire.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}, Tools: EveryTool()},

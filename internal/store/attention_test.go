@@ -174,8 +174,8 @@ func TestUnreachableEndsWithAText(t *testing.T) {
 	})
 }
 
-// A flood calls for an operator with its first message above the limit, and no
-// more with those that follow.
+// A flood calls for an operator with its first message above the limit, and shows the
+// newest and its cause with those that follow.
 func TestFloodsRaiseAttention(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
@@ -184,8 +184,18 @@ func TestFloodsRaiseAttention(t *testing.T) {
 			_, err := s.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", n), From: phone, Body: fmt.Sprintf("text %d", n), ReceivedAt: at(0)})
 			require.NoError(t, err)
 		}
-		require.Equal(t, []string{"flood 3 rate_limited"}, w.open())
+		require.Equal(t, []string{"flood 6 rate_limited"}, w.open())
 		require.Equal(t, 1, w.flagNotices())
+		for n := range 5 {
+			_, err := w.limited(store.InboundLimits{Mute: 60e9}).Inbound.AcceptInbound(w.ctx,
+				models.Inbound{ProviderSID: fmt.Sprintf("SN%d", n), From: phone, Body: "this is an automatic reply", ReceivedAt: at(2)})
+			require.NoError(t, err)
+		}
+		require.Equal(t, []string{"flood 11 loop"}, w.open())
+		require.Equal(t, 1, w.flagNotices())
+		now, err := w.People.Participant(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, at(2), now.AttentionAt.UTC())
 		p, err := w.People.Participants(w.ctx, models.ParticipantQuery{Attention: wire.AttentionFlood})
 		require.NoError(t, err)
 		require.Len(t, p, 1)

@@ -130,6 +130,22 @@ func (s *Inbound) needsLimitNotice(tx *gorm.DB, in models.Inbound) (bool, error)
 	return count == 0, err
 }
 
+// limitedHours returns after how many hours a sender above the limit of a day is
+// answered again; 0 for one above that of a minute.
+func (s *Inbound) limitedHours(tx *gorm.DB, in models.Inbound) (int, error) {
+	if s.limits.PerDay <= 0 {
+		return 0, nil
+	}
+	var answered []time.Time
+	err := tx.Model(&models.Inbound{}).
+		Where("from_index = ? AND gate = ? AND received_at > ?", in.FromIndex, models.LimitNone, in.ReceivedAt.Add(-24*time.Hour)).
+		Order("received_at DESC").Offset(s.limits.PerDay-1).Limit(1).Pluck("received_at", &answered).Error
+	if err != nil || len(answered) == 0 {
+		return 0, err
+	}
+	return int((answered[0].Add(24*time.Hour).Sub(in.ReceivedAt) + time.Hour - 1) / time.Hour), nil
+}
+
 // How often a person's HELP is answered.
 const (
 	helpPause  = 10 * time.Minute

@@ -98,6 +98,19 @@ func (w *inboundWorld) notices() []models.NoticeKind {
 	return kinds
 }
 
+// limitRefs are the references of the notices of a limit.
+func (w *inboundWorld) limitRefs() (refs []string) {
+	w.t.Helper()
+	_, rows, err := w.Notices.Untold(w.ctx, "ann")
+	require.NoError(w.t, err)
+	for _, row := range rows {
+		if row.Kind == models.NoticeLimit {
+			refs = append(refs, row.Ref)
+		}
+	}
+	return refs
+}
+
 // replied is a reply of ours that the carrier took.
 func (w *inboundWorld) replied(n, seconds int) {
 	w.t.Helper()
@@ -150,6 +163,7 @@ func TestLimitIsToldOnceAnHour(t *testing.T) {
 		require.False(w.t, told(2))
 		require.False(w.t, told(3599), "the same window")
 		require.True(w.t, told(3599+3601), "after an hour of silence")
+		require.Equal(w.t, []string{"2+24", "5+22"}, w.limitRefs(), "how many hours to wait")
 		require.Equal(w.t, models.LimitNone, w.text(24*3600+1, "tomorrow").Inbound.Limit)
 	})
 }
@@ -158,6 +172,7 @@ func TestLimitNotice(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{PerMinute: 1}, func(w *inboundWorld) {
 		w.text(0, "a")
 		over := w.text(1, "b").Inbound.ID
+		require.Equal(w.t, []string{"2"}, w.limitRefs(), "a minute")
 		reader, err := w.Hints.ReaderOf(w.ctx, over)
 		require.NoError(w.t, err)
 		require.Equal(w.t, "fr-CA", reader.Locale)

@@ -270,7 +270,14 @@ func (s *Inbound) acceptLimited(tx *gorm.DB, in models.Inbound, reason models.Lo
 		err = answerPrompts(tx, in.ParticipantID, in.ReceivedAt)
 	}
 	if err == nil && first {
-		out.NoticeID, err = insertNotice(tx, noticeOf(models.NoticeLimit, in))
+		notice := noticeOf(models.NoticeLimit, in)
+		var hours int
+		if hours, err = s.limitedHours(tx, in); err == nil && hours > 0 {
+			notice.Ref += models.LimitHours + strconv.Itoa(hours)
+		}
+		if err == nil {
+			out.NoticeID, err = insertNotice(tx, notice)
+		}
 	}
 	if err == nil {
 		err = tellOfLimit(tx, in, reason)
@@ -289,10 +296,25 @@ func tellOfLimit(tx *gorm.DB, in models.Inbound, reason models.LoopReason) error
 	} else if in.Limit != models.LimitRate {
 		return nil
 	}
-	_, err := raiseAttention(tx, models.AttentionEntry{
+	return raiseFlood(tx, models.AttentionEntry{
 		ParticipantID: in.ParticipantID, Kind: wire.AttentionFlood, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Limit), RaisedAt: in.ReceivedAt,
 	})
-	return err
+}
+
+// raiseFlood raises attention for a text that is not answered, and has attention that is
+// open show the newest one and its cause.
+func raiseFlood(tx *gorm.DB, entry models.AttentionEntry) error {
+	raised, err := raiseAttention(tx, entry)
+	if err != nil || raised {
+		return err
+	}
+	at := instant(entry.RaisedAt)
+	err = tx.Model(&models.AttentionEntry{}).Where("participant_id = ? AND kind = ? AND ended_at IS NULL", entry.ParticipantID, entry.Kind).
+		UpdateColumns(map[string]any{"code": entry.Code, "ref": entry.Ref, "raised_at": at}).Error
+	if err != nil {
+		return err
+	}
+	return tx.Model(&models.Participant{}).Where("id = ? AND attention = ?", entry.ParticipantID, entry.Kind).UpdateColumn("attention_at", at).Error
 }
 
 // byGate is who mutes a sender that behaves like a machine.

@@ -27,6 +27,8 @@ type SendHintInput struct {
 // SendLimitInput is the argument of ActivitySendLimitNotice.
 type SendLimitInput struct {
 	InboundID int64 `json:"inbound_id"`
+	// Hours is after how many hours texts are answered again; 0: after a minute.
+	Hours int `json:"hours,omitempty"`
 }
 
 // RememberTurnsInput names the turns of a batch, oldest first.

@@ -61,13 +61,16 @@ func (r *Relay) SendHint(ctx context.Context, id string) error {
 // startLimitNotice has Temporal tell a participant of the limit, outside the
 // workflow: the coach takes no turn for it.
 func (r *Relay) startLimitNotice(ctx context.Context, n models.Notice) error {
+	ref, after, _ := strings.Cut(n.Ref, models.LimitHours)
+	hours, _ := strconv.Atoi(after) // none: a minute
+	n.Ref = ref
 	inboundID, err := inboundOf(n)
 	if err != nil {
 		return err
 	}
 	return r.executeJob(ctx, job{
 		id: n.ParticipantID + "-limit-" + n.Ref, name: wire.ActivitySendLimitNotice,
-		input: wire.SendLimitInput{InboundID: inboundID}, validity: models.FixedTextValidity,
+		input: wire.SendLimitInput{InboundID: inboundID, Hours: hours}, validity: models.FixedTextValidity,
 	})
 }
 

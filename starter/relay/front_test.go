@@ -63,6 +63,10 @@ func TestLimitNoticeRunsOutsideTheWorkflow(t *testing.T) {
 	require.Equal(t, []string{"activity:SendLimitNotice"}, b.engine.seen())
 	require.Equal(t, "a-limit-7", b.engine.activities[0].ID)
 	require.Equal(t, wire.SendLimitInput{InboundID: 7}, b.engine.inputs[0])
+	b.store.notice("a", models.NoticeLimit, "8"+models.LimitHours+"5", 0, testNow)
+	require.NoError(t, b.relay.Deliver(context.Background(), "a"))
+	require.Equal(t, "a-limit-8", b.engine.activities[1].ID)
+	require.Equal(t, wire.SendLimitInput{InboundID: 8, Hours: 5}, b.engine.inputs[1])
 	require.Zero(t, b.store.undelivered())
 }
 
