@@ -87,3 +87,14 @@ type CarrierCopy struct {
 	// HasMedia: pictures or voice notes came with it.
 	HasMedia bool
 }
+
+// StrangersForgotten asks to empty texts of people who were never enrolled: those from
+// before an instant, of one number where it is set, at most Limit of them. An Actor has it
+// recorded in the audit.
+type StrangersForgotten struct {
+	Before time.Time
+	Phone  string
+	Limit  int
+	Actor  string
+	Now    time.Time
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -27,6 +28,7 @@ var elsewhere = []string{
 const (
 	noteBackups     = "Backups made before the erasure still hold the person; delete them when their time is over, and erase again after restoring one."
 	noteCarrier     = "The carrier may keep billing records and its own backups."
+	noteStranger    = "The carrier's copies have to be deleted in its console. A keyed hash of a number that has texted STOP is kept."
 	noteSuppression = "A keyed hash of a number is kept, because it has opted out."
 )
 
@@ -61,6 +63,7 @@ type erasureRoutes struct {
 	base
 	erasures *store.Erasures
 	people   *store.People
+	numbers  *numbers
 }
 
 func (h *erasureRoutes) register(router huma.API) {
@@ -73,6 +76,10 @@ func (h *erasureRoutes) register(router huma.API) {
 		method: http.MethodGet, path: participantsPath + "/{id}/data", id: "get-person-data", needs: auth.ParticipantErase, reads: readExport,
 		summary: "Everything that is held about a person, enrolled or removed", errors: []int{http.StatusNotFound},
 	}, h.getPersonData)
+	register(router, route{
+		method: http.MethodPost, path: erasuresPath + "/strangers", id: "forget-stranger", needs: auth.ParticipantErase,
+		summary: "Empty the texts of a number that is not enrolled", errors: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
+	}, h.forgetStranger)
 	register(router, route{
 		method: http.MethodGet, path: erasuresPath, id: "list-erasures", needs: auth.ParticipantErase,
 		summary: "List erasures, newest first",
@@ -107,6 +114,23 @@ func (h *erasureRoutes) getPersonData(ctx context.Context, in *personRequest) (*
 		return nil, h.toFailure("reading the person's data", err)
 	}
 	return newAnswer("", api.PersonData{ParticipantID: in.ID, At: h.now().UTC(), Tables: tables, Notes: elsewhere}), nil
+}
+
+type strangerRequest struct{ Body api.StrangerNumber }
+
+// strangerTexts is the most texts of a number that one request empties.
+const strangerTexts = 10_000
+
+// forgetStranger empties what a number texted while it was not enrolled.
+func (h *erasureRoutes) forgetStranger(ctx context.Context, in *strangerRequest) (*answer[api.StrangerForgotten], error) {
+	phone, err := h.numbers.parse(in.Body.Phone)
+	if err != nil {
+		return nil, h.toFailure("erasing the texts", err)
+	}
+	now := h.now()
+	count, err := h.erasures.ForgetStrangers(ctx, models.StrangersForgotten{Before: now.Add(time.Second), Phone: phone, Limit: strangerTexts, Actor: actorOf(ctx), Now: now})
+	out := api.StrangerForgotten{Texts: count, Notes: []string{noteBackups, noteStranger}}
+	return newAnswer("What the number texted while it was not enrolled is emptied", out), h.toFailure("erasing the texts", err)
 }
 
 func (h *erasureRoutes) listErasures(ctx context.Context, in *erasuresRequest) (*answer[api.ErasurePage], error) {

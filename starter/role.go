@@ -68,7 +68,7 @@ func runServer(ctx context.Context, cfg config.Config, conns *connect.Connection
 			Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal(), TemporalURL: temporalURL(cfg), PhonesURL: cfg.HTTP.PhonesURL,
 			Provider: console.Provider{Issuer: cfg.HTTP.OIDC.Issuer, ClientID: cfg.HTTP.OIDC.ClientID, ClientSecret: cfg.HTTP.OIDC.ClientSecret.Reveal()},
 		},
-		Store: conns.Store, Changes: store.NewChanges(conns.Store, conns.Clock.Now), Now: conns.Clock.Now, Temporal: conns.Temporal, Workers: connect.NewDeployment(cfg, conns.Temporal).Check, Namespace: cfg.Temporal.Namespace, Retention: cfg.Coaching.Retention, Logger: conns.Logger,
+		Store: conns.Store, Changes: store.NewChanges(conns.Store, conns.Clock.Now), Now: conns.Clock.Now, Temporal: conns.Temporal, Workers: connect.NewDeployment(cfg, conns.Temporal).Check, Namespace: cfg.Temporal.Namespace, Retention: cfg.Coaching.Retention, StrangerRetention: cfg.Coaching.StrangerRetention, Logger: conns.Logger,
 		Carrier:  newCarrier(cfg, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion, Rules: rules, GreetingsPerMinute: greetingsPerMinute(cfg.Carrier.SendRate)},
 		Codec:    CodecConfig{Codec: conns.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},

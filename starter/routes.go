@@ -229,7 +229,7 @@ func (h *handlers) registrations(carrier *carrierRoutes, health *healthRoutes, r
 		(&allocationRoutes{b, s.Allocations, s.Studies}).register,
 		(&joinRoutes{b, s.Joins, s.Studies, numbers}).register,
 		(&webhookRoutes{b, cfg.WebAllow, s.Webhooks}).register,
-		(&erasureRoutes{b, s.Erasures, s.People}).register,
+		(&erasureRoutes{b, s.Erasures, s.People, numbers}).register,
 		(&attentionRoutes{b, s.Attention}).register,
 		(&alertRoutes{b, s.Alerts}).register,
 		(&accessRoutes{b, s.Sessions, s.Tokens, s.Users, h.cfg.HTTP.Provider.Issuer != ""}).register,

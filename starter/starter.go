@@ -147,7 +147,10 @@ type Config struct {
 	Namespace string
 	// Retention is how long after their removal people are erased; 0 is never.
 	Retention time.Duration
-	Settings  SettingsConfig
+	// StrangerRetention is how long texts of people who were never enrolled are kept; 0
+	// is for ever.
+	StrangerRetention time.Duration
+	Settings          SettingsConfig
 	// Metrics are served at /metrics; a registry of their own when nil.
 	Metrics *metrics.Metrics
 	Version string
@@ -199,7 +202,7 @@ func newHandlers(cfg Config) (*handlers, error) {
 	r := relay.New(relay.Config{
 		Store: relay.StoreOf(cfg.Store), Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 		Costs: cfg.Store.Costs, Budgets: cfg.Store.Budgets, Prices: cfg.Prices,
-		Histories: relay.NewHistories(cfg.Temporal, cfg.Namespace), Retention: cfg.Retention,
+		Histories: relay.NewHistories(cfg.Temporal, cfg.Namespace), Retention: cfg.Retention, StrangerRetention: cfg.StrangerRetention,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge, Escalation: cfg.Relay.Escalation,
 	})
 	h := &handlers{

@@ -36,6 +36,17 @@ type ErasurePage struct {
 	NextCursor *string   `json:"next_cursor"`
 }
 
+// StrangerNumber names a number that is not enrolled.
+type StrangerNumber struct {
+	Phone string `json:"phone_number" minLength:"1" maxLength:"40"`
+}
+
+// StrangerForgotten says what became of the texts of a number.
+type StrangerForgotten struct {
+	Texts int      `json:"texts" doc:"How many texts were emptied."`
+	Notes []string `json:"notes" nullable:"false" doc:"What this does not reach."`
+}
+
 // PersonData is everything that is held about one person.
 type PersonData struct {
 	ParticipantID string             `json:"participant_id"`

@@ -212,6 +212,9 @@ type Coaching struct {
 	LateTry time.Duration `env:"COACH_LATE_TRY" envDefault:"30m"`
 	// Retention is how long after their removal people are erased; 0 is never.
 	Retention time.Duration `env:"COACH_RETENTION" envDefault:"0"`
+	// StrangerRetention is how long texts of people who were never enrolled are kept; 0
+	// is for ever.
+	StrangerRetention time.Duration `env:"COACH_STRANGER_RETENTION" envDefault:"720h"`
 	// QuietHours is "HH:MM-HH:MM" in the participant's zone; empty is none.
 	QuietHours string `env:"COACH_QUIET_HOURS" envDefault:"21:00-08:00"`
 }

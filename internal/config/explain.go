@@ -211,6 +211,7 @@ var explanations = map[string]explanation{
 	"COACH_DEBOUNCE":              {readByBoth, "how long a turn waits for another message; two and a half times that after a message that is short or has no end mark, three quarters after a question or a long one; 0: off"},
 	"COACH_DEBOUNCE_MAX":          {readByBoth, "the longest wait from a burst's first message; a reply is held back within it when more comes while it is written"},
 	"COACH_RETENTION":             {readByStarter, "from removal to [erasure](operations.md#a-person-asks-for-erasure), such as `8760h`; 0: never"},
+	"COACH_STRANGER_RETENTION":    {readByStarter, "how long texts and numbers of people who were never enrolled are kept; 0: for ever"},
 	"COACH_LATE_TRY":              {readByBoth, "until an undelivered text (30003, 30008) is [sent again](operations.md#a-text-was-not-delivered); 0: off"},
 	quietHours:                    {readByBoth, "local hours without messages of ours, except at times the person chose; in the US without a zone: of every zone; empty: none"},
 

@@ -29,6 +29,8 @@ type Erasures interface {
 	// not erased.
 	ExpiredParticipants(ctx context.Context, removedBefore time.Time, limit int) ([]string, error)
 	BeginErasure(ctx context.Context, r models.ErasureRequest) (models.Erasure, error)
+	// ForgetStrangers empties texts of people who were never enrolled.
+	ForgetStrangers(ctx context.Context, f models.StrangersForgotten) (int, error)
 }
 
 const (
@@ -47,6 +49,7 @@ const (
 // erasing is what the sweep remembers of erasures. It alone touches it.
 type erasing struct {
 	retention time.Time            // of the next search for people to erase
+	strangers time.Time            // of the next search for texts of strangers
 	paused    map[string]time.Time // after a failure, until
 }
 
@@ -54,6 +57,9 @@ type erasing struct {
 // that fails holds up no other.
 func (r *Relay) sweepErasures(ctx context.Context) error {
 	if err := r.beginExpired(ctx); err != nil {
+		return err
+	}
+	if err := r.forgetStrangers(ctx); err != nil {
 		return err
 	}
 	pending, err := r.cfg.Store.Erasures.PendingErasures(ctx, erasureBatch)
@@ -94,6 +100,20 @@ func (r *Relay) beginExpired(ctx context.Context) error {
 		r.erasing.retention = now.Add(retentionInterval)
 	}
 	return nil
+}
+
+// forgetStrangers empties texts of people who were never enrolled, once they are older
+// than the retention.
+func (r *Relay) forgetStrangers(ctx context.Context) error {
+	now := r.cfg.Now()
+	if r.cfg.StrangerRetention <= 0 || now.Before(r.erasing.strangers) {
+		return nil
+	}
+	count, err := r.cfg.Store.Erasures.ForgetStrangers(ctx, models.StrangersForgotten{Before: now.Add(-r.cfg.StrangerRetention), Limit: batch, Now: now})
+	if err == nil && count < batch {
+		r.erasing.strangers = now.Add(retentionInterval)
+	}
+	return err
 }
 
 func (r *Relay) carryOn(ctx context.Context, e models.Erasure) error {

@@ -243,6 +243,25 @@ func TestRetention(t *testing.T) {
 	require.Len(t, rows, 2)
 }
 
+// What strangers texted is emptied when it is older than the retention.
+func TestStrangersAreForgotten(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.rows.Inbound.AcceptInbound(t.Context(), models.Inbound{ProviderSID: "SM9", From: "+15558670001", Body: "who is this", ReceivedAt: w.now})
+	require.NoError(t, err)
+	r := w.process()
+	r.cfg.StrangerRetention = 24 * time.Hour
+	left := func() int64 {
+		var count int64
+		require.NoError(t, w.rows.Database().Reader(t.Context()).Model(&models.Inbound{}).Where("participant_id = '' AND body <> ''").Count(&count).Error)
+		return count
+	}
+	require.NoError(t, r.sweepErasures(t.Context()))
+	require.Equal(t, int64(1), left())
+	w.now = w.now.Add(24*time.Hour + time.Minute)
+	require.NoError(t, r.sweepErasures(t.Context()))
+	require.Zero(t, left())
+}
+
 // TestFailedErasureWaits and holds up no other.
 func TestFailedErasureWaits(t *testing.T) {
 	w := newWorld(t)

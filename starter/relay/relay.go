@@ -54,6 +54,9 @@ type Config struct {
 	Escalation time.Duration
 	// Retention is how long after their removal people are erased; 0 is never.
 	Retention time.Duration
+	// StrangerRetention is how long texts of people who were never enrolled are kept; 0
+	// is for ever.
+	StrangerRetention time.Duration
 }
 
 // Relay delivers notices. It is safe for concurrent use, and any number of
