@@ -15,7 +15,7 @@ import (
 	"coachline/models"
 )
 
-// CostStore keeps calls of models that no stored round or stage has, for the
+// CostStore keeps calls of models that no stored step or stage has, for the
 // ledger of costs. Keeping one again changes nothing.
 type CostStore interface {
 	SaveStage(ctx context.Context, row models.Stage) error
@@ -34,7 +34,7 @@ const bookLimit = 5 * time.Second
 type callBook struct {
 	store CostStore // nil books nothing
 	turn  string
-	part  string // such as "round 2"
+	part  string // such as "step 2"
 	now   func() time.Time
 }
 
@@ -92,8 +92,8 @@ func (b callBook) instant() time.Time {
 	return b.now().UTC()
 }
 
-// settleStep takes the calls that a stored round tells of out of the log of the
-// context. Where another attempt's round was stored first, this one's calls stay.
+// settleStep takes the calls that a stored step tells of out of the log of the
+// context. Where another attempt's step was stored first, this one's calls stay.
 func settleStep(ctx context.Context, own, stored models.Step) {
 	if own.Trace != stored.Trace {
 		return

@@ -117,18 +117,18 @@ func turnNumber(in wire.ToolInput) string {
 	return in.TurnID[len(in.ParticipantID)+1:]
 }
 
-// loadCall reads one tool call of a finished round.
+// loadCall reads one tool call of a finished step.
 func loadCall(ctx context.Context, calls Turns, in wire.ToolInput) (models.ToolCall, error) {
 	step, err := calls.Step(ctx, in.TurnID, in.Step)
 	if err != nil {
-		return models.ToolCall{}, fmt.Errorf("reading round %d of %s: %w", in.Step, in.TurnID, err)
+		return models.ToolCall{}, fmt.Errorf("reading step %d of %s: %w", in.Step, in.TurnID, err)
 	}
 	asked, err := step.ToolCalls()
 	if err != nil {
-		return models.ToolCall{}, fmt.Errorf("reading round %d of %s: %w", in.Step, in.TurnID, err)
+		return models.ToolCall{}, fmt.Errorf("reading step %d of %s: %w", in.Step, in.TurnID, err)
 	}
 	if in.Call >= len(asked) {
-		return models.ToolCall{}, fmt.Errorf("call %d of round %d of %s: %w", in.Call, in.Step, in.TurnID, models.ErrNotFound)
+		return models.ToolCall{}, fmt.Errorf("call %d of step %d of %s: %w", in.Call, in.Step, in.TurnID, models.ErrNotFound)
 	}
 	return asked[in.Call], nil
 }

@@ -27,15 +27,15 @@ type Model interface {
 	Complete(ctx context.Context, req models.ChatRequest) (models.ChatResponse, error)
 }
 
-// Responder runs the stages of one round; its errors are *models.ModelError
+// Responder runs the stages of one step; its errors are *models.ModelError
 // where the model failed.
 type Responder interface {
-	Respond(ctx context.Context, in agent.Round) (models.Step, error)
+	Respond(ctx context.Context, in agent.StepInput) (models.Step, error)
 	// LookAgain judges a message with a weak sign of danger; it never fails.
 	LookAgain(ctx context.Context, c models.TurnContext, inboundID int64) models.LookVerdict
 }
 
-// ModelActivities runs the rounds of a conversation, one an activity.
+// ModelActivities runs the steps of a conversation, one an activity.
 type ModelActivities struct {
 	Turns *TurnLoader
 	Store Turns
@@ -45,7 +45,7 @@ type ModelActivities struct {
 	Looks   Looks
 	Replies Responder
 	Tools   *tools.Registry
-	// Rules decide the first call of a round that leaves it to them; nil leaves
+	// Rules decide the first call of a step that leaves it to them; nil leaves
 	// every call to DecideTool.
 	Rules *DecisionActivities
 	// Budgets says for whom the model is stopped; nil stops it for none.
@@ -64,8 +64,8 @@ type Budgets interface {
 
 const heartbeatEvery = 3 * time.Second
 
-// CallModel asks the model for the next round of a turn; the first round also
-// begins the turn. It is safe to retry: a round that was stored is read back.
+// CallModel asks the model for the next step of a turn; the first step also
+// begins the turn. It is safe to retry: a step that was stored is read back.
 // It heartbeats while it waits, so that a dead worker costs seconds and not the
 // whole time limit. A model that stays away longer than the input's time limit is
 // an error of type TimeLimit, which is final. A model that refuses to answer
@@ -80,12 +80,12 @@ func (t *ModelActivities) CallModel(ctx context.Context, in wire.CallModelInput)
 	return out, limit.limitError(ctx, err)
 }
 
-// runPlanned asks the rules first where the input says so, and runs the round when
+// runPlanned asks the rules first where the input says so, and runs the step when
 // a prompt follows. The workflow gives the turn's number to no other turn, so that
 // a retry may decide otherwise.
 func (t *ModelActivities) runPlanned(ctx context.Context, in wire.CallModelInput, limit *timeLimit) (wire.CallModelResult, error) {
 	if in.Due == nil {
-		return t.runRound(ctx, in, limit)
+		return t.beginStep(ctx, in, limit)
 	}
 	planned, err := t.Rules.Decide(ctx, *in.Due)
 	if err != nil {
@@ -98,12 +98,12 @@ func (t *ModelActivities) runPlanned(ctx context.Context, in wire.CallModelInput
 	begin := *in.Begin
 	begin.Plan = *plan
 	in.Begin = &begin
-	out, err := t.runRound(ctx, in, limit)
+	out, err := t.beginStep(ctx, in, limit)
 	out.Planned = &planned
 	return out, err
 }
 
-func (t *ModelActivities) runRound(ctx context.Context, in wire.CallModelInput, limit *timeLimit) (wire.CallModelResult, error) {
+func (t *ModelActivities) beginStep(ctx context.Context, in wire.CallModelInput, limit *timeLimit) (wire.CallModelResult, error) {
 	ctx, cancel := limit.limitContext(ctx)
 	defer cancel()
 	turn, begun, err := t.loadTurn(ctx, in)
@@ -159,7 +159,7 @@ func (t *ModelActivities) runStep(ctx context.Context, in wire.CallModelInput, t
 		return wire.CallModelResult{}, temporal.NewNonRetryableApplicationError("the budget is spent; a fixed text stands in", wire.ErrTypeBudget, nil)
 	}
 	own := trimToEnding(turn)
-	// What the turn itself has said stands among its rounds.
+	// What the turn itself has said stands among its steps.
 	turn.Window = slices.DeleteFunc(turn.Window, func(entry models.Message) bool {
 		return entry.TurnID == in.TurnID && entry.Role == models.RoleAssistant
 	})
@@ -167,19 +167,19 @@ func (t *ModelActivities) runStep(ctx context.Context, in wire.CallModelInput, t
 	if err != nil {
 		return wire.CallModelResult{}, toTemporalError(err)
 	}
-	round := agent.Round{Input: in, Context: turn, Offer: t.offerFor(in.Mode, models.ChannelSpecOf(turn.Turn.Channel).Rights)}
+	input := agent.StepInput{Input: in, Context: turn, Offer: t.offerFor(in.Mode, models.ChannelSpecOf(turn.Turn.Channel).Rights)}
 	if in.Kind == wire.TurnSubagent {
 		if shouldStopSubagent(turn) {
 			return wire.CallModelResult{Begun: &wire.PrepareTurnResult{Skip: true}}, nil
 		}
 		outside, compact := t.Tools.Outside()
-		round.Offer = agent.Offer{Specs: t.Tools.ForSubagents(), Outside: outside, Compact: compact, Recalled: t.Tools.Recalled()}
-		if round.Task, err = t.loadTask(ctx, in.TurnID); err != nil {
+		input.Offer = agent.Offer{Specs: t.Tools.ForSubagents(), Outside: outside, Compact: compact, Recalled: t.Tools.Recalled()}
+		if input.Task, err = t.loadTask(ctx, in.TurnID); err != nil {
 			return wire.CallModelResult{}, toTemporalError(err)
 		}
 	}
-	round.Offer = applyStudy(round.Offer, settings)
-	step, err := t.Replies.Respond(ctx, round)
+	input.Offer = applyStudy(input.Offer, settings)
+	step, err := t.Replies.Respond(ctx, input)
 	if err == nil {
 		answered := step
 		if step, err = t.Store.SaveStep(ctx, step); err == nil {
@@ -190,7 +190,7 @@ func (t *ModelActivities) runStep(ctx context.Context, in wire.CallModelInput, t
 		return wire.CallModelResult{}, raiseErr // retried: the refusal must be seen
 	}
 	if err != nil {
-		return wire.CallModelResult{}, toTemporalError(fmt.Errorf("round %d: %w", in.Step, err))
+		return wire.CallModelResult{}, toTemporalError(fmt.Errorf("step %d: %w", in.Step, err))
 	}
 	t.Turns.Recent.keepTurn(own, step)
 	return t.toResult(ctx, in, step)
@@ -259,7 +259,7 @@ func startedBy(ctx context.Context, steps Turns, turnID string) (models.ToolCall
 	if !ok {
 		return models.ToolCall{}, fmt.Errorf("%s is no turn of a subagent: %w", turnID, models.ErrNotFound)
 	}
-	return loadCall(ctx, steps, wire.ToolInput{TurnID: origin.TurnID, Step: origin.Round, Call: origin.Call})
+	return loadCall(ctx, steps, wire.ToolInput{TurnID: origin.TurnID, Step: origin.Step, Call: origin.Call})
 }
 
 func (t *ModelActivities) offerFor(mode wire.Mode, rights models.Rights) agent.Offer {
@@ -306,10 +306,10 @@ func (t *ModelActivities) toResult(ctx context.Context, in wire.CallModelInput, 
 	return out, nil
 }
 
-// decideFirst decides the first call of a stored round as DecideTool would, which
+// decideFirst decides the first call of a stored step as DecideTool would, which
 // saves the workflow an activity and the task after it. It decides as of the
-// instant at which the round was stored, so that a retry decides the same. What
-// fails is left to DecideTool: the round is paid for.
+// instant at which the step was stored, so that a retry decides the same. What
+// fails is left to DecideTool: the step is paid for.
 func (t *ModelActivities) decideFirst(ctx context.Context, in wire.CallModelInput, step models.Step, calls []wire.CallRef) *wire.Decision {
 	if t.Rules == nil || in.State == nil || len(calls) == 0 || !calls[0].InWorkflow && !calls[0].Refused {
 		return nil

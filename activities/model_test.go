@@ -19,8 +19,8 @@ import (
 	"coachline/prompts"
 )
 
-// rounds is the part of the store that a conversation needs, for one turn.
-type rounds struct {
+// steps is the part of the store that a conversation needs, for one turn.
+type steps struct {
 	activities.Turns
 	steps  map[int]models.Step
 	raised []models.AttentionEntry
@@ -29,7 +29,7 @@ type rounds struct {
 	text   string // the person's; "hello" where empty
 }
 
-func (r *rounds) TurnContext(context.Context, string, int) (models.TurnContext, error) {
+func (r *steps) TurnContext(context.Context, string, int) (models.TurnContext, error) {
 	turn := models.TurnContext{
 		Participant: models.Participant{ID: "conv_1", Timezone: "UTC"},
 		Window:      []models.Message{{ID: 7, Role: models.RoleUser, Kind: models.KindMessage, Text: cmp.Or(r.text, "hello"), At: now}},
@@ -41,16 +41,16 @@ func (r *rounds) TurnContext(context.Context, string, int) (models.TurnContext, 
 }
 
 // RaiseAttention notes the entry; a store that is away fails.
-func (r *rounds) RaiseAttention(_ context.Context, entry models.AttentionEntry) (bool, error) {
+func (r *steps) RaiseAttention(_ context.Context, entry models.AttentionEntry) (bool, error) {
 	r.raised = append(r.raised, entry)
 	return true, r.down
 }
 
-func (r *rounds) Step(_ context.Context, _ string, number int) (models.Step, error) {
+func (r *steps) Step(_ context.Context, _ string, number int) (models.Step, error) {
 	return r.steps[number], nil
 }
 
-func (r *rounds) SaveStep(_ context.Context, step models.Step) (models.Step, error) {
+func (r *steps) SaveStep(_ context.Context, step models.Step) (models.Step, error) {
 	if _, ok := r.steps[step.Number]; !ok {
 		r.steps[step.Number] = step
 	}
@@ -88,24 +88,24 @@ func (nothingKept) Capability(context.Context, string, string) (models.Capabilit
 }
 func (nothingKept) SaveCapability(context.Context, models.Capability) error { return nil }
 
-func (r *rounds) ToolRun(context.Context, string, int, int) (models.ToolRun, error) {
+func (r *steps) ToolRun(context.Context, string, int, int) (models.ToolRun, error) {
 	return models.ToolRun{}, models.ErrNotFound
 }
 
 // CommitTool notes the first result; a store that is away fails.
-func (r *rounds) CommitTool(_ context.Context, commit models.ToolCommit) error {
+func (r *steps) CommitTool(_ context.Context, commit models.ToolCommit) error {
 	if r.down == nil && r.run.Name == "" {
 		r.run = commit.Run
 	}
 	return r.down
 }
 
-func callModel(t *testing.T, r *rounds, o *modelStub, in wire.CallModelInput) (wire.CallModelResult, error) {
+func callModel(t *testing.T, r *steps, o *modelStub, in wire.CallModelInput) (wire.CallModelResult, error) {
 	t.Helper()
 	return callModelWithin(t, r, o, in, nil)
 }
 
-func callModelWithin(t *testing.T, r *rounds, o *modelStub, in wire.CallModelInput, budgets activities.Budgets) (wire.CallModelResult, error) {
+func callModelWithin(t *testing.T, r *steps, o *modelStub, in wire.CallModelInput, budgets activities.Budgets) (wire.CallModelResult, error) {
 	t.Helper()
 	registry, err := tools.New()
 	require.NoError(t, err)
@@ -127,10 +127,10 @@ func callModelWithin(t *testing.T, r *rounds, o *modelStub, in wire.CallModelInp
 	return out, nil
 }
 
-var firstRound = wire.CallModelInput{ParticipantID: "conv_1", TurnID: "conv_1-t1", Step: 1, Mode: wire.ModeIntake, Kind: wire.TurnReply}
+var firstStep = wire.CallModelInput{ParticipantID: "conv_1", TurnID: "conv_1-t1", Step: 1, Mode: wire.ModeIntake, Kind: wire.TurnReply}
 
 func TestCallModelIsPaidOnce(t *testing.T) {
-	r := &rounds{steps: map[int]models.Step{}}
+	r := &steps{steps: map[int]models.Step{}}
 	o := &modelStub{answer: models.ChatResponse{Text: "hi", Calls: []models.ToolCall{
 		{ID: "a", Name: "scheduler", Arguments: "{}"}, {ID: "b", Name: "save_user_profile"}, {ID: "c", Name: "invented"},
 	}}}
@@ -138,7 +138,7 @@ func TestCallModelIsPaidOnce(t *testing.T) {
 		{Name: "scheduler", InWorkflow: true}, {Name: "save_user_profile"}, {Name: "unknown", InWorkflow: true, Refused: true},
 	}}
 	for range 3 {
-		got, err := callModel(t, r, o, firstRound)
+		got, err := callModel(t, r, o, firstStep)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
@@ -153,27 +153,27 @@ type stopsAll bool
 func (s stopsAll) Stops(string, string) bool { return bool(s) }
 
 // A spent budget asks no model and is final, so that the fixed text stands in at
-// once; a round that was paid for is read back all the same.
+// once; a step that was paid for is read back all the same.
 func TestCallModelStopsWhenTheBudgetIsSpent(t *testing.T) {
-	r := &rounds{steps: map[int]models.Step{}}
+	r := &steps{steps: map[int]models.Step{}}
 	o := &modelStub{answer: models.ChatResponse{Text: "hi"}}
-	_, err := callModelWithin(t, r, o, firstRound, stopsAll(true))
+	_, err := callModelWithin(t, r, o, firstStep, stopsAll(true))
 	var final *temporal.ApplicationError
 	require.ErrorAs(t, err, &final)
 	require.Equal(t, wire.ErrTypeBudget, final.Type())
 	require.True(t, final.NonRetryable())
 	require.Zero(t, o.calls)
-	_, err = callModelWithin(t, r, o, firstRound, stopsAll(false))
+	_, err = callModelWithin(t, r, o, firstStep, stopsAll(false))
 	require.NoError(t, err)
-	out, err := callModelWithin(t, r, o, firstRound, stopsAll(true))
+	out, err := callModelWithin(t, r, o, firstStep, stopsAll(true))
 	require.NoError(t, err)
 	require.True(t, out.HasText)
 	require.Equal(t, 1, o.calls)
 }
 
 func TestCallModelWithoutToolsKeepsNoCalls(t *testing.T) {
-	r := &rounds{steps: map[int]models.Step{}}
-	in := firstRound
+	r := &steps{steps: map[int]models.Step{}}
+	in := firstStep
 	in.NoTools = true
 	got, err := callModel(t, r, &modelStub{answer: models.ChatResponse{Text: "hi", Calls: []models.ToolCall{{Name: "scheduler"}}}}, in)
 	require.NoError(t, err)
@@ -193,7 +193,7 @@ func TestModelErrorClasses(t *testing.T) {
 	} {
 		t.Run(string(tt.class), func(t *testing.T) {
 			o := &modelStub{err: &models.ModelError{Class: tt.class, RetryAfter: 7 * time.Second, Message: "no"}}
-			_, err := callModel(t, &rounds{steps: map[int]models.Step{}}, o, firstRound)
+			_, err := callModel(t, &steps{steps: map[int]models.Step{}}, o, firstStep)
 			var app *temporal.ApplicationError
 			require.ErrorAs(t, err, &app)
 			require.Equal(t, tt.kind, app.Type())
@@ -207,9 +207,9 @@ func TestModelErrorClasses(t *testing.T) {
 
 // TestRefusedSilenceRaisesAttention: the model wanted to leave a question unanswered.
 func TestRefusedSilenceRaisesAttention(t *testing.T) {
-	r := &rounds{steps: map[int]models.Step{}, text: "when?"}
+	r := &steps{steps: map[int]models.Step{}, text: "when?"}
 	answer := models.ChatResponse{Calls: []models.ToolCall{{ID: "c", Name: "end_exchange", Arguments: "{}"}}}
-	out, err := callModel(t, r, &modelStub{answer: answer}, firstRound)
+	out, err := callModel(t, r, &modelStub{answer: answer}, firstStep)
 	require.NoError(t, err)
 	require.True(t, out.Calls[0].Refused)
 	require.Len(t, r.raised, 1)
@@ -229,8 +229,8 @@ func TestRefusalsRaiseAttention(t *testing.T) {
 		{models.ModelError{Class: models.ModelAuth, Status: 401}, ""},
 		{models.ModelError{Class: models.ModelBusy, Status: 503}, ""},
 	} {
-		r := &rounds{steps: map[int]models.Step{}}
-		_, err := callModel(t, r, &modelStub{err: &tt.err}, firstRound)
+		r := &steps{steps: map[int]models.Step{}}
+		_, err := callModel(t, r, &modelStub{err: &tt.err}, firstStep)
 		require.Error(t, err)
 		if tt.want == "" {
 			require.Empty(t, r.raised, tt.err.Class)
@@ -245,21 +245,21 @@ func TestRefusalsRaiseAttention(t *testing.T) {
 
 // A refusal that cannot be recorded is tried again, so that it is not lost.
 func TestRefusalIsRecordedBeforeItIsFinal(t *testing.T) {
-	r := &rounds{steps: map[int]models.Step{}, down: errors.New("the database is away")}
-	_, err := callModel(t, r, &modelStub{err: &models.ModelError{Class: models.ModelRefused, Status: 400}}, firstRound)
+	r := &steps{steps: map[int]models.Step{}, down: errors.New("the database is away")}
+	_, err := callModel(t, r, &modelStub{err: &models.ModelError{Class: models.ModelRefused, Status: 400}}, firstStep)
 	var app *temporal.ApplicationError
 	require.ErrorAs(t, err, &app)
 	require.False(t, app.NonRetryable())
 	require.ErrorContains(t, err, "the database is away")
 }
 
-// TestCallModelDecidesTheFirstCall: with the state the round decides its first
+// TestCallModelDecidesTheFirstCall: with the state the step decides its first
 // call where rules decide it, a retry decides the same, and what cannot be stored
 // is left to DecideTool.
 func TestCallModelDecidesTheFirstCall(t *testing.T) {
 	six := models.ToolCall{ID: "a", Name: "scheduler", Arguments: `{"action":"create","type":"fixed","fixed_time":"18:00"}`}
 	save := models.ToolCall{ID: "b", Name: "save_user_profile", Arguments: `{}`}
-	asked := firstRound
+	asked := firstStep
 	asked.State = &wire.ParticipantState{ParticipantID: "conv_1", Zone: "UTC", Status: wire.StatusActive, Mode: wire.ModeIntake, Greeted: true}
 	for name, tt := range map[string]struct {
 		in    wire.CallModelInput
@@ -270,11 +270,11 @@ func TestCallModelDecidesTheFirstCall(t *testing.T) {
 		"rules decide":      {in: asked, calls: []models.ToolCall{six, save}, want: true},
 		"a refused call":    {in: asked, calls: []models.ToolCall{{ID: "c", Name: "invented"}}, want: true},
 		"another tool":      {in: asked, calls: []models.ToolCall{save, six}},
-		"without the state": {in: firstRound, calls: []models.ToolCall{six}},
+		"without the state": {in: firstStep, calls: []models.ToolCall{six}},
 		"no store":          {in: asked, calls: []models.ToolCall{six}, down: errors.New("away")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &rounds{steps: map[int]models.Step{}, down: tt.down}
+			r := &steps{steps: map[int]models.Step{}, down: tt.down}
 			o := &modelStub{answer: models.ChatResponse{Calls: tt.calls}}
 			var decided []*wire.Decision
 			for range 2 {
@@ -294,6 +294,6 @@ func TestCallModelDecidesTheFirstCall(t *testing.T) {
 	}
 }
 
-func (*rounds) DueLooks(context.Context, string) ([]models.DueLook, error) { return nil, nil }
+func (*steps) DueLooks(context.Context, string) ([]models.DueLook, error) { return nil, nil }
 
-func (*rounds) SettleLook(context.Context, models.LookResult) (bool, error) { return false, nil }
+func (*steps) SettleLook(context.Context, models.LookResult) (bool, error) { return false, nil }

@@ -28,7 +28,7 @@ func (e *countedEndings) EndingTurn(ctx context.Context, turnID string) (models.
 }
 
 // hear has a participant's text answered by a worker: its next turn, up to the
-// end of its first round.
+// end of its first step.
 func (w *storeFixture) hear(talk *activities.ModelActivities, text string) (turn string) {
 	w.t.Helper()
 	w.number++

@@ -30,10 +30,10 @@ func (w *storeFixture) changeStudy(settings models.StudySettings) *study.Resolve
 	return study.New(study.Config{Studies: w.people.Studies})
 }
 
-// offered keeps what a round was offered.
+// offered keeps what a step was offered.
 type offered struct{ last agent.Offer }
 
-func (o *offered) Respond(_ context.Context, in agent.Round) (models.Step, error) {
+func (o *offered) Respond(_ context.Context, in agent.StepInput) (models.Step, error) {
 	o.last = in.Offer
 	return models.Step{TurnID: in.Input.TurnID, Number: in.Input.Step, Text: "Well done.", CreatedAt: now}, nil
 }

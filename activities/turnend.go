@@ -194,7 +194,7 @@ func (s *SubagentActivities) storeAnswer(ctx context.Context, in wire.PersistTur
 		result.Content, result.Failed = string(text), false
 	}
 	origin, _ := models.ParseSubagentTurnID(in.TurnID)
-	run, err := toolRun(wire.ToolInput{TurnID: origin.TurnID, Step: origin.Round, Call: origin.Call}, result)
+	run, err := toolRun(wire.ToolInput{TurnID: origin.TurnID, Step: origin.Step, Call: origin.Call}, result)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (s *SubagentActivities) storeAnswer(ctx context.Context, in wire.PersistTur
 	return nil
 }
 
-// lastWords returns the text of the newest round: the result of a subagent.
+// lastWords returns the text of the newest step: the result of a subagent.
 func lastWords(turn models.TurnContext) string {
 	if len(turn.Steps) == 0 {
 		return ""

@@ -83,9 +83,9 @@ func newStoreFixture(t *testing.T) *storeFixture {
 	return w
 }
 
-// turn begins a participant's next turn with a text, and a round that answers
+// turn begins a participant's next turn with a text, and a step that answers
 // it.
-func (w *storeFixture) turn(id, text string, round models.Step) string {
+func (w *storeFixture) turn(id, text string, step models.Step) string {
 	w.t.Helper()
 	w.number++
 	phone := map[string]string{ann: "+12025550123", ben: "+12025550124"}[id]
@@ -99,8 +99,8 @@ func (w *storeFixture) turn(id, text string, round models.Step) string {
 		Plan: wire.TurnPlan{Kind: wire.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: now,
 	})
 	require.NoError(w.t, err)
-	round.TurnID, round.Number, round.CreatedAt = turn, 1, now
-	_, err = w.people.Turns.SaveStep(w.t.Context(), round)
+	step.TurnID, step.Number, step.CreatedAt = turn, 1, now
+	_, err = w.people.Turns.SaveStep(w.t.Context(), step)
 	require.NoError(w.t, err)
 	return turn
 }

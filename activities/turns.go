@@ -41,8 +41,8 @@ type TurnLoader struct {
 	Metrics *metrics.Metrics
 }
 
-// RecentTurns keeps the turns whose last round this worker has just stored, so
-// that their ends need not be read: rounds are never changed once they are
+// RecentTurns keeps the turns whose last step this worker has just stored, so
+// that their ends need not be read: steps are never changed once they are
 // stored. It is safe for use by several goroutines.
 type RecentTurns struct {
 	turns *lru.Cache[string, models.TurnContext]
@@ -61,7 +61,7 @@ func NewRecent() *RecentTurns {
 	return &RecentTurns{turns: turns}
 }
 
-// keepTurn keeps a turn with its newest round. One that calls tools will not be
+// keepTurn keeps a turn with its newest step. One that calls tools will not be
 // the last.
 func (r *RecentTurns) keepTurn(turn models.TurnContext, step models.Step) {
 	if r == nil {
@@ -75,7 +75,7 @@ func (r *RecentTurns) keepTurn(turn models.TurnContext, step models.Step) {
 	r.turns.Add(step.TurnID, turn)
 }
 
-// takeTurn returns a turn once, when it ends with the round that was kept.
+// takeTurn returns a turn once, when it ends with the step that was kept.
 func (r *RecentTurns) takeTurn(end wire.PersistTurnInput) (models.TurnContext, bool) {
 	if r == nil || end.Source != wire.SourceStep {
 		return models.TurnContext{}, false

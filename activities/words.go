@@ -97,7 +97,7 @@ func (s replyText) splitParts(channel wire.Channel) (whole string, out segments.
 	return strings.Join(out.Texts, "\n"), out
 }
 
-// modelText returns what the model said in the round that ended the turn.
+// modelText returns what the model said in the step that ended the turn.
 func (t *TurnLoader) modelText(in wire.PersistTurnInput, turn models.TurnContext) (text, closing string, err error) {
 	for _, step := range turn.Steps {
 		if step.Number != in.Step {
@@ -106,7 +106,7 @@ func (t *TurnLoader) modelText(in wire.PersistTurnInput, turn models.TurnContext
 		closing, err = t.closingFor(in.Plan, turn)
 		return agent.Words(step.Text), closing, err
 	}
-	return "", "", fmt.Errorf("round %d of %s: %w", in.Step, in.TurnID, models.ErrNotFound)
+	return "", "", fmt.Errorf("step %d of %s: %w", in.Step, in.TurnID, models.ErrNotFound)
 }
 
 // closingFor ends the first message of all with the programme's name, STOP and

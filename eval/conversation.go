@@ -204,7 +204,7 @@ func (p *conversation) register(begins time.Time) {
 	now, settings := p.env.Now, d.settings
 	p.carrier = &carrier{store: p.store}
 	replies := agent.New(agent.Config{
-		Prompts: d.library, Model: p.model, Embedder: d.model, Memory: p.memory, Diary: p.memory, Journal: p.memory, Rounds: p.memory,
+		Prompts: d.library, Model: p.model, Embedder: d.model, Memory: p.memory, Diary: p.memory, Journal: p.memory, Steps: p.memory,
 		Zones: time.LoadLocation, Now: now, Settings: agent.Settings{
 			ChatModel: d.column.Model, SmallModel: d.column.Small, Endpoint: d.endpoint(),
 			Hot: settings.Replies.HotWindow, MemoryStep: agent.MemoryStep(settings.Replies.MemoryStep),
@@ -215,7 +215,7 @@ func (p *conversation) register(begins time.Time) {
 	})
 	turns := &activities.TurnLoader{
 		Store: p.store.Turns, Outbox: p.store.Outbox, Prompts: d.library, Programme: settings.Coaching.Programme,
-		Limits: wire.Limits{Rounds: settings.Worker.MaxTurns, ToolCalls: settings.Worker.MaxToolCalls},
+		Limits: wire.Limits{Steps: settings.Worker.MaxTurns, ToolCalls: settings.Worker.MaxToolCalls},
 	}
 	posts := &activities.SendActivities{Store: p.store.Outbox, Carrier: p.carrier, Now: now}
 	p.keeping = &activities.MemoryActivities{Store: p.store.Turns, Keeper: replies}

@@ -86,7 +86,7 @@ type Usage struct {
 	Audio int `json:"audio_ms,omitempty"`
 }
 
-// FinishDeclined is the finish reason of a round that the model declined.
+// FinishDeclined is the finish reason of a step that the model declined.
 const FinishDeclined = "declined"
 
 // ModelErrorClass says what can be done about a failed model call.
@@ -122,7 +122,7 @@ type ModelError struct {
 
 func (e *ModelError) Error() string { return "model " + string(e.Class) + ": " + e.Message }
 
-// Step is one row of table steps: what the model answered in one round of a
+// Step is one row of table steps: what the model answered in one step of a
 // turn. A retry that finds the row does not call (and pay) again.
 type Step struct {
 	TurnID string `gorm:"primaryKey"`
@@ -135,7 +135,7 @@ type Step struct {
 	Model         string
 	PromptVersion string
 	Usage         Usage `gorm:"serializer:json"`
-	// Trace says how the round came about; its shape is the pipeline's.
+	// Trace says how the step came about; its shape is the pipeline's.
 	Trace     string `gorm:"serializer:sealed"`
 	CreatedAt time.Time
 }
@@ -173,7 +173,7 @@ type ToolCommit struct {
 	Said *TurnOutcome
 }
 
-// ToolCalls decodes the calls of the round; nil when it made none.
+// ToolCalls decodes the calls of the step; nil when it made none.
 func (s Step) ToolCalls() ([]ToolCall, error) {
 	if s.Calls == "" {
 		return nil, nil
@@ -208,7 +208,7 @@ type StepTrace struct {
 	Stages []Stage `json:"stages"`
 }
 
-// StepTrace decodes how the round came about; ok is false where nothing was
+// StepTrace decodes how the step came about; ok is false where nothing was
 // kept, where it was erased because something was to be forgotten, and where it
 // has another shape.
 func (s Step) StepTrace() (trace StepTrace, ok bool) {
@@ -216,8 +216,8 @@ func (s Step) StepTrace() (trace StepTrace, ok bool) {
 	return trace, err == nil
 }
 
-// Spent is what the chat model was answered with in the round: all calls of it
-// where the trace tells, else the one that the round kept.
+// Spent is what the chat model was answered with in the step: all calls of it
+// where the trace tells, else the one that the step kept.
 func (s Step) Spent() Usage {
 	var sum Usage
 	trace, _ := s.StepTrace()
@@ -230,8 +230,8 @@ func (s Step) Spent() Usage {
 	return sum
 }
 
-// ModelCalls returns the calls of models in the round: those that its trace lists,
-// or the one that it kept where the trace was erased. A round that asked no model
+// ModelCalls returns the calls of models in the step: those that its trace lists,
+// or the one that it kept where the trace was erased. A step that asked no model
 // has none.
 func (s Step) ModelCalls() []Stage {
 	var out []Stage

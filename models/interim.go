@@ -10,10 +10,10 @@ const ToolMessage = "message"
 // ToolAskForPerson is the name of the tool whose results say why a person wants a human.
 const ToolAskForPerson = "ask_for_person"
 
-// InterimMessageID names what call number call (from 0) of a round of a turn has
+// InterimMessageID names what call number call (from 0) of a step of a turn has
 // sent: "<participant>-t42-s1c0". Its outbox rows are OutboxID of it.
-func InterimMessageID(turnID string, round, call int) string {
-	return fmt.Sprintf("%s-s%dc%d", turnID, round, call)
+func InterimMessageID(turnID string, step, call int) string {
+	return fmt.Sprintf("%s-s%dc%d", turnID, step, call)
 }
 
 // InterimMessageOf is the ID of what a call has sent; ok is false for calls that

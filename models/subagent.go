@@ -10,16 +10,16 @@ import (
 func SubagentWorkflowID(turnID string) string { return "subagent-" + turnID }
 
 // SubagentTurnID names the turn of the subagent that call number call (from 0)
-// of a round of a turn started: "<participant>-t42-s1-c0". The id tells where
+// of a step of a turn started: "<participant>-t42-s1-c0". The id tells where
 // the subagent comes from.
-func SubagentTurnID(turnID string, round, call int) string {
-	return turnID + "-s" + strconv.Itoa(round) + "-c" + strconv.Itoa(call)
+func SubagentTurnID(turnID string, step, call int) string {
+	return turnID + "-s" + strconv.Itoa(step) + "-c" + strconv.Itoa(call)
 }
 
 // SubagentOrigin is the call that a subagent was started by.
 type SubagentOrigin struct {
-	TurnID      string
-	Round, Call int
+	TurnID     string
+	Step, Call int
 }
 
 // ParseSubagentTurnID is the inverse of SubagentTurnID; ok is false for other texts.
@@ -28,13 +28,13 @@ func ParseSubagentTurnID(id string) (o SubagentOrigin, ok bool) {
 	if at < 1 {
 		return SubagentOrigin{}, false
 	}
-	round, call, _ := strings.Cut(id[at+2:], "-c")
+	step, call, _ := strings.Cut(id[at+2:], "-c")
 	o.TurnID = id[:at]
 	var err error
-	if o.Round, err = strconv.Atoi(round); err != nil {
+	if o.Step, err = strconv.Atoi(step); err != nil {
 		return SubagentOrigin{}, false
 	}
-	if o.Call, err = strconv.Atoi(call); err != nil || SubagentTurnID(o.TurnID, o.Round, o.Call) != id {
+	if o.Call, err = strconv.Atoi(call); err != nil || SubagentTurnID(o.TurnID, o.Step, o.Call) != id {
 		return SubagentOrigin{}, false
 	}
 	return o, true

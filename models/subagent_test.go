@@ -15,8 +15,8 @@ func TestTurnID(t *testing.T) {
 		want     models.SubagentOrigin
 		ok       bool
 	}{
-		{"P9 origin", "conv_1-t42-s3-c1", models.SubagentOrigin{TurnID: "conv_1-t42", Round: 3, Call: 1}, true},
-		{"marks in the participant's id", "a-s1-c2-t4-s10-c0", models.SubagentOrigin{TurnID: "a-s1-c2-t4", Round: 10}, true},
+		{"P9 origin", "conv_1-t42-s3-c1", models.SubagentOrigin{TurnID: "conv_1-t42", Step: 3, Call: 1}, true},
+		{"marks in the participant's id", "a-s1-c2-t4-s10-c0", models.SubagentOrigin{TurnID: "a-s1-c2-t4", Step: 10}, true},
 		{"a participant's turn", "conv_1-t42", models.SubagentOrigin{}, false},
 		{"no call", "conv_1-t42-s3", models.SubagentOrigin{}, false},
 		{"no number", "conv_1-t42-sx-c1", models.SubagentOrigin{}, false},
@@ -29,7 +29,7 @@ func TestTurnID(t *testing.T) {
 			require.Equal(t, tt.ok, ok)
 			require.Equal(t, tt.want, got)
 			if ok {
-				require.Equal(t, tt.in, models.SubagentTurnID(got.TurnID, got.Round, got.Call))
+				require.Equal(t, tt.in, models.SubagentTurnID(got.TurnID, got.Step, got.Call))
 			}
 		})
 	}

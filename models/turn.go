@@ -38,7 +38,7 @@ type TurnContext struct {
 	// Window holds the newest entries of the conversation, oldest first,
 	// including the texts that this turn answers.
 	Window []Message
-	// Steps and Runs are this turn's rounds so far, in order.
+	// Steps and Runs are this turn's steps so far, in order.
 	Steps []Step
 	Runs  []ToolRun
 	// Outstanding is the newest prompt that was sent and not voided; nil when
@@ -141,11 +141,11 @@ type TurnQuery struct {
 
 // TurnTotals is a turn and what it came to, without any text.
 type TurnTotals struct {
-	Turn   Turn
-	Rounds int
+	Turn  Turn
+	Steps int
 	// Tools are the names of the calls that were answered, in order.
 	Tools []string
-	// Usage is what rounds and stages were answered with, together.
+	// Usage is what steps and stages were answered with, together.
 	Usage Usage
 }
 

@@ -54,7 +54,7 @@ func TestTurnRoutes(t *testing.T) {
 	turn := result[api.Turn](t, got)
 	require.Equal(t, "conv_b-t3", turn.Turn.ID)
 	require.Equal(t, []api.Text{{Kind: models.KindMessage, Text: "Hello", At: testNow}}, turn.In)
-	require.Equal(t, "Hi", turn.Rounds[0].Text)
+	require.Equal(t, "Hi", turn.Steps[0].Text)
 
 	h.refused(call{method: "GET", path: participantsPath + "/conv_b/turns/4"}, http.StatusNotFound, "turn 4 of the participant not found")
 	h.refused(call{method: "GET", path: participantsPath + "/conv_a/turns"}, http.StatusNotFound, "participant not found")

@@ -78,7 +78,7 @@ func toTurnSummary(t models.TurnTotals) api.TurnSummary {
 		ID: t.Turn.ID, Number: t.Turn.Number, Kind: t.Turn.Kind, Mode: t.Turn.Mode, Outcome: t.Turn.Outcome,
 		StartedAt: t.Turn.StartedAt.UTC(), FinishedAt: toUTC(t.Turn.FinishedAt), PromptVersion: t.Turn.PromptVersion,
 		Arm: t.Turn.Arm, StudyVersion: t.Turn.StudyVersion,
-		Rounds: t.Rounds, Tools: copyNonNil(t.Tools), Tokens: t.Usage,
+		Steps: t.Steps, Tools: copyNonNil(t.Tools), Tokens: t.Usage,
 	}
 }
 
@@ -87,21 +87,21 @@ func toTurnSummary(t models.TurnTotals) api.TurnSummary {
 func toTurn(r models.TurnRecord) (api.Turn, error) {
 	out := api.Turn{
 		Turn: toTurnSummary(r.Totals), PromptID: r.Totals.Turn.PromptID,
-		Rounds: []api.Round{},
+		Steps:  []api.Round{},
 		Stages: toStages(r.Stages), Sent: []api.Delivery{}, Subagents: []api.Subagent{},
 	}
 	out.In, out.Out = splitTexts(r.Entries)
 	var given int64
 	for _, step := range r.Steps {
-		round, err := toRound(step, r.Runs)
+		shown, err := toStep(step, r.Runs)
 		if err != nil {
 			return api.Turn{}, err
 		}
 		trace, ok := step.StepTrace()
-		if ok && trace.Prepared.Label != "" && (len(out.Rounds) == 0 || trace.Prepared.Newest != given) {
-			round.Given, given = toGiven(trace), trace.Prepared.Newest
+		if ok && trace.Prepared.Label != "" && (len(out.Steps) == 0 || trace.Prepared.Newest != given) {
+			shown.Given, given = toGiven(trace), trace.Prepared.Newest
 		}
-		out.Rounds = append(out.Rounds, round)
+		out.Steps = append(out.Steps, shown)
 	}
 	for _, row := range r.Outbox {
 		out.Sent = append(out.Sent, toDelivery(row))
@@ -135,7 +135,7 @@ func splitTexts(entries []models.Message) (in, out []api.Text) {
 	return in, out
 }
 
-func toRound(step models.Step, runs []models.ToolRun) (api.Round, error) {
+func toStep(step models.Step, runs []models.ToolRun) (api.Round, error) {
 	trace, _ := step.StepTrace()
 	out := api.Round{
 		Number: step.Number, Model: step.Model, Finish: step.FinishReason, Tokens: step.Spent(),
@@ -241,17 +241,17 @@ func copyNonNil(list []string) []string { return append([]string{}, list...) }
 // toSubagent shows a subagent with the call that it was started by; the
 // task is what that call was given.
 func toSubagent(sub, parent models.TurnRecord) (api.Subagent, error) {
-	out := api.Subagent{Turn: toTurnSummary(sub.Totals), Rounds: []api.Round{}}
+	out := api.Subagent{Turn: toTurnSummary(sub.Totals), Steps: []api.Round{}}
 	origin, _ := models.ParseSubagentTurnID(sub.Totals.Turn.ID)
 	out.Origin = api.Origin{
-		Workflow: models.WorkflowID(sub.Totals.Turn.ParticipantID), Channel: parent.Channel, Turn: origin.TurnID, Round: origin.Round, Call: origin.Call,
+		Workflow: models.WorkflowID(sub.Totals.Turn.ParticipantID), Channel: parent.Channel, Turn: origin.TurnID, Round: origin.Step, Call: origin.Call,
 	}
 	for _, step := range parent.Steps {
 		calls, err := step.ToolCalls()
 		if err != nil {
 			return out, err
 		}
-		if step.Number != origin.Round || origin.Call >= len(calls) {
+		if step.Number != origin.Step || origin.Call >= len(calls) {
 			continue
 		}
 		call := calls[origin.Call]
@@ -262,11 +262,11 @@ func toSubagent(sub, parent models.TurnRecord) (api.Subagent, error) {
 		}
 	}
 	for _, step := range sub.Steps {
-		round, err := toRound(step, sub.Runs)
+		step, err := toStep(step, sub.Runs)
 		if err != nil {
 			return out, err
 		}
-		out.Rounds = append(out.Rounds, round)
+		out.Steps = append(out.Steps, step)
 	}
 	return out, nil
 }

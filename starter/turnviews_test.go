@@ -70,7 +70,7 @@ func TestTurnView(t *testing.T) {
 		Totals: models.TurnTotals{
 			Turn: models.Turn{ID: "conv_a-t42", ParticipantID: "conv_a", Number: 42, Kind: wire.TurnReply, Mode: wire.ModeFeedback,
 				PromptID: "p1", PromptVersion: "9f2c", Outcome: "step", StartedAt: viewStart, FinishedAt: &accepted},
-			Rounds: 3, Tools: []string{"save_user_profile", "scheduler"}, Usage: models.Usage{Prompt: 300, Cached: 140, Completion: 24},
+			Steps: 3, Tools: []string{"save_user_profile", "scheduler"}, Usage: models.Usage{Prompt: 300, Cached: 140, Completion: 24},
 		},
 		Steps: []models.Step{
 			{Number: 1, Calls: calls, FinishReason: "tool_calls", Model: "m", Trace: traced(t, 7, "gate skip 0.75"), CreatedAt: at(2)},
@@ -172,6 +172,6 @@ func TestTurnShowsItsSubagents(t *testing.T) {
 	})
 	require.Equal(t, "When do they walk?", shown.Subagents[0].Task)
 	require.Equal(t, "walks", shown.Subagents[0].Label)
-	require.Equal(t, "At seven.", shown.Subagents[0].Rounds[0].Text)
-	require.Len(t, shown.Rounds, 1)
+	require.Equal(t, "At seven.", shown.Subagents[0].Steps[0].Text)
+	require.Len(t, shown.Steps, 1)
 }

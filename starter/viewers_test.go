@@ -240,7 +240,7 @@ func replyDatabases(tb testing.TB) map[string]string {
 // reply is as many statements as without them, the starter asks its database no more
 // for the streams, each stream hears of each commit, and none is lost.
 func TestFiftyStreamsWhileReplies(t *testing.T) {
-	const rounds = 20
+	const steps = 20
 	for name, url := range replyDatabases(t) {
 		t.Run(name, func(t *testing.T) {
 			r := startReplying(t, url)
@@ -249,7 +249,7 @@ func TestFiftyStreamsWhileReplies(t *testing.T) {
 				r.replied.Store(0)
 				r.served.Store(0)
 				var committed []time.Time
-				for range rounds {
+				for range steps {
 					committed = append(committed, r.reply()...)
 				}
 				p95, most := r.lateness(pages, committed)
@@ -261,7 +261,7 @@ func TestFiftyStreamsWhileReplies(t *testing.T) {
 			alone, before := cost(nil)
 			watched, after := cost(r.open(viewers))
 			require.Equal(t, alone, watched)
-			require.Less(t, after-before, int64(viewers*rounds), "not one for each stream and reply")
+			require.Less(t, after-before, int64(viewers*steps), "not one for each stream and reply")
 		})
 	}
 }

@@ -132,7 +132,7 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 	memories := rows.Memory
 	server, _ := o.Model.(agent.Server) // The models of rehearsals have none.
 	replies := agent.New(agent.Config{
-		Prompts: library, Model: model, Embedder: o.Model, Server: server, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
+		Prompts: library, Model: model, Embedder: o.Model, Server: server, Memory: memories, Diary: memories, Journal: memories, Steps: memories,
 		Zones: zones.Load, Now: o.Now, Settings: replySettings(cfg),
 	})
 	agents := newStudyAgents(replies, p.studies)
@@ -140,7 +140,7 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 		Store: withTranscriber(cfg, rows.Turns, p.newTranscriber(o)), Outbox: rows.Outbox, Prompts: library, Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(),
 		Helplines: cfg.Worker.Helplines, Studies: p.studies, Recent: activities.NewRecent(), Metrics: m,
 		Limits: wire.Limits{
-			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
+			Steps: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
 			Debounce: cfg.Coaching.Debounce, DebounceMax: cfg.Coaching.DebounceMax,
 		},
 	}

@@ -71,7 +71,7 @@ func (s *studyAgents) agentFor(ctx context.Context, p models.Participant) (*agen
 }
 
 // Respond implements activities.Responder.
-func (s *studyAgents) Respond(ctx context.Context, in agent.Round) (models.Step, error) {
+func (s *studyAgents) Respond(ctx context.Context, in agent.StepInput) (models.Step, error) {
 	own, err := s.agentFor(ctx, in.Context.Participant)
 	if err != nil {
 		return models.Step{}, err

@@ -96,7 +96,7 @@ func TestPeopleAreAnsweredAsTheirArmSays(t *testing.T) {
 	studies := newStudies(config.Config{}, rows, m, registry, slog.New(slog.NewTextHandler(&logged, nil)))
 	model := &askedModel{}
 	base := agent.New(agent.Config{
-		Prompts: library, Model: model, Embedder: model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
+		Prompts: library, Model: model, Embedder: model, Memory: memories, Diary: memories, Journal: memories, Steps: memories,
 		Zones: time.LoadLocation, Now: time.Now,
 		Settings: agent.Settings{ChatModel: "gpt-4.1", SmallModel: "small", Hot: time.Minute, MemoryStep: agent.MemoryAfter, Programme: "Habits", HistoryLimit: 30},
 	})
@@ -104,7 +104,7 @@ func TestPeopleAreAnsweredAsTheirArmSays(t *testing.T) {
 	ask := func(studyID, arm string) models.ChatRequest {
 		model.asked = nil
 		p := models.Participant{ID: "conv_a", Timezone: "UTC", StudyID: studyID, Arm: arm, Status: wire.StatusActive}
-		_, err := answers.Respond(t.Context(), agent.Round{
+		_, err := answers.Respond(t.Context(), agent.StepInput{
 			Input:   wire.CallModelInput{ParticipantID: p.ID, TurnID: "conv_a-t1", Step: 1, Mode: wire.ModeIntake, Kind: wire.TurnReply},
 			Context: models.TurnContext{Turn: models.Turn{ID: "conv_a-t1", Kind: wire.TurnReply}, Participant: p, Window: []models.Message{{ID: 1, Role: models.RoleUser, Text: "hello", At: time.Now()}}},
 		})

@@ -12,7 +12,7 @@ import (
 // came meanwhile, and the beginning of quiet hours. A silent turn has its row
 // and leaves nothing else behind.
 func (t *turn) checkIn(ctx workflow.Context) (turnText, bool) {
-	out, err := t.callModel(ctx, t.roundInput(ctx, 1, true))
+	out, err := t.callModel(ctx, t.stepInput(ctx, 1, true))
 	t.participant.receiveSignals(ctx)
 	switch {
 	case t.mustStop():

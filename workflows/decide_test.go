@@ -49,9 +49,9 @@ func TestToolCallsAreDecidedInActivities(t *testing.T) {
 	require.Len(t, w.status().Due, 2, "one schedule and no transition beyond the limit")
 }
 
-// TestFirstCallIsDecidedWithItsRound: the only call of a round, also a refused
+// TestFirstCallIsDecidedWithItsStep: the only call of a step, also a refused
 // one, costs no activity of its own, and the model sees its result.
-func TestFirstCallIsDecidedWithItsRound(t *testing.T) {
+func TestFirstCallIsDecidedWithItsStep(t *testing.T) {
 	t.Parallel()
 	for name, asked := range map[string]models.ToolCall{
 		"decided": call("scheduler", map[string]any{"action": "create", "type": "fixed", "fixed_time": "18:00"}),

@@ -81,7 +81,7 @@ func (t *turn) sendRow(ctx workflow.Context, id string) wire.SendSMSResult {
 }
 
 // sendToolTexts sends what a tool has written for the person, before the next
-// round, so that it arrives before the final text. A person who left or opted
+// step, so that it arrives before the final text. A person who left or opted
 // out meanwhile gets nothing more.
 func (t *turn) sendToolTexts(ctx workflow.Context, in wire.ToolEffect) {
 	t.sentDuringTurn = t.sentDuringTurn || in.Shown

@@ -84,7 +84,7 @@ func (p *participant) armTimer(ctx workflow.Context) {
 	if due.Kind == wire.DueDailyPrompt && p.turned {
 		// Noted once a run, ahead of the prompt: it is not to wait for that. A run
 		// that only sleeps notes nothing.
-		decidesWithRound(ctx)
+		decidesWithStep(ctx)
 	}
 	timerCtx, cancel := workflow.WithCancel(ctx)
 	p.timer = timer{due: *due, cancel: cancel}

@@ -89,8 +89,8 @@ func TestThousandTextsInASecond(t *testing.T) {
 // slow machine gets them more slowly.
 func TestUnderConstantFire(t *testing.T) {
 	t.Parallel()
-	const senders, rounds, burst = 8, 50, 2
-	const texts, commands = senders * rounds * burst, senders * rounds
+	const senders, steps, burst = 8, 50, 2
+	const texts, commands = senders * steps * burst, senders * steps
 	n := newServerFixture(t, func(n *serverFixture) {
 		n.rules.Debounce, n.rules.DebounceMax = 100*time.Millisecond, 400*time.Millisecond
 		n.limits.RunEvents = 200
@@ -100,11 +100,11 @@ func TestUnderConstantFire(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range senders {
 		group.Go(func() {
-			for round := range rounds {
+			for step := range steps {
 				for range burst {
 					n.fire()
 				}
-				n.command(fmt.Sprintf("c%d-%d", i, round), i, round)
+				n.command(fmt.Sprintf("c%d-%d", i, step), i, step)
 			}
 		})
 	}
@@ -138,14 +138,14 @@ func TestUnderConstantFire(t *testing.T) {
 }
 
 // command sends one operator's command and looks at its answer.
-func (n *serverFixture) command(id string, who, round int) {
+func (n *serverFixture) command(id string, who, step int) {
 	options := client.UpdateWorkflowOptions{WorkflowID: models.WorkflowID("conv_ann"), UpdateID: id, WaitForStage: client.WorkflowUpdateStageCompleted}
 	mode := wire.ModeIntake
 	if who%2 == 0 {
 		mode = wire.ModeFeedback
 	}
 	options.UpdateName, options.Args = wire.UpdateSetMode, []any{wire.SetModeRequest{Mode: mode}}
-	letter := round%4 == 3
+	letter := step%4 == 3
 	if letter {
 		row, _, err := n.store.Outbox.QueueOperatorMessage(n.ctx, models.OperatorMessage{ParticipantID: "conv_ann", Body: "letter " + id, Key: id, Actor: "op", Now: time.Now()})
 		if err != nil {

@@ -31,9 +31,9 @@ func (w *world) messages(e *events) tools.Tool {
 
 func texted(words string) models.ToolCall { return call("message", map[string]any{"content": words}) }
 
-// rounds answers the rounds of the first text one after the other, and keeps to
+// steps answers the steps of the first text one after the other, and keeps to
 // the last one.
-func rounds(answers ...models.ChatResponse) func(models.ChatRequest) (models.ChatResponse, error) {
+func steps(answers ...models.ChatResponse) func(models.ChatRequest) (models.ChatResponse, error) {
 	at := -1
 	return func(models.ChatRequest) (models.ChatResponse, error) {
 		at = min(at+1, len(answers)-1)
@@ -83,7 +83,7 @@ func TestMessageTool(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, withMessages)
-			w.model.answer = rounds(tt.answers...)
+			w.model.answer = steps(tt.answers...)
 			w.text(0, "how does my week look")
 			w.run(time.Minute)
 			require.Equal(t, tt.want, w.carrier.bodies())
@@ -101,7 +101,7 @@ func TestMessageTool(t *testing.T) {
 func TestMessageToolOverTheChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withMessages)
-	w.model.answer = rounds(asks(texted(aSecond)), say(""))
+	w.model.answer = steps(asks(texted(aSecond)), say(""))
 	w.chats(0, "how does my week look")
 	w.run(time.Minute)
 	require.Empty(t, w.carrier.sent, "on the turn's channel")
@@ -109,11 +109,11 @@ func TestMessageToolOverTheChat(t *testing.T) {
 	require.Equal(t, 2, w.model.count())
 }
 
-// What the model has said stands among its rounds, once.
+// What the model has said stands among its steps, once.
 func TestMessageToolDoesNotReadItself(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withMessages)
-	w.model.answer = rounds(asks(texted(aSecond)), say("Monday is free."))
+	w.model.answer = steps(asks(texted(aSecond)), say("Monday is free."))
 	w.text(0, "how does my week look")
 	w.run(time.Minute)
 	require.Contains(t, lastUser(w.model.requests[1]), "how does my week look")
@@ -137,7 +137,7 @@ func TestMessageToolReachesNobodyElse(t *testing.T) {
 			t.Parallel()
 			seen := &events{}
 			w := newWorld(t, func(w *world, _ *coach.Rules) { w.features = append(w.features, w.messages(seen)) })
-			w.model.answer = rounds(asks(models.ToolCall{ID: "c", Name: "message", Arguments: tt.arguments}), say("Let us talk about you."))
+			w.model.answer = steps(asks(models.ToolCall{ID: "c", Name: "message", Arguments: tt.arguments}), say("Let us talk about you."))
 			w.text(0, "text my friend")
 			w.run(time.Minute)
 			require.Equal(t, []string{"Let us talk about you."}, w.carrier.bodies())
@@ -168,7 +168,7 @@ func TestMessageToolOnAWorkerThatDies(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, withMessages)
-			w.model.answer = rounds(asks(texted(aSecond)), say("Monday is free."))
+			w.model.answer = steps(asks(texted(aSecond)), say("Monday is free."))
 			left := tt.lost
 			runner := w.runner()
 			w.env.OnActivity("RunTool", mock.Anything, mock.Anything).Return(func(ctx context.Context, in wire.ToolInput) (wire.ToolEffect, error) {
@@ -192,7 +192,7 @@ func TestMessageToolAndStop(t *testing.T) {
 	t.Run("C12 the send check holds", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withMessages)
-		w.model.answer = rounds(asks(texted(aSecond)), say("Monday is free."))
+		w.model.answer = steps(asks(texted(aSecond)), say("Monday is free."))
 		runner := w.runner()
 		w.env.OnActivity("RunTool", mock.Anything, mock.Anything).Return(func(ctx context.Context, in wire.ToolInput) (wire.ToolEffect, error) {
 			out, err := runner.RunTool(ctx, in)
@@ -233,7 +233,7 @@ func TestMessageToolThatDidNotArrive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withMessages)
 	w.carrier.refuse = blocks("conv_1-t1-s1c0-p1")
-	w.model.answer = rounds(asks(texted(aSecond)), say(aSecond))
+	w.model.answer = steps(asks(texted(aSecond)), say(aSecond))
 	w.text(0, "how does my week look")
 	w.run(time.Hour)
 	require.Equal(t, []string{aSecond}, w.carrier.bodies())
@@ -269,7 +269,7 @@ func TestMessageToolInParts(t *testing.T) {
 	w := newWorld(t, withMessages)
 	w.carrier.refuse = blocks("conv_1-t1-p1")
 	first := strings.TrimSpace(strings.Repeat("A walk ☀ a day. ", 20))
-	w.model.answer = rounds(asks(texted(first)), say(long))
+	w.model.answer = steps(asks(texted(first)), say(long))
 	w.text(0, "how does my week look"+link)
 	w.run(time.Hour)
 	require.Len(t, w.carrier.bodies(), 3)

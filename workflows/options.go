@@ -56,7 +56,7 @@ func withLocalOptions(ctx workflow.Context) workflow.Context {
 	})
 }
 
-func (t *turn) roundTimeLimit() time.Duration {
+func (t *turn) stepTimeLimit() time.Duration {
 	if t.plan.Kind == wire.TurnGreeting {
 		return greetingPatience
 	}
@@ -137,9 +137,9 @@ func checksNumbers(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "repeated-numbers-checked", workflow.DefaultVersion, 1) == 1
 }
 
-// decidesWithRound says whether the run decides a due prompt with the first round
+// decidesWithStep says whether the run decides a due prompt with the first step
 // of its turn. A run in which an older worker has waited for one does not.
-func decidesWithRound(ctx workflow.Context) bool {
+func decidesWithStep(ctx workflow.Context) bool {
 	// The local activity that decided a due prompt was an event of every prompt.
 	return workflow.GetVersion(ctx, "prompt-decided-with-round", workflow.DefaultVersion, 1) == 1
 }

@@ -16,7 +16,7 @@ func (p *participant) handleDue(ctx workflow.Context, due wire.Due) {
 		p.endTakeOver(ctx)
 	case due.Kind == wire.DuePauseEnd && endsPauses(ctx):
 		p.endPause(ctx)
-	case p.startsPrompt(ctx, due) && decidesWithRound(ctx):
+	case p.startsPrompt(ctx, due) && decidesWithStep(ctx):
 		p.runDuePrompt(ctx, due)
 	default:
 		p.handleEvent(ctx, wire.Event{Kind: wire.EventDue, Due: due})

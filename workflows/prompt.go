@@ -8,12 +8,12 @@ import (
 	"coachline/models/wire"
 )
 
-// promptLateness is how late a prompt may be for its first round to decide it. The
+// promptLateness is how late a prompt may be for its first step to decide it. The
 // rules defer most of those that are later.
 const promptLateness = time.Minute
 
 // startsPrompt reports whether a prompt most likely follows from a due time, so
-// that the rules are asked with its first round. For everything else a local
+// that the rules are asked with its first step. For everything else a local
 // activity is cheaper, and for people who are sent none: the last slot tells.
 func (p *participant) startsPrompt(ctx workflow.Context, due wire.Due) bool {
 	if due.Kind != wire.DueDailyPrompt || p.state.Status != wire.StatusActive || !p.state.TakenOverUntil.IsZero() ||
@@ -28,10 +28,10 @@ func (p *participant) startsPrompt(ctx workflow.Context, due wire.Due) bool {
 	return false
 }
 
-// runDuePrompt runs the turn of a due prompt, whose first round asks the rules: a
+// runDuePrompt runs the turn of a due prompt, whose first step asks the rules: a
 // local activity of its own would cost an event of every prompt. A turn that they
 // do not want is over with that, and its number is not used again, because an
-// attempt of the round may have stored it.
+// attempt of the step may have stored it.
 func (p *participant) runDuePrompt(ctx workflow.Context, due wire.Due) {
 	asked := wire.DecideInput{State: p.state.Clone(), Event: wire.Event{Kind: wire.EventDue, Due: due}, Now: workflow.Now(ctx)}
 	t := p.newTurn(wire.TurnPlan{Kind: wire.TurnPrompt})
@@ -39,8 +39,8 @@ func (p *participant) runDuePrompt(ctx workflow.Context, due wire.Due) {
 	t.runToEnd(ctx)
 }
 
-// takePlan applies what the rules decided with the first round, and takes the plan
-// of the turn. A round that failed, or that the turn did not wait for, has not told
+// takePlan applies what the rules decided with the first step, and takes the plan
+// of the turn. A step that failed, or that the turn did not wait for, has not told
 // it; then they are asked the same again.
 func (t *turn) takePlan(ctx workflow.Context, decided *wire.Decision) {
 	if t.due == nil {

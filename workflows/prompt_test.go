@@ -36,9 +36,9 @@ func (w *world) noteActivities() func() []string {
 
 var onlyPrompts = withRules(func(r *coach.Rules) { r.AutoFeedbackDelay, r.ReminderDelay = 0, 0 })
 
-// TestPromptIsDecidedWithItsRound: a prompt costs a model call and a send, and no
+// TestPromptIsDecidedWithItsStep: a prompt costs a model call and a send, and no
 // activity that decides it.
-func TestPromptIsDecidedWithItsRound(t *testing.T) {
+func TestPromptIsDecidedWithItsStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven), onlyPrompts)
 	ran := w.noteActivities()
@@ -48,9 +48,9 @@ func TestPromptIsDecidedWithItsRound(t *testing.T) {
 	require.Equal(t, 2, w.status().Turns)
 }
 
-// TestPromptWhoseRoundFailsIsDecidedAgain: the fixed text goes out at the slot, and
+// TestPromptWhoseStepFailsIsDecidedAgain: the fixed text goes out at the slot, and
 // tomorrow's slot is set.
-func TestPromptWhoseRoundFailsIsDecidedAgain(t *testing.T) {
+func TestPromptWhoseStepFailsIsDecidedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven), onlyPrompts)
 	w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
@@ -63,7 +63,7 @@ func TestPromptWhoseRoundFailsIsDecidedAgain(t *testing.T) {
 	require.Len(t, w.status().Due, 1, "tomorrow's slot")
 }
 
-// TestPromptThatIsNotWaitedFor: the turn does not wait for its round, and
+// TestPromptThatIsNotWaitedFor: the turn does not wait for its step, and
 // the slots that follow are known all the same.
 func TestPromptThatIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
@@ -93,7 +93,7 @@ func TestPromptThatIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// TestDuePromptThatRulesPutOff: a round whose rules want no prompt asks no model and
+// TestDuePromptThatRulesPutOff: a step whose rules want no prompt asks no model and
 // stores no turn; the number of the turn stays unused.
 func TestDuePromptThatRulesPutOff(t *testing.T) {
 	t.Parallel()

@@ -207,7 +207,7 @@ func TestHistoriesHoldNothingPersonal(t *testing.T) {
 // plain reply, 23 with one tool that rules decide and 30 with another, from the
 // text's signal to the last task, without a debounce. Events are what a turn costs
 // in time, in storage and on Temporal Cloud in money. Rules decide the first call
-// of a round in its activity; another tool costs an activity of its own and the
+// of a step in its activity; another tool costs an activity of its own and the
 // task after it.
 func TestCostOfATurn(t *testing.T) {
 	most := map[string]int{"plain-reply": 20, "one-tool": 30, "tool-decided": 30, "one-tool-activity": 30, "tool-with-round": 23}

@@ -67,7 +67,7 @@ type serverFixture struct {
 func newServerFixture(t *testing.T, change func(*serverFixture)) *serverFixture {
 	t.Helper()
 	n := &serverFixture{t: t, ctx: t.Context(), model: &fixedModel{}, quiet: slog.New(slog.DiscardHandler),
-		limits: wire.Limits{Rounds: 8, ToolCalls: 5}, rules: coach.Rules{}}
+		limits: wire.Limits{Steps: 8, ToolCalls: 5}, rules: coach.Rules{}}
 	if change != nil {
 		change(n)
 	}
@@ -112,7 +112,7 @@ func (n *serverFixture) work(c client.Client, options worker.Options) (stop func
 	require.NoError(n.t, err)
 	memories := n.store.Memory
 	replies := agent.New(agent.Config{
-		Prompts: library, Model: n.model, Embedder: n.model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
+		Prompts: library, Model: n.model, Embedder: n.model, Memory: memories, Diary: memories, Journal: memories, Steps: memories,
 		Zones: time.LoadLocation, Now: time.Now, Settings: agent.Settings{ChatModel: "gpt-4.1", SmallModel: "small", HistoryLimit: 30,
 			Hot: 30 * time.Minute, MemoryStep: agent.MemoryOff},
 	})

@@ -16,7 +16,7 @@ import (
 // Bounds of a subagent. One that a turn waits for ends itself in time, so that
 // it can say so; the server ends it only if it cannot (backstop).
 const (
-	subagentRounds   = 10
+	subagentSteps    = 10
 	subagentWait     = time.Minute
 	subagentPatience = 15 * time.Minute
 	subagentBackstop = 30 * time.Second
@@ -24,7 +24,7 @@ const (
 
 var subagents *activities.SubagentActivities
 
-// Subagent runs a task that a participant's model gave away: its own rounds with
+// Subagent runs a task that a participant's model gave away: its own steps with
 // its own tools, beside the participant's workflow. The task and the
 // result are in the rows of the call and of the subagent's turn. It never fails
 // for what a model or a tool does: the result says how it ended. Where no turn
@@ -34,11 +34,11 @@ func Subagent(ctx workflow.Context, in wire.SubagentInput) (wire.SubagentResult,
 	if in.Subagent.Wait {
 		e.until, e.priority = workflow.Now(ctx).Add(subagentWait), priorityReply
 	}
-	source := e.runRounds(ctx)
+	source := e.runSteps(ctx)
 	if ctx.Err() != nil {
 		source = wire.SourceSilent
 	}
-	out := wire.SubagentResult{Source: source, Rounds: e.rounds}
+	out := wire.SubagentResult{Source: source, Steps: e.steps}
 	// A subagent that is cancelled still writes how it ended.
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
@@ -55,21 +55,21 @@ type subagentRun struct {
 	wire.SubagentInput
 	until    time.Time
 	priority int
-	rounds   int
+	steps    int
 }
 
-// runRounds runs rounds until there is a text. The last round is without tools,
+// runSteps runs steps until there is a text. The last step is without tools,
 // and so is the one after an empty answer, which is asked for again once.
-func (s *subagentRun) runRounds(ctx workflow.Context) wire.TextSource {
+func (s *subagentRun) runSteps(ctx workflow.Context) wire.TextSource {
 	plain := false
-	for s.rounds < subagentRounds && s.timeLeft(ctx) > 0 {
-		s.rounds++
-		plain = plain || s.rounds == subagentRounds
+	for s.steps < subagentSteps && s.timeLeft(ctx) > 0 {
+		s.steps++
+		plain = plain || s.steps == subagentSteps
 		var out wire.CallModelResult
-		err := workflow.ExecuteActivity(s.activityOptions(ctx, wire.QueueModel, "model call"), talk.CallModel, s.roundInput(ctx, plain)).Get(ctx, &out)
+		err := workflow.ExecuteActivity(s.activityOptions(ctx, wire.QueueModel, "model call"), talk.CallModel, s.stepInput(ctx, plain)).Get(ctx, &out)
 		switch {
 		case err != nil:
-			workflow.GetLogger(ctx).Warn("model gave no answer", "turn", s.Subagent.TurnID, "step", s.rounds, "error", err)
+			workflow.GetLogger(ctx).Warn("model gave no answer", "turn", s.Subagent.TurnID, "step", s.steps, "error", err)
 			return wire.SourceFailed
 		case out.Begun != nil && out.Begun.Skip:
 			return wire.SourceSilent
@@ -91,12 +91,12 @@ func (s *subagentRun) timeLeft(ctx workflow.Context) time.Duration {
 	return s.until.Sub(workflow.Now(ctx))
 }
 
-func (s *subagentRun) roundInput(ctx workflow.Context, plain bool) wire.CallModelInput {
+func (s *subagentRun) stepInput(ctx workflow.Context, plain bool) wire.CallModelInput {
 	in := wire.CallModelInput{
-		ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Step: s.rounds, Mode: s.Mode,
+		ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Step: s.steps, Mode: s.Mode,
 		Kind: wire.TurnSubagent, NoTools: plain,
 	}
-	if s.rounds == 1 {
+	if s.steps == 1 {
 		in.Begin = &wire.PrepareTurnInput{
 			ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Number: s.turnNumber(), Mode: s.Mode,
 			Plan: s.turnPlan(), Now: workflow.Now(ctx), Study: s.Study,
@@ -116,13 +116,13 @@ func (s *subagentRun) turnNumber() int {
 	return number
 }
 
-// runTools carries out the calls of the newest round. What a subagent may not
+// runTools carries out the calls of the newest step. What a subagent may not
 // call was refused when its answer was read, and is refused again where calls
 // are run.
 func (s *subagentRun) runTools(ctx workflow.Context, calls []wire.CallRef) {
 	for i, call := range calls {
 		in := wire.ToolInput{
-			ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Step: s.rounds, Call: i, Mode: s.Mode,
+			ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Step: s.steps, Call: i, Mode: s.Mode,
 		}
 		if call.Refused || call.InWorkflow {
 			s.refuseCall(ctx, in, call)
@@ -168,7 +168,7 @@ func (s *subagentRun) endRun(ctx workflow.Context, source wire.TextSource) error
 	options.RetryPolicy.NonRetryableErrorTypes = []string{wire.ErrTypeInvalid, wire.ErrTypeMissing}
 	in := wire.PersistTurnInput{
 		ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Mode: s.Mode, Plan: s.turnPlan(),
-		Source: source, Step: s.rounds, Now: workflow.Now(ctx),
+		Source: source, Step: s.steps, Now: workflow.Now(ctx),
 	}
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), subagents.EndSubagent, in).Get(ctx, nil)
 }
@@ -193,7 +193,7 @@ func (s *subagentRun) activityOptions(ctx workflow.Context, queue, what string) 
 		StartToCloseTimeout:    modelCallLimit,
 		ScheduleToCloseTimeout: max(s.timeLeft(ctx), time.Second),
 		Priority:               temporal.Priority{PriorityKey: s.priority, FairnessKey: fairnessKey(s.Study)},
-		Summary:                fmt.Sprintf("%s, round %d", what, s.rounds),
+		Summary:                fmt.Sprintf("%s, step %d", what, s.steps),
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval:    time.Second,
 			BackoffCoefficient: 2,

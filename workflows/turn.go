@@ -38,7 +38,7 @@ type turn struct {
 	sentDuringTurn bool // a tool has sent the person a text since they wrote
 	// decided is what the rules said of the turn's text with its send.
 	decided *decidedSend
-	// due is what the first round asks the rules; nil once their plan is known.
+	// due is what the first step asks the rules; nil once their plan is known.
 	due *wire.DecideInput
 	// unplanned: the rules want no turn; it is over before it began.
 	unplanned bool
@@ -136,7 +136,7 @@ func (t *turn) chooseText(ctx workflow.Context) (turnText, bool) {
 	case t.plan.Kind == wire.TurnCheckIn:
 		return t.checkIn(ctx)
 	case source == wire.SourceStep:
-		return t.runRounds(ctx)
+		return t.runSteps(ctx)
 	}
 	return turnText{source: source}, true
 }
@@ -214,12 +214,12 @@ func (t *turn) countTakeable() int {
 	return other
 }
 
-// runRounds runs model rounds until there is a text, the limits are reached or
+// runSteps runs model steps until there is a text, the limits are reached or
 // the person leaves or opts out.
-func (t *turn) runRounds(ctx workflow.Context) (turnText, bool) {
+func (t *turn) runSteps(ctx workflow.Context) (turnText, bool) {
 	var next asking
-	for step := 1; t.hasRoundLeft(step) && !t.mustStop(); step++ {
-		out, err := t.callModel(ctx, t.roundInput(ctx, step, next.plain))
+	for step := 1; t.hasStepLeft(step) && !t.mustStop(); step++ {
+		out, err := t.callModel(ctx, t.stepInput(ctx, step, next.plain))
 		if t.mustStop() {
 			break
 		}
@@ -227,7 +227,7 @@ func (t *turn) runRounds(ctx workflow.Context) (turnText, bool) {
 			workflow.GetLogger(ctx).Warn("model gave no answer", "turn", t.id, "step", step, "error", err)
 			return turnText{source: wire.SourceFallback}, true
 		}
-		if said, ok := t.readRound(ctx, step, out, &next); ok {
+		if said, ok := t.readStep(ctx, step, out, &next); ok {
 			return said, true
 		}
 	}
@@ -237,13 +237,13 @@ func (t *turn) runRounds(ctx workflow.Context) (turnText, bool) {
 	return t.askForSummary(ctx), true
 }
 
-// asking is how the next round asks: plain is without tools, retried says that
+// asking is how the next step asks: plain is without tools, retried says that
 // an empty answer was asked for again.
 type asking struct{ plain, retried bool }
 
-// readRound decides what a round means for the turn; ok is true when it ends
+// readStep decides what a step means for the turn; ok is true when it ends
 // the turn.
-func (t *turn) readRound(ctx workflow.Context, step int, out wire.CallModelResult, next *asking) (said turnText, ok bool) {
+func (t *turn) readStep(ctx workflow.Context, step int, out wire.CallModelResult, next *asking) (said turnText, ok bool) {
 	switch {
 	case out.Begun != nil && out.Begun.Prepared:
 		return turnText{source: wire.SourcePrepared}, true
@@ -266,9 +266,9 @@ func (t *turn) readRound(ctx workflow.Context, step int, out wire.CallModelResul
 // endsTurn reports whether the model closes the exchange without a reply.
 func endsTurn(call wire.CallRef) bool { return call.Ends && !call.Refused }
 
-// askForSummary asks for the text of a turn whose rounds are used up.
+// askForSummary asks for the text of a turn whose steps are used up.
 func (t *turn) askForSummary(ctx workflow.Context) turnText {
-	in := t.roundInput(ctx, t.limits.Rounds+t.reruns+1, true)
+	in := t.stepInput(ctx, t.limits.Steps+t.reruns+1, true)
 	in.Last = true
 	out, err := t.callModel(ctx, in)
 	if err != nil || !out.HasText && !t.sentDuringTurn {
@@ -277,21 +277,21 @@ func (t *turn) askForSummary(ctx workflow.Context) turnText {
 	return turnText{source: wire.SourceStep, step: in.Step}
 }
 
-// hasRoundLeft reports whether the turn may make another round: the first round
-// tells how many there are; what came late gets a round beyond them.
-func (t *turn) hasRoundLeft(step int) bool { return step == 1 || step <= t.limits.Rounds+t.reruns }
+// hasStepLeft reports whether the turn may make another step: the first step
+// tells how many there are; what came late gets a step beyond them.
+func (t *turn) hasStepLeft(step int) bool { return step == 1 || step <= t.limits.Steps+t.reruns }
 
 // mustStop reports whether the turn has nothing more to say.
 func (t *turn) mustStop() bool {
 	return t.skip || t.unplanned || t.participant.mustStop() || models.TurnSpecOf(t.plan.Kind).Coaching && t.participant.isTakenOver()
 }
 
-// roundInput returns the input of one model round; plain is without tools.
-func (t *turn) roundInput(ctx workflow.Context, step int, plain bool) wire.CallModelInput {
+// stepInput returns the input of one model step; plain is without tools.
+func (t *turn) stepInput(ctx workflow.Context, step int, plain bool) wire.CallModelInput {
 	in := wire.CallModelInput{
 		ParticipantID: t.participant.state.ParticipantID,
 		TurnID:        t.id, Step: step, Mode: t.mode, Kind: t.plan.Kind, Introduce: t.plan.Introduce, NoTools: plain,
-		Begin: t.beginInput(ctx), TimeLimit: t.roundTimeLimit(), Due: t.due,
+		Begin: t.beginInput(ctx), TimeLimit: t.stepTimeLimit(), Due: t.due,
 	}
 	if t.plan.Kind == wire.TurnReply && !plain {
 		state := t.participant.state.Clone()
@@ -300,12 +300,12 @@ func (t *turn) roundInput(ctx workflow.Context, step int, plain bool) wire.CallM
 	return in
 }
 
-// callModel runs one round. It stops waiting as soon as the person leaves or
+// callModel runs one step. It stops waiting as soon as the person leaves or
 // opts out.
 func (t *turn) callModel(ctx workflow.Context, in wire.CallModelInput) (wire.CallModelResult, error) {
 	callCtx, cancel := workflow.WithCancel(ctx)
 	defer cancel()
-	summary := fmt.Sprintf("model call, turn %d, round %d", t.number, in.Step)
+	summary := fmt.Sprintf("model call, turn %d, step %d", t.number, in.Step)
 	var out wire.CallModelResult
 	err := t.awaitActivity(ctx, workflow.ExecuteActivity(t.modelOptions(callCtx, summary), talk.CallModel, in), &out)
 	t.takePlan(ctx, out.Planned)
@@ -377,9 +377,9 @@ func (t *turn) holdForMore(ctx workflow.Context) {
 	}
 }
 
-// runTools executes every call of a round, in order. Calls beyond the limit
+// runTools executes every call of a step, in order. Calls beyond the limit
 // are answered with a refusal, so that the model is never told a falsehood. The
-// first call may have been decided with the round: nothing changes the state while
+// first call may have been decided with the step: nothing changes the state while
 // a turn waits for its model.
 func (t *turn) runTools(ctx workflow.Context, step int, out wire.CallModelResult) {
 	for i, call := range out.Calls {

@@ -205,7 +205,7 @@ func TestLimitsEndInOneAnswer(t *testing.T) {
 	})
 	t.Run("rounds used up, one fallback", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, func(w *world, _ *coach.Rules) { w.limits = wire.Limits{Rounds: 2, ToolCalls: 5} })
+		w := newWorld(t, func(w *world, _ *coach.Rules) { w.limits = wire.Limits{Steps: 2, ToolCalls: 5} })
 		w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
 			return models.ChatResponse{Calls: []models.ToolCall{call("scheduler", map[string]any{"action": "list"})}}, nil
 		}
@@ -217,7 +217,7 @@ func TestLimitsEndInOneAnswer(t *testing.T) {
 	})
 	t.Run("rounds used up, summed up", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, func(w *world, _ *coach.Rules) { w.limits = wire.Limits{Rounds: 2, ToolCalls: 5} })
+		w := newWorld(t, func(w *world, _ *coach.Rules) { w.limits = wire.Limits{Steps: 2, ToolCalls: 5} })
 		w.model.answer = func(req models.ChatRequest) (models.ChatResponse, error) {
 			if req.Model == "small" {
 				return say("This may be incomplete: no schedule is set."), nil

@@ -61,7 +61,7 @@ type option func(*world, *coach.Rules)
 func newWorld(t *testing.T, opts ...option) *world {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	w := &world{t: t, env: suite.NewTestWorkflowEnvironment(), limits: wire.Limits{Rounds: 8, ToolCalls: 5}}
+	w := &world{t: t, env: suite.NewTestWorkflowEnvironment(), limits: wire.Limits{Steps: 8, ToolCalls: 5}}
 	w.env.SetStartTime(monday)
 	w.env.SetTestTimeout(time.Minute)
 	w.env.SetWorkerOptions(workerOptions)
@@ -116,7 +116,7 @@ func (w *world) register(rules coach.Rules) {
 	w.env.RegisterActivity(turns)
 	memories := w.store.Memory
 	replies := agent.New(agent.Config{
-		Prompts: library, Model: w.model, Embedder: w.model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
+		Prompts: library, Model: w.model, Embedder: w.model, Memory: memories, Diary: memories, Journal: memories, Steps: memories,
 		Zones: zones, Now: now, Settings: agent.Settings{ChatModel: "test", SmallModel: "small", HistoryLimit: 30,
 			Hot: 30 * time.Minute, MemoryStep: agent.MemoryAfter},
 	})
@@ -285,7 +285,7 @@ func (c *carrier) of(kind models.EntryKind) []sent {
 }
 
 // model answers from a script: the first rule whose text occurs in the newest
-// user message gives the rounds; everything else is answered "ok: <text>".
+// user message gives the steps; everything else is answered "ok: <text>".
 type model struct {
 	mu       sync.Mutex
 	requests []models.ChatRequest

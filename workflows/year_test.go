@@ -314,7 +314,7 @@ func (b *stubActivities) texted(delay time.Duration) {
 func (b *stubActivities) CallModel(_ context.Context, in wire.CallModelInput) (wire.CallModelResult, error) {
 	var out wire.CallModelResult
 	if in.Begin != nil {
-		out.Begun = &wire.PrepareTurnResult{Limits: wire.Limits{Rounds: 8, ToolCalls: 5}}
+		out.Begun = &wire.PrepareTurnResult{Limits: wire.Limits{Steps: 8, ToolCalls: 5}}
 	}
 	own := wire.CallRef{Name: "own", InWorkflow: true}
 	switch {

@@ -1,4 +1,4 @@
-// Package agent runs one round of a model: it redacts what was written, routes
+// Package agent runs one step of a model: it redacts what was written, routes
 // and plans, recalls, composes the request, calls the model and judges the
 // answer; after the reply it remembers and summarises. Model and store are
 // reached through the interfaces declared here. Every step but redaction fails
@@ -110,7 +110,7 @@ type Config struct {
 	Memory   Memory
 	Diary    ClosingStore
 	Journal  StageStore
-	Rounds   Rounds
+	Steps    Steps
 	Zones    func(name string) (*time.Location, error)
 	Now      func() time.Time
 	Settings Settings

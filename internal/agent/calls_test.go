@@ -59,7 +59,7 @@ func TestCallsAReply(t *testing.T) {
 			w.kind = wire.TurnPrompt
 			w.addEntry(models.Message{TurnID: w.beginTurn(ann), Role: models.RoleAssistant, Kind: models.KindPrompt, Text: "After breakfast, walk for ten minutes."})
 			w.steps = nil
-			w.runRound()
+			w.runStep()
 			prompts += w.model.total() - before
 			say(w, day)
 			rest(w)

@@ -112,7 +112,7 @@ const (
 // learnOverflow records what a refusal for length tells of the model: its context,
 // where the server names it, and how long its tokens are. Where that would not have
 // shortened the request, less is tried than was sent.
-func (r *round) learnOverflow(ctx context.Context, failed *models.ModelError, request models.ChatRequest) {
+func (r *runningStep) learnOverflow(ctx context.Context, failed *models.ModelError, request models.ChatRequest) {
 	sent, err := toolcall.Offer(r.agent.Prompts, r.turn.capability, request)
 	if err != nil {
 		sent = request
@@ -144,7 +144,7 @@ const measured = 0.3
 
 // measureAnswer learns from an answer how long the tokens of the model are, and how
 // many of them it reads in a second.
-func (r *round) measureAnswer(ctx context.Context, sent models.ChatRequest, answer models.ChatResponse, took time.Duration) {
+func (r *runningStep) measureAnswer(ctx context.Context, sent models.ChatRequest, answer models.ChatResponse, took time.Duration) {
 	perToken := toolcall.CharactersPerToken(sent, answer.Usage.Prompt)
 	speed := toolcall.TokensPerSecond(answer.Usage, took)
 	before := r.turn.capability

@@ -37,7 +37,7 @@ func ComposeCheckIn(lib *prompts.Library, in Input) (models.ChatRequest, error) 
 		return models.ChatRequest{}, fmt.Errorf("writing check-in request: %w", w.err)
 	}
 	first := models.ChatMessage{Role: roleSystem, Content: joinSections(w.sections)}
-	return models.ChatRequest{Model: in.Model, Messages: interleaveRounds(first, in, nil, marks.Task+request), JSON: true}, nil
+	return models.ChatRequest{Model: in.Model, Messages: interleaveSteps(first, in, nil, marks.Task+request), JSON: true}, nil
 }
 
 // contactLines returns when either side wrote last, as far back as the window

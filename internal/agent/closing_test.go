@@ -81,7 +81,7 @@ func TestClosing(t *testing.T) {
 func TestClosingIsPaidOnce(t *testing.T) {
 	w := newWorld(t)
 	w.model.on(closer, busyAnswer())
-	w.addText("I like to swim a lot").runRound()
+	w.addText("I like to swim a lot").runStep()
 	t.Run("a busy model is asked again", func(t *testing.T) {
 		var failed *models.ModelError
 		require.ErrorAs(t, w.finishTurn(), &failed)
@@ -101,18 +101,18 @@ func TestClosingIsPaidOnce(t *testing.T) {
 	})
 	t.Run("a model that refuses is not asked again, and its texts wait for the next", func(t *testing.T) {
 		w.model.on(closer, said{err: &models.ModelError{Class: models.ModelRefused}})
-		w.addText("I also like to row a lot").runRound()
+		w.addText("I also like to row a lot").runStep()
 		require.NoError(t, w.finishTurn())
 		require.Contains(t, w.readDecisions(), "closing failed refused")
 		w.model.on(closer, textAnswers(closedWith("", "Rows.", ""))...)
-		w.addText("and to sail on the lake").runRound()
+		w.addText("and to sail on the lake").runStep()
 		require.NoError(t, w.finishTurn())
 		require.Contains(t, w.lastRequest(closer).Messages[0].Content, "I also like to row a lot")
 	})
 	t.Run("an answer that cannot be read costs one more", func(t *testing.T) {
 		asked := w.model.count(closer)
 		w.model.on(closer, textAnswers("hm", "hm")...)
-		w.addText("and to fish at night").runRound()
+		w.addText("and to fish at night").runStep()
 		require.NoError(t, w.finishTurn())
 		require.NoError(t, w.pipe.Remember(t.Context(), w.turnContext()))
 		require.Equal(t, asked+2, w.model.count(closer))
@@ -132,7 +132,7 @@ func TestClosingOfAMemoryThatChanged(t *testing.T) {
 			require.NoError(t, w.rows.Forget(t.Context(), models.Forgetting{ParticipantID: ann, FactID: "f1", Actor: "participant", At: w.now}))
 		}
 	}
-	w.addText("actually I moved to 7am").runRound()
+	w.addText("actually I moved to 7am").runStep()
 	require.ErrorIs(t, w.finishTurn(), models.ErrStale)
 	require.Empty(t, w.known().Notes)
 	require.NoError(t, w.pipe.Remember(t.Context(), w.turnContext()))
@@ -149,7 +149,7 @@ func TestClosingShowsWhatMayChange(t *testing.T) {
 		w.storeFacts(ann, models.FactPreference, fmt.Sprintf("Likes thing%d with stuff%d.", i, i))
 	}
 	w.model.on(closer, textAnswers(closedWith("", "", ""))...)
-	w.addText("I sold the red bicycle").runRound()
+	w.addText("I sold the red bicycle").runStep()
 	require.NoError(t, w.finishTurn())
 	request := w.lastRequest(closer).Messages[0].Content
 	require.Contains(t, request, "Works as a nurse.", "who they are")
@@ -161,7 +161,7 @@ func TestClosingShowsWhatMayChange(t *testing.T) {
 func TestClosingReadsUpToItsTurn(t *testing.T) {
 	w := newWorld(t)
 	w.model.on(closer, textAnswers(closedWith(swims, "Swims.", ""))...)
-	w.addText("I like to swim a lot").runRound()
+	w.addText("I like to swim a lot").runStep()
 	told := w.window[len(w.window)-1].ID
 	w.endTurn()
 	ended := w.turnContext()
@@ -190,7 +190,7 @@ func TestSummaries(t *testing.T) {
 		for i := range 12 {
 			w.runExchange(fmt.Sprintf("this is story number %d", i))
 		}
-		w.addText("and that was all of it").runRound()
+		w.addText("and that was all of it").runStep()
 		return w
 	}
 	t.Run("A61", func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestSummaries(t *testing.T) {
 		known := w.known()
 		require.Equal(t, "She told twelve stories.", known.Summary.Text)
 		require.Less(t, known.Summary.UptoMessage, w.window[len(w.window)-1].ID)
-		w.addText("did you get it all?").runRound()
+		w.addText("did you get it all?").runStep()
 		require.Contains(t, fmt.Sprint(w.lastRequest(chat).Messages), "one thing more", "in the history, not lost")
 		require.Contains(t, w.systemMessage(), "Earlier in this conversation: She told twelve stories.")
 	})
@@ -223,10 +223,10 @@ func TestSummaries(t *testing.T) {
 	t.Run("P44 the note of a day", func(t *testing.T) {
 		w := newWorld(t)
 		w.model.on(closer, textAnswers(closedWith("", "She walked to the sea.", ""))...)
-		w.addText("I walked to the sea").runRound()
+		w.addText("I walked to the sea").runStep()
 		require.NoError(t, w.finishTurn())
 		w.now = w.now.AddDate(0, 0, 1)
-		w.addText("what did I do yesterday?").runRound()
+		w.addText("what did I do yesterday?").runStep()
 		require.Contains(t, w.systemMessage(), "She walked to the sea.")
 		require.Contains(t, w.systemMessage(), "["+start.Format(time.DateOnly)+"]")
 	})
@@ -238,7 +238,7 @@ func TestClosingStoresTheTurnsPerson(t *testing.T) {
 	w.enrol("conv_ben", "+15550000002")
 	w.storeFacts("conv_ben", models.FactIdentity, "Ben is a baker.")
 	w.model.on(closer, textAnswers(closedWith(`{"action":"update","id":"f1","text":"Bakes no more."}`, "", ""))...)
-	w.addText("I am no baker").runRound()
+	w.addText("I am no baker").runStep()
 	require.NoError(t, w.finishTurn())
 	require.NotContains(t, w.model.everything(), "Ben is")
 	require.Contains(t, w.readDecisions(), recall.FaultUnknownID.Decision())

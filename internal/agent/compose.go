@@ -19,7 +19,7 @@ const (
 	roleTool      = "tool"
 )
 
-// Input is what one round of a turn is composed from. A nil Zone is UTC, an
+// Input is what one step of a turn is composed from. A nil Zone is UTC, an
 // empty Programme is prompts.DefaultProgramme, an unknown Mode is INTAKE.
 // HistoryLimit bounds the conversation entries as Window says. No Tools means
 // that the model is asked for a text only.
@@ -50,10 +50,10 @@ type Input struct {
 	Playbooks bool
 }
 
-// Compose builds the request for one round: one system message, the window of
-// the conversation, then this turn's rounds so far. What stays equal between
+// Compose builds the request for one step: one system message, the window of
+// the conversation, then this turn's steps so far. What stays equal between
 // turns comes first and the clock last, so that a provider's prompt cache
-// keeps hitting. It fails when a text cannot be rendered or a stored round
+// keeps hitting. It fails when a text cannot be rendered or a stored step
 // cannot be read; the same input gives the same request, so a retry is safe
 // and pointless.
 func Compose(lib *prompts.Library, in Input) (models.ChatRequest, error) {
@@ -67,17 +67,17 @@ func Compose(lib *prompts.Library, in Input) (models.ChatRequest, error) {
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("writing system message: %w", err)
 	}
-	rounds, err := roundsOf(in.Context)
+	steps, err := stepsOf(in.Context)
 	if err != nil {
-		return models.ChatRequest{}, fmt.Errorf("reading rounds of the turn: %w", err)
+		return models.ChatRequest{}, fmt.Errorf("reading steps of the turn: %w", err)
 	}
-	addGuidance(rounds, in.Guidance)
+	addGuidance(steps, in.Guidance)
 	cue, err := cueFor(lib, in)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("writing cue: %w", err)
 	}
 	first := models.ChatMessage{Role: roleSystem, Content: system}
-	return models.ChatRequest{Model: in.Model, Messages: interleaveRounds(first, in, rounds, cue), Tools: in.Tools}, nil
+	return models.ChatRequest{Model: in.Model, Messages: interleaveSteps(first, in, steps, cue), Tools: in.Tools}, nil
 }
 
 // cueFor returns the user message that starts a turn which no text started. It
@@ -95,19 +95,19 @@ func cueFor(lib *prompts.Library, in Input) (string, error) {
 }
 
 // addGuidance appends a note to the newest result.
-func addGuidance(rounds []toolRound, note string) {
-	if len(rounds) == 0 || note == "" {
+func addGuidance(steps []toolStep, note string) {
+	if len(steps) == 0 || note == "" {
 		return
 	}
-	messages := rounds[len(rounds)-1].messages
+	messages := steps[len(steps)-1].messages
 	messages[len(messages)-1].Content += "\n\n" + note
 }
 
-// interleaveRounds puts the rounds of the turn among the entries, after the
-// first message: each round stands after what the model had seen when it
+// interleaveSteps puts the steps of the turn among the entries, after the
+// first message: each step stands after what the model had seen when it
 // answered and before texts that came later. The cue stands before the first
-// round.
-func interleaveRounds(first models.ChatMessage, in Input, rounds []toolRound, cue string) []models.ChatMessage {
+// step.
+func interleaveSteps(first models.ChatMessage, in Input, steps []toolStep, cue string) []models.ChatMessage {
 	entries := Window(in.Context.Window, in.Context.Turn.ID, in.HistoryLimit)
 	out := append(make([]models.ChatMessage, 0, len(entries)+2), first)
 	addCue := func() {
@@ -117,7 +117,7 @@ func interleaveRounds(first models.ChatMessage, in Input, rounds []toolRound, cu
 		}
 	}
 	next := 0
-	for _, r := range rounds {
+	for _, r := range steps {
 		for next < len(entries) && entries[next].ID <= r.after {
 			out = append(out, chatMessage(entries[next], in))
 			next++

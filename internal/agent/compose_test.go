@@ -314,7 +314,7 @@ func TestGreetingEndsWithTheHint(t *testing.T) {
 	}
 }
 
-func TestGreetingHintStandsBeforeItsRounds(t *testing.T) {
+func TestGreetingHintStandsBeforeItsSteps(t *testing.T) {
 	in := baseInput(t)
 	in.Kind = wire.TurnGreeting
 	in.Context.Window = []models.Message{userEntry(3, "hello?")}
@@ -359,7 +359,7 @@ func TestComposeSharesItsBeginningBetweenTurns(t *testing.T) {
 	require.Equal(t, a[:clock], b[:clock])
 }
 
-func TestComposeRefusesUnreadableRounds(t *testing.T) {
+func TestComposeRefusesUnreadableSteps(t *testing.T) {
 	in := baseInput(t)
 	in.Context.Steps = []models.Step{{Number: 1, Calls: "{"}}
 	_, err := Compose(loadLibrary(t), in)

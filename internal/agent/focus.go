@@ -12,9 +12,9 @@ import (
 	"coachline/prompts/pages"
 )
 
-// Rounds finds what an earlier turn of a person came to.
-type Rounds interface {
-	LastRound(ctx context.Context, participantID string, before int, since time.Time) (models.Step, error)
+// Steps finds what an earlier turn of a person came to.
+type Steps interface {
+	LastStep(ctx context.Context, participantID string, before int, since time.Time) (models.Step, error)
 }
 
 // focusTurn begins the preparation of a turn: it drops the caches of a
@@ -115,14 +115,14 @@ func (a *Agent) focusBefore(ctx context.Context, tr *trace, t turn) string {
 	return a.traceBefore(ctx, tr, t).Prepared.Focus
 }
 
-// traceBefore returns the record of the newest round before this turn, within
+// traceBefore returns the record of the newest step before this turn, within
 // the hot window. It is empty where there is none or it cannot be read.
 func (a *Agent) traceBefore(ctx context.Context, tr *trace, t turn) Trace {
 	_, number, ok := models.ParseTurnID(t.context.Turn.ID)
 	if !ok {
 		return Trace{}
 	}
-	step, err := a.Rounds.LastRound(ctx, t.participantID(), number, t.now.Add(-a.Settings.Hot))
+	step, err := a.Steps.LastStep(ctx, t.participantID(), number, t.now.Add(-a.Settings.Hot))
 	if errors.Is(err, models.ErrNotFound) {
 		return Trace{}
 	}

@@ -41,7 +41,7 @@ func (w *world) loadFocuses(texts ...string) *world {
 	return w
 }
 
-// storeStep stores the rounds of the current turn, as the activity does.
+// storeStep stores the steps of the current turn, as the activity does.
 func (w *world) storeStep(step models.Step) models.Step {
 	w.t.Helper()
 	step.CreatedAt = w.now
@@ -50,10 +50,10 @@ func (w *world) storeStep(step models.Step) models.Step {
 	return step
 }
 
-// runTurn runs a whole turn and keeps its rounds.
+// runTurn runs a whole turn and keeps its steps.
 func (w *world) runTurn(text string) models.Step {
 	w.t.Helper()
-	step := w.storeStep(w.addText(text).runRound())
+	step := w.storeStep(w.addText(text).runStep())
 	w.endTurn()
 	return step
 }
@@ -202,9 +202,9 @@ func TestFocusStays(t *testing.T) {
 		w := newWorld(t).loadFocuses(stress, sleep)
 		w.model.on(chooser, textAnswers("sleep", "stress")...)
 		w.model.on(chat, callAnswer("search_memory", `{"query":"night"}`), said{text: "I see."})
-		w.addText("I lie awake at night").runRound()
+		w.addText("I lie awake at night").runStep()
 		w.addResults(newResult("search_memory", "nothing"))
-		w.runRound()
+		w.runStep()
 		require.Equal(t, 1, w.model.count(chooser))
 		require.Contains(t, w.systemMessage(), "Speak of evenings.")
 		require.NotContains(t, offeredTools(w.lastRequest(chat)), "scheduler")
@@ -212,17 +212,17 @@ func TestFocusStays(t *testing.T) {
 	t.Run("C5 a call outside of it is not carried out", func(t *testing.T) {
 		w := newWorld(t).loadFocuses(sleep)
 		w.model.on(chat, callAnswer("scheduler", `{"action":"list"}`))
-		step := w.addText("when do you text me?").runRound()
+		step := w.addText("when do you text me?").runStep()
 		require.NotEmpty(t, calls(t, step)[0].Refused)
 	})
 	t.Run("J8 a retry does not pay twice", func(t *testing.T) {
 		w := newWorld(t).loadFocuses(stress, sleep)
 		w.model.on(chooser, textAnswers("sleep", "stress")...)
 		w.model.on(chat, busyAnswer(), said{text: "Fine."})
-		_, err := w.addText("I lie awake at night").callRound(wire.CallModelInput{})
+		_, err := w.addText("I lie awake at night").callStep(wire.CallModelInput{})
 		require.Error(t, err)
 		w.openAgent()
-		require.Equal(t, "focus sleep model", focusDecision(t, w.runRound()))
+		require.Equal(t, "focus sleep model", focusDecision(t, w.runStep()))
 		require.Equal(t, 1, w.model.count(chooser))
 	})
 	t.Run("C1 the record cannot be read", func(t *testing.T) {
@@ -237,7 +237,7 @@ func TestFocusStays(t *testing.T) {
 		w := newWorld(t).loadFocuses(stress, sleep)
 		w.kind = wire.TurnGreeting
 		w.beginTurn(ann)
-		require.Equal(t, "focus stress first: no text", focusDecision(t, w.runRound()))
+		require.Equal(t, "focus stress first: no text", focusDecision(t, w.runStep()))
 		require.Zero(t, w.model.count(chooser))
 	})
 }

@@ -359,7 +359,7 @@ const refusedQuote = "not carried out: this call stands in a message or a page, 
 // readQuotes reads what of the request was not written by the program: the
 // messages of the window, what is remembered, and the results of tools that
 // return either or text from outside.
-func (r *round) readQuotes() toolcall.Quotes {
+func (r *runningStep) readQuotes() toolcall.Quotes {
 	texts := []string{r.prepared.Memory}
 	outside := slices.Concat(r.turn.offer.Outside, r.turn.offer.Recalled)
 	for _, entry := range r.turn.context.Window {
@@ -377,7 +377,7 @@ func (r *round) readQuotes() toolcall.Quotes {
 }
 
 // nativeInput returns what an answer in text is judged by.
-func (r *round) nativeInput(tools []models.ToolSpec) toolcall.Native {
+func (r *runningStep) nativeInput(tools []models.ToolSpec) toolcall.Native {
 	return toolcall.Native{Tools: tools, Known: r.turn.offer.allSpecs(), Quotes: r.readQuotes()}
 }
 

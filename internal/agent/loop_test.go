@@ -22,11 +22,11 @@ func TestScreenedCalls(t *testing.T) {
 		w := newWorld(t)
 		w.model.on(chat, callAnswer("save_user_profile", `{"habit_domain":"walking","preferred_time":"8am"}`),
 			callAnswer("save_user_profile", `{"preferred_time":"8am","habit_domain":"walking"}`), said{text: "Saved."})
-		w.addText("I want to walk at 8am").runRound()
+		w.addText("I want to walk at 8am").runStep()
 		w.addResults(newResult("save_user_profile", `{"ok":true}`))
-		second := calls(t, w.runRound())
+		second := calls(t, w.runStep())
 		require.Contains(t, second[0].Refused, "same arguments already")
-		require.Equal(t, "Saved.", w.runRound().Text)
+		require.Equal(t, "Saved.", w.runStep().Text)
 		require.Len(t, w.steps, 3, "the refused call cost a round")
 	})
 	t.Run("A22", func(t *testing.T) {
@@ -34,18 +34,18 @@ func TestScreenedCalls(t *testing.T) {
 		w.model.on(chat, callAnswer("search_memory", `{"query":"knee"}`), callAnswer("search_memory", `{"query":"sleep"}`), callAnswer("search_memory", `{"query":"work"}`))
 		w.addText("what did I say about my knee, sleep and work?")
 		for range 3 {
-			require.Empty(t, calls(t, w.runRound())[0].Refused)
+			require.Empty(t, calls(t, w.runStep())[0].Refused)
 			w.addResults(newResult("search_memory", fmt.Sprintf("found %d", len(w.steps))))
 		}
 	})
 	t.Run("A23", func(t *testing.T) {
 		w := newWorld(t)
 		w.model.on(chat, callAnswer("order_pizza", `{}`), said{text: "I cannot."})
-		step := w.addText("order me a pizza please").runRound()
+		step := w.addText("order me a pizza please").runStep()
 		require.Contains(t, calls(t, step)[0].Refused, "no tool called order_pizza")
 		require.Contains(t, calls(t, step)[0].Refused, allowedTools(t, step)[0])
 		require.Contains(t, stageDecisions(t, step), "tool refused not_allowed")
-		require.Equal(t, "I cannot.", w.runRound().Text, "the loop goes on")
+		require.Equal(t, "I cannot.", w.runStep().Text, "the loop goes on")
 	})
 	t.Run("A53 the agent leaves the count to the workflow", func(t *testing.T) {
 		w := newWorld(t)
@@ -54,7 +54,7 @@ func TestScreenedCalls(t *testing.T) {
 			many.calls = append(many.calls, callAnswer("search_memory", fmt.Sprintf(`{"query":"word %d"}`, i)).calls[0])
 		}
 		w.model.on(chat, many)
-		for _, call := range calls(t, w.addText("look everything up").runRound()) {
+		for _, call := range calls(t, w.addText("look everything up").runStep()) {
 			require.Empty(t, call.Refused)
 		}
 	})
@@ -63,10 +63,10 @@ func TestScreenedCalls(t *testing.T) {
 		w.model.on(chat, callAnswer("search_memory", `{"query":"a"}`))
 		w.addText("look it up for me")
 		for range 3 {
-			w.runRound()
+			w.runStep()
 			w.addResults(models.ToolResult{Name: "search_memory", Content: "Error: out of order", Failed: true})
 		}
-		w.runRound()
+		w.runStep()
 		require.NotContains(t, offeredTools(w.lastRequest(chat)), "search_memory")
 	})
 }
@@ -91,7 +91,7 @@ func TestCallsOfAnAnswerAreCut(t *testing.T) {
 		return w
 	}
 	t.Run("a reply", func(t *testing.T) {
-		got := calls(t, run(wire.TurnReply, searches(0, 9_500)).runRound())
+		got := calls(t, run(wire.TurnReply, searches(0, 9_500)).runStep())
 		require.Len(t, got, 17)
 		for _, call := range got[:16] {
 			require.Empty(t, call.Refused)
@@ -99,7 +99,7 @@ func TestCallsOfAnAnswerAreCut(t *testing.T) {
 		require.Contains(t, got[16].Refused, "At most 16 tool calls of one answer are carried out; this one and 9483 after it were not.")
 	})
 	t.Run("sixteen are no more than that", func(t *testing.T) {
-		require.Len(t, calls(t, run(wire.TurnReply, searches(0, 16)).runRound()), 16)
+		require.Len(t, calls(t, run(wire.TurnReply, searches(0, 16)).runStep()), 16)
 	})
 	t.Run("a subagent", func(t *testing.T) {
 		var answers []said
@@ -109,7 +109,7 @@ func TestCallsOfAnAnswerAreCut(t *testing.T) {
 		w := run(wire.TurnSubagent, answers...)
 		carriedOut := 0
 		for range 9 {
-			got := calls(t, w.runRound())
+			got := calls(t, w.runStep())
 			require.Len(t, got, 4, "three and one refusal")
 			var results []models.ToolResult
 			for _, call := range got {
@@ -131,19 +131,19 @@ func TestSilenceIsRefused(t *testing.T) {
 	for _, text := range []string{"ok, but when is the next one?", "¿y mañana"} {
 		w := newWorld(t)
 		w.model.on(chat, silence)
-		require.Equal(t, models.RefusedSilence, calls(t, w.addText(text).runRound())[0].Refused, text)
+		require.Equal(t, models.RefusedSilence, calls(t, w.addText(text).runStep())[0].Refused, text)
 	}
 	w := newWorld(t)
 	w.model.on(chat, silence, silence, said{text: "Sleep well."}, silence)
-	require.Empty(t, calls(t, w.addText("thanks, bye").runRound())[0].Refused)
+	require.Empty(t, calls(t, w.addText("thanks, bye").runStep())[0].Refused)
 	w.addJSON(models.KindToolCall, models.RoleAssistant, calls(t, w.steps[0]))
-	step := w.addText("I am very sad today").runRound()
+	step := w.addText("I am very sad today").runStep()
 	require.Equal(t, models.RefusedSilence, calls(t, step)[0].Refused)
 	require.Contains(t, stageDecisions(t, step), "tool refused silence")
 	w.addResults(newResult("end_exchange", "refused"))
-	require.Equal(t, "Sleep well.", w.runRound().Text)
+	require.Equal(t, "Sleep well.", w.runStep().Text)
 	w.endTurn()
-	require.Empty(t, calls(t, w.addText("thanks, bye").runRound())[0].Refused, "an answer was between")
+	require.Empty(t, calls(t, w.addText("thanks, bye").runStep())[0].Refused, "an answer was between")
 }
 
 func TestToolSearch(t *testing.T) {
@@ -162,10 +162,10 @@ func TestToolSearch(t *testing.T) {
 			w.model.on(router, textAnswers("save_user_profile")...)
 			w.offer.Controls = append(w.offer.Controls, models.ToolSpec{Name: w.offer.Search, Schema: []byte(`{"type":"object"}`)})
 			w.model.on(chat, callAnswer(w.offer.Search, `{"query":"anything"}`), said{text: "Fine."})
-			w.addText("can you do something for me").runRound()
+			w.addText("can you do something for me").runStep()
 			before := offeredTools(w.lastRequest(chat))
 			w.addResults(newResult(w.offer.Search, tt.result))
-			w.runRound()
+			w.runStep()
 			require.ElementsMatch(t, append(before, tt.added...), offeredTools(w.lastRequest(chat)))
 		})
 	}
@@ -175,7 +175,7 @@ func TestToolSearch(t *testing.T) {
 		w.addText("can you do something for me")
 		for i := range 4 {
 			w.model.on(chat, callAnswer(w.offer.Search, fmt.Sprintf(`{"query":"thing %d"}`, i)))
-			refused := calls(t, w.runRound())[0].Refused
+			refused := calls(t, w.runStep())[0].Refused
 			require.Equal(t, i == 3, refused != "", refused)
 			w.addResults(newResult(w.offer.Search, "nothing fits"))
 		}
@@ -188,19 +188,19 @@ func TestToolSearch(t *testing.T) {
 			many.calls = append(many.calls, callAnswer(w.offer.Search, fmt.Sprintf(`{"query":"thing %d"}`, i)).calls[0])
 		}
 		w.model.on(chat, many)
-		for i, call := range calls(t, w.addText("can you do something for me").runRound()) {
+		for i, call := range calls(t, w.addText("can you do something for me").runStep()) {
 			require.Equal(t, i == 3, call.Refused != "", call.Refused)
 		}
 	})
 }
 
-func TestRoundsUsedUp(t *testing.T) {
+func TestStepsUsedUp(t *testing.T) {
 	worked := func(t *testing.T) *world {
 		w := newWorld(t)
-		w.addText("hello there, coach of mine").runRound()
+		w.addText("hello there, coach of mine").runStep()
 		w.endTurn()
 		w.model.on(chat, callAnswer("search_memory", `{"query":"knee"}`))
-		w.addText("what about my knee?").runRound()
+		w.addText("what about my knee?").runStep()
 		w.addResults(newResult("search_memory", "[2026-02-01] Bad knee. (f1)"))
 		return w
 	}
@@ -208,7 +208,7 @@ func TestRoundsUsedUp(t *testing.T) {
 	t.Run("A27", func(t *testing.T) {
 		w := worked(t)
 		w.model.on(limiter, textAnswers("This may be incomplete: your knee is bad.")...)
-		step, err := w.callRound(last)
+		step, err := w.callStep(last)
 		require.NoError(t, err)
 		require.Equal(t, "This may be incomplete: your knee is bad.", step.Text)
 		asked := w.lastRequest(limiter).Messages[0].Content
@@ -219,9 +219,9 @@ func TestRoundsUsedUp(t *testing.T) {
 	t.Run("J86 what the rounds said is told where the model does not answer", func(t *testing.T) {
 		w := worked(t)
 		w.model.on(chat, said{text: "Your knee is bad, as you said."})
-		w.runRound()
+		w.runStep()
 		w.model.on(limiter, busyAnswer())
-		step, err := w.callRound(last)
+		step, err := w.callStep(last)
 		require.NoError(t, err)
 		require.Contains(t, step.Text, "Your knee is bad, as you said.")
 		require.Contains(t, stageDecisions(t, step), "limit digest")
@@ -231,24 +231,24 @@ func TestRoundsUsedUp(t *testing.T) {
 		beside := callAnswer("search_memory", `{"query":"knee"}`)
 		beside.text = "I shall look that up for you."
 		w.model.on(chat, beside)
-		w.addText("what about my knee?").runRound()
+		w.addText("what about my knee?").runStep()
 		w.addResults(newResult("search_memory", "[2026-02-01] Bad knee. (f1)"))
 		w.model.on(limiter, busyAnswer())
-		step, err := w.callRound(last)
+		step, err := w.callStep(last)
 		require.NoError(t, err)
 		require.Empty(t, step.Text)
 	})
 	t.Run("A28", func(t *testing.T) {
 		w := worked(t)
 		w.model.on(limiter, busyAnswer())
-		step, err := w.callRound(last)
+		step, err := w.callStep(last)
 		require.NoError(t, err)
 		require.Empty(t, step.Text, "the workflow apologises in fixed words")
 		require.Contains(t, stageDecisions(t, step), "limit apology")
 	})
 	t.Run("J86 nothing was done", func(t *testing.T) {
 		w := newWorld(t)
-		_, err := w.addText("what about my knee?").callRound(last)
+		_, err := w.addText("what about my knee?").callStep(last)
 		require.NoError(t, err)
 		require.Zero(t, w.model.total())
 	})
@@ -257,7 +257,7 @@ func TestRoundsUsedUp(t *testing.T) {
 func TestToolsRefusedByTheEndpoint(t *testing.T) {
 	w := newWorld(t)
 	w.model.on(chat, said{err: &models.ModelError{Class: models.ModelNoTools, Status: 400, Message: "tools"}}, said{text: "Hello."})
-	step := w.addText("what can you do for me?").runRound()
+	step := w.addText("what can you do for me?").runStep()
 	t.Run("A29", func(t *testing.T) {
 		require.Equal(t, "Hello.", step.Text)
 		asked := w.model.asked[chat]
@@ -266,19 +266,19 @@ func TestToolsRefusedByTheEndpoint(t *testing.T) {
 		require.Empty(t, asked[1].Tools)
 		require.Contains(t, asked[1].Messages[0].Content, "```tool_call")
 		w.openAgent()
-		w.addText("and what else can you do?").runRound()
+		w.addText("and what else can you do?").runStep()
 		require.Empty(t, w.lastRequest(chat).Tools, "remembered for every worker")
 	})
 	t.Run("J65 a call in text", func(t *testing.T) {
 		w.model.on(chat, said{text: "```tool_call\n{\"name\":\"search_memory\",\"arguments\":{\"query\":\"knee\"}}\n```"})
-		got := calls(t, w.addText("look up my knee for me").runRound())
+		got := calls(t, w.addText("look up my knee for me").runStep())
 		require.Len(t, got, 1)
 		require.Equal(t, "search_memory", got[0].Name)
 		require.Empty(t, got[0].Refused)
 	})
 	t.Run("W1 refused twice is an error", func(t *testing.T) {
 		w.model.on(chat, said{err: &models.ModelError{Class: models.ModelNoTools, Message: "tools"}})
-		_, err := w.addText("and now what should I do?").callRound(wire.CallModelInput{})
+		_, err := w.addText("and now what should I do?").callStep(wire.CallModelInput{})
 		require.Error(t, err)
 	})
 }
@@ -292,13 +292,13 @@ func TestGuard(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			w.model.on(chat, textAnswers(tt.answer)...)
-			step := w.addText("I went for a walk").runRound()
+			step := w.addText("I went for a walk").runStep()
 			require.Equal(t, tt.want, step.Text)
 			require.Empty(t, step.Calls)
 			if tt.want != "" {
 				return
 			}
-			again, err := w.callRound(wire.CallModelInput{NoTools: true})
+			again, err := w.callStep(wire.CallModelInput{NoTools: true})
 			require.NoError(t, err)
 			require.Empty(t, w.lastRequest(chat).Tools, "one plain retry")
 			require.Empty(t, again.Text, "then the workflow's fixed words")
@@ -308,9 +308,9 @@ func TestGuard(t *testing.T) {
 	t.Run("A35", func(t *testing.T) {
 		w := newWorld(t)
 		w.model.on(chat, said{thinking: "secret musing"}, said{text: "Well done."})
-		first := w.addText("I went for a walk").runRound()
+		first := w.addText("I went for a walk").runStep()
 		require.Empty(t, first.Text+first.Calls)
-		second := w.runRound()
+		second := w.runStep()
 		require.Equal(t, "Well done.", second.Text)
 		require.Equal(t, 2, second.Number, "two turns used")
 		require.NotContains(t, fmt.Sprint(w.steps), "secret musing")
@@ -323,7 +323,7 @@ func TestOneSystemMessage(t *testing.T) {
 	w.addText("what did I say about my knee?")
 	for i := range 4 {
 		w.model.on(chat, callAnswer("search_memory", fmt.Sprintf(`{"query":"knee %d"}`, i)))
-		w.runRound()
+		w.runStep()
 		w.addResults(newResult("search_memory", "nothing"))
 		w.now = w.now.Add(time.Minute)
 	}
@@ -349,7 +349,7 @@ func TestUnknownZone(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			w.alter = func(c *models.TurnContext) { c.Participant.Timezone = tt.zone }
-			require.Equal(t, "Fine.", w.addText("what time is it there?").runRound().Text)
+			require.Equal(t, "Fine.", w.addText("what time is it there?").runStep().Text)
 			require.Contains(t, w.systemMessage(), "the person's own zone is not known")
 			require.Contains(t, stageDecisions(t, w.steps[0]), "model without time zone")
 		})
@@ -369,7 +369,7 @@ func TestOverflow(t *testing.T) {
 	t.Run("is shortened until it fits", func(t *testing.T) {
 		w := talked(t)
 		w.model.on(chat, overflow, overflow, said{text: "Fine."})
-		step := w.addText("and the newest one").runRound()
+		step := w.addText("and the newest one").runStep()
 		require.Equal(t, "Fine.", step.Text)
 		decisions := strings.Join(stageDecisions(t, step), ";")
 		require.Contains(t, decisions, "model again after overflow")
@@ -387,7 +387,7 @@ func TestOverflow(t *testing.T) {
 	t.Run("once in the life of a person", func(t *testing.T) {
 		w := talked(t)
 		w.model.limit = 3000
-		require.NotEmpty(t, w.addText("and the newest one").runRound().Text)
+		require.NotEmpty(t, w.addText("and the newest one").runStep().Text)
 		require.Greater(t, w.model.count(chat), 1)
 		for i := range 4 {
 			before := w.model.count(chat)
@@ -404,7 +404,7 @@ func TestOverflow(t *testing.T) {
 	t.Run("with nothing left to leave out it is an error", func(t *testing.T) {
 		w := talked(t)
 		w.model.on(chat, overflow)
-		_, err := w.addText("and the newest one").callRound(wire.CallModelInput{})
+		_, err := w.addText("and the newest one").callStep(wire.CallModelInput{})
 		var failed *models.ModelError
 		require.ErrorAs(t, err, &failed)
 		require.Equal(t, models.ModelOverflow, failed.Class)
@@ -413,7 +413,7 @@ func TestOverflow(t *testing.T) {
 		w := talked(t)
 		w.learnProtocol(models.ProtocolTwoPhase)
 		w.model.on(chat, overflow, said{text: "Fine."})
-		require.Equal(t, "Fine.", w.addText("and the newest one").runRound().Text)
+		require.Equal(t, "Fine.", w.addText("and the newest one").runStep().Text)
 		require.NotContains(t, fmt.Sprint(w.lastRequest(chat).Messages), "number 0")
 	})
 }
@@ -439,39 +439,39 @@ func TestTwoPhase(t *testing.T) {
 	}
 	t.Run("O16 O17", func(t *testing.T) {
 		w := begin(t, `{"tool":"search_memory"}`, `{"query":"knee"}`)
-		step := w.runRound()
+		step := w.runStep()
 		require.Equal(t, []models.ToolCall{{Name: "search_memory", Arguments: `{"query":"knee"}`}}, calls(t, step))
 		require.Contains(t, stageDecisions(t, step), "model two_phase")
 	})
 	t.Run("O17 a tool without arguments is not asked about", func(t *testing.T) {
 		w := begin(t, `{"tool":"list_memories"}`, "hm")
 		w.offer.Specs = append(w.offer.Specs[:0:0], models.ToolSpec{Name: "list_memories", Schema: []byte(`{"type":"object"}`)})
-		require.Equal(t, []models.ToolCall{{Name: "list_memories", Arguments: `{}`}}, calls(t, w.runRound()))
+		require.Equal(t, []models.ToolCall{{Name: "list_memories", Arguments: `{}`}}, calls(t, w.runStep()))
 		require.Equal(t, 1, w.model.count(chat))
 	})
 	t.Run("O24 a second try is told what was wrong, and no other", func(t *testing.T) {
 		w := begin(t, "hm", `{"tool":"search_memory"}`, "hm", `{"query":"knee"}`)
-		require.Len(t, calls(t, w.runRound()), 1)
+		require.Len(t, calls(t, w.runStep()), 1)
 		asked := w.model.asked[chat]
 		require.Len(t, asked, 4)
 		require.NotEqual(t, asked[0].Messages, asked[1].Messages)
 		require.NotEqual(t, asked[2].Messages, asked[3].Messages)
 		plain := begin(t, `{"tool":"search_memory"}`, `{"query":"knee"}`)
-		require.Len(t, calls(t, plain.runRound()), 1)
+		require.Len(t, calls(t, plain.runStep()), 1)
 		require.Equal(t, plain.model.asked[chat][1].Messages, asked[2].Messages)
 	})
 	t.Run("O23", func(t *testing.T) {
 		w := begin(t, `{"tool":null}`, "A bad knee.")
-		require.Equal(t, "A bad knee.", w.runRound().Text)
+		require.Equal(t, "A bad knee.", w.runStep().Text)
 	})
 	t.Run("O24", func(t *testing.T) {
 		w := begin(t, "hm", "hm", "Tell me more.")
-		require.Equal(t, "Tell me more.", w.runRound().Text)
+		require.Equal(t, "Tell me more.", w.runStep().Text)
 		require.Equal(t, 3, w.model.count(chat), "one retry, then the words")
 	})
 	t.Run("O24 arguments", func(t *testing.T) {
 		w := begin(t, `{"tool":"search_memory"}`, "hm", "hm", "hm", "Tell me more.")
-		require.Equal(t, "Tell me more.", w.runRound().Text)
+		require.Equal(t, "Tell me more.", w.runStep().Text)
 	})
 }
 
@@ -481,7 +481,7 @@ func TestDirectExecution(t *testing.T) {
 	w.model.on(resolver, textAnswers(`{"name":"search_memory","arguments":{"query":"stairs"}}`)...)
 	w.addText("what did I say about my knee and what hurts?")
 	t.Run("J35", func(t *testing.T) {
-		step := w.runRound()
+		step := w.runStep()
 		require.Equal(t, "direct", step.FinishReason)
 		require.Contains(t, stageDecisions(t, step), "plan step direct")
 		require.JSONEq(t, `{"query":"knee"}`, calls(t, step)[0].Arguments)
@@ -489,20 +489,20 @@ func TestDirectExecution(t *testing.T) {
 		w.addResults(newResult("search_memory", "Stairs hurt."))
 	})
 	t.Run("J36", func(t *testing.T) {
-		step := w.runRound()
+		step := w.runStep()
 		require.JSONEq(t, `{"query":"stairs"}`, calls(t, step)[0].Arguments)
 		require.Contains(t, stageDecisions(t, step), "plan step resolved")
 		require.Contains(t, w.lastRequest(resolver).Messages[0].Content, "Stairs hurt.")
 		w.addResults(newResult("search_memory", "Down more than up."))
 	})
 	t.Run("J38", func(t *testing.T) {
-		require.Equal(t, "Fine.", w.runRound().Text, "the chat model puts it into words")
+		require.Equal(t, "Fine.", w.runStep().Text, "the chat model puts it into words")
 		require.Contains(t, fmt.Sprint(w.lastRequest(chat).Messages), "[plan] All 2 tool steps done.")
 		require.Equal(t, 1, w.model.count(planner), "the plan is kept with the round")
 	})
 }
 
-// A native model makes its calls itself, and the last round makes none.
+// A native model makes its calls itself, and the last step makes none.
 func TestNoDirectExecution(t *testing.T) {
 	planned := func(t *testing.T, w *world) *world {
 		w.settings.Planner = trueFlag()
@@ -513,7 +513,7 @@ func TestNoDirectExecution(t *testing.T) {
 	}
 	t.Run("J35 a native model", func(t *testing.T) {
 		w := planned(t, newWorld(t))
-		step := w.runRound()
+		step := w.runStep()
 		require.Empty(t, step.Calls)
 		require.Equal(t, 1, w.model.count(chat))
 		require.Zero(t, w.model.count(resolver))
@@ -521,7 +521,7 @@ func TestNoDirectExecution(t *testing.T) {
 	for name, in := range map[string]wire.CallModelInput{"J86 the last round": {Last: true}, "A31 no tools": {NoTools: true}} {
 		t.Run(name, func(t *testing.T) {
 			w := planned(t, newWorld(t).useSmallModel())
-			step, err := w.callRound(in)
+			step, err := w.callStep(in)
 			require.NoError(t, err)
 			require.Empty(t, step.Calls)
 			require.Zero(t, w.model.count(resolver))
@@ -534,10 +534,10 @@ func TestHabitPrompt(t *testing.T) {
 	w.kind = wire.TurnPrompt
 	w.beginTurn(ann)
 	w.model.on(chat, textAnswers("After coffee, walk five minutes.")...)
-	require.Equal(t, "After coffee, walk five minutes.", w.runRound().Text)
+	require.Equal(t, "After coffee, walk five minutes.", w.runStep().Text)
 	require.Equal(t, 1, w.model.total())
 	w.model.on(chat, busyAnswer())
-	_, err := w.callRound(wire.CallModelInput{})
+	_, err := w.callStep(wire.CallModelInput{})
 	var failed *models.ModelError
 	require.ErrorAs(t, err, &failed)
 }

@@ -32,7 +32,7 @@ func TestNumbersAreMaskedInEveryField(t *testing.T) {
 				fillPersonal(&c.Participant, "call 212 555 0143")
 				fillPersonal(&c.Profile, "call 212 555 0143")
 			}
-			w.addText("hello").runRound()
+			w.addText("hello").runStep()
 			require.Contains(t, w.model.everything(), "Name: call [REDACTED_PHONE]")
 			require.NotContains(t, w.model.everything(), "0143")
 		})
@@ -64,10 +64,10 @@ func TestNobodyElseWritesMarks(t *testing.T) {
 					w.model.on(chat, textAnswers(`{"tool":"search_memory"}`, `{"query":"x"}`)...)
 				case models.ProtocolNative:
 				}
-				w.addText("so what\n" + mark + " about this?").runRound()
+				w.addText("so what\n" + mark + " about this?").runStep()
 				if mark != "[REDACTED_PHONE]" {
 					w.addResults(newResult("search_memory", "found: "+mark))
-					w.runRound()
+					w.runStep()
 				}
 				for _, request := range w.model.asked[chat] {
 					for _, message := range request.Messages {

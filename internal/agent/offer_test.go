@@ -178,14 +178,14 @@ func (w *world) walk(steps string) {
 	for _, kind := range []wire.TurnKind{wire.TurnGreeting, wire.TurnPrompt, wire.TurnCheckIn} {
 		w.kind, w.steps, w.runs = kind, nil, nil
 		w.beginTurn(ann)
-		w.runRound()
+		w.runStep()
 	}
 	w.kind = wire.TurnReply
 	for _, last := range []wire.CallModelInput{{}, {}, {NoTools: true}, {NoTools: true, Last: true}} {
 		w.model.on(chat, callAnswer("search_memory", `{"query":"knee"}`), said{text: `{"tool": "list_memories"}`}, said{text: "Fine."})
-		w.addText("What do you know about my sore knee, and can you text me at eight?").runRound()
+		w.addText("What do you know about my sore knee, and can you text me at eight?").runStep()
 		w.addResults(newResult("search_memory", "their knee is sore"))
-		_, err := w.callRound(last)
+		_, err := w.callStep(last)
 		require.NoError(w.t, err)
 		w.endTurn()
 	}
@@ -243,7 +243,7 @@ func TestGreetingCarriesNoTools(t *testing.T) {
 	w := newWorld(t)
 	w.kind = wire.TurnGreeting
 	w.beginTurn(ann)
-	w.runRound()
+	w.runStep()
 	req := w.lastRequest(chat)
 	require.Empty(t, req.Tools)
 	require.NotContains(t, w.systemMessage(), "# Mode:")

@@ -35,7 +35,7 @@ type Older struct {
 
 // digestOlder puts one entry with a digest in the place of the older messages
 // of a turn that holds many, so that every stage reads it with the others. kept
-// is the digest of an earlier round; it is used again while it is about the
+// is the digest of an earlier step; it is used again while it is about the
 // same messages. digestOlder never fails: without a model, each message is
 // represented by its beginning.
 func (a *Agent) digestOlder(ctx context.Context, tr *trace, t turn, kept *Older) (turn, *Older) {

@@ -89,7 +89,7 @@ func (a *Agent) hideFixedTexts(window []models.Message) []models.Message {
 }
 
 // checkReply judges the words of an answer by what may reach a phone.
-func (r *round) checkReply(words string) outgoing.Kind {
+func (r *runningStep) checkReply(words string) outgoing.Kind {
 	c := r.turn.context
 	known := r.knownTexts()
 	for _, told := range c.Profile.All() {
@@ -118,7 +118,7 @@ func (r *round) checkReply(words string) outgoing.Kind {
 
 // doneInTurn returns what the turn's tools did that the person may be told of. Facts
 // that are remembered after the reply count as saved.
-func (r *round) doneInTurn() outgoing.Done {
+func (r *runningStep) doneInTurn() outgoing.Done {
 	out := outgoing.Done{Scheduled: len(r.turn.context.Schedules) > 0}
 	for _, past := range r.past {
 		if past.Result.Failed {
@@ -149,7 +149,7 @@ func (r *round) doneInTurn() outgoing.Done {
 // otherwise may help: without the newest replies and more freely for one that was said
 // before, with what was done for a claim. A second answer that says nothing new is a
 // fixed question; any other that may not go is no words.
-func (r *round) guardReply(ctx context.Context, compose composer, answer models.ChatResponse, verdict toolcall.Verdict) (models.ChatResponse, toolcall.Verdict) {
+func (r *runningStep) guardReply(ctx context.Context, compose composer, answer models.ChatResponse, verdict toolcall.Verdict) (models.ChatResponse, toolcall.Verdict) {
 	if verdict.Judgment != toolcall.Words || r.input.Kind == wire.TurnSubagent {
 		return answer, verdict
 	}
@@ -182,7 +182,7 @@ func (r *round) guardReply(ctx context.Context, compose composer, answer models.
 }
 
 // declinedAnswer returns the fixed text for a reply that the model declined to write.
-func (r *round) declinedAnswer(cause error) (models.ChatResponse, bool) {
+func (r *runningStep) declinedAnswer(cause error) (models.ChatResponse, bool) {
 	var failed *models.ModelError
 	if !errors.As(cause, &failed) || failed.Class != models.ModelDeclined || r.input.Kind != wire.TurnReply {
 		return models.ChatResponse{}, false
@@ -197,7 +197,7 @@ func (r *round) declinedAnswer(cause error) (models.ChatResponse, bool) {
 
 // standIn is what is sent for words that said nothing new: a question about the habit;
 // for all others no words.
-func (r *round) standIn(why outgoing.Kind) toolcall.Verdict {
+func (r *runningStep) standIn(why outgoing.Kind) toolcall.Verdict {
 	isSame := why == outgoing.Again || why == outgoing.Echo
 	if question := r.freshQuestion(); isSame && question != "" && r.input.Kind == wire.TurnReply {
 		r.trace.note(models.StageGuard, "guard fixed question")
@@ -208,7 +208,7 @@ func (r *round) standIn(why outgoing.Kind) toolcall.Verdict {
 
 // asksForProfile reports whether words ask for what the profile lacks, for the second
 // time at most: an intake goes on until it has its answers.
-func (r *round) asksForProfile(words string) bool {
+func (r *runningStep) asksForProfile(words string) bool {
 	c := r.turn.context
 	before := 0
 	for _, entry := range c.Window {
@@ -220,7 +220,7 @@ func (r *round) asksForProfile(words string) bool {
 }
 
 // mendCut ends words that break off with their last whole sentence.
-func (r *round) mendCut(answer models.ChatResponse, words string) string {
+func (r *runningStep) mendCut(answer models.ChatResponse, words string) string {
 	if toolcall.IsCut(answer) {
 		return words
 	}
@@ -233,7 +233,7 @@ func (r *round) mendCut(answer models.ChatResponse, words string) string {
 }
 
 // toldTask says what was done in the turn, for a model that claimed something else.
-func (r *round) toldTask() string {
+func (r *runningStep) toldTask() string {
 	done := "no tool did anything"
 	var names []string
 	for _, past := range r.past {
@@ -249,7 +249,7 @@ func (r *round) toldTask() string {
 
 // freshQuestion returns a fixed question about the habit that the person was not asked
 // in the last days, empty for none.
-func (r *round) freshQuestion() string {
+func (r *runningStep) freshQuestion() string {
 	c := r.turn.context
 	for _, name := range []prompts.Name{prompts.AskToday, prompts.AskHard, prompts.AskNext} {
 		text, err := r.agent.Prompts.Fixed(name, c.Participant.Locale, prompts.FixedData{Programme: r.agent.Settings.Programme})

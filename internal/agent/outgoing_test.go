@@ -19,7 +19,7 @@ func TestWordsThatReachNoPhone(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.model.on(chat, said{text: reply})
-		step := w.addText("how are you today, did you see what I wrote? I was thinking about the walk with my sister, and whether the new shoes are the right ones for it").runRound()
+		step := w.addText("how are you today, did you see what I wrote? I was thinking about the walk with my sister, and whether the new shoes are the right ones for it").runStep()
 		require.Empty(t, step.Text, reply)
 		require.Contains(t, stageDecisions(t, step), "guard "+reason, reply)
 	}
@@ -41,7 +41,7 @@ func TestRepliesDoNotComeAgain(t *testing.T) {
 	}
 	t.Run("asked once more, more freely", func(t *testing.T) {
 		w := begin(t, said{text: "That sounds like a good plan for this week!"}, said{text: "Monday it is."})
-		step := w.addText("and on Tuesday too").runRound()
+		step := w.addText("and on Tuesday too").runStep()
 		require.Equal(t, "Monday it is.", step.Text)
 		require.Contains(t, stageDecisions(t, step), "guard said before")
 		asked := w.model.asked[chat]
@@ -64,7 +64,7 @@ func TestRepliesDoNotComeAgain(t *testing.T) {
 	})
 	t.Run("an echo", func(t *testing.T) {
 		w := begin(t, said{text: "I want to walk to the pond on Sunday."}, said{text: "To the pond, nice."})
-		require.Equal(t, "To the pond, nice.", w.addText("i want to walk to the pond on sunday").runRound().Text)
+		require.Equal(t, "To the pond, nice.", w.addText("i want to walk to the pond on sunday").runStep().Text)
 	})
 	t.Run("a short remark may come again", func(t *testing.T) {
 		w := begin(t, said{text: "Well done!"})
@@ -79,7 +79,7 @@ func TestClaimsAreComparedWithWhatWasDone(t *testing.T) {
 	t.Run("asked once more with what was done", func(t *testing.T) {
 		w := newWorld(t)
 		w.model.on(chat, said{text: "I've set your daily text for 8 AM."}, said{text: "Shall I text you at 8?"})
-		step := w.addText("8 am please").runRound()
+		step := w.addText("8 am please").runStep()
 		require.Equal(t, "Shall I text you at 8?", step.Text)
 		require.Contains(t, stageDecisions(t, step), "guard promise")
 		require.Contains(t, fmt.Sprint(w.lastRequest(chat).Messages), "no tool did anything")
@@ -87,14 +87,14 @@ func TestClaimsAreComparedWithWhatWasDone(t *testing.T) {
 	t.Run("claimed twice", func(t *testing.T) {
 		w := newWorld(t)
 		w.model.on(chat, said{text: "A team member will call you at 5."})
-		require.Empty(t, w.addText("please call").runRound().Text)
+		require.Empty(t, w.addText("please call").runStep().Text)
 	})
 	t.Run("true", func(t *testing.T) {
 		w := newWorld(t)
 		w.model.on(chat, callAnswer("scheduler", `{"action":"create"}`), said{text: "Done, I've set your daily text for 8 AM."})
-		w.addText("8 am please").runRound()
+		w.addText("8 am please").runStep()
 		w.addResults(models.ToolResult{Name: "scheduler", Content: `{"ok":true}`})
-		require.Equal(t, "Done, I've set your daily text for 8 AM.", w.runRound().Text)
+		require.Equal(t, "Done, I've set your daily text for 8 AM.", w.runStep().Text)
 	})
 }
 
@@ -107,7 +107,7 @@ func TestOutageIsNotShownAsTheCoach(t *testing.T) {
 	w.addText("when is my walk?")
 	w.steps = append(w.steps, models.Step{Number: 1, Text: fallback})
 	w.endTurn()
-	w.addText("are you there?").runRound()
+	w.addText("are you there?").runStep()
 	all := fmt.Sprint(w.lastRequest(chat).Messages)
 	require.NotContains(t, all, fallback)
 	require.Contains(t, all, "when is my walk?\n[not answered yet]")
@@ -120,7 +120,7 @@ func TestOutageIsNotShownAsTheCoach(t *testing.T) {
 func TestDeclinedRepliesHaveTheirText(t *testing.T) {
 	w := newWorld(t)
 	w.model.on(chat, said{err: &models.ModelError{Class: models.ModelDeclined, Status: 200, Message: "the model declined to answer"}}, said{text: "Glad to hear it."})
-	step := w.addText("write me something rude about my boss").runRound()
+	step := w.addText("write me something rude about my boss").runStep()
 	want, err := w.library.Fixed(prompts.ReplyDeclined, "", prompts.FixedData{})
 	require.NoError(t, err)
 	require.Equal(t, want, step.Text)
@@ -128,6 +128,6 @@ func TestDeclinedRepliesHaveTheirText(t *testing.T) {
 	require.Len(t, w.model.asked[chat], 1)
 
 	w.endTurn()
-	w.addText("never mind, I walked today").runRound()
+	w.addText("never mind, I walked today").runStep()
 	require.NotContains(t, fmt.Sprint(w.lastRequest(chat).Messages), want)
 }

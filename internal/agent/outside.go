@@ -21,7 +21,7 @@ const contextShare, halfTokens = 4, 5
 
 // shortenResults returns the results of the turn so far as the model is given
 // them: text from outside is cut to what the context holds, and digested where
-// that is on. The rows keep what the tools returned. The last round reports
+// that is on. The rows keep what the tools returned. The last step reports
 // what was done and reads no result whole, so nothing is asked for it.
 func (a *Agent) shortenResults(ctx context.Context, tr *trace, t turn, last bool) []models.ToolRun {
 	runs := slices.Clone(t.context.Runs)

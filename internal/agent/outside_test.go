@@ -39,14 +39,14 @@ func onTheWeb(t *testing.T, setting *bool) *world {
 	return w
 }
 
-// readPage runs a turn that has read a page; the request of its next round is the
+// readPage runs a turn that has read a page; the request of its next step is the
 // newest one.
 func (w *world) readPage(text string) models.Step {
 	w.t.Helper()
 	w.model.on(chat, callAnswer("web_fetch", `{"url":"https://leeds.example/"}`), said{text: "It stays dry."})
-	w.addText("what does https://leeds.example say about rain?").runRound()
+	w.addText("what does https://leeds.example say about rain?").runStep()
 	w.addResults(newResult("web_fetch", text))
-	return w.runRound()
+	return w.runStep()
 }
 
 func fencedPage(paragraphs ...string) string {
@@ -126,32 +126,32 @@ func TestDigestOfAResult(t *testing.T) {
 		w.model.on(toolDigester, textAnswers("leeds.example: dry")...)
 		w.readPage(page)
 		w.model.on(chat, said{text: "Dry."})
-		w.runRound()
+		w.runStep()
 		require.Equal(t, 2, w.model.count(toolDigester))
 	})
 	t.Run("J100 skip list", func(t *testing.T) {
 		w := onTheWeb(t, trueFlag())
 		w.model.on(chat, callAnswer("web_search", `{"query":"rain in Leeds"}`), said{text: "Dry."})
-		w.addText("will it rain in Leeds tomorrow?").runRound()
+		w.addText("will it rain in Leeds tomorrow?").runStep()
 		w.addResults(newResult("web_search", page))
-		w.runRound()
+		w.runStep()
 		require.Zero(t, w.model.count(toolDigester))
 		require.True(t, strings.HasPrefix(w.seenResult(), page), "its addresses stay whole")
 	})
 	t.Run("tools of our own are not asked about", func(t *testing.T) {
 		w := onTheWeb(t, trueFlag())
 		w.model.on(chat, callAnswer("search_memory", `{"query":"knee"}`), said{text: "Fine."})
-		w.addText("what do you know of my knee?").runRound()
+		w.addText("what do you know of my knee?").runStep()
 		w.addResults(newResult("search_memory", strings.Repeat("A sore knee. ", 100)))
-		w.runRound()
+		w.runStep()
 		require.Zero(t, w.model.count(toolDigester))
 	})
 	t.Run("the last round asks for no digest", func(t *testing.T) {
 		w := onTheWeb(t, trueFlag())
 		w.model.on(chat, callAnswer("web_fetch", `{"url":"https://leeds.example/"}`))
-		w.addText("what does https://leeds.example say about rain?").runRound()
+		w.addText("what does https://leeds.example say about rain?").runStep()
 		w.addResults(newResult("web_fetch", page))
-		_, err := w.callRound(wire.CallModelInput{NoTools: true, Last: true})
+		_, err := w.callStep(wire.CallModelInput{NoTools: true, Last: true})
 		require.NoError(t, err)
 		require.Zero(t, w.model.count(toolDigester))
 	})
@@ -223,7 +223,7 @@ func TestPagesAreCut(t *testing.T) {
 		w.readPage(page)
 		w.endTurn()
 		w.model.on(chat, said{text: "Yes."})
-		w.addText("and tomorrow, is it still dry in Leeds?").runRound()
+		w.addText("and tomorrow, is it still dry in Leeds?").runStep()
 		shown := w.seenResult()
 		require.True(t, strings.HasSuffix(shown, "…\n"+recall.Outside.Close), shown[len(shown)-80:])
 		require.Less(t, utf8.RuneCountInString(shown), 1300)
@@ -241,12 +241,12 @@ func TestRouteToTheWeb(t *testing.T) {
 			w := onTheWeb(t, nil)
 			w.settings.Router = "keyword"
 			w.openAgent()
-			require.Contains(t, allowedTools(t, w.addText(tt.text).runRound()), tt.tool)
+			require.Contains(t, allowedTools(t, w.addText(tt.text).runStep()), tt.tool)
 		})
 	}
 	t.Run("off by default", func(t *testing.T) {
 		w := newWorld(t)
-		require.NotContains(t, strings.Join(allowedTools(t, w.addText("what is on the web about rain?").runRound()), " "), "web_")
+		require.NotContains(t, strings.Join(allowedTools(t, w.addText("what is on the web about rain?").runStep()), " "), "web_")
 		require.NotContains(t, w.model.everything(), "web_")
 	})
 }

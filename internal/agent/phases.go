@@ -14,7 +14,7 @@ import (
 // planDirectCall returns the next step of the plan as a call, where it can be
 // carried out without the chat model: with models that are offered tools as
 // text.
-func (r *round) planDirectCall(ctx context.Context, specs []models.ToolSpec) (models.ToolCall, bool) {
+func (r *runningStep) planDirectCall(ctx context.Context, specs []models.ToolSpec) (models.ToolCall, bool) {
 	if r.turn.capability.Protocol == models.ProtocolNative || len(specs) == 0 || r.input.Last {
 		return models.ToolCall{}, false
 	}
@@ -47,7 +47,7 @@ func (r *round) planDirectCall(ctx context.Context, specs []models.ToolSpec) (mo
 
 // twoPhase lets one JSON answer pick a tool and a second one fill it in; when
 // none is picked, or none can be read, it asks for a text.
-func (r *round) twoPhase(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
+func (r *runningStep) twoPhase(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
 	ask := toolcall.Ask{Capability: r.turn.capability, Request: request}
 	name, answer, err := r.chooseTool(ctx, ask)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *round) twoPhase(ctx context.Context, request models.ChatRequest) (model
 
 // requestWords returns a request for a text alone, whose instructions name no
 // tool. A subagent's instructions name none as they are.
-func (r *round) requestWords(request models.ChatRequest) (models.ChatRequest, error) {
+func (r *runningStep) requestWords(request models.ChatRequest) (models.ChatRequest, error) {
 	if r.input.Kind == wire.TurnSubagent {
 		return request, nil
 	}
@@ -81,7 +81,7 @@ func (r *round) requestWords(request models.ChatRequest) (models.ChatRequest, er
 
 // chooseTool asks for the name of one tool, and again after an answer that
 // cannot be read. The name is empty when none is picked.
-func (r *round) chooseTool(ctx context.Context, ask toolcall.Ask) (name string, answer models.ChatResponse, err error) {
+func (r *runningStep) chooseTool(ctx context.Context, ask toolcall.Ask) (name string, answer models.ChatResponse, err error) {
 	for range 1 + toolcall.ChoiceRetries {
 		request, err := toolcall.AskChoice(r.agent.Prompts, ask)
 		if err != nil {
@@ -101,7 +101,7 @@ func (r *round) chooseTool(ctx context.Context, ask toolcall.Ask) (name string, 
 
 // fillArguments asks for the arguments of a tool; ok is false when no answer
 // can be read.
-func (r *round) fillArguments(ctx context.Context, ask toolcall.Ask, name string) (call models.ToolCall, answer models.ChatResponse, ok bool, err error) {
+func (r *runningStep) fillArguments(ctx context.Context, ask toolcall.Ask, name string) (call models.ToolCall, answer models.ChatResponse, ok bool, err error) {
 	call = models.ToolCall{Name: name, Arguments: "{}"}
 	for _, spec := range ask.Request.Tools {
 		if spec.Name == name && !toolcall.TakesArguments(spec) {
@@ -126,7 +126,7 @@ func (r *round) fillArguments(ctx context.Context, ask toolcall.Ask, name string
 }
 
 // askRaw sends the request to the chat model unchanged.
-func (r *round) askRaw(ctx context.Context, request models.ChatRequest) (models.ChatResponse, error) {
+func (r *runningStep) askRaw(ctx context.Context, request models.ChatRequest) (models.ChatResponse, error) {
 	p := r.agent
 	began := p.Now()
 	answer, err := p.Model.Complete(ctx, request)
@@ -139,10 +139,10 @@ func (r *round) askRaw(ctx context.Context, request models.ChatRequest) (models.
 	return answer, err
 }
 
-// replyAtLimit writes the reply of a turn whose rounds are used up: a few
+// replyAtLimit writes the reply of a turn whose steps are used up: a few
 // sentences on its results that begin with a caveat. Without text the workflow
 // falls back to a fixed text.
-func (r *round) replyAtLimit(ctx context.Context) (models.Step, error) {
+func (r *runningStep) replyAtLimit(ctx context.Context) (models.Step, error) {
 	p := r.agent
 	var candidates []string
 	for _, step := range r.turn.context.Steps {
@@ -168,7 +168,7 @@ func (r *round) replyAtLimit(ctx context.Context) (models.Step, error) {
 // doneCalls returns the calls of this turn with their results. What the
 // conversation held before is no work of this turn, and a reply must not report
 // it as such.
-func (r *round) doneCalls() []models.ChatMessage {
+func (r *runningStep) doneCalls() []models.ChatMessage {
 	var out []models.ChatMessage
 	for i, past := range r.past {
 		call := past.Call
@@ -182,7 +182,7 @@ func (r *round) doneCalls() []models.ChatMessage {
 
 // runHabitPrompt writes a daily prompt; it has its own request, and of the
 // stages only what is known of the person.
-func (a *Agent) runHabitPrompt(ctx context.Context, in Round) (models.Step, error) {
+func (a *Agent) runHabitPrompt(ctx context.Context, in StepInput) (models.Step, error) {
 	r, err := a.startInitiated(ctx, in)
 	if err != nil {
 		return models.Step{}, err

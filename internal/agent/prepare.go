@@ -37,7 +37,7 @@ type turn struct {
 }
 
 // Prepared is what the stages before the first model call came to. It is kept
-// with the round that it was made for, and later rounds go on from it.
+// with the step that it was made for, and later steps go on from it.
 type Prepared struct {
 	// Allowed are the names of the tools on offer, Label how they were chosen.
 	Allowed []string  `json:"allowed"`
@@ -106,9 +106,9 @@ func (t turn) momentLine() string {
 // offeredNames returns the names of every tool of the mode.
 func (t turn) offeredNames() []string { return specNames(t.offer.allSpecs()) }
 
-// prepareRound runs the stages before the first model call. A turn that answers
+// prepareStep runs the stages before the first model call. A turn that answers
 // no text has nothing to route, plan or search for.
-func (a *Agent) prepareRound(ctx context.Context, tr *trace, t turn) Prepared {
+func (a *Agent) prepareStep(ctx context.Context, tr *trace, t turn) Prepared {
 	query := t.queryText()
 	if t.kind == wire.TurnGreeting {
 		// The first message must carry the legal footer and calls no tool.

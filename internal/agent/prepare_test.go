@@ -22,9 +22,9 @@ func (w *world) remembersPollen() *world {
 // lookedUp is a turn whose tool result is in the window.
 func (w *world) lookedUp() *world {
 	w.model.on(chat, callAnswer("search_memory", `{"query":"pollen"}`), said{text: "High today."})
-	w.addText("pollen count Leeds today").runRound()
+	w.addText("pollen count Leeds today").runStep()
 	w.addResults(models.ToolResult{Name: "search_memory", Content: "Leeds pollen today: high grass, moderate tree"})
-	w.runRound()
+	w.runStep()
 	w.endTurn()
 	return w
 }
@@ -38,7 +38,7 @@ func TestSmallTalkCostsOneCall(t *testing.T) {
 				w := newWorld(t).remembersPollen().useSmallModel()
 				w.settings.Router, w.settings.Planner, w.settings.Digests = strategy, trueFlag(), trueFlag()
 				w.openAgent()
-				step := w.addText(tt.text).runRound()
+				step := w.addText(tt.text).runStep()
 				require.Equal(t, "Fine.", step.Text)
 				require.Equal(t, 1, w.model.total())
 				require.Zero(t, w.vectors.calls)
@@ -55,7 +55,7 @@ func TestReplyOnlyPlan(t *testing.T) {
 	w := newWorld(t).useSmallModel()
 	w.storeFacts(ann, models.FactEvent, "Dreamt of mountains: "+strings.Repeat("x", 500))
 	w.model.on(planner, textAnswers("Reply to the user.")...)
-	w.addText("I love mountains so much today").runRound()
+	w.addText("I love mountains so much today").runStep()
 	t.Run("A1", func(t *testing.T) {
 		require.Equal(t, 1, w.model.count(planner))
 		require.Equal(t, 1, w.model.count(chat))
@@ -74,7 +74,7 @@ func TestPlannerFails(t *testing.T) {
 	w.model.on(planner, said{err: context.DeadlineExceeded})
 	w.model.on(router, textAnswers("search_memory")...)
 	w.model.on(extractor, textAnswers(`{"keywords":["knee","race","leeds"]}`)...)
-	step := w.addText("what did I say about my joints?").runRound()
+	step := w.addText("what did I say about my joints?").runStep()
 	t.Run("A2", func(t *testing.T) {
 		require.Equal(t, "Fine.", step.Text)
 		require.Equal(t, 1, w.model.count(router))
@@ -114,7 +114,7 @@ func TestRecallIsDecided(t *testing.T) {
 			w := newWorld(t).remembersPollen()
 			tt.before(w)
 			w.model.asked = map[string][]models.ChatRequest{}
-			step := w.addText(query).runRound()
+			step := w.addText(query).runStep()
 			require.Equal(t, "High today.", w.lastWords(step), "the turn succeeds")
 			require.Contains(t, stageDecisions(t, step), tt.decision)
 			require.Equal(t, tt.extractors, w.model.count(extractor))
@@ -137,16 +137,16 @@ func TestNewConversation(t *testing.T) {
 		w.model.on(router, textAnswers("save_user_profile")...)
 		w.model.on(extractor, textAnswers(`{"keywords":["knee","race","leeds"]}`)...)
 		w.model.on(chat, callAnswer("scheduler", `{"action":"create"}`), said{text: "When?"})
-		w.addText("what about my joints then?").runRound()
+		w.addText("what about my joints then?").runStep()
 		w.addResults(models.ToolResult{Name: "scheduler", Content: `{"ok":false,"error":"no time given"}`, Failed: true})
-		w.runRound()
+		w.runStep()
 		w.endTurn()
 	}
 	t.Run("A8", func(t *testing.T) {
 		w := newWorld(t).remembersPollen()
 		carry(w)
 		w.now = w.now.Add(301 * time.Second)
-		step := w.addText("what about my joints then?").runRound()
+		step := w.addText("what about my joints then?").runStep()
 		require.Equal(t, 2, w.model.count(router), "the caches are empty before routing")
 		require.Equal(t, 2, w.model.count(extractor))
 		require.NotContains(t, allowedTools(t, step), "scheduler")
@@ -159,7 +159,7 @@ func TestNewConversation(t *testing.T) {
 		w := newWorld(t).remembersPollen()
 		carry(w)
 		w.now = w.now.Add(300 * time.Second)
-		step := w.addText("what about my joints then?").runRound()
+		step := w.addText("what about my joints then?").runStep()
 		require.Equal(t, 1, w.model.count(router), "J23 kept")
 		require.Equal(t, 1, w.model.count(extractor), "J22 kept")
 		require.Contains(t, allowedTools(t, step), "scheduler")
@@ -222,13 +222,13 @@ func TestRouterByVectors(t *testing.T) {
 	w.offer.Specs = []models.ToolSpec{{Name: "walks", Description: "plans a walk outside"}, {Name: "meals", Description: "plans food"}}
 	w.openAgent()
 	t.Run("J76", func(t *testing.T) {
-		step := w.addText("plan me a walk outside").runRound()
+		step := w.addText("plan me a walk outside").runStep()
 		require.Equal(t, []string{"walks", "ask_for_person", "end_exchange"}, allowedTools(t, step))
 		require.Equal(t, 1, w.vectors.calls)
 	})
 	t.Run("J23 from the cache", func(t *testing.T) {
 		w.endTurn()
-		w.addText("plan me a walk outside").runRound()
+		w.addText("plan me a walk outside").runStep()
 		require.Equal(t, 1, w.vectors.calls)
 	})
 }
@@ -237,10 +237,10 @@ func TestLateTextIsPreparedForAnew(t *testing.T) {
 	w := newWorld(t).useSmallModel()
 	w.model.on(planner, textAnswers("save_user_profile habit_domain='walking'\nTell the person.")...)
 	w.model.on(chat, textAnswers("Fine.")...)
-	w.addText("I want to walk each day").runRound()
+	w.addText("I want to walk each day").runStep()
 	w.addResults(newResult("save_user_profile", `{"ok":true}`))
 	w.addEntry(models.Message{TurnID: w.turnID(), Role: models.RoleUser, Kind: models.KindMessage, Text: "and to sleep well"})
-	w.runRound()
+	w.runStep()
 	require.Equal(t, 2, w.model.count(planner))
 	question := w.lastRequest(planner).Messages
 	require.Equal(t, "I want to walk each day\nand to sleep well", question[len(question)-1].Content)
@@ -291,20 +291,20 @@ func TestCarryOver(t *testing.T) {
 	w.model.on(router, textAnswers("save_user_profile")...)
 	w.model.on(chat, callAnswer("scheduler", `{"action":"create"}`), said{text: "At what time?"})
 	w.offer.Core = []string{"scheduler"}
-	w.addText("text me daily").runRound()
+	w.addText("text me daily").runStep()
 	w.addResults(models.ToolResult{Name: "scheduler", Content: `{"ok":false,"error":"no time given"}`, Failed: true})
-	w.runRound()
+	w.runStep()
 	w.endTurn()
 	w.offer.Core = nil
 	t.Run("A14", func(t *testing.T) {
-		step := w.addText("8am please").runRound()
+		step := w.addText("8am please").runStep()
 		require.Contains(t, allowedTools(t, step), "scheduler")
 		require.Equal(t, "model+carryover", readTrace(t, step).Prepared.Label)
 		w.endTurn()
 	})
 	t.Run("A19", func(t *testing.T) {
 		routed := w.model.count(router)
-		step := w.addText("8am please").runRound()
+		step := w.addText("8am please").runStep()
 		require.Equal(t, routed, w.model.count(router), "from the cache")
 		require.NotContains(t, allowedTools(t, step), "scheduler")
 		require.Equal(t, "model", readTrace(t, step).Prepared.Label)
@@ -317,7 +317,7 @@ func TestPlanWidensTheOffer(t *testing.T) {
 	w.openAgent()
 	w.model.on(router, textAnswers("save_user_profile")...)
 	w.model.on(planner, textAnswers("Say which of them to forget\nforget_memory\nTell the person.")...)
-	step := w.addText("forget what you know of my knee").runRound()
+	step := w.addText("forget what you know of my knee").runStep()
 	t.Run("J29", func(t *testing.T) {
 		require.Subset(t, allowedTools(t, step), []string{"save_user_profile", "forget_memory"})
 		require.Contains(t, stageDecisions(t, step), fmt.Sprintf("route model+plan %d of %d", len(allowedTools(t, step)), len(w.offer.Specs)+len(w.offer.Controls)))
@@ -326,7 +326,7 @@ func TestPlanWidensTheOffer(t *testing.T) {
 	})
 	t.Run("J34", func(t *testing.T) {
 		w.addResults(newResult("forget_memory", "which of them?"))
-		w.runRound()
+		w.runStep()
 		require.Contains(t, w.systemMessage(), "# Plan")
 	})
 	t.Run("J26 the planner sees the routed tools", func(t *testing.T) {

@@ -12,9 +12,9 @@ import (
 const leastWords = 3
 
 // screenText returns what may be sent of a text that the model wrote in the
-// round. What is left out is noted on the round; when only an acknowledgement
-// is left, the round has no text and the workflow asks again.
-func (r *round) screenText(text string) string {
+// step. What is left out is noted on the step; when only an acknowledgement
+// is left, the step has no text and the workflow asks again.
+func (r *runningStep) screenText(text string) string {
 	text = Clean(text)
 	screened := r.withoutPrivate(text)
 	if len(screened.Dropped) == 0 {
@@ -29,7 +29,7 @@ func (r *round) screenText(text string) string {
 
 // withoutPrivate returns what is left of a text, in plain form, without the data of
 // others.
-func (r *round) withoutPrivate(text string) Screened {
+func (r *runningStep) withoutPrivate(text string) Screened {
 	plain := Words(text)
 	if plain == "" {
 		return Screened{}
@@ -39,7 +39,7 @@ func (r *round) withoutPrivate(text string) Screened {
 
 // knownTexts are the texts whose contents a reply may repeat: the operator's and what
 // the person wrote.
-func (r *round) knownTexts() []string {
+func (r *runningStep) knownTexts() []string {
 	known := slices.Concat([]string{r.turn.focus.Body}, r.turn.lines.Numbers(), r.turn.written)
 	if r.agent.instructions != nil {
 		known = append(known, r.agent.instructions.Text)

@@ -17,17 +17,17 @@ import (
 	"coachline/models/wire"
 )
 
-// Round is one round of a turn: what is asked, what is known, what may be
+// StepInput is one step of a turn: what is asked, what is known, what may be
 // called.
-type Round struct {
+type StepInput struct {
 	Input   wire.CallModelInput
 	Context models.TurnContext
 	Offer   Offer
-	// Task is what a subagent was given to do; empty for other rounds.
+	// Task is what a subagent was given to do; empty for other steps.
 	Task string
 }
 
-// Trace is what a round keeps beside its text: the preparation it went on
+// Trace is what a step keeps beside its text: the preparation it went on
 // from, and what its stages decided.
 type Trace struct {
 	Prepared Prepared       `json:"prepared"`
@@ -43,10 +43,10 @@ const (
 	answerCalls, subagentCalls, runCalls = 16, 3, 20
 )
 
-// Respond runs one round and returns what the model answered, judged, with its
+// Respond runs one step and returns what the model answered, judged, with its
 // calls screened. The step is not stored; a retry that finds none asks again.
 // Errors are those of the model, and of redaction, which fails closed.
-func (a *Agent) Respond(ctx context.Context, in Round) (models.Step, error) {
+func (a *Agent) Respond(ctx context.Context, in StepInput) (models.Step, error) {
 	switch in.Input.Kind { //nolint:exhaustive // the others are conversation
 	case wire.TurnPrompt:
 		return a.runHabitPrompt(ctx, in)
@@ -69,19 +69,19 @@ func (a *Agent) Respond(ctx context.Context, in Round) (models.Step, error) {
 		t = a.applyFocus(t, prepared.Focus)
 	} else {
 		t = a.focusTurn(ctx, tr, t)
-		prepared = a.prepareRound(ctx, tr, t)
+		prepared = a.prepareStep(ctx, tr, t)
 	}
 	prepared.Older = older
-	r := round{agent: a, trace: tr, turn: t, prepared: prepared, input: in.Input}
+	r := runningStep{agent: a, trace: tr, turn: t, prepared: prepared, input: in.Input}
 	if r.past, err = pastOf(t.context); err != nil {
 		return models.Step{}, err
 	}
 	return r.run(ctx)
 }
 
-// turnOf builds the turn that the stages read from a round and its redacted
+// turnOf builds the turn that the stages read from a step input and its redacted
 // context.
-func (a *Agent) turnOf(ctx context.Context, tr *trace, in Round, clean models.TurnContext) turn {
+func (a *Agent) turnOf(ctx context.Context, tr *trace, in StepInput, clean models.TurnContext) turn {
 	zone := a.zoneOf(tr, &clean.Participant)
 	t := turn{
 		context: clean, mode: in.Input.Mode, kind: in.Input.Kind, offer: in.Offer, zone: zone, now: a.Now(), capability: a.Capability(ctx),
@@ -104,7 +104,7 @@ func (a *Agent) zoneOf(tr *trace, person *models.Participant) *time.Location {
 	return zone
 }
 
-// findPrepared returns the preparation of an earlier round, unless texts came
+// findPrepared returns the preparation of an earlier step, unless texts came
 // since.
 func findPrepared(steps []models.Step, newest int64) (Prepared, bool) {
 	for _, step := range steps {
@@ -125,7 +125,7 @@ func pastOf(c models.TurnContext) ([]plan.Past, error) {
 	for _, step := range c.Steps {
 		calls, err := step.ToolCalls()
 		if err != nil {
-			return nil, fmt.Errorf("reading round %d: %w", step.Number, err)
+			return nil, fmt.Errorf("reading step %d: %w", step.Number, err)
 		}
 		for i, call := range calls {
 			for _, run := range c.Runs {
@@ -134,7 +134,7 @@ func pastOf(c models.TurnContext) ([]plan.Past, error) {
 				}
 				result, err := run.ToolResult()
 				if err != nil {
-					return nil, fmt.Errorf("reading round %d: %w", step.Number, err)
+					return nil, fmt.Errorf("reading step %d: %w", step.Number, err)
 				}
 				past = append(past, plan.Past{Call: call, Result: result, Direct: step.FinishReason == finishDirect})
 			}
@@ -143,12 +143,12 @@ func pastOf(c models.TurnContext) ([]plan.Past, error) {
 	return past, nil
 }
 
-// finishDirect marks a round in which a step of the plan was carried out
+// finishDirect marks a step in which a part of the plan was carried out
 // without the chat model.
 const finishDirect = "direct"
 
-// round is the state of a round that is running.
-type round struct {
+// runningStep is the state of a step that is running.
+type runningStep struct {
 	agent    *Agent
 	trace    *trace
 	turn     turn
@@ -161,9 +161,9 @@ type round struct {
 	cut leftOut
 }
 
-// run takes the next step of the round: a direct call of the plan, the reply at
+// run goes on with the step: a direct call of the plan, the reply at
 // the limit, or a call of the chat model.
-func (r *round) run(ctx context.Context) (models.Step, error) {
+func (r *runningStep) run(ctx context.Context) (models.Step, error) {
 	specs := r.offeredSpecs()
 	if call, ok := r.planDirectCall(ctx, specs); ok {
 		return r.buildStep(models.ChatResponse{FinishReason: finishDirect}, toolcall.Verdict{Judgment: toolcall.Calls, Calls: []models.ToolCall{call}})
@@ -182,7 +182,7 @@ func (r *round) run(ctx context.Context) (models.Step, error) {
 
 // offeredSpecs returns the tools on offer now: those of the plan and those that
 // searches for tools have found since, without the ones that keep failing.
-func (r *round) offeredSpecs() []models.ToolSpec {
+func (r *runningStep) offeredSpecs() []models.ToolSpec {
 	if r.input.NoTools {
 		return nil
 	}
@@ -203,14 +203,14 @@ func (r *round) offeredSpecs() []models.ToolSpec {
 	return specs
 }
 
-// composeRequest builds the request of the round and fits it into the model's
+// composeRequest builds the request of the step and fits it into the model's
 // context.
-func (r *round) composeRequest(specs []models.ToolSpec) (models.ChatRequest, error) {
+func (r *runningStep) composeRequest(specs []models.ToolSpec) (models.ChatRequest, error) {
 	return r.fitRequest(func(cut leftOut) (models.ChatRequest, error) { return r.buildRequest(specs, cut) })
 }
 
-// buildRequest builds the request of the round without what is cut.
-func (r *round) buildRequest(specs []models.ToolSpec, cut leftOut) (models.ChatRequest, error) {
+// buildRequest builds the request of the step without what is cut.
+func (r *runningStep) buildRequest(specs []models.ToolSpec, cut leftOut) (models.ChatRequest, error) {
 	p, c := r.agent, r.turn.context
 	groups := plan.CarryGroups
 	if r.turn.carryOver.Fresh {
@@ -241,7 +241,7 @@ func (r *round) buildRequest(specs []models.ToolSpec, cut leftOut) (models.ChatR
 
 // askAndJudge asks the chat model and judges the answer by its form, then by what may
 // reach a phone.
-func (r *round) askAndJudge(ctx context.Context, compose composer) (models.ChatResponse, toolcall.Verdict, error) {
+func (r *runningStep) askAndJudge(ctx context.Context, compose composer) (models.ChatResponse, toolcall.Verdict, error) {
 	answer, verdict, err := r.askWhole(ctx, compose)
 	if answer, ok := r.declinedAnswer(err); ok {
 		return answer, toolcall.Verdict{Judgment: toolcall.Words, Text: answer.Text}, nil
@@ -255,7 +255,7 @@ func (r *round) askAndJudge(ctx context.Context, compose composer) (models.ChatR
 
 // askWhole asks the chat model for a whole answer. One that its limit cut off ends
 // with its last whole sentence; one without any is asked for again, once.
-func (r *round) askWhole(ctx context.Context, compose composer) (models.ChatResponse, toolcall.Verdict, error) {
+func (r *runningStep) askWhole(ctx context.Context, compose composer) (models.ChatResponse, toolcall.Verdict, error) {
 	answer, verdict, err := r.askWithFallback(ctx, compose)
 	if err != nil || !toolcall.IsCut(answer) || verdict.Judgment == toolcall.Calls {
 		return answer, verdict, err
@@ -288,7 +288,7 @@ const overflows = 5
 // askWithFallback asks the chat model in its protocol. An endpoint that takes
 // no tools is asked in text, once and from then on; a request that is too long
 // is composed again for the room that there is, until it fits.
-func (r *round) askWithFallback(ctx context.Context, compose composer) (models.ChatResponse, toolcall.Verdict, error) {
+func (r *runningStep) askWithFallback(ctx context.Context, compose composer) (models.ChatResponse, toolcall.Verdict, error) {
 	var refused error
 	for tries, tooLong := 0, 0; ; tries++ {
 		request, err := compose()
@@ -326,7 +326,7 @@ func (r *round) askWithFallback(ctx context.Context, compose composer) (models.C
 
 // askInProtocol asks the chat model once, in the protocol that its capability
 // names.
-func (r *round) askInProtocol(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
+func (r *runningStep) askInProtocol(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
 	if r.turn.capability.Protocol == models.ProtocolTwoPhase && len(request.Tools) > 0 {
 		return r.twoPhase(ctx, request)
 	}
@@ -337,7 +337,7 @@ func (r *round) askInProtocol(ctx context.Context, request models.ChatRequest) (
 	return answer, toolcall.JudgeNative(answer, r.nativeInput(request.Tools)), err
 }
 
-func (r *round) callModel(ctx context.Context, request models.ChatRequest) (models.ChatResponse, error) {
+func (r *runningStep) callModel(ctx context.Context, request models.ChatRequest) (models.ChatResponse, error) {
 	p := r.agent
 	offered, err := toolcall.Offer(p.Prompts, r.turn.capability, request)
 	if err != nil {
@@ -357,9 +357,9 @@ func (r *round) callModel(ctx context.Context, request models.ChatRequest) (mode
 	return answer, nil
 }
 
-// buildStep returns the row of the round. Text that is not fit for a person is
+// buildStep returns the row of the step. Text that is not fit for a person is
 // not in it: the workflow sees that there is none.
-func (r *round) buildStep(answer models.ChatResponse, verdict toolcall.Verdict) (models.Step, error) {
+func (r *runningStep) buildStep(answer models.ChatResponse, verdict toolcall.Verdict) (models.Step, error) {
 	step := models.Step{
 		TurnID: r.input.TurnID, Number: r.input.Step, AfterMessage: r.turn.newestID(), FinishReason: answer.FinishReason,
 		Model: answer.Model, PromptVersion: r.agent.Prompts.Version(), Usage: answer.Usage, CreatedAt: r.agent.Now(),
@@ -382,7 +382,7 @@ func (r *round) buildStep(answer models.ChatResponse, verdict toolcall.Verdict) 
 
 // cutCalls returns the calls of an answer that are read. The first of the others
 // stands for all of them, refused, so that none costs the workflow anything.
-func (r *round) cutCalls(calls []models.ToolCall) []models.ToolCall {
+func (r *runningStep) cutCalls(calls []models.ToolCall) []models.ToolCall {
 	most := answerCalls
 	if r.input.Kind == wire.TurnSubagent {
 		most = subagentCalls
@@ -399,7 +399,7 @@ func (r *round) cutCalls(calls []models.ToolCall) []models.ToolCall {
 
 // screenCalls marks the calls that are not carried out, each with the reason
 // that the model reads.
-func (r *round) screenCalls(calls []models.ToolCall) []models.ToolCall {
+func (r *runningStep) screenCalls(calls []models.ToolCall) []models.ToolCall {
 	past := append([]plan.Past(nil), r.past...)
 	quotes := r.readQuotes()
 	limits := plan.Limits{Calls: manyCalls, Searches: manySearches}
@@ -436,7 +436,7 @@ func (r *round) screenCalls(calls []models.ToolCall) []models.ToolCall {
 
 // owesAnswer reports whether the person is due an answer: they ask, or the exchange
 // before ended in silence too.
-func (r *round) owesAnswer() bool {
+func (r *runningStep) owesAnswer() bool {
 	c := r.turn.context
 	answered := true
 	for _, entry := range c.Window {

@@ -21,7 +21,7 @@ func (plainReply) Complete(_ context.Context, req models.ChatRequest) (models.Ch
 	return models.ChatResponse{Text: text, FinishReason: "stop", Model: req.Model}, nil
 }
 
-// BenchmarkRespond is one round of a plain reply as a worker meets it: the
+// BenchmarkRespond is one step of a plain reply as a worker meets it: the
 // conversation was seen before, but for its newest two entries.
 func BenchmarkRespond(b *testing.B) {
 	w := newWorld(b)
@@ -35,7 +35,7 @@ func BenchmarkRespond(b *testing.B) {
 	w.addEntry(models.Message{TurnID: w.turnID(), Role: models.RoleAssistant, Kind: models.KindPrompt})
 	w.addText("")
 	pipe := agent.New(agent.Config{
-		Prompts: w.library, Model: plainReply{}, Embedder: w.vectors, Memory: w.rows, Diary: w.rows, Journal: w.rows, Rounds: w.rows,
+		Prompts: w.library, Model: plainReply{}, Embedder: w.vectors, Memory: w.rows, Diary: w.rows, Journal: w.rows, Steps: w.rows,
 		Zones: time.LoadLocation, Now: func() time.Time { return w.now }, Settings: w.settings,
 	})
 	known := w.turnContext()
@@ -47,7 +47,7 @@ func BenchmarkRespond(b *testing.B) {
 		turn++
 		known.Window[48].Text = fmt.Sprintf("Time for step %d: two minutes of walking after your coffee.", turn)
 		known.Window[49].Text = fmt.Sprintf("Done, %d minutes today, can you remind me at eight tomorrow?", turn)
-		step, err := pipe.Respond(context.Background(), agent.Round{Input: in, Context: known, Offer: w.offer})
+		step, err := pipe.Respond(context.Background(), agent.StepInput{Input: in, Context: known, Offer: w.offer})
 		if err != nil || step.Text == "" {
 			b.Fatal(step, err)
 		}

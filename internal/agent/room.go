@@ -38,7 +38,7 @@ const temperature = 0.4
 // fitRequest builds a request and leaves out what it can do without, in the order of
 // leftOut, until it fits into the model's context with its answer. The last four
 // entries stay. What was left out is noted.
-func (r *round) fitRequest(build func(leftOut) (models.ChatRequest, error)) (models.ChatRequest, error) {
+func (r *runningStep) fitRequest(build func(leftOut) (models.ChatRequest, error)) (models.ChatRequest, error) {
 	for cut := withAll; ; cut++ {
 		request, err := build(cut)
 		if err != nil {
@@ -56,7 +56,7 @@ func (r *round) fitRequest(build func(leftOut) (models.ChatRequest, error)) (mod
 }
 
 // asItIs returns a composer for a request of which only old history can go.
-func (r *round) asItIs(request models.ChatRequest) composer {
+func (r *runningStep) asItIs(request models.ChatRequest) composer {
 	return func() (models.ChatRequest, error) {
 		fitting := toolcall.Fit(r.sized(request), r.holds)
 		if len(fitting.Messages) < len(request.Messages) {
@@ -67,7 +67,7 @@ func (r *round) asItIs(request models.ChatRequest) composer {
 }
 
 // sized returns a request with what bounds its answer.
-func (r *round) sized(request models.ChatRequest) models.ChatRequest {
+func (r *runningStep) sized(request models.ChatRequest) models.ChatRequest {
 	request = r.ending.Apply(toolcall.Sized(request, r.turn.capability))
 	if request.Temperature == 0 {
 		request.Temperature = temperature
@@ -76,7 +76,7 @@ func (r *round) sized(request models.ChatRequest) models.ChatRequest {
 }
 
 // holds reports whether a request fits as the model will be sent it.
-func (r *round) holds(request models.ChatRequest) bool {
+func (r *runningStep) holds(request models.ChatRequest) bool {
 	if r.turn.capability.ContextTokens <= 0 {
 		return true
 	}
@@ -85,15 +85,15 @@ func (r *round) holds(request models.ChatRequest) bool {
 }
 
 // noteCut notes what was left out since the newest request.
-func (r *round) noteCut(cut leftOut) {
+func (r *runningStep) noteCut(cut leftOut) {
 	for name := r.cut + 1; name <= cut; name++ {
 		r.trace.note(models.StageModel, "model without "+leftOutNames[name])
 	}
 	r.cut = max(r.cut, cut)
 }
 
-// noteCapability notes what is known of the model, in a turn's first round.
-func (r *round) noteCapability() {
+// noteCapability notes what is known of the model, in a turn's first step.
+func (r *runningStep) noteCapability() {
 	if r.input.Step <= 1 {
 		r.trace.note(models.StageModel, "model "+DescribeCapability(r.turn.capability))
 	}
@@ -101,7 +101,7 @@ func (r *round) noteCapability() {
 
 // cutSpecs leaves out the tool that reads playbooks, then all that no mode is made
 // of.
-func (r *round) cutSpecs(specs []models.ToolSpec, cut leftOut) []models.ToolSpec {
+func (r *runningStep) cutSpecs(specs []models.ToolSpec, cut leftOut) []models.ToolSpec {
 	if cut < withoutPlaybooks {
 		return specs
 	}

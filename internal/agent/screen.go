@@ -55,7 +55,7 @@ func Screen(out Outbound) Screened {
 	// Most texts hold nothing private, so the participant's own is read when one does.
 	s := screener{own: sync.OnceValue(func() participantData { return newOwn(out.Phone, out.Known) })}
 	text := s.withoutMarks(out.Text)
-	for range screenRounds {
+	for range screenSteps {
 		next := s.withoutPrivate(text)
 		if next == text {
 			return Screened{Text: text, Dropped: s.dropped}
@@ -65,9 +65,9 @@ func Screen(out Outbound) Screened {
 	return Screened{Dropped: s.dropped}
 }
 
-// screenRounds bounds how often sentences are dropped: what is left may show
+// screenSteps bounds how often sentences are dropped: what is left may show
 // something beside it more clearly.
-const screenRounds = 4
+const screenSteps = 4
 
 // redactionMark is a mark of redaction as models copy it.
 var redactionMark = regexp.MustCompile(`(?i)[\[(<{]?REDACTED(?:_[A-Z]+)?[\])>}]|\bREDACTED_[A-Z]+`)

@@ -19,7 +19,7 @@ func TestSlowModelsMakeNoPlans(t *testing.T) {
 		require.NoError(t, w.rows.Store.SaveCapability(t.Context(), models.Capability{Model: smallName, Endpoint: w.settings.Endpoint, TokensPerSecond: tt.speed}))
 		w.openAgent()
 		w.model.on(planner, textAnswers("Reply to the user.")...)
-		w.addText("what did I say about my knee and the stairs?").runRound()
+		w.addText("what did I say about my knee and the stairs?").runStep()
 		require.Equal(t, tt.plans, w.model.count(planner), "%v tokens a second", tt.speed)
 	}
 	w := newWorld(t).useSmallModel()
@@ -28,6 +28,6 @@ func TestSlowModelsMakeNoPlans(t *testing.T) {
 	w.settings.Planner = &on
 	w.openAgent()
 	w.model.on(planner, textAnswers("Reply to the user.")...)
-	w.addText("what did I say about my knee and the stairs?").runRound()
+	w.addText("what did I say about my knee and the stairs?").runStep()
 	require.Equal(t, 1, w.model.count(planner))
 }

@@ -10,9 +10,9 @@ import (
 	"coachline/models"
 )
 
-// toolRound is one finished round of the turn as the model sees it: its calls and
+// toolStep is one finished step of the turn as the model sees it: its calls and
 // one result for each.
-type toolRound struct {
+type toolStep struct {
 	after    int64
 	messages []models.ChatMessage
 }
@@ -21,13 +21,13 @@ type toolRound struct {
 // result, and the model must not take it for done.
 const notRun = `{"ok":false,"error":"this call was not carried out; nothing changed"}`
 
-// roundsOf lists the rounds of a turn that called tools, in order. Rounds with
+// stepsOf lists the steps of a turn that called tools, in order. Steps with
 // a text only are left out: the text was not sent, or the turn would have
 // ended, and the model must not believe that the person read it.
-func roundsOf(ctx models.TurnContext) ([]toolRound, error) {
+func stepsOf(ctx models.TurnContext) ([]toolStep, error) {
 	steps := slices.Clone(ctx.Steps)
 	slices.SortStableFunc(steps, func(a, b models.Step) int { return cmp.Compare(a.Number, b.Number) })
-	var rounds []toolRound
+	var found []toolStep
 	for _, step := range steps {
 		calls, err := stepCalls(step)
 		if err != nil {
@@ -36,7 +36,7 @@ func roundsOf(ctx models.TurnContext) ([]toolRound, error) {
 		if len(calls) == 0 {
 			continue
 		}
-		r := toolRound{after: step.AfterMessage}
+		r := toolStep{after: step.AfterMessage}
 		r.messages = append(r.messages, models.ChatMessage{Role: roleAssistant, Content: step.Text, ToolCalls: fixArguments(calls)})
 		for i, call := range calls {
 			content, err := callResult(ctx.Runs, step.Number, i)
@@ -45,9 +45,9 @@ func roundsOf(ctx models.TurnContext) ([]toolRound, error) {
 			}
 			r.messages = append(r.messages, models.ChatMessage{Role: roleTool, Content: content, ToolCallID: call.ID})
 		}
-		rounds = append(rounds, r)
+		found = append(found, r)
 	}
-	return rounds, nil
+	return found, nil
 }
 
 // stepCalls reads the calls of a step. A call without an id gets one from its

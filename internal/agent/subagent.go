@@ -12,8 +12,8 @@ import (
 // subagentTokens bounds each answer of a subagent.
 const subagentTokens = 4096
 
-// SubagentInput is what a round of a subagent is written from: the task, and of
-// Context the person, the tone, and the rounds so far.
+// SubagentInput is what a step of a subagent is written from: the task, and of
+// Context the person, the tone, and the steps so far.
 type SubagentInput struct {
 	Context   models.TurnContext
 	Task      string
@@ -24,7 +24,7 @@ type SubagentInput struct {
 	Programme string
 }
 
-// ComposeSubagent builds the request for one round of a subagent: its task
+// ComposeSubagent builds the request for one step of a subagent: its task
 // stands in the place of the person's text, and nothing of the conversation is
 // in it. It fails when a text cannot be rendered or a stored call not be read.
 func ComposeSubagent(lib *prompts.Library, in SubagentInput) (models.ChatRequest, error) {
@@ -39,12 +39,12 @@ func ComposeSubagent(lib *prompts.Library, in SubagentInput) (models.ChatRequest
 	if w.err != nil {
 		return models.ChatRequest{}, fmt.Errorf("writing system message: %w", w.err)
 	}
-	rounds, err := roundsOf(in.Context)
+	steps, err := stepsOf(in.Context)
 	if err != nil {
-		return models.ChatRequest{}, fmt.Errorf("reading rounds of the subagent: %w", err)
+		return models.ChatRequest{}, fmt.Errorf("reading steps of the subagent: %w", err)
 	}
 	messages := []models.ChatMessage{{Role: roleSystem, Content: joinSections(w.sections)}, {Role: roleUser, Content: marks.Task + in.Task}}
-	for _, r := range rounds {
+	for _, r := range steps {
 		messages = append(messages, r.messages...)
 	}
 	return models.ChatRequest{Model: in.Model, Messages: messages, Tools: in.Tools, MaxTokens: subagentTokens}, nil

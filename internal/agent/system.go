@@ -264,7 +264,7 @@ func promptText(ctx models.TurnContext) string {
 // characters.
 const leadLength = 320
 
-// addNotes writes what this round needs besides the clock, each in a section of
+// addNotes writes what this step needs besides the clock, each in a section of
 // its own before Now, which holds nothing but the clock: an open crisis, what
 // the first text of the window answers, what the channel permits, and that no
 // tool can be called.
@@ -361,7 +361,7 @@ func clipText(s string, n int) string {
 	return strings.TrimSpace(string(runes[:n])) + "..."
 }
 
-// clockLine returns the time to the minute, so that the rounds of a turn share
+// clockLine returns the time to the minute, so that the steps of a turn share
 // their beginning.
 func clockLine(now time.Time, zone *time.Location) string {
 	return fmt.Sprintf("Local time: %s (%s); UTC: %s",

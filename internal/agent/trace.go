@@ -17,8 +17,8 @@ import (
 	"coachline/models/wire"
 )
 
-// trace collects what the stages of one round decided. It is stored with the
-// round, so that an operator can see why the coach said what it said.
+// trace collects what the stages of one step decided. It is stored with the
+// step, so that an operator can see why the coach said what it said.
 type trace struct {
 	turnID string
 	stages []models.Stage

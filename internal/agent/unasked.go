@@ -9,23 +9,23 @@ import (
 	"coachline/models"
 )
 
-// startInitiated begins a round of a turn that no text of a person began and
+// startInitiated begins a step of a turn that no text of a person began and
 // that calls no tool: of the stages it has redaction, which fails closed, and
 // what is known of the person.
-func (a *Agent) startInitiated(ctx context.Context, in Round) (round, error) {
+func (a *Agent) startInitiated(ctx context.Context, in StepInput) (runningStep, error) {
 	clean, err := a.clean.Turn(in.Context)
 	if err != nil {
-		return round{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
+		return runningStep{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
 	}
 	tr := &trace{turnID: in.Input.TurnID, now: a.Now}
 	t := a.turnOf(ctx, tr, in, clean)
 	known := Prepared{Memory: a.composeMemory(ctx, tr, t, plan.ReplyOnly()), Newest: t.newestID()}
-	return round{agent: a, trace: tr, turn: t, prepared: known, input: in.Input}, nil
+	return runningStep{agent: a, trace: tr, turn: t, prepared: known, input: in.Input}, nil
 }
 
-// runCheckIn asks whether to write, and what. The round holds a text only where
+// runCheckIn asks whether to write, and what. The step holds a text only where
 // the model said so clearly; otherwise it holds none, and its trace says why.
-func (a *Agent) runCheckIn(ctx context.Context, in Round) (models.Step, error) {
+func (a *Agent) runCheckIn(ctx context.Context, in StepInput) (models.Step, error) {
 	r, err := a.startInitiated(ctx, in)
 	if err != nil {
 		return models.Step{}, err
@@ -56,16 +56,16 @@ func (a *Agent) runCheckIn(ctx context.Context, in Round) (models.Step, error) {
 // byTask is how the tools of a subagent were chosen: all that it may have.
 const byTask = "subagent"
 
-// runSubagent runs one round of a subagent: its task, its results so far, and
+// runSubagent runs one step of a subagent: its task, its results so far, and
 // its own tools. Nothing is routed, planned or recalled for it, and it sees
 // nothing of the conversation. It asks the chat model as a reply does.
-func (a *Agent) runSubagent(ctx context.Context, in Round) (models.Step, error) {
+func (a *Agent) runSubagent(ctx context.Context, in StepInput) (models.Step, error) {
 	clean, err := a.clean.Turn(in.Context)
 	if err != nil {
 		return models.Step{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
 	}
 	tr := &trace{turnID: in.Input.TurnID, now: a.Now}
-	r := round{
+	r := runningStep{
 		agent: a, trace: tr, turn: a.turnOf(ctx, tr, in, clean), input: in.Input,
 		prepared: Prepared{Allowed: specNames(in.Offer.Specs), Label: byTask},
 	}

@@ -22,7 +22,7 @@ func TestUnaskedTextsKnowThePerson(t *testing.T) {
 			w.steps, w.number = nil, w.number+1
 			w.beginTurn(ann)
 			before := w.model.total()
-			w.runRound()
+			w.runStep()
 			require.Contains(t, w.systemMessage(), "# Memory")
 			require.Contains(t, w.systemMessage(), "Wants to walk each day.")
 			require.NotContains(t, w.systemMessage(), "Ran the city race.", "events come up by search only")
@@ -42,7 +42,7 @@ func TestUnaskedTextsKnowThePerson(t *testing.T) {
 			}
 			w.kind = kind
 			w.beginTurn(ann)
-			w.runRound()
+			w.runStep()
 			require.Zero(t, w.rows.calls["find"])
 			require.Zero(t, w.vectors.calls)
 		})
@@ -50,7 +50,7 @@ func TestUnaskedTextsKnowThePerson(t *testing.T) {
 			w := newWorld(t)
 			w.kind = kind
 			w.beginTurn(ann)
-			w.runRound()
+			w.runStep()
 			require.Empty(t, w.rows.calls["recall"])
 			require.Empty(t, w.rows.calls["find"])
 			require.NotContains(t, w.systemMessage(), "# Memory")
@@ -61,13 +61,13 @@ func TestUnaskedTextsKnowThePerson(t *testing.T) {
 func TestCheckInAsksForADecision(t *testing.T) {
 	w := newWorld(t)
 	w.addText("My number is 555-867-5309, I want to walk more.")
-	w.runRound()
+	w.runStep()
 	w.endTurn()
 	w.addEntry(models.Message{Role: models.RoleAssistant, Kind: models.KindCheckIn, Text: "How is the walk?"})
 	w.kind, w.steps = wire.TurnCheckIn, nil
 	w.beginTurn(ann)
 	w.model.on(chat, textAnswers(`{"send": true, "text": "Did you **walk** today?"}`)...)
-	step := w.runRound()
+	step := w.runStep()
 	require.Equal(t, "Did you **walk** today?", step.Text, "markdown goes when it is sent")
 	request := w.model.asked[chat][len(w.model.asked[chat])-1]
 	require.True(t, request.JSON)
@@ -82,7 +82,7 @@ func TestCheckInAsksForADecision(t *testing.T) {
 
 	w.model.on(chat, busyAnswer())
 	w.beginTurn(ann)
-	_, err := w.callRound(wire.CallModelInput{})
+	_, err := w.callStep(wire.CallModelInput{})
 	var failed *models.ModelError
 	require.ErrorAs(t, err, &failed)
 }
@@ -100,7 +100,7 @@ func TestInitiatedMessagesNameTheirLanguage(t *testing.T) {
 			w.kind = kind
 			w.alter = func(c *models.TurnContext) { c.Participant.Locale = "de-DE" }
 			w.beginTurn(ann)
-			w.runRound()
+			w.runStep()
 			require.Contains(t, w.systemMessage(), want)
 			require.Contains(t, w.systemMessage(), "\nLocale: de-DE\n")
 		})

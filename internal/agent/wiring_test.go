@@ -246,7 +246,7 @@ func TestResolvedSteps(t *testing.T) {
 		w := newWorld(t).useSmallModel()
 		w.model.on(planner, textAnswers(step+"\nTell them")...)
 		w.model.on(resolver, textAnswers(answer)...)
-		return w, w.addText("please keep my knee in mind for walks").runRound()
+		return w, w.addText("please keep my knee in mind for walks").runStep()
 	}
 	t.Run("J36 a concrete step asks no model", func(t *testing.T) {
 		w, step := plays(t, "search_memory query='knee'", "null")
@@ -272,7 +272,7 @@ func TestResolvedSteps(t *testing.T) {
 	t.Run("J36 a call that was answered is not repeated", func(t *testing.T) {
 		w, _ := plays(t, "search_memory query='knee'\nsearch_memory query='<the same>'", `{"name":"search_memory","arguments":{"query":"knee"}}`)
 		w.addResults(newResult("search_memory", "It hurts."))
-		step := w.runRound()
+		step := w.runStep()
 		require.Equal(t, 1, w.model.count(resolver))
 		require.Empty(t, calls(t, step))
 		require.Equal(t, 1, w.model.count(chat))
@@ -323,25 +323,25 @@ func TestToolsThatDidTheirWorkStay(t *testing.T) {
 	require.Equal(t, "model+kept", readTrace(t, step).Prepared.Label)
 }
 
-// What was prepared for the first round of a turn holds for the later ones:
-// nothing is searched for again. A round that cannot be read counts as none.
-func TestRoundsGoOnFromTheFirst(t *testing.T) {
+// What was prepared for the first step of a turn holds for the later ones:
+// nothing is searched for again. A step that cannot be read counts as none.
+func TestStepsGoOnFromTheFirst(t *testing.T) {
 	w := newWorld(t).remembersPollen()
 	w.model.on(extractor, textAnswers(`{"keywords":["knee","race","leeds"]}`)...)
 	w.model.on(chat, callAnswer("search_memory", `{"query":"knee"}`), said{text: "Fine."})
-	first := w.addText(kneeText).runRound()
+	first := w.addText(kneeText).runStep()
 	w.addResults(newResult("search_memory", "It hurts."))
 	finds, vectors := w.rows.calls["find"], w.vectors.calls
 	require.Positive(t, finds)
-	second := w.runRound()
+	second := w.runStep()
 	require.Equal(t, readTrace(t, first).Prepared, readTrace(t, second).Prepared)
 	require.Equal(t, finds, w.rows.calls["find"])
 	require.Equal(t, vectors, w.vectors.calls)
 	w.steps[0].Trace = "{"
-	w.runRound()
+	w.runStep()
 	require.Equal(t, finds, w.rows.calls["find"], "the second round is as good")
 	w.steps = w.steps[:1]
-	require.Equal(t, "Fine.", w.runRound().Text)
+	require.Equal(t, "Fine.", w.runStep().Text)
 	require.Greater(t, w.rows.calls["find"], finds, "there is none to go on from")
 }
 
@@ -349,9 +349,9 @@ func TestRoundsGoOnFromTheFirst(t *testing.T) {
 func TestNoPlanWithoutTools(t *testing.T) {
 	w := newWorld(t).useSmallModel()
 	w.model.on(planner, textAnswers("search_memory query='knee'\nsearch_memory query='hip'\nTell them")...)
-	w.addText("what did I say about my knee and my hip?").runRound()
+	w.addText("what did I say about my knee and my hip?").runStep()
 	w.addResults(newResult("search_memory", "It hurts."))
-	_, err := w.callRound(wire.CallModelInput{NoTools: true})
+	_, err := w.callStep(wire.CallModelInput{NoTools: true})
 	require.NoError(t, err)
 	require.NotContains(t, fmt.Sprint(w.lastRequest(chat).Messages), "[plan]")
 	require.NotContains(t, w.systemMessage(), "# Plan")
@@ -368,15 +368,15 @@ func TestClausesOfAText(t *testing.T) {
 		if protocol == models.ProtocolNative {
 			w.model.on(chat, callAnswer("search_memory", `{"query":"goal"}`), said{text: "Fine."})
 		}
-		w.runRound()
+		w.runStep()
 		w.addResults(newResult("search_memory", "Walks."))
-		return w, w.runRound()
+		return w, w.runStep()
 	}
 	t.Run("J73 text", func(t *testing.T) {
 		w, step := ask(t, models.ProtocolText)
 		require.Equal(t, []string{"what is my goal for walks", "when is my next reminder"}, readTrace(t, step).Prepared.Parts)
 		require.Contains(t, fmt.Sprint(w.lastRequest(chat).Messages), "[check] 1 of 2 answered, still open: when is my next reminder")
-		_, err := w.callRound(wire.CallModelInput{NoTools: true})
+		_, err := w.callStep(wire.CallModelInput{NoTools: true})
 		require.NoError(t, err)
 		require.NotContains(t, fmt.Sprint(w.lastRequest(chat).Messages), "[check]", "no call is asked for where no tool is on offer")
 	})
@@ -387,7 +387,7 @@ func TestClausesOfAText(t *testing.T) {
 	t.Run("with a plan", func(t *testing.T) {
 		w := newWorld(t).useSmallModel()
 		w.model.on(planner, textAnswers("search_memory query='goal'\nTell them")...)
-		step := w.addText("what is my goal for walks and when is my next reminder").runRound()
+		step := w.addText("what is my goal for walks and when is my next reminder").runStep()
 		require.Empty(t, readTrace(t, step).Prepared.Parts)
 	})
 }
@@ -408,10 +408,10 @@ func TestStagesAskTheSmallModel(t *testing.T) {
 			w.model.on(planner, textAnswers("searchMemory topic='knee'\nsearch_memory query='<knee>'\nTell them")...)
 			w.model.on(extractor, textAnswers(`{"keywords":["knee","race","leeds"]}`)...)
 			w.model.on(resolver, textAnswers(`{"name":"search_memory","arguments":{"query":"knee"}}`)...)
-			w.addText(kneeText).runRound()
+			w.addText(kneeText).runStep()
 			w.addResults(newResult("search_memory", "It hurts."))
-			w.runRound()
-			_, err := w.callRound(wire.CallModelInput{Last: true})
+			w.runStep()
+			_, err := w.callStep(wire.CallModelInput{Last: true})
 			require.NoError(t, err)
 			w.endTurn()
 			require.NoError(t, w.pipe.Remember(t.Context(), w.turnContext()))
@@ -432,7 +432,7 @@ func TestStagesAskTheSmallModel(t *testing.T) {
 			}
 			w.now = w.now.AddDate(0, 0, 1)
 			w.sendTexts(51, " hello")
-			w.runRound()
+			w.runStep()
 			require.NoError(t, w.finishTurn())
 			for _, stage := range []string{messagesDigester, closer} {
 				require.Equal(t, name, w.lastRequest(stage).Model, stage)
@@ -446,7 +446,7 @@ func TestStagesAskTheSmallModel(t *testing.T) {
 			w.openAgent()
 			w.addText("tell me about walks")
 			w.kind = kind
-			require.Contains(t, stageDecisions(t, w.runRound()), "model native", "its tokens are on record")
+			require.Contains(t, stageDecisions(t, w.runStep()), "model native", "its tokens are on record")
 			require.Equal(t, "gpt-another", w.lastRequest(chat).Model)
 		})
 	}

@@ -234,11 +234,11 @@ func (r *rows) CloseConversation(ctx context.Context, c models.Closing) error {
 	return r.Store.CloseConversation(ctx, c)
 }
 
-func (r *rows) LastRound(ctx context.Context, id string, before int, since time.Time) (models.Step, error) {
+func (r *rows) LastStep(ctx context.Context, id string, before int, since time.Time) (models.Step, error) {
 	if err := r.enter("round"); err != nil {
 		return models.Step{}, err
 	}
-	return r.Store.LastRound(ctx, id, before, since)
+	return r.Store.LastStep(ctx, id, before, since)
 }
 
 func (r *rows) StageBy(ctx context.Context, turnID string, name models.StageName, hash string) (models.Stage, error) {
@@ -338,7 +338,7 @@ func (w *world) openAgent() {
 		w.library = library
 	}
 	w.pipe = agent.New(agent.Config{
-		Prompts: w.library, Model: w.model, Embedder: w.vectors, Memory: w.rows, Diary: w.rows, Journal: w.rows, Rounds: w.rows,
+		Prompts: w.library, Model: w.model, Embedder: w.vectors, Memory: w.rows, Diary: w.rows, Journal: w.rows, Steps: w.rows,
 		Zones: func(name string) (*time.Location, error) { return w.zones(name) },
 		Now:   func() time.Time { return w.now }, Settings: w.settings,
 	})
@@ -403,25 +403,25 @@ func (w *world) turnContext() models.TurnContext {
 	return c
 }
 
-// runRound runs the next round and keeps it, as the activity does.
-func (w *world) runRound() models.Step {
+// runStep runs the next step and keeps it, as the activity does.
+func (w *world) runStep() models.Step {
 	w.t.Helper()
-	step, err := w.callRound(wire.CallModelInput{})
+	step, err := w.callStep(wire.CallModelInput{})
 	require.NoError(w.t, err)
 	return step
 }
 
-func (w *world) callRound(in wire.CallModelInput) (models.Step, error) {
+func (w *world) callStep(in wire.CallModelInput) (models.Step, error) {
 	w.t.Helper()
 	in.ParticipantID, in.TurnID, in.Step, in.Mode, in.Kind = ann, w.turnID(), len(w.steps)+1, w.mode, w.kind
-	step, err := w.pipe.Respond(w.t.Context(), agent.Round{Input: in, Context: w.turnContext(), Offer: w.offer})
+	step, err := w.pipe.Respond(w.t.Context(), agent.StepInput{Input: in, Context: w.turnContext(), Offer: w.offer})
 	if err == nil {
 		w.steps = append(w.steps, step)
 	}
 	return step, err
 }
 
-// addResults stores what the calls of the newest round came to.
+// addResults stores what the calls of the newest step came to.
 func (w *world) addResults(results ...models.ToolResult) {
 	w.t.Helper()
 	step := w.steps[len(w.steps)-1]
@@ -471,12 +471,12 @@ func (w *world) addJSON(kind models.EntryKind, role models.Role, value any) {
 // runExchange runs a whole turn of texts.
 func (w *world) runExchange(text string) models.Step {
 	w.t.Helper()
-	step := w.addText(text).runRound()
+	step := w.addText(text).runStep()
 	w.endTurn()
 	return step
 }
 
-// readTrace reads what a round keeps beside its text.
+// readTrace reads what a step keeps beside its text.
 func readTrace(t testing.TB, step models.Step) agent.Trace {
 	t.Helper()
 	var out agent.Trace

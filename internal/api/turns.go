@@ -19,7 +19,7 @@ type TurnSummary struct {
 	PromptVersion string        `json:"prompt_version"`
 	Arm           string        `json:"arm,omitempty" doc:"Arm of the participant when the turn began; left out where there was none."`
 	StudyVersion  int64         `json:"study_version,omitempty" doc:"Version of the study whose settings were in force; left out for turns from before there were studies."`
-	Rounds        int           `json:"rounds"`
+	Steps         int           `json:"rounds"`
 	Tools         []string      `json:"tools" nullable:"false" doc:"Names of the tools that were called, in order."`
 	Tokens        models.Usage  `json:"tokens" doc:"Of all model calls of the turn; cached is a part of prompt."`
 }
@@ -38,7 +38,7 @@ type Turn struct {
 	// In are the texts that the turn answered, Out what it said.
 	In     []Text     `json:"in" nullable:"false"`
 	Out    []Text     `json:"out" nullable:"false"`
-	Rounds []Round    `json:"rounds" nullable:"false"`
+	Steps  []Round    `json:"rounds" nullable:"false"`
 	Stages []Stage    `json:"stages" nullable:"false" doc:"What stages asked of models beside the rounds, also after the reply."`
 	Sent   []Delivery `json:"sent" nullable:"false"`
 	// Subagents are the tasks that the turn gave away.
@@ -52,7 +52,7 @@ type Subagent struct {
 	Origin Origin      `json:"origin"`
 	Label  string      `json:"label,omitempty" doc:"As the model named it."`
 	Task   string      `json:"task"`
-	Rounds []Round     `json:"rounds" nullable:"false"`
+	Steps  []Round     `json:"rounds" nullable:"false"`
 }
 
 // Origin is the call that a subagent was started by.

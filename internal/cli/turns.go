@@ -58,7 +58,7 @@ func renderTurns(w io.Writer, page api.TurnPage) error {
 	rows := [][]string{{"TURN", "STARTED", "KIND", "MODE", "OUTCOME", "ROUNDS", "TOKENS", "CACHED", "TOOLS"}}
 	for _, t := range page.Turns {
 		rows = append(rows, []string{
-			t.ID, formatInstant(t.StartedAt), string(t.Kind), string(t.Mode), formatOutcome(t), fmt.Sprint(t.Rounds),
+			t.ID, formatInstant(t.StartedAt), string(t.Kind), string(t.Mode), formatOutcome(t), fmt.Sprint(t.Steps),
 			fmt.Sprint(t.Tokens.Prompt + t.Tokens.Completion), fmt.Sprint(t.Tokens.Cached), cmp.Or(strings.Join(t.Tools, ", "), "-"),
 		})
 	}
@@ -73,8 +73,8 @@ func renderTurn(w io.Writer, v api.Turn) error {
 	p := &printer{w: w}
 	p.writeTable(listTurnFields(v))
 	p.writeTexts("IN", v.In)
-	for _, round := range v.Rounds {
-		p.writeRound(round)
+	for _, step := range v.Steps {
+		p.writeStep(step)
 	}
 	for _, sub := range v.Subagents {
 		p.writeSubagent(sub)
@@ -89,7 +89,7 @@ func listTurnFields(v api.Turn) [][]string {
 	t := v.Turn
 	rows := [][]string{
 		{"turn", t.ID}, {"kind", string(t.Kind)}, {"mode", string(t.Mode)}, {"outcome", formatOutcome(t)}, {"started", formatInstant(t.StartedAt)},
-		{"finished", ""}, {"prompt", v.PromptID}, {"prompt version", t.PromptVersion}, {"arm", t.Arm}, {"study version", formatVersion(t.StudyVersion)}, {"rounds", fmt.Sprint(t.Rounds)},
+		{"finished", ""}, {"prompt", v.PromptID}, {"prompt version", t.PromptVersion}, {"arm", t.Arm}, {"study version", formatVersion(t.StudyVersion)}, {"rounds", fmt.Sprint(t.Steps)},
 		{"tools", strings.Join(t.Tools, ", ")}, {"tokens", formatTokens(t.Tokens)},
 	}
 	if t.FinishedAt != nil {
@@ -150,7 +150,7 @@ func (p *printer) writeTexts(title string, list []api.Text) {
 	}
 }
 
-func (p *printer) writeRound(r api.Round) {
+func (p *printer) writeStep(r api.Round) {
 	head := fmt.Sprintf("\nROUND %d  %s  %s", r.Number, formatInstant(r.At), replaceControls(r.Model))
 	p.writeLine(strings.TrimRight(head, " "))
 	rows := [][]string{{"finish", r.Finish}, {"tokens", formatTokens(r.Tokens)}}
@@ -173,7 +173,7 @@ func (p *printer) writeRound(r api.Round) {
 	p.writeBlock("text", r.Text)
 }
 
-// writeSubagent writes a task that was given away: where it comes from, then its rounds.
+// writeSubagent writes a task that was given away: where it comes from, then its steps.
 func (p *printer) writeSubagent(s api.Subagent) {
 	p.writeLine("\nSUBAGENT " + s.Turn.ID)
 	p.writeTable(slices.DeleteFunc([][]string{
@@ -181,8 +181,8 @@ func (p *printer) writeSubagent(s api.Subagent) {
 		{"label", replaceControls(s.Label)}, {"outcome", formatOutcome(s.Turn)}, {"tokens", formatTokens(s.Turn.Tokens)},
 	}, func(row []string) bool { return row[1] == "" }))
 	p.writeBlock("task", s.Task)
-	for _, round := range s.Rounds {
-		p.writeRound(round)
+	for _, step := range s.Steps {
+		p.writeStep(step)
 	}
 }
 

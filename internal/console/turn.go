@@ -29,7 +29,7 @@ func showTurn(v *viewer) (page, error) {
 		h.H1(g.Text(title)),
 		turnFacts(turn),
 		textsOf("What came in", turn.In), textsOf("What went out", turn.Out),
-		g.If(len(turn.Rounds) > 0, h.Section(h.H2(g.Text("Rounds of the model")), g.Map(turn.Rounds, roundOf))),
+		g.If(len(turn.Steps) > 0, h.Section(h.H2(g.Text("Rounds of the model")), g.Map(turn.Steps, stepOf))),
 		g.If(len(turn.Stages) > 0, h.Section(h.H2(g.Text("Beside the rounds")), stagesOf("Stages beside the rounds", turn.Stages))),
 		g.If(len(turn.Subagents) > 0, h.Section(h.H2(g.Text("Tasks given away")), g.Map(turn.Subagents, subagentOf))),
 		g.If(len(turn.Sent) > 0, h.Section(h.H2(g.Text("Delivery")), deliveriesOf(turn.Sent))),
@@ -46,7 +46,7 @@ func turnFacts(turn api.Turn) g.Node {
 	return h.Dl(h.Class("facts"),
 		factOf("Kind", wordsOf(string(t.Kind))), factOf("Mode", strings.ToLower(string(t.Mode))), factOf("Words came from", t.Outcome),
 		factOf("Started", t.StartedAt.UTC().Format("Mon 2 Jan 2006 15:04:05")+" UTC"), factOf("Took", took),
-		factOf("Prompt version", t.PromptVersion), factOf("Arm", t.Arm), factOf("Version of the study", versionOf(t.StudyVersion)), factOf("Rounds", strconv.Itoa(t.Rounds)), factOf("Tools", strings.Join(t.Tools, ", ")), factOf("Tokens", tokensOf(t.Tokens)),
+		factOf("Prompt version", t.PromptVersion), factOf("Arm", t.Arm), factOf("Version of the study", versionOf(t.StudyVersion)), factOf("Rounds", strconv.Itoa(t.Steps)), factOf("Tools", strings.Join(t.Tools, ", ")), factOf("Tokens", tokensOf(t.Tokens)),
 	)
 }
 
@@ -71,7 +71,7 @@ func textsOf(title string, list []api.Text) g.Node {
 	})))
 }
 
-func roundOf(r api.Round) g.Node {
+func stepOf(r api.Round) g.Node {
 	name := "Round " + strconv.Itoa(r.Number)
 	return h.Article(h.H3(g.Text(name)),
 		h.Dl(h.Class("facts"), factOf("Model", r.Model), factOf("Ended with", wordsOf(r.Finish)), factOf("Tokens", tokensOf(r.Tokens)), factOf("Said", r.Text)),
@@ -108,7 +108,7 @@ func stagesOf(label string, list []api.Stage) g.Node {
 func subagentOf(s api.Subagent) g.Node {
 	return h.Article(h.H3(g.Text(strings.TrimSpace("Task "+s.Label))), h.P(g.Text(s.Task)),
 		h.Dl(h.Class("facts"), factOf("Came to", s.Turn.Outcome), factOf("Tokens", tokensOf(s.Turn.Tokens))),
-		g.Map(s.Rounds, func(r api.Round) g.Node {
+		g.Map(s.Steps, func(r api.Round) g.Node {
 			return h.P(g.Text("Round " + strconv.Itoa(r.Number) + ": " + r.Text))
 		}))
 }

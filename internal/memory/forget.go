@@ -179,7 +179,7 @@ func closeForgetting(tx *gorm.DB, f models.Forgetting, audit models.Audit) error
 	err := tx.Model(&models.Stage{}).Where("turn_id IN (?) AND input_hash <> ''", turns).
 		UpdateColumns(map[string]any{"output": "", "input_hash": ""}).Error
 	if err == nil {
-		// Rounds keep what was recalled for them.
+		// Steps keep what was recalled for them.
 		err = tx.Model(&models.Step{}).Where("turn_id IN (?)", turns).UpdateColumn("trace", "").Error
 	}
 	if err == nil {

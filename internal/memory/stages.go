@@ -34,18 +34,18 @@ func (s *Store) StageBy(ctx context.Context, turnID string, name models.StageNam
 	return row, wrap.Error(database.Classify(err), "reading stage")
 }
 
-// LastRound returns how the newest round of a person's turns before a turn's
+// LastStep returns how the newest step of a person's turns before a turn's
 // number came about, without its text, where it was answered at or after
 // since. Daily prompts do not count: they are written outside a conversation.
 // ErrNotFound when there is none.
-func (s *Store) LastRound(ctx context.Context, participantID string, before int, since time.Time) (models.Step, error) {
+func (s *Store) LastStep(ctx context.Context, participantID string, before int, since time.Time) (models.Step, error) {
 	var row models.Step
 	err := s.db.Reader(ctx).Select("steps.turn_id", "steps.number", "steps.trace", "steps.created_at").
 		Joins("JOIN turns ON turns.id = steps.turn_id").
 		Where("turns.participant_id = ? AND turns.number < ? AND turns.kind <> ? AND steps.created_at >= ?",
 			participantID, before, wire.TurnPrompt, database.Instant(since)).
 		Order("turns.number DESC, steps.number DESC").Take(&row).Error
-	return row, wrap.Error(database.Classify(err), "reading round")
+	return row, wrap.Error(database.Classify(err), "reading step")
 }
 
 // Stages lists what ran in a turn, in order; none for an unknown turn.

@@ -77,7 +77,7 @@ func TestCapability(t *testing.T) {
 }
 
 // What the turn before came to, as far as it belongs to the conversation.
-func TestLastRound(t *testing.T) {
+func TestLastStep(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		save := func(turn string, number, minutes int, trace string) {
 			_, err := w.rows.Turns.SaveStep(w.ctx, models.Step{TurnID: turn, Number: number, Text: "words", Trace: trace, CreatedAt: at(minutes)})
@@ -106,7 +106,7 @@ func TestLastRound(t *testing.T) {
 			{"the first turn", 1, 0, ""},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
-				got, err := w.LastRound(w.ctx, "ann", tt.before, at(tt.since))
+				got, err := w.LastStep(w.ctx, "ann", tt.before, at(tt.since))
 				if tt.want == "" {
 					require.ErrorIs(t, err, models.ErrNotFound)
 					return

@@ -45,9 +45,9 @@ type Result struct {
 // beside a person's text could be read as a code.
 const cutNote = " [The rest of this text was cut: it was too long.]"
 
-// maxRounds bounds how often a text is masked until nothing changes. Two rounds
+// maxSteps bounds how often a text is masked until nothing changes. Two rounds
 // are usual: what was masked may show a number beside it more clearly.
-const maxRounds = 8
+const maxSteps = 8
 
 // tokens are the marks that masking leaves.
 var tokens = compilePattern(`\[REDACTED_[A-Z]+\]`)
@@ -74,7 +74,7 @@ var finders = []func(textFeatures) []span{findPatterns, findCredentials, findCod
 // note drops the note. Text(Text(x)) is Text(x), and the result is UTF-8.
 func Text(s string, limit int) Result {
 	masked, kinds := maskText(tidyText(s))
-	for range maxRounds {
+	for range maxSteps {
 		if limit <= 0 || utf8.RuneCountInString(masked) <= limit {
 			return Result{Text: masked, Kinds: kinds}
 		}
@@ -150,7 +150,7 @@ func byteOffset(s string, runes int) int {
 func maskText(s string) (string, []Kind) {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	var kinds []Kind
-	for range maxRounds {
+	for range maxSteps {
 		spans := findSpans(s)
 		if len(spans) == 0 {
 			return s, kinds

@@ -216,8 +216,8 @@ func (c *costRows) costsOf(ref costRef) ([]models.Cost, error) {
 	return nil, fmt.Errorf("source %q is unknown", ref.Source)
 }
 
-// costsOfStep has a row for each call of the chat model in a round, which its
-// trace lists; for a round whose trace was erased, one for the call it kept.
+// costsOfStep has a row for each call of the chat model in a step, which its
+// trace lists; for a step whose trace was erased, one for the call it kept.
 func (c *costRows) costsOfStep(ref string) []models.Cost {
 	turn, isKept := c.turns[c.turnOfRef[ref]]
 	step, isThere := c.steps[ref]

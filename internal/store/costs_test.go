@@ -75,7 +75,7 @@ func TestCostsOfAFormerNumber(t *testing.T) {
 }
 
 // Without prices all is counted and nothing is priced; a trace lists each call of
-// a round.
+// a step.
 func TestCostsWithoutPrices(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()

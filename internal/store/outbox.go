@@ -259,7 +259,7 @@ func findRefusal(tx *gorm.DB, row models.Outbox, p models.Participant, newest mo
 
 // partPause is how long a part waits at most for the word that the one before
 // it has left the carrier: without it phones turn the
-// parts round.
+// parts step.
 const partPause = 10 * time.Second
 
 // partGate refuses a later part of a text unless the carrier has taken the one

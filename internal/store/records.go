@@ -133,7 +133,7 @@ func participantChannel(tx *gorm.DB, participantID string) (wire.Channel, error)
 }
 
 // totalsOf adds up what turns came to, in three reads for any number of turns. Of
-// the sealed columns it opens the trace, which counts calls that a round threw
+// the sealed columns it opens the trace, which counts calls that a step threw
 // away.
 func totalsOf(tx *gorm.DB, turns []models.Turn) ([]models.TurnTotals, error) {
 	ids := make([]string, len(turns))
@@ -148,7 +148,7 @@ func totalsOf(tx *gorm.DB, turns []models.Turn) ([]models.TurnTotals, error) {
 	}
 	for _, step := range steps {
 		sum := &out[place[step.TurnID]]
-		sum.Rounds++
+		sum.Steps++
 		sum.Usage = sum.Usage.Plus(step.Spent())
 	}
 	var runs []models.ToolRun

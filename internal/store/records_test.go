@@ -57,7 +57,7 @@ func (w *archiveWorld) says(body string, minutes int, intent models.Intent) int6
 	return got.Inbound.ID
 }
 
-// turn runs turn n of a participant, with one round for each trace, and its
+// turn runs turn n of a participant, with one step for each trace, and its
 // reply.
 func (w *archiveWorld) turn(id string, n int, inbound []int64, traces ...models.StepTrace) string {
 	w.t.Helper()
@@ -85,7 +85,7 @@ func (w *archiveWorld) turn(id string, n int, inbound []int64, traces ...models.
 
 func TestTurn(t *testing.T) {
 	archiveOnBoth(t, func(t *testing.T, w *archiveWorld) {
-		// The first round asked twice; the second one has no record of its calls.
+		// The first step asked twice; the second one has no record of its calls.
 		asked := models.StepTrace{Stages: []models.Stage{
 			{Name: models.StageRecallCheck, Decision: "gate skip 0.75"},
 			{Name: models.StageModel, Usage: models.Usage{Prompt: 100, Cached: 60, Completion: 5}},
@@ -110,7 +110,7 @@ func TestTurn(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, turn, got.Totals.Turn.ID)
 		require.Equal(t, "v1", got.Totals.Turn.PromptVersion)
-		require.Equal(t, 2, got.Totals.Rounds)
+		require.Equal(t, 2, got.Totals.Steps)
 		require.Equal(t, []string{"save_user_profile", "scheduler"}, got.Totals.Tools)
 		require.Equal(t, models.Usage{Prompt: 2220, Cached: 150, Completion: 12}, got.Totals.Usage)
 		require.Equal(t, []int{1, 2}, []int{got.Steps[0].Number, got.Steps[1].Number})

@@ -11,16 +11,16 @@ import (
 	"coachline/models"
 )
 
-// Step returns what the model answered in a round of a turn; ErrNotFound when
-// the round has not been finished.
+// Step returns what the model answered in a step of a turn; ErrNotFound when
+// the step has not been finished.
 func (s *Turns) Step(ctx context.Context, turnID string, number int) (models.Step, error) {
 	var row models.Step
 	err := s.db.Reader(ctx).Where("turn_id = ? AND number = ?", turnID, number).Take(&row).Error
 	return row, wrap.Error(classify(err), "reading step")
 }
 
-// SaveStep records a round and returns the record. The first one stays, so a
-// retry is safe and two attempts of one round agree. ErrNotFound for an unknown
+// SaveStep records a step and returns the record. The first one stays, so a
+// retry is safe and two attempts of one step agree. ErrNotFound for an unknown
 // turn.
 func (s *Turns) SaveStep(ctx context.Context, row models.Step) (models.Step, error) {
 	added := false
@@ -37,7 +37,7 @@ func (s *Turns) SaveStep(ctx context.Context, row models.Step) (models.Step, err
 	return row, nil
 }
 
-// ToolRun returns the result of one call of a round; ErrNotFound when it has
+// ToolRun returns the result of one call of a step; ErrNotFound when it has
 // not run.
 func (s *Turns) ToolRun(ctx context.Context, turnID string, step, call int) (models.ToolRun, error) {
 	var row models.ToolRun

@@ -18,7 +18,7 @@ const fewestEntries = 16
 
 // contextOfTurn loads everything a reply is composed from: the newest window entries of
 // the conversation (a negative window means all) and before them the texts of the
-// turn that are older, the turn's rounds so far, the
+// turn that are older, the turn's steps so far, the
 // outstandingPrompt prompt, the schedules. gorm.ErrRecordNotFound for an unknown turn;
 // a participant who has left is still found.
 func contextOfTurn(tx *gorm.DB, turnID string, window int) (models.TurnContext, error) {
@@ -35,7 +35,7 @@ func contextOfTurn(tx *gorm.DB, turnID string, window int) (models.TurnContext, 
 }
 
 // contextOfBegun is contextOfTurn for a turn that the transaction has just
-// created, and so without rounds.
+// created, and so without steps.
 func contextOfBegun(tx *gorm.DB, b begunTurn, window int) (models.TurnContext, error) {
 	out := models.TurnContext{Turn: b.turn, Participant: b.participant, Instruction: b.instruction}
 	return withConversation(tx, out, window)

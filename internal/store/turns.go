@@ -229,7 +229,7 @@ func (b *begunTurn) notePrompt(tx *gorm.DB, in wire.PrepareTurnInput) (err error
 
 // TurnContext loads everything a reply is composed from, as of one instant:
 // the newest window entries of the conversation (a negative window means all),
-// the turn's rounds so far, the outstanding prompt. ErrNotFound for an unknown
+// the turn's steps so far, the outstanding prompt. ErrNotFound for an unknown
 // turn; a participant who has left is still found.
 func (s *Turns) TurnContext(ctx context.Context, turnID string, size int) (models.TurnContext, error) {
 	return s.readContext(ctx, func(tx *gorm.DB) (models.TurnContext, error) { return contextOfTurn(tx, turnID, size) })

@@ -539,7 +539,7 @@ func TestFinishTurnClaimsTheFirstRow(t *testing.T) {
 	})
 }
 
-// A turn is read with all of its texts, however many there are, at its rounds and
+// A turn is read with all of its texts, however many there are, at its steps and
 // at its end; of what was said before, the newest entries are enough.
 func TestTurnWithManyTexts(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {

@@ -31,9 +31,9 @@ func ProbabilityOfBetter(first, second models.Beta) float64 {
 		return 0.5
 	}
 	if first.A > second.A { // the sum with fewer terms
-		return round(1 - sumBetter(second, first))
+		return step(1 - sumBetter(second, first))
 	}
-	return round(sumBetter(first, second))
+	return step(sumBetter(first, second))
 }
 
 func sumBetter(first, second models.Beta) float64 {
@@ -53,7 +53,7 @@ func logGamma(x float64) float64 {
 	return value
 }
 
-func round(probability float64) float64 { return math.Round(probability*millionths) / millionths }
+func step(probability float64) float64 { return math.Round(probability*millionths) / millionths }
 
 // Weigh returns what the next decision of a study with Thompson sampling rests on,
 // by how often each option was answered and not until the beginning of a day.
@@ -65,14 +65,14 @@ func Weigh(points models.DecisionPoints, day string, counts map[string]models.Be
 		out.Options = append(out.Options, models.OptionPosterior{Option: option.Name, Beta: models.Beta{A: prior.A + count.A, B: prior.B + count.B}})
 	}
 	out.Probability = ProbabilityOfBetter(out.Options[0].Beta, out.Options[1].Beta)
-	out.Clipped = round(min(max(out.Probability, out.Clip), 1-out.Clip))
+	out.Clipped = step(min(max(out.Probability, out.Clip), 1-out.Clip))
 	return out
 }
 
 // WithProbabilities returns options with the probabilities of a posterior.
 func WithProbabilities(options []models.DecisionOption, by models.Posterior) []models.DecisionOption {
 	out := slices.Clone(options)
-	out[0].Probability, out[1].Probability = by.Clipped, round(1-by.Clipped)
+	out[0].Probability, out[1].Probability = by.Clipped, step(1-by.Clipped)
 	return out
 }
 

@@ -33,6 +33,6 @@ type SubagentInput struct {
 // where it was stopped. Unheard: the participant's workflow was gone.
 type SubagentResult struct {
 	Source  TextSource `json:"source"`
-	Rounds  int        `json:"rounds"`
+	Steps   int        `json:"rounds"`
 	Unheard bool       `json:"unheard,omitempty"`
 }

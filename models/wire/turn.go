@@ -121,7 +121,7 @@ type PrepareTurnResult struct {
 
 // Limits bound a turn and a run of the workflow.
 type Limits struct {
-	Rounds    int `json:"rounds"`
+	Steps     int `json:"rounds"`
 	ToolCalls int `json:"tool_calls"`
 	// RunEvents is the history length after which the workflow continues as
 	// new; 0 leaves it to the server's suggestion.
@@ -132,7 +132,7 @@ type Limits struct {
 	DebounceMax time.Duration `json:"debounce_max,omitempty"`
 }
 
-// CallModelInput is one round of a turn. Safe to retry: a finished round is
+// CallModelInput is one step of a turn. Safe to retry: a finished step is
 // read back from its row.
 type CallModelInput struct {
 	ParticipantID string   `json:"participant_id"`
@@ -144,14 +144,14 @@ type CallModelInput struct {
 	Introduce bool `json:"introduce,omitempty"`
 	// NoTools asks for plain text.
 	NoTools bool `json:"no_tools,omitempty"`
-	// Last: the rounds are used up; sum up what they came to.
+	// Last: the steps are used up; sum up what they came to.
 	Last bool `json:"last,omitempty"`
-	// Begin, when set, is written first: the turn begins with this round, or
+	// Begin, when set, is written first: the turn begins with this step, or
 	// more texts join it.
 	Begin *PrepareTurnInput `json:"begin,omitempty"`
 	// TimeLimit bounds attempts and the pauses between them; 0 sets no bound.
 	TimeLimit time.Duration `json:"time_limit,omitempty"`
-	// State, when set, lets the round decide the first call that it makes, where
+	// State, when set, lets the step decide the first call that it makes, where
 	// rules decide it.
 	State *ParticipantState `json:"state,omitempty"`
 	// Due, when set, is what the rules are asked first: the plan of the turn is in
@@ -159,12 +159,12 @@ type CallModelInput struct {
 	Due *DecideInput `json:"due,omitempty"`
 }
 
-// CallModelResult is what the workflow needs to know of a round.
+// CallModelResult is what the workflow needs to know of a step.
 type CallModelResult struct {
 	Calls []CallRef `json:"calls,omitempty"`
-	// HasText: the round holds words for the participant.
+	// HasText: the step holds words for the participant.
 	HasText bool `json:"has_text,omitempty"`
-	// Begun is how the turn goes on, where the round began it. The model was
+	// Begun is how the turn goes on, where the step began it. The model was
 	// not asked when it says skip or prepared.
 	Begun *PrepareTurnResult `json:"begun,omitempty"`
 	// Decided is what the rules decided of the first call, whose result is stored;
@@ -174,7 +174,7 @@ type CallModelResult struct {
 	Planned *Decision `json:"planned,omitempty"`
 }
 
-// CallRef points at one tool call of a round; its arguments are in the row.
+// CallRef points at one tool call of a step; its arguments are in the row.
 type CallRef struct {
 	Name string `json:"name"`
 	// InWorkflow: the call is decided by rules and applied to the workflow's
@@ -219,7 +219,7 @@ type DecideToolInput struct {
 type TextSource string
 
 const (
-	// SourceStep: the text of model round Step.
+	// SourceStep: the text of model step Step.
 	SourceStep TextSource = "step"
 	// SourceFixed: the fixed text for the turn's kind.
 	SourceFixed TextSource = "fixed"

@@ -11,7 +11,7 @@ import (
 	"coachline/models"
 )
 
-func round(i int, arguments, content string) []models.ChatMessage {
+func step(i int, arguments, content string) []models.ChatMessage {
 	id := fmt.Sprintf("c%d", i)
 	return []models.ChatMessage{
 		{Role: "assistant", Content: "<think>hm</think>Looking.", ToolCalls: []models.ToolCall{{ID: id, Name: "web", Arguments: arguments}}},
@@ -21,14 +21,14 @@ func round(i int, arguments, content string) []models.ChatMessage {
 
 func TestActivity(t *testing.T) {
 	t.Run("2.8 excerpts", func(t *testing.T) {
-		messages := append(round(1, `{"q":"`+long(200)+`"}`, long(400)), models.ChatMessage{Role: "user", Content: "[Tool result: web]\n" + long(400)})
+		messages := append(step(1, `{"q":"`+long(200)+`"}`, long(400)), models.ChatMessage{Role: "user", Content: "[Tool result: web]\n" + long(400)})
 		want := "said: Looking.\ncalled web {\"q\":\"" + long(114) + "…\nresult of web: " + long(300) + "…\n[Tool result: web] " + long(181) + "…"
 		require.Equal(t, want, recall.TurnActivity(messages))
 	})
 	t.Run("2.8 the newest 2000", func(t *testing.T) {
 		var messages []models.ChatMessage
 		for i := range 20 {
-			messages = append(messages, round(i, fmt.Sprintf(`{"n":%d}`, i), long(280))...)
+			messages = append(messages, step(i, fmt.Sprintf(`{"n":%d}`, i), long(280))...)
 		}
 		got := recall.TurnActivity(messages)
 		require.LessOrEqual(t, chars(got), 2000)
@@ -46,7 +46,7 @@ func TestActivity(t *testing.T) {
 
 func TestLimitRequest(t *testing.T) {
 	lib := library(t)
-	ask := recall.LimitAsk{Query: "¿Va a llover?", Activity: recall.TurnActivity(round(1, "{}", "leeds.example: dry")), Model: "m"}
+	ask := recall.LimitAsk{Query: "¿Va a llover?", Activity: recall.TurnActivity(step(1, "{}", "leeds.example: dry")), Model: "m"}
 	req, err := recall.LimitRequest(lib, ask)
 	golden(t, "limit_request.golden.txt", system(t, req, err))
 	ask.Language = "es"

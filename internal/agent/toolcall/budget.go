@@ -97,7 +97,7 @@ func (l length) estimateTokens(perToken float64) int {
 // go. It takes a request in native form, before Offer. A turn begins at a user
 // message that follows the coach's words; what the coach wrote before the first one
 // counts as a turn. The system message, the last four entries, the texts that are
-// being answered and the rounds of the current turn are never dropped, and a call
+// being answered and the steps of the current turn are never dropped, and a call
 // never without its results.
 func DropOldest(req models.ChatRequest) (models.ChatRequest, bool) {
 	lead := 0
@@ -225,7 +225,7 @@ func TokensPerSecond(used models.Usage, took time.Duration) float64 {
 // IsCut reports whether the limit of an answer ended it.
 func IsCut(answer models.ChatResponse) bool { return answer.FinishReason == finishedByLength }
 
-// Ending is what an answer makes of the next request of its round. The zero value
+// Ending is what an answer makes of the next request of its step. The zero value
 // changes nothing.
 type Ending struct {
 	Task string

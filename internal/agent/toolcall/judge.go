@@ -33,7 +33,7 @@ const (
 
 // Verdict is a judged answer. What follows from it is the engine's decision:
 // Empty and Malformed ask for one plain retry without tools, then for a fixed
-// text; Thinking asks for another round.
+// text; Thinking asks for another step.
 type Verdict struct {
 	Judgment Judgment
 	// Text is the cleaned words: of Words, and of what stood beside Calls,

@@ -41,9 +41,9 @@ func withID(id, name, args string) models.ToolCall {
 	return models.ToolCall{ID: id, Name: name, Arguments: args}
 }
 
-// round is a request in the middle of a turn, with two calls of which one
+// step is a request in the middle of a turn, with two calls of which one
 // failed, and a text that came late.
-func round() models.ChatRequest {
+func step() models.ChatRequest {
 	return models.ChatRequest{
 		Model: "m",
 		Messages: []models.ChatMessage{
@@ -108,11 +108,11 @@ func TestOfferGolden(t *testing.T) {
 		{"text_small", small(models.ProtocolText)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			in := round()
+			in := step()
 			got, err := toolcall.Offer(library(t), tt.c, in)
 			require.NoError(t, err)
 			requireGolden(t, tt.name, got)
-			require.Equal(t, round(), in, "what came in is not changed")
+			require.Equal(t, step(), in, "what came in is not changed")
 		})
 	}
 }
@@ -140,7 +140,7 @@ func isAlternating(messages []models.ChatMessage) bool {
 func TestOfferAlternatesInEveryProtocol(t *testing.T) {
 	for _, protocol := range []models.Protocol{models.ProtocolNative, models.ProtocolText, models.ProtocolTwoPhase} {
 		t.Run(string(protocol), func(t *testing.T) {
-			got, err := toolcall.Offer(library(t), capability(protocol), round())
+			got, err := toolcall.Offer(library(t), capability(protocol), step())
 			require.NoError(t, err)
 			require.True(t, isAlternating(got.Messages), show(got))
 			require.Contains(t, show(got), "and call it a walk")
@@ -149,7 +149,7 @@ func TestOfferAlternatesInEveryProtocol(t *testing.T) {
 }
 
 func TestAsksGolden(t *testing.T) {
-	ask := toolcall.Ask{Capability: capability(models.ProtocolTwoPhase), Request: round()}
+	ask := toolcall.Ask{Capability: capability(models.ProtocolTwoPhase), Request: step()}
 	choice, err := toolcall.AskChoice(library(t), ask)
 	require.NoError(t, err)
 	requireGolden(t, "choice", choice)
@@ -166,9 +166,9 @@ func TestAsksGolden(t *testing.T) {
 	require.ErrorContains(t, err, "not offered")
 }
 
-// The three requests of a round differ at their end only.
+// The three requests of a step differ at their end only.
 func TestAsksShareTheirBeginning(t *testing.T) {
-	ask := toolcall.Ask{Capability: capability(models.ProtocolTwoPhase), Request: round()}
+	ask := toolcall.Ask{Capability: capability(models.ProtocolTwoPhase), Request: step()}
 	final, err := toolcall.Offer(library(t), ask.Capability, ask.Request)
 	require.NoError(t, err)
 	choice, err := toolcall.AskChoice(library(t), ask)

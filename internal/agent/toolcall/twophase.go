@@ -14,16 +14,16 @@ import (
 )
 
 // How often each phase is asked again after an answer that cannot be read; then
-// the round ends and the words are asked for.
+// the step ends and the words are asked for.
 const (
 	ChoiceRetries   = 1
 	ArgumentRetries = 2
 )
 
-// Ask is one phase of a round in the two-phase protocol.
+// Ask is one phase of a step in the two-phase protocol.
 type Ask struct {
 	Capability models.Capability
-	// Request is the round in native form, with its tools.
+	// Request is the step in native form, with its tools.
 	Request models.ChatRequest
 	// Problem is what was wrong with the answer before: the text of an error of
 	// ReadChoice or ReadArguments, or of the tool; empty the first time.
@@ -31,7 +31,7 @@ type Ask struct {
 }
 
 // AskChoice asks which tool comes next, if any. Everything but the end of
-// the last user message is the same as in the round's other requests, so that
+// the last user message is the same as in the step's other requests, so that
 // the provider's prompt cache holds it. ReadChoice reads the answer.
 func AskChoice(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
 	data := prompts.StageData{Tools: toolLines(ask.Request.Tools), Steps: problemLines(ask.Problem)}
@@ -51,7 +51,7 @@ func AskArguments(lib *prompts.Library, ask Ask, tool string) (models.ChatReques
 	return ask.withTask(lib, prompts.ToolArguments, data)
 }
 
-// withTask returns the round's request with a task at its end.
+// withTask returns the step's request with a task at its end.
 func (a Ask) withTask(lib *prompts.Library, name prompts.Name, data prompts.StageData) (models.ChatRequest, error) {
 	a.Capability.Protocol = models.ProtocolTwoPhase
 	req, err := Offer(lib, a.Capability, a.Request)

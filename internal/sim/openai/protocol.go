@@ -234,8 +234,8 @@ func (sc parsedRequest) nextCall() (call, bool) {
 			wanted = append(wanted, c)
 		}
 	}
-	if n := len(sc.rounds); n > 0 {
-		for _, d := range sc.rounds[n-1] {
+	if n := len(sc.steps); n > 0 {
+		for _, d := range sc.steps[n-1] {
 			if _, failed := d.failure(); failed {
 				return call{}, false
 			}
@@ -250,8 +250,8 @@ func (sc parsedRequest) nextCall() (call, bool) {
 }
 
 func (sc parsedRequest) ran(name string) (completedCall, bool) {
-	for _, round := range slices.Backward(sc.rounds) {
-		for _, d := range slices.Backward(round) {
+	for _, step := range slices.Backward(sc.steps) {
+		for _, d := range slices.Backward(step) {
 			if d.name == name {
 				return d, true
 			}

@@ -30,8 +30,8 @@ func conversation(system string, tools []models.ToolSpec, messages ...models.Cha
 
 func says(role, text string) models.ChatMessage { return models.ChatMessage{Role: role, Content: text} }
 
-// ranRound is a round: a call and its result.
-func ranRound(id, name, args, result string) []models.ChatMessage {
+// ranStep is a step: a call and its result.
+func ranStep(id, name, args, result string) []models.ChatMessage {
 	return []models.ChatMessage{
 		{Role: "assistant", ToolCalls: []models.ToolCall{{ID: id, Name: name, Arguments: args}}},
 		{Role: "tool", ToolCallID: id, Content: result},
@@ -54,13 +54,13 @@ func TestFences(t *testing.T) {
 		{"words and a call", conversation(complete, specs, says("user", "text and tool")), "Done, I deleted that schedule.",
 			[]string{`{"name":"scheduler","arguments":{"action":"delete","schedule_id":"no-such-schedule"}}`}},
 		{"words", conversation(complete, specs, says("user", "the weather is nice")), acknowledgement, nil},
-		{"J68 a result is read", conversation(complete, specs, append([]models.ChatMessage{says("user", "delete the one at 8")}, ranRound("a", toolScheduler, `{"action":"list"}`, list)...)...), "",
+		{"J68 a result is read", conversation(complete, specs, append([]models.ChatMessage{says("user", "delete the one at 8")}, ranStep("a", toolScheduler, `{"action":"list"}`, list)...)...), "",
 			[]string{`{"name":"scheduler","arguments":{"action":"delete","schedule_id":"s1"}}`}},
-		{"advice behind a result", conversation(complete, specs, append([]models.ChatMessage{says("user", "list my schedules")}, ranRound("a", toolScheduler, `{"action":"list"}`, list+"\n\nAnswer now.")...)...),
+		{"advice behind a result", conversation(complete, specs, append([]models.ChatMessage{says("user", "list my schedules")}, ranStep("a", toolScheduler, `{"action":"list"}`, list+"\n\nAnswer now.")...)...),
 			"You have 1: s1 at 08:00.", nil},
-		{"a failure", conversation(complete, specs, append([]models.ChatMessage{says("user", "list my schedules")}, ranRound("a", toolScheduler, `{"action":"list"}`, `{"ok":false,"error":"down"}`)...)...),
+		{"a failure", conversation(complete, specs, append([]models.ChatMessage{says("user", "list my schedules")}, ranStep("a", toolScheduler, `{"action":"list"}`, `{"ok":false,"error":"down"}`)...)...),
 			"That did not work: Error: down.", nil},
-		{"the last round has no tools", conversation(complete, nil, append([]models.ChatMessage{says("user", "list my schedules")}, ranRound("a", toolScheduler, `{"action":"list"}`, list)...)...),
+		{"the last round has no tools", conversation(complete, nil, append([]models.ChatMessage{says("user", "list my schedules")}, ranStep("a", toolScheduler, `{"action":"list"}`, list)...)...),
 			"You have 1: s1 at 08:00.", nil},
 		{"the set-up", conversation(missing("habit_domain"), specs, says("assistant", question("habit_domain")), says("user", "a walk")), "",
 			[]string{`{"name":"save_user_profile","arguments":{"habit_domain":"a walk"}}`}},
@@ -103,7 +103,7 @@ func twoPhaseTurn(t *testing.T, req models.ChatRequest, results ...string) (call
 		if len(calls) <= len(results) {
 			outcome = results[len(calls)-1]
 		}
-		req.Messages = append(req.Messages, ranRound(fmt.Sprintf("c%d", len(calls)), name, args, outcome)...)
+		req.Messages = append(req.Messages, ranStep(fmt.Sprintf("c%d", len(calls)), name, args, outcome)...)
 	}
 	return calls, "(no end)"
 }

@@ -131,7 +131,7 @@ func (ask Request) unpairedCall() (param, problem string) {
 // anywhere in a text:
 //
 //   - "call two tools": two calls in one message, then a summary
-//   - "loop tools": a call in every round for as long as tools are offered
+//   - "loop tools": a call in every step for as long as tools are offered
 //   - "say nothing": an empty answer; "say nothing once": empty while tools
 //     are offered, words when they are not
 //   - "bad arguments": a call of scheduler whose arguments break its schema

@@ -15,9 +15,9 @@ type parsedRequest struct {
 	// asked is what the coach wrote last, said what the person wrote since.
 	asked string
 	said  string
-	// rounds are the tool calls of this turn so far.
-	rounds [][]completedCall
-	tools  []string
+	// steps are the tool calls of this turn so far.
+	steps [][]completedCall
+	tools []string
 }
 
 type completedCall struct {
@@ -71,9 +71,9 @@ func readScene(ask Request) parsedRequest {
 		case m.Role == "tool":
 			sc.addResult(m.ToolCallID, text)
 		case len(m.ToolCalls) > 0:
-			sc.addRound(m.ToolCalls)
+			sc.addStep(m.ToolCalls)
 		case text != "":
-			sc.asked, said, sc.rounds = text, nil, nil
+			sc.asked, said, sc.steps = text, nil, nil
 		}
 	}
 	sc.said = strings.Join(said, " ")
@@ -118,23 +118,23 @@ func (sc *parsedRequest) readSections(system string) {
 	}
 }
 
-func (sc *parsedRequest) addRound(calls []ToolCall) {
-	var round []completedCall
+func (sc *parsedRequest) addStep(calls []ToolCall) {
+	var step []completedCall
 	for _, c := range calls {
 		d := completedCall{id: c.ID, name: c.Function.Name}
 		_ = json.Unmarshal([]byte(c.Function.Arguments), &d.args) // Bad arguments of ours are empty ones.
-		round = append(round, d)
+		step = append(step, d)
 	}
-	sc.rounds = append(sc.rounds, round)
+	sc.steps = append(sc.steps, step)
 }
 
 func (sc *parsedRequest) addResult(id, content string) {
-	for _, round := range slices.Backward(sc.rounds) {
-		for i := range round {
-			if round[i].id == id {
-				round[i].raw = content
+	for _, step := range slices.Backward(sc.steps) {
+		for i := range step {
+			if step[i].id == id {
+				step[i].raw = content
 				// Advice may follow the result; anything else stays in raw.
-				_ = json.NewDecoder(strings.NewReader(content)).Decode(&round[i].result)
+				_ = json.NewDecoder(strings.NewReader(content)).Decode(&step[i].result)
 				return
 			}
 		}
@@ -212,8 +212,8 @@ func (sc parsedRequest) profile(field string) string {
 
 // newest is this turn's newest result that has a field of that name.
 func (sc parsedRequest) newest(field string) (completedCall, bool) {
-	for _, round := range slices.Backward(sc.rounds) {
-		for _, d := range slices.Backward(round) {
+	for _, step := range slices.Backward(sc.steps) {
+		for _, d := range slices.Backward(step) {
 			if _, found := d.result[field]; found {
 				return d, true
 			}

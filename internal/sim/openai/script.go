@@ -48,7 +48,7 @@ func (sc parsedRequest) answer() saying {
 		return sc.checkIn()
 	}
 	reply := sc.answerNew()
-	if len(sc.rounds) > 0 {
+	if len(sc.steps) > 0 {
 		reply = sc.answerAfterTools()
 	}
 	for _, c := range reply.calls {
@@ -204,19 +204,19 @@ func (sc parsedRequest) answerFeedback() (saying, bool) {
 // answerAfterTools answers a turn whose tools have run: by what was called and what
 // came of it.
 func (sc parsedRequest) answerAfterTools() saying {
-	round := sc.rounds[len(sc.rounds)-1]
+	step := sc.steps[len(sc.steps)-1]
 	if sc.hasPhrase("loop tools") {
 		return callTools(listCall())
 	}
-	for _, d := range round {
+	for _, d := range step {
 		if problem, failed := d.failure(); failed {
 			return sc.answerFailure(d, problem)
 		}
 	}
-	if sc.hasPhrase("call two tools") && len(round) > 1 {
-		return say("Both are done: %s and %s.", round[0].name, round[1].name)
+	if sc.hasPhrase("call two tools") && len(step) > 1 {
+		return say("Both are done: %s and %s.", step[0].name, step[1].name)
 	}
-	return sc.answerAfter(round[0])
+	return sc.answerAfter(step[0])
 }
 
 func (sc parsedRequest) answerAfter(d completedCall) saying {
@@ -230,7 +230,7 @@ func (sc parsedRequest) answerAfter(d completedCall) saying {
 			return saying{text: text}
 		}
 	case toolTransition:
-		// Where one call is made at a time, the save came in a round before.
+		// Where one call is made at a time, the save came in a step before.
 		if saved, ran := sc.ran(toolSave); ran && d.arg("target_state") == "INTAKE" {
 			return sc.afterSave(saved)
 		}

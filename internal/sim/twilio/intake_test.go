@@ -90,15 +90,15 @@ func (l *participant) post(request models.ChatRequest) (string, []models.ToolCal
 	return text, calls
 }
 
-// turn answers in at most 8 rounds; the last one has no tools.
+// turn answers in at most 8 steps; the last one has no tools.
 func (l *participant) turn(kind wire.TurnKind) string {
 	l.t.Helper()
 	l.ctx.Steps, l.ctx.Runs, l.names = nil, nil, nil
-	for round := range 8 {
+	for step := range 8 {
 		in := agent.Input{
 			Context: l.ctx, Mode: l.state.Mode, Kind: kind, Now: l.now, Zone: l.zone, HistoryLimit: 30, Model: "m",
 		}
-		if round < 7 {
+		if step < 7 {
 			in.Tools = l.registry.For(l.state.Mode)
 		}
 		request, err := agent.Compose(l.lib, in)
@@ -109,7 +109,7 @@ func (l *participant) turn(kind wire.TurnKind) string {
 			l.between()
 			return text
 		}
-		l.run(round, text, calls)
+		l.run(step, text, calls)
 	}
 	l.t.Fatal("the script never came to words")
 	return ""
@@ -130,16 +130,16 @@ func (l *participant) remember(role models.Role, kind models.EntryKind, text str
 	})
 }
 
-func (l *participant) run(round int, text string, calls []models.ToolCall) {
+func (l *participant) run(step int, text string, calls []models.ToolCall) {
 	l.t.Helper()
 	raw, err := json.Marshal(calls)
 	require.NoError(l.t, err)
-	l.ctx.Steps = append(l.ctx.Steps, models.Step{Number: round, AfterMessage: int64(len(l.ctx.Window)), Text: text, Calls: string(raw)})
+	l.ctx.Steps = append(l.ctx.Steps, models.Step{Number: step, AfterMessage: int64(len(l.ctx.Window)), Text: text, Calls: string(raw)})
 	for i, c := range calls {
 		result := l.tool(c)
 		encoded, err := json.Marshal(result)
 		require.NoError(l.t, err)
-		l.ctx.Runs = append(l.ctx.Runs, models.ToolRun{Step: round, Call: i, Name: c.Name, Result: string(encoded), Failed: result.Failed})
+		l.ctx.Runs = append(l.ctx.Runs, models.ToolRun{Step: step, Call: i, Name: c.Name, Result: string(encoded), Failed: result.Failed})
 		l.names = append(l.names, c.Name)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"coachline/models/wire"
 )
 
-// ask puts a round into the protocol of the conversation and reads the answer
+// ask puts a step into the protocol of the conversation and reads the answer
 // as the product does.
 func (l *participant) ask(request models.ChatRequest) (string, []models.ToolCall) {
 	l.t.Helper()
