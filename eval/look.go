@@ -2,27 +2,94 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"coachline/internal/agent"
+	"coachline/internal/screening"
+	"coachline/internal/screening/sheets"
 	"coachline/models"
 )
 
 //go:embed sets/look.tsv
 var lookSet string
 
-// setLook names the set of messages for the second look.
-const setLook = "look"
+// Sets of messages for the second look: 80 that were written for it, and the weak signs
+// among the scored half of the sheets, which are shown to no reader.
+const (
+	setLook = "look"
+	setWeak = "weak"
 
-// lookCase is a message with what the second look should find in it.
+	sheetsFolder = "internal/screening/testdata/sheets"
+)
+
+// lookCase is a message with what the second look should find in it: of weak signs of the
+// sheets none or possible. Sheet is empty but for those.
 type lookCase struct {
-	language, message string
-	want              models.LookState
+	language, message, sheet string
+	want                     models.LookState
+}
+
+// readWeakSigns lists the texts of crises and of what resembles them that are weak signs.
+func readWeakSigns(files fs.FS) ([]lookCase, error) {
+	var all []lookCase
+	for _, language := range screening.Languages() {
+		texts, err := sheets.Read(files, language)
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range texts {
+			if text.IsOpen() || screening.Screen(screening.Message{Body: text.Body}).Tier != models.TierB {
+				continue
+			}
+			switch text.Sheet {
+			case sheets.Crisis:
+				all = append(all, lookCase{language: language, want: models.LookPossible, message: text.Body, sheet: text.Sheet})
+			case sheets.Negative:
+				all = append(all, lookCase{language: language, want: models.LookNone, message: text.Body, sheet: text.Sheet})
+			}
+		}
+	}
+	return all, nil
+}
+
+// recordedLook is what a model found in a message. A line of a recording has the model,
+// the sheet, the verdict and a hash of the message.
+type recordedLook struct {
+	model, sheet string
+	state        models.LookState
+	hash         string
+}
+
+// hashMessage names a message in a recording.
+func hashMessage(body string) string {
+	sum := sha256.Sum256([]byte(body))
+	return hex.EncodeToString(sum[:8])
+}
+
+func (r recordedLook) String() string {
+	return strings.Join([]string{r.model, r.sheet, string(r.state), r.hash}, "\t")
+}
+
+// readRecording reads the lines of a recording, by the hash of the message.
+func readRecording(text string) (map[string]recordedLook, error) {
+	all := map[string]recordedLook{}
+	for line := range strings.Lines(text) {
+		parts := strings.Split(strings.TrimSpace(line), "\t")
+		if len(parts) != 4 {
+			return nil, fmt.Errorf("line %q of the recording: want a model, a sheet, a verdict and a hash", line)
+		}
+		all[parts[3]] = recordedLook{model: parts[0], sheet: parts[1], state: models.LookState(parts[2]), hash: parts[3]}
+	}
+	return all, nil
 }
 
 // readLookSet reads the lines of the set: language, verdict, message.
@@ -69,18 +136,16 @@ func (c *lookCounts) add(state models.LookState) {
 	}
 }
 
-// judgeLooks has the small model of a column read each message of the set, and prints
-// what it found: messages that are none should be dismissed, the others should not be.
-func (d *Driver) judgeLooks(ctx context.Context, out io.Writer) error {
-	set, err := readLookSet(lookSet)
-	if err != nil {
-		return err
-	}
+// judgeLooks has the small model of a column read each message of the set, prints what
+// it found (messages that are none should be dismissed, the others should not be), and
+// returns the verdicts.
+func (d *Driver) judgeLooks(ctx context.Context, set []lookCase, out io.Writer) []recordedLook {
 	replies := agent.New(agent.Config{
 		Prompts: d.library, Model: d.model, Journal: noJournal{}, Zones: time.LoadLocation, Now: time.Now,
 		Settings: agent.Settings{ChatModel: d.column.Model, SmallModel: d.column.Small, Endpoint: d.endpoint()},
 	})
 	counts := map[models.LookState]*lookCounts{models.LookNone: {}, models.LookPossible: {}, models.LookClear: {}}
+	verdicts := make([]recordedLook, 0, len(set))
 	began := time.Now()
 	for i, one := range set {
 		turn := models.TurnContext{
@@ -90,7 +155,8 @@ func (d *Driver) judgeLooks(ctx context.Context, out io.Writer) error {
 		}
 		verdict := replies.LookAgain(ctx, turn, int64(i+1))
 		counts[one.want].add(verdict.State)
-		if (one.want == models.LookNone) != (verdict.State == models.LookNone) {
+		verdicts = append(verdicts, recordedLook{model: d.column.Small, sheet: one.sheet, state: verdict.State, hash: hashMessage(one.message)})
+		if one.sheet == "" && (one.want == models.LookNone) != (verdict.State == models.LookNone) {
 			fmt.Fprintf(out, "%s, should be %s, was %s (%s): %s\n", one.language, one.want, verdict.State, verdict.Reason, one.message)
 		}
 	}
@@ -99,19 +165,33 @@ func (d *Driver) judgeLooks(ctx context.Context, out io.Writer) error {
 		c := counts[state]
 		fmt.Fprintf(out, "%-10s %5d %9d %6d %7d\n", state, c.none, c.possible, c.clear, c.failed)
 	}
-	return nil
+	return verdicts
 }
 
-// judgeSets judges the messages of a set in every column.
+// judgeSets judges the messages of a set in every column, and records the verdicts of the
+// last one where a file is named.
 func (g environment) judgeSets(ctx context.Context, o options, out io.Writer) error {
+	set, err := readLookSet(lookSet)
+	if o.set == setWeak {
+		set, err = readWeakSigns(os.DirFS(sheetsFolder))
+	}
+	if err != nil {
+		return err
+	}
+	var verdicts []recordedLook
 	for _, column := range g.columns(o) {
 		d, err := New(Config{Column: column, Settings: g.settings})
 		if err != nil {
 			return err
 		}
-		if err := d.judgeLooks(ctx, out); err != nil {
-			return err
-		}
+		verdicts = d.judgeLooks(ctx, set, out)
 	}
-	return nil
+	if o.record == "" {
+		return nil
+	}
+	var lines strings.Builder
+	for _, one := range verdicts {
+		fmt.Fprintln(&lines, one)
+	}
+	return os.WriteFile(o.record, []byte(lines.String()), 0o600)
 }

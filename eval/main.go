@@ -44,6 +44,7 @@ type options struct {
 	protocols []models.Protocol
 	cases     []string
 	set       string
+	record    string
 	costs     bool
 	parallel  int
 	json      string
@@ -75,7 +76,8 @@ func parse(args []string, errs io.Writer) (options, error) {
 		o.cases = append(o.cases, text)
 		return nil
 	})
-	flags.StringVar(&o.set, "set", "", "judge single messages in the place of conversations: look, for the second look at weak signs of danger")
+	flags.StringVar(&o.set, "set", "", "judge single messages in the place of conversations: look, for the second look at weak signs of danger; weak, for those of the scored sheets")
+	flags.StringVar(&o.record, "record", "", "with -set: a `file` for the verdicts (eval/testdata/looks.tsv is held to limits by a test)")
 	flags.BoolVar(&o.costs, "costs", false, "play the twenty conversations that costs are compared by, and print those alone")
 	flags.IntVar(&o.parallel, "parallel", 1, "conversations at a time; with more than one the cached share depends on their order")
 	flags.StringVar(&o.json, "json", "", "keep the run as JSON in this `file`")
@@ -86,8 +88,8 @@ func parse(args []string, errs io.Writer) (options, error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
 	}
-	if o.set != "" && o.set != setLook {
-		return o, fmt.Errorf("-set: want %s", setLook)
+	if o.set != "" && o.set != setLook && o.set != setWeak {
+		return o, fmt.Errorf("-set: want %s or %s", setLook, setWeak)
 	}
 	if o.parallel < 1 {
 		return o, errors.New("-parallel: want 1 or more")
