@@ -8,6 +8,9 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,28 +28,74 @@ import (
 )
 
 // access finds out who makes a request: a person who is signed in to the console,
-// a script with a token, or, when no token is configured, a caller from this
-// machine that does not act for a foreign web page.
+// a script with a token, or, when neither a token is configured nor a user exists, a
+// caller from this machine that does not act for a foreign web page or through a proxy.
 type access struct {
 	want    [sha256.Size]byte
 	open    bool
 	origins *http.CrossOriginProtection
+	hasUser func(ctx context.Context) (bool, error)
 }
 
-// newAccess takes the token and the origins whose pages may call.
-func newAccess(token string, trusted ...string) access {
+// newAccess takes the origins whose pages may call. Without a token it opens to callers
+// from this machine as long as the public address is this machine's too.
+func newAccess(cfg HTTPConfig, users *store.Users, trusted ...string) access {
 	origins := http.NewCrossOriginProtection()
 	for _, origin := range trusted {
 		// Configuration has checked the form of an origin; one that is not
 		// trusted is refused, which is the safe side.
 		_ = origins.AddTrustedOrigin(origin)
 	}
-	return access{want: sha256.Sum256([]byte(token)), open: token == "", origins: origins}
+	a := access{want: sha256.Sum256([]byte(cfg.APIToken)), origins: origins, hasUser: users.HasUser}
+	public, err := url.Parse(cfg.PublicURL)
+	a.open = cfg.APIToken == "" && err == nil && (cfg.PublicURL == "" || isLoopbackHost(public.Host))
+	if cfg.PhonesURL != "" {
+		// Where phones are simulated, users are for trying them out.
+		a.hasUser = func(context.Context) (bool, error) { return false, nil }
+	}
+	return a
 }
 
-// isOpenTo reports whether the caller needs no token.
+// isOpenTo reports whether the caller needs no token. What cannot be found out closes.
 func (a access) isOpenTo(r *http.Request) bool {
-	return a.open && isLoopbackHost(r.Host) && a.origins.Check(r) == nil
+	if !a.open || !isLoopbackHost(r.Host) || !isLoopbackHost(remoteAddress(r)) || isForwarded(r) || a.origins.Check(r) != nil {
+		return false
+	}
+	exists, err := a.hasUser(r.Context())
+	return err == nil && !exists
+}
+
+// forwarding are the headers that a proxy adds.
+var forwarding = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"}
+
+func isForwarded(r *http.Request) bool {
+	return slices.ContainsFunc(forwarding, func(name string) bool { return len(r.Header.Values(name)) > 0 })
+}
+
+// withClientAddress gives requests of trusted proxies the address of their client: the
+// last one of X-Forwarded-For that is no trusted proxy.
+func withClientAddress(trusted []netip.Prefix, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+		client := remoteAddress(r)
+		for i := len(hops) - 1; i >= 0 && isTrusted(trusted, client); i-- {
+			hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+			if err != nil {
+				break
+			}
+			client = hop.Unmap().WithZone("").String()
+		}
+		if client != remoteAddress(r) {
+			r = r.Clone(r.Context())
+			r.RemoteAddr = net.JoinHostPort(client, "0")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func isTrusted(trusted []netip.Prefix, address string) bool {
+	at, err := netip.ParseAddr(address)
+	return err == nil && slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(at.Unmap()) })
 }
 
 // isShared reports whether a token is COACH_API_TOKEN.
@@ -68,7 +117,8 @@ type admission struct {
 	base
 	metrics  *metrics.Metrics
 	tokens   *store.Tokens
-	apiToken string
+	users    *store.Users
+	http     HTTPConfig
 	readings *readings
 	// wrongTokens limits them for each address, requests for each API token.
 	wrongTokens, requests *throttle.Throttle
@@ -76,7 +126,7 @@ type admission struct {
 
 func newAdmission(b base, cfg Config, readings *readings) *admission {
 	return &admission{
-		base: b, tokens: cfg.Store.Tokens, metrics: cfg.Metrics, apiToken: cfg.HTTP.APIToken, readings: readings,
+		base: b, tokens: cfg.Store.Tokens, users: cfg.Store.Users, metrics: cfg.Metrics, http: cfg.HTTP, readings: readings,
 		wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery),
 	}
 }
@@ -105,7 +155,7 @@ func (h *admission) identify(a access, r *http.Request) (auth.Identity, *failure
 	case a.isOpenTo(r):
 		return auth.AdminIdentity(auth.KindLocal), nil
 	case a.open:
-		return auth.Identity{}, newFailure(http.StatusForbidden, "without an API token only local requests are answered")
+		return auth.Identity{}, newFailure(http.StatusForbidden, "without an API token only local requests are answered, and none once a user exists or through a proxy: set COACH_API_TOKEN")
 	}
 	return auth.Identity{}, newFailure(http.StatusUnauthorized, "a valid bearer token is required")
 }
@@ -125,7 +175,7 @@ const (
 // requireAccess admits requests to operations that need access only when the
 // caller has their permission, and puts the caller into the context.
 func (h *admission) requireAccess(router huma.API) func(huma.Context, func(huma.Context)) {
-	access := newAccess(h.apiToken)
+	access := newAccess(h.http, h.users)
 	return func(ctx huma.Context, next func(huma.Context)) {
 		if _, isGuarded := ctx.Operation().Metadata[permissionKey]; !isGuarded {
 			next(ctx)

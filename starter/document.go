@@ -226,7 +226,7 @@ func (h *admission) registerCodec(mux *http.ServeMux, doc *huma.OpenAPI, cfg Cod
 	if cfg.Codec == nil {
 		return
 	}
-	access := newAccess(h.apiToken, cfg.Origins...)
+	access := newAccess(h.http, h.users, cfg.Origins...)
 	codec := http.StripPrefix("/codec", converter.NewPayloadCodecHTTPHandler(cfg.Codec))
 	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, refused := h.admitRequest(access, r, w.Header())

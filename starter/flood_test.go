@@ -197,8 +197,9 @@ func TestLimitsOfConnectionsByDefault(t *testing.T) {
 // Tokens are compared as digests of one length, so a wrong length is an
 // ordinary wrong token.
 func TestBearerTokensOfAnyLength(t *testing.T) {
-	g := newAccess(testToken)
-	h := &admission{base: base{clock: time.Now}, tokens: openStore(t, &faults{}, store.InboundLimits{}).Tokens}
+	rows := openStore(t, &faults{}, store.InboundLimits{})
+	g := newAccess(HTTPConfig{APIToken: testToken}, rows.Users)
+	h := &admission{base: base{clock: time.Now}, tokens: rows.Tokens}
 	for _, token := range []string{"", "t", testToken[:len(testToken)-1], testToken + "x", strings.Repeat("x", 10_000)} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://coach/", http.NoBody)
 		require.NoError(t, err)

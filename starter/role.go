@@ -66,7 +66,8 @@ func runServer(ctx context.Context, cfg config.Config, conns *connect.Connection
 	return Run(ctx, Config{
 		HTTP: HTTPConfig{
 			Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal(), TemporalURL: temporalURL(cfg), PhonesURL: cfg.HTTP.PhonesURL,
-			Provider: console.Provider{Issuer: cfg.HTTP.OIDC.Issuer, ClientID: cfg.HTTP.OIDC.ClientID, ClientSecret: cfg.HTTP.OIDC.ClientSecret.Reveal()},
+			TrustedProxies: cfg.HTTP.TrustedProxies,
+			Provider:       console.Provider{Issuer: cfg.HTTP.OIDC.Issuer, ClientID: cfg.HTTP.OIDC.ClientID, ClientSecret: cfg.HTTP.OIDC.ClientSecret.Reveal()},
 		},
 		Store: conns.Store, Changes: store.NewChanges(conns.Store, conns.Clock.Now), Now: conns.Clock.Now, Temporal: conns.Temporal, Workers: connect.NewDeployment(cfg, conns.Temporal).Check, Namespace: cfg.Temporal.Namespace, Retention: cfg.Coaching.Retention, StrangerRetention: cfg.Coaching.StrangerRetention, Logger: conns.Logger,
 		Carrier:  newCarrier(cfg, public),

@@ -138,7 +138,7 @@ type handlers struct {
 // it.
 func (h *handlers) newHandler() (http.Handler, error) {
 	answers := h.newAPI()
-	access := newAccess(h.cfg.HTTP.APIToken)
+	access := newAccess(h.cfg.HTTP, h.cfg.Store.Users)
 	pages, err := console.New(console.Config{
 		API: answers, Users: h.cfg.Store.Users, Sessions: h.cfg.Store.Sessions, RecordAudit: h.cfg.Store.Audit.RecordAudit, Changes: h.cfg.Changes, Closing: h.closing, IsOpen: access.isOpenTo, PublicURL: h.cfg.HTTP.PublicURL,
 		Provider:    h.cfg.HTTP.Provider,

@@ -75,11 +75,14 @@ type HTTPConfig struct {
 	// PublicURL is named in the API document; empty leaves it out.
 	PublicURL string
 	// APIToken is the bearer token, of at least 32 characters; it may be empty on
-	// a loopback address only.
+	// a loopback address only, and then callers from this machine are administrators
+	// until there is a user.
 	APIToken string
 	// TemporalURL and PhonesURL are where the console's links to the Temporal UI
 	// (with its namespace) and to the simulated phones lead; empty: no links.
 	TemporalURL, PhonesURL string
+	// TrustedProxies are those whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix
 	// Provider is where operators may sign in besides with passwords.
 	Provider console.Provider
 	// Limits bound how long a request may take to come in and be answered;
@@ -225,7 +228,7 @@ func (h *handlers) newServer(ctx context.Context) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	server := newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger)
+	server := newHTTPServer(withClientAddress(cfg.HTTP.TrustedProxies, cfg.Metrics.Webhooks(handler)), cfg.HTTP.Limits, cfg.Logger)
 	server.RegisterOnShutdown(func() { close(h.closing) })
 	return &Server{
 		listener: listener, http: server, relay: h.relay, runCohorts: h.cohorts.run, followStudies: h.resolver.Follow,

@@ -122,6 +122,9 @@ type HTTP struct {
 	// PhonesURL is the page of the simulated phones, for the console's link; empty
 	// where there are none.
 	PhonesURL string `env:"COACH_PHONES_URL"`
+	// TrustedProxies lists networks (CIDR) of proxies whose
+	// X-Forwarded-For says who the client is.
+	TrustedProxies []netip.Prefix `env:"COACH_TRUSTED_PROXIES"`
 	// OIDC is where operators may sign in besides with passwords; an empty Issuer
 	// is nowhere.
 	OIDC OIDC

@@ -179,6 +179,7 @@ var explanations = map[string]explanation{
 
 	"COACH_HTTP_ADDR":          {readByStarterAndCommands, "listening address"},
 	"COACH_PUBLIC_URL":         {readByBoth, "public base address; required unless `COACH_HTTP_ADDR` is loopback"},
+	"COACH_TRUSTED_PROXIES":    {readByStarter, "networks (CIDR, one address as 10.0.0.5/32), divided by commas, of the proxies whose `X-Forwarded-For` says who the client is, for limits of wrong logins and the audit"},
 	"COACH_API_TOKEN":          {readByStarterAndCommands, "bearer token, 32 characters or more; required likewise"},
 	"COACH_URL":                {readByCommands, "address of the API; empty: current context, or `COACH_HTTP_ADDR`"},
 	"COACH_PHONES_URL":         {readByStarter, "the simulated phones; `make dev` sets it"},

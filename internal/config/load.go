@@ -190,6 +190,8 @@ func expectedForm(kind reflect.Type) string {
 		return "a duration such as 90s, 10m or 5h"
 	case kind == reflect.TypeFor[[]netip.AddrPort]():
 		return "IP addresses with ports such as 127.0.0.1:8099, separated by commas"
+	case kind == reflect.TypeFor[[]netip.Prefix]():
+		return "networks such as 10.0.0.0/8 or 10.0.0.5/32, separated by commas"
 	case kind.Kind() == reflect.Float64:
 		return "a number such as 1 or 0.5"
 	default:

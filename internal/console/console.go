@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alexedwards/scs/v2"
@@ -72,11 +73,13 @@ type Config struct {
 type Console struct {
 	cfg      Config
 	sessions *scs.SessionManager
-	// wrongLogins limits them for each account and each address.
+	// wrongLogins limits them for each account, and for each at an address.
 	wrongLogins *throttle.Throttle
-	reports     *throttle.Throttle
-	oidc        *oidcClient // nil where there is no provider
-	assets      map[string]asset
+	// known are the accounts with the addresses that they have signed in from.
+	known   sync.Map
+	reports *throttle.Throttle
+	oidc    *oidcClient // nil where there is no provider
+	assets  map[string]asset
 }
 
 // New builds the console's handler for the routes under Path.

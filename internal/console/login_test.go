@@ -241,12 +241,20 @@ func TestLoginsAreThrottled(t *testing.T) {
 	w.wait(31 * time.Second)
 	require.Equal(t, http.StatusSeeOther, w.open("127.0.1.99").login("ada", password).status)
 
-	for i := range 5 {
-		// Each with another account: the address is what is counted.
-		require.Equal(t, http.StatusUnauthorized, w.open("127.0.2.1").login(fmt.Sprintf("user%d", i), "wrong horse battery").status)
+	for i := range 20 {
+		// A stranger behind the proxy that all of them come through.
+		w.open("127.0.2.1").login(fmt.Sprintf("user%d", i), "wrong horse battery")
 	}
-	require.Equal(t, http.StatusTooManyRequests, w.open("127.0.2.1").login("ida", password).status)
-	require.Equal(t, http.StatusSeeOther, w.open("127.0.2.2").login("ida", password).status)
+	require.Equal(t, http.StatusSeeOther, w.open("127.0.2.1").login("ida", password).status, "the address is not what is counted")
+	for i := range 10 {
+		w.open(fmt.Sprintf("127.0.3.%d", i+1)).login("ida", "wrong horse battery")
+	}
+	require.Equal(t, http.StatusTooManyRequests, w.open("127.0.3.1").login("ida", password).status)
+	require.Equal(t, http.StatusSeeOther, w.open("127.0.2.1").login("ida", password).status, "she has signed in from there")
+	for range 5 {
+		w.open("127.0.2.1").login("ida", "wrong horse battery")
+	}
+	require.Equal(t, http.StatusTooManyRequests, w.open("127.0.2.1").login("ida", password).status, "what goes wrong there counts")
 }
 
 func TestSessionsExpire(t *testing.T) {

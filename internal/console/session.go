@@ -213,7 +213,7 @@ const maxAgent = 200
 func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	name, password := strings.ToLower(strings.TrimSpace(r.PostFormValue("login"))), r.PostFormValue("password")
 	address := remoteAddress(r)
-	if wait := max(c.wrongLogins.Wait("account\x00"+name, c.cfg.Now()), c.wrongLogins.Wait("address\x00"+address, c.cfg.Now())); wait > 0 {
+	if wait := c.loginWait(name, address); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 		c.renderLogin(w, r, loginPage{http.StatusTooManyRequests, "Too many attempts. Wait a minute and try again.", r.PostFormValue("next")})
 		return
@@ -231,14 +231,29 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
+	c.known.Store(pairOf(name, address), true)
 	http.Redirect(w, r, safeTarget(r.PostFormValue("next")), http.StatusSeeOther)
 }
 
-// refuseLogin counts a wrong login against the account and the address.
+// loginWait is how long an account has to wait at an address. Where it has signed in
+// from there, only what went wrong there counts: a stranger who tries names elsewhere, or
+// other names behind the same proxy, locks nobody out.
+func (c *Console) loginWait(name, address string) time.Duration {
+	pair, now := pairOf(name, address), c.cfg.Now()
+	if _, known := c.known.Load(pair); known {
+		return c.wrongLogins.Wait(pair, now)
+	}
+	return max(c.wrongLogins.Wait(pair, now), c.wrongLogins.Wait(name, now))
+}
+
+// pairOf names an account at an address; no login has its form.
+func pairOf(name, address string) string { return name + "\x00" + address }
+
+// refuseLogin counts a wrong login against the account, and against it at the address.
 func (c *Console) refuseLogin(w http.ResponseWriter, r *http.Request, name, address string) {
 	now := c.cfg.Now()
-	c.wrongLogins.Take("account\x00"+name, now)
-	c.wrongLogins.Take("address\x00"+address, now)
+	c.wrongLogins.Take(name, now)
+	c.wrongLogins.Take(pairOf(name, address), now)
 	c.cfg.Metrics.APIRefused("login")
 	c.cfg.Logger.Warn("console login refused", "address", address)
 	ctx := models.WithOrigin(r.Context(), models.Origin{Address: address})
@@ -317,7 +332,7 @@ func shortHash(body []byte) string {
 }
 
 const (
-	// loginTries is how many wrong logins an account or address may have at once,
+	// loginTries is how many wrong logins an account may have at once,
 	// loginEvery after how long a further one is allowed.
 	loginTries = 5
 	loginEvery = 30 * time.Second

@@ -65,6 +65,13 @@ func (s *Users) findUser(ctx context.Context, where string, args ...any) (models
 	return u, wrap.Error(classify(err), "reading a user")
 }
 
+// HasUser reports whether there is any user, also one who is disabled.
+func (s *Users) HasUser(ctx context.Context) (bool, error) {
+	var n int64
+	err := s.db.Reader(ctx).Model(&models.User{}).Limit(1).Count(&n).Error
+	return n > 0, wrap.Error(err, "looking for users")
+}
+
 // List returns all users, by login.
 func (s *Users) List(ctx context.Context) ([]models.User, error) {
 	var rows []models.User
