@@ -66,7 +66,10 @@ func (d *DecisionActivities) DecideTool(ctx context.Context, in wire.DecideToolI
 	if err != nil {
 		return wire.Decision{}, toTemporalError(err)
 	}
-	decision := d.decideCall(in, asked, call)
+	decision, err := d.decideCall(ctx, in, asked, call)
+	if err != nil {
+		return wire.Decision{}, toTemporalError(err)
+	}
 	if decision.Note == "" && decision.Refused == "" {
 		return wire.Decision{Effects: decision.Effects}, nil // a subagent writes the result
 	}
@@ -87,29 +90,38 @@ func (d *DecisionActivities) DecideTool(ctx context.Context, in wire.DecideToolI
 	return wire.Decision{Effects: decision.Effects}, nil
 }
 
-func (d *DecisionActivities) decideCall(in wire.DecideToolInput, asked coach.Input, call models.ToolCall) wire.Decision {
+func (d *DecisionActivities) decideCall(ctx context.Context, in wire.DecideToolInput, asked coach.Input, call models.ToolCall) (wire.Decision, error) {
 	switch in.Tool.Refuse {
 	case RefuseLimit:
-		return wire.Decision{Refused: "tool call limit of this turn reached; answer now from what you know, and do not claim that this was done"}
+		return wire.Decision{Refused: "tool call limit of this turn reached; answer now from what you know, and do not claim that this was done"}, nil
 	case RefuseFailed:
-		return wire.Decision{Refused: "the tool is out of order right now; tell the person truthfully that this was not done"}
+		return wire.Decision{Refused: "the tool is out of order right now; tell the person truthfully that this was not done"}, nil
 	}
 	if call.Refused != "" {
-		return wire.Decision{Refused: call.Refused}
+		return wire.Decision{Refused: call.Refused}, nil
 	}
 	newID := fmt.Sprintf("sch-%s-s%dc%d", turnNumber(in.Tool), in.Tool.Step, in.Tool.Call)
 	event, err := d.Tools.Event(call, newID)
 	if err != nil {
-		return wire.Decision{Refused: err.Error()}
+		return wire.Decision{Refused: err.Error()}, nil
+	}
+	if event.Kind == wire.EventScheduleTool {
+		turn, err := d.Calls.TurnContext(ctx, in.Tool.TurnID, WindowEntries)
+		if err != nil {
+			return wire.Decision{}, fmt.Errorf("reading what the person wrote: %w", err)
+		}
+		if at := tools.NightHour(*event.Schedule, asked.Rules.Quiet, turn.Window); at != "" {
+			return wire.Decision{Refused: fmt.Sprintf("fixed_time: %s is in the quiet hours %s and the person did not name it; nothing was created. Ask them whether they want a text at that hour", at, asked.Rules.Quiet)}, nil
+		}
 	}
 	if event.Kind == wire.EventSubagentAsk {
 		event.Plan.Subagent.TurnID = models.SubagentTurnID(in.Tool.TurnID, in.Tool.Step, in.Tool.Call)
 	}
 	decision, err := coach.Decide(asked, event)
 	if err != nil {
-		return wire.Decision{Refused: err.Error()}
+		return wire.Decision{Refused: err.Error()}, nil
 	}
-	return decision
+	return decision, nil
 }
 
 // turnNumber returns the last part of the turn id, "t42".

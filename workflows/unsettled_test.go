@@ -115,7 +115,7 @@ func TestLostLookDoesNotHoldUpTheNext(t *testing.T) {
 func contents(req models.ChatRequest) []string {
 	var out []string
 	for _, m := range req.Messages {
-		out = append(out, m.Content)
+		out = append(out, withoutTimes(m.Content))
 	}
 	return out
 }

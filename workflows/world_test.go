@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -328,12 +329,17 @@ func call(name string, args any) models.ToolCall {
 func lastUser(req models.ChatRequest) string {
 	for i := len(req.Messages) - 1; i >= 0; i-- {
 		if req.Messages[i].Role == "user" {
-			texts := strings.Split(req.Messages[i].Content, "\n\n")
+			texts := strings.Split(withoutTimes(req.Messages[i].Content), "\n\n")
 			return texts[len(texts)-1]
 		}
 	}
 	return ""
 }
+
+// withoutTimes leaves out when a text was written, which stands before it.
+func withoutTimes(content string) string { return timeBefore.ReplaceAllString(content, "") }
+
+var timeBefore = regexp.MustCompile(`(?m)^\[\w{3} \d{4}-\d\d-\d\d \d\d:\d\d\] `)
 
 // echo answers a text with its letters: a reply that repeats the person's words is
 // refused.

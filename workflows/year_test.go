@@ -245,7 +245,7 @@ func (s *stretch) play() {
 		require.NoError(w.t, err)
 	})
 	w.model.answer = scripted(map[string][]models.ToolCall{
-		"set me up": {
+		"set me up at " + s.fixed: {
 			call("scheduler", map[string]any{"action": "create", "type": "fixed", "fixed_time": s.fixed}),
 			call("scheduler", map[string]any{"action": "create", "type": "random", "random_start_time": s.opens, "random_end_time": s.closes}),
 		},
@@ -262,7 +262,7 @@ func (s *stretch) play() {
 		return nil
 	}
 	s.answers++
-	w.text(0, "set me up")
+	w.text(0, "set me up at "+s.fixed)
 	w.run(s.until.Sub(s.from))
 }
 

@@ -45,8 +45,10 @@ func (q QuietHours) String() string {
 
 // Contains reports whether the wall time that local shows in its own location
 // is quiet.
-func (q QuietHours) Contains(local time.Time) bool {
-	c := clockOf(local)
+func (q QuietHours) Contains(local time.Time) bool { return q.ContainsClock(clockOf(local)) }
+
+// ContainsClock reports whether a wall time is in the quiet hours.
+func (q QuietHours) ContainsClock(c Clock) bool {
 	if q.From <= q.To {
 		return q.From <= c && c < q.To
 	}

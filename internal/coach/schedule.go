@@ -52,10 +52,35 @@ func createSchedule(s Input, ask wire.ScheduleAsk) (wire.Decision, error) {
 	if i := slices.IndexFunc(s.State.Schedules, func(had wire.Schedule) bool { return isSameSchedule(had, wanted) }); i >= 0 {
 		return scheduleNote(s, "already exists", s.State.Schedules[i])
 	}
+	if near := s.scheduleNear(wanted); near.ID != "" && !ask.ByOperator {
+		return refuseAsk("there is %s at %s already, within %d minutes; delete it first where this one is to take its place", near.ID, near.At, int(scheduleGap.Minutes())), nil
+	}
 	if len(s.State.Schedules) >= MaxSchedules {
 		return refuseAsk("there are %d schedules already, the most allowed; delete one first: %s", MaxSchedules, s.scheduleIDs()), nil
 	}
 	return placeSchedule(s, "created", wanted, ask.ByOperator)
+}
+
+// scheduleGap is how far apart fixed schedules are that a model makes.
+const scheduleGap = 30 * time.Minute
+
+// scheduleNear returns a fixed schedule within scheduleGap of another in the same zone.
+func (s Input) scheduleNear(wanted wire.Schedule) wire.Schedule {
+	at, err := ParseClock(wanted.At)
+	if wanted.Type != wire.ScheduleFixed || err != nil {
+		return wire.Schedule{}
+	}
+	for _, had := range s.State.Schedules {
+		other, err := ParseClock(had.At)
+		if had.Type != wire.ScheduleFixed || had.Zone != wanted.Zone || err != nil {
+			continue
+		}
+		apart := (int(at) - int(other) + minutesPerDay) % minutesPerDay
+		if min(apart, minutesPerDay-apart) < int(scheduleGap.Minutes()) {
+			return had
+		}
+	}
+	return wire.Schedule{}
 }
 
 // placeSchedule finds the next slot of a schedule and puts it into force.
