@@ -35,10 +35,10 @@ func activityQueues(cfg config.Config, acts *acts) []activityQueue {
 	split := cfg.Tuning.Queues == config.QueuesSplit
 	perSecond := cfg.Carrier.SendRate / segmentsPerSend
 	return []activityQueue{
-		{name: wire.QueueModel, separate: split, activities: []any{acts.talk, acts.remembering}},
+		{name: wire.QueueModel, separate: split, activities: []any{acts.model, acts.remembering}},
 		{
 			name: wire.QueueSMS, separate: split || perSecond > 0, perSecond: perSecond,
-			activities: []any{acts.closing, acts.front, acts.posts, acts.checks, acts.late, acts.erasures},
+			activities: []any{acts.turnEnds, acts.notices, acts.posts, acts.checks, acts.laterRetries, acts.erasures},
 		},
 	}
 }
