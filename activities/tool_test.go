@@ -55,12 +55,12 @@ func TestMemoryToolsReachOnePerson(t *testing.T) {
 		failed                bool
 		contains              string
 	}{
-		{"A58 search", "search_memory", `{"query":"knee"}`, 2, false, "sore knee"},
-		{"A58 list", "list_memories", `{}`, 2, false, "sore knee"},
-		{"A58 forget by topic", "forget_memory", `{"topic":"knee"}`, 1, false, `"deleted":["f1"]`},
-		{"A58 forget by id", "forget_memory", `{"id":"f2"}`, 1, false, `"deleted":["f2"]`},
-		{"A58 an id that only somebody else has", "forget_memory", `{"id":"f3"}`, 2, true, "no memory of this person"},
-		{"A58 forget all is asked for first", "forget_memory", `{"all":true,"confirmed":true}`, 2, true, "a fixed text asks the person"},
+		{"search", "search_memory", `{"query":"knee"}`, 2, false, "sore knee"},
+		{"list", "list_memories", `{}`, 2, false, "sore knee"},
+		{"forget by topic", "forget_memory", `{"topic":"knee"}`, 1, false, `"deleted":["f1"]`},
+		{"forget by id", "forget_memory", `{"id":"f2"}`, 1, false, `"deleted":["f2"]`},
+		{"an id that only somebody else has", "forget_memory", `{"id":"f3"}`, 2, true, "no memory of this person"},
+		{"forget all is asked for first", "forget_memory", `{"all":true,"confirmed":true}`, 2, true, "a fixed text asks the person"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newStoreFixture(t)
@@ -78,7 +78,7 @@ func TestMemoryToolsReachOnePerson(t *testing.T) {
 			require.Len(t, w.known(ben), 3, "whatever the model asks for")
 		})
 	}
-	t.Run("P49 a call can name nobody", func(t *testing.T) {
+	t.Run("a call can name nobody", func(t *testing.T) {
 		w := newStoreFixture(t)
 		w.tells(ben, "Has a knee of steel.")
 		out := w.run(ann, models.ToolCall{ID: "a", Name: "search_memory", Arguments: `{"query":"knee","participant_id":"conv_ben"}`})
@@ -123,12 +123,12 @@ func TestForgetAllIsConfirmed(t *testing.T) {
 }
 
 func TestRunTool(t *testing.T) {
-	t.Run("J44 without vectors words decide", func(t *testing.T) {
+	t.Run("without vectors words decide", func(t *testing.T) {
 		w := newStoreFixture(t)
 		w.tells(ann, "Has a sore knee.")
 		require.Contains(t, w.run(ann, models.ToolCall{ID: "a", Name: "search_memory", Arguments: `{"query":"knee"}`}).Content, "sore knee")
 	})
-	t.Run("J82 tools of the mode", func(t *testing.T) {
+	t.Run("tools of the mode", func(t *testing.T) {
 		w := newStoreFixture(t)
 		out := w.run(ann, models.ToolCall{ID: "a", Name: "find_tools", Arguments: `{"query":"send me a reminder every day"}`})
 		require.Contains(t, out.Content, "scheduler: ")
@@ -142,7 +142,7 @@ func TestRunTool(t *testing.T) {
 		require.Equal(t, "walking", profile.HabitDomain)
 		require.EqualValues(t, 2, profile.Version)
 	})
-	t.Run("J5 bad arguments are a failed result", func(t *testing.T) {
+	t.Run("bad arguments are a failed result", func(t *testing.T) {
 		w := newStoreFixture(t)
 		out := w.run(ann, models.ToolCall{ID: "a", Name: "search_memory", Arguments: `{}`})
 		require.True(t, out.Failed)

@@ -125,10 +125,10 @@ func TestSendTurnBeginsToRemember(t *testing.T) {
 		source     wire.TextSource
 		want       bool
 	}{
-		{"P25 words of a model", "I have a bad knee", wire.SourceStep, true},
-		{"J84 the end of an exchange", "that is all I wanted to say", wire.SourceSilent, true},
-		{"C10 thanks", "thanks!", wire.SourceStep, false},
-		{"J94 fixed words", "I have a bad knee", wire.SourceFallback, false},
+		{"words of a model", "I have a bad knee", wire.SourceStep, true},
+		{"the end of an exchange", "that is all I wanted to say", wire.SourceSilent, true},
+		{"thanks", "thanks!", wire.SourceStep, false},
+		{"fixed words", "I have a bad knee", wire.SourceFallback, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newStoreFixture(t)
@@ -144,7 +144,7 @@ func TestSendTurnBeginsToRemember(t *testing.T) {
 			require.Equal(t, []string{turn, turn}, w.later.started, "a retry names the same turn, which starts nothing anew")
 		})
 	}
-	t.Run("P18 after the text is out", func(t *testing.T) {
+	t.Run("after the text is out", func(t *testing.T) {
 		w := newStoreFixture(t)
 		turn := w.turn(ann, "I have a bad knee", models.Step{Text: "I see."})
 		w.carrier.err = &models.CarrierError{Class: models.CarrierRetry, Code: "20500"}
@@ -174,7 +174,7 @@ func TestSendTurnBeginsToRemember(t *testing.T) {
 func TestSilentTurn(t *testing.T) {
 	w := newStoreFixture(t)
 	turn := w.turn(ann, "that is all I wanted to say", models.Step{Calls: `[{"id":"a","name":"end_exchange","arguments":"{}"}]`})
-	t.Run("J84", func(t *testing.T) {
+	t.Run("silent end of an exchange", func(t *testing.T) {
 		out, err := w.send(ann, turn, wire.SourceSilent)
 		require.NoError(t, err)
 		require.Equal(t, wire.OutboxCanceled, out.First.Status)

@@ -11,9 +11,9 @@ import (
 
 func TestFixedWordsInThePersonsLanguage(t *testing.T) {
 	for _, tt := range []struct{ name, locale, want string }{
-		{"C13 Spanish", "es-MX", "Perdona, ahora mismo"},
-		{"C13 German", "de", "Entschuldige"},
-		{"C13 none", "", "Sorry, I couldn't"},
+		{"Spanish", "es-MX", "Perdona, ahora mismo"},
+		{"German", "de", "Entschuldige"},
+		{"none", "", "Sorry, I couldn't"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newStoreFixture(t)

@@ -16,7 +16,7 @@ func TestChat(t *testing.T) {
 	p := &person{t: t, number: "+12025550131", r: r}
 	require.Equal(t, http.StatusCreated, p.enroll("Ada", "UTC"))
 	p.next(soon)
-	t.Run("J104", func(t *testing.T) {
+	t.Run("a channel beside SMS", func(t *testing.T) {
 		resp, err := http.Post(p.api("/chat"), "application/json", strings.NewReader(`{"body":"my habit is walking"}`))
 		require.NoError(t, err)
 		require.NoError(t, resp.Body.Close())
@@ -31,7 +31,7 @@ func TestChat(t *testing.T) {
 		}, soon, 50*time.Millisecond)
 		require.Len(t, p.received(), 1, "the phone shows the greeting only")
 	})
-	t.Run("P13", func(t *testing.T) {
+	t.Run("last channel of a person", func(t *testing.T) {
 		var state struct {
 			Result struct {
 				LastChannel string         `json:"last_channel"`

@@ -150,7 +150,7 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 		want    []string
 	}{
 		{
-			"H4 a model that obeys and claims", []string{"OPENAI_BASE_URL=" + liar.URL + "/v1", "OPENAI_API_KEY=x"},
+			"a model that obeys and claims", []string{"OPENAI_BASE_URL=" + liar.URL + "/v1", "OPENAI_API_KEY=x"},
 			[]string{"-model", "liar", "-case", "injection_text"},
 			[]string{"must no false claim", "should avoids pwned"},
 		},
@@ -159,8 +159,8 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			"a model that is away", []string{"OPENAI_BASE_URL=http://127.0.0.1:1/v1", "OPENAI_API_KEY=x"},
 			[]string{"-model", "gone", "-case", "thanks"}, []string{"the fixed text stood in for the model"},
 		},
-		{"A55 nothing is remembered", []string{"COACH_MEMORY_STEP=off"}, []string{"-case", "memory_*"}, []string{"must remembers knee", "must says knee", "must remembers"}},
-		{"J60 rounds that do not suffice", []string{"COACH_MAX_TURNS=1"}, []string{"-case", "schedules"}, []string{"schedules, script, step 2: must"}},
+		{"nothing is remembered", []string{"COACH_MEMORY_STEP=off"}, []string{"-case", "memory_*"}, []string{"must remembers knee", "must says knee", "must remembers"}},
+		{"rounds that do not suffice", []string{"COACH_MAX_TURNS=1"}, []string{"-case", "schedules"}, []string{"schedules, script, step 2: must"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -15,7 +15,7 @@ func TestTurnID(t *testing.T) {
 		want     models.SubagentOrigin
 		ok       bool
 	}{
-		{"P9 origin", "conv_1-t42-s3-c1", models.SubagentOrigin{TurnID: "conv_1-t42", Step: 3, Call: 1}, true},
+		{"origin", "conv_1-t42-s3-c1", models.SubagentOrigin{TurnID: "conv_1-t42", Step: 3, Call: 1}, true},
 		{"marks in the participant's id", "a-s1-c2-t4-s10-c0", models.SubagentOrigin{TurnID: "a-s1-c2-t4", Step: 10}, true},
 		{"a participant's turn", "conv_1-t42", models.SubagentOrigin{}, false},
 		{"no call", "conv_1-t42-s3", models.SubagentOrigin{}, false},

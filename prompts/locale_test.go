@@ -43,19 +43,19 @@ func fixed(t *testing.T, lib *prompts.Library, name prompts.Name, locale string)
 func TestFixedSpeaksThePersonsLanguage(t *testing.T) {
 	lib := load(t, "")
 	tests := []struct{ name, locale, want string }{
-		{"C13 language", "es", "Gracias por participar"},
-		{"C13 region of a language", "es-MX", "Gracias por participar"},
-		{"C13 other case and underscore", "pt_br", "Agradecemos"},
-		{"C13 script", "de-Latn-AT", "Danke"},
-		{"C13 French", "fr-CA", "Merci"},
-		{"C13 a language whose readers understand German", "lb", "Danke"},
-		{"C13 region alone, Spanish", "und-MX", "Gracias"},
-		{"C13 region alone, English", "und-US", "Thank you"},
-		{"C13 English", "en-GB", "Thank you"},
-		{"C13 a language without texts", "ja-JP", "Thank you"},
-		{"C13 none", "", "Thank you"},
-		{"C13 malformed", "!!", "Thank you"},
-		{"C13 a word", "Spanish please", "Thank you"},
+		{"language", "es", "Gracias por participar"},
+		{"region of a language", "es-MX", "Gracias por participar"},
+		{"other case and underscore", "pt_br", "Agradecemos"},
+		{"script", "de-Latn-AT", "Danke"},
+		{"French", "fr-CA", "Merci"},
+		{"a language whose readers understand German", "lb", "Danke"},
+		{"region alone, Spanish", "und-MX", "Gracias"},
+		{"region alone, English", "und-US", "Thank you"},
+		{"English", "en-GB", "Thank you"},
+		{"a language without texts", "ja-JP", "Thank you"},
+		{"none", "", "Thank you"},
+		{"malformed", "!!", "Thank you"},
+		{"a word", "Spanish please", "Thank you"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

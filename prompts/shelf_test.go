@@ -41,7 +41,7 @@ func TestBuiltInPlaybooks(t *testing.T) {
 	}
 	section, err := lib.PlaybookSection()
 	require.NoError(t, err)
-	t.Run("J50 names and descriptions, no texts", func(t *testing.T) {
+	t.Run("names and descriptions, no texts", func(t *testing.T) {
 		require.Contains(t, section, "- after-a-slip: what to say and do after missed days\n")
 		require.NotContains(t, section, "Guilt")
 		require.Less(t, utf8.RuneCountInString(section), 500, "every request holds it")
@@ -54,10 +54,10 @@ func TestOwnPlaybooks(t *testing.T) {
 		name, file, text string
 		want             []string
 	}{
-		{"P40 one more", "playbooks/b_sleep.md", page("sleep", "keywords: [Bed, ir a dormir]\n", "Dim the lights."),
+		{"one more", "playbooks/b_sleep.md", page("sleep", "keywords: [Bed, ir a dormir]\n", "Dim the lights."),
 			[]string{"after-a-slip", "sleep", "habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "shrinking-a-habit"}},
-		{"P40 in place of one", "playbooks/after_a_slip.md", page("slips", "", "Go on."), []string{"slips", "habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "shrinking-a-habit"}},
-		{"P40 taken away", "playbooks/after_a_slip.md", "", []string{"habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "shrinking-a-habit"}},
+		{"in place of one", "playbooks/after_a_slip.md", page("slips", "", "Go on."), []string{"slips", "habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "shrinking-a-habit"}},
+		{"taken away", "playbooks/after_a_slip.md", "", []string{"habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "shrinking-a-habit"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			lib := load(t, shelved(t, tt.file, tt.text))
@@ -69,7 +69,7 @@ func TestOwnPlaybooks(t *testing.T) {
 	for _, word := range []string{"bed", "ir", "dormir", "slip"} {
 		require.Contains(t, words, word)
 	}
-	t.Run("J50 none left", func(t *testing.T) {
+	t.Run("none left", func(t *testing.T) {
 		dir := shelved(t, "playbooks/after_a_slip.md", "")
 		for _, name := range base.PlaybookNames() {
 			file := strings.ReplaceAll(name, "-", "_") + ".md"
@@ -101,7 +101,7 @@ func TestFocuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "focuses", "10_stress.md"), []byte(page("stress", "", "Talk of breath.")), 0o600))
 	lib := load(t, dir)
 	require.NoError(t, lib.CheckTools(offers(t)))
-	t.Run("J8 in the order of their files", func(t *testing.T) {
+	t.Run("in the order of their files", func(t *testing.T) {
 		var names []string
 		for _, focus := range lib.Focuses() {
 			names = append(names, focus.Name)
@@ -143,10 +143,10 @@ func TestPagesThatStopTheProgram(t *testing.T) {
 
 func TestCheckToolsLooksAtFocuses(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
-		{"J8 unknown tool", page("own", "tools: [scheduler, web_search]\n", "x"), `focuses/own.md lets through "web_search", which is no tool; tools are ask_for_person,`},
-		{"C5 a tool it keeps out", page("own", "tools: [scheduler]\n", "Call search_memory first."), `focuses/own.md names "search_memory"`},
-		{"C5 an invented tool", page("own", "", "Call `delete_memory` first."), `focuses/own.md names "delete_memory"`},
-		{"J8 words of the tools", page("own", "", "Save `last_barrier` with `save_user_profile`."), ""},
+		{"unknown tool", page("own", "tools: [scheduler, web_search]\n", "x"), `focuses/own.md lets through "web_search", which is no tool; tools are ask_for_person,`},
+		{"a tool it keeps out", page("own", "tools: [scheduler]\n", "Call search_memory first."), `focuses/own.md names "search_memory"`},
+		{"an invented tool", page("own", "", "Call `delete_memory` first."), `focuses/own.md names "delete_memory"`},
+		{"words of the tools", page("own", "", "Save `last_barrier` with `save_user_profile`."), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			err := load(t, shelved(t, "focuses/own.md", tt.text)).CheckTools(offers(t))

@@ -18,7 +18,7 @@ func TestChat(t *testing.T) {
 	post := func(body, key string) call {
 		return call{method: "POST", path: path, body: body, header: map[string]string{"Idempotency-Key": key}}
 	}
-	t.Run("J104", func(t *testing.T) {
+	t.Run("a channel beside SMS", func(t *testing.T) {
 		got := h.do(post(`{"body":"hello"}`, "k1"))
 		require.Equal(t, http.StatusAccepted, got.status, got.raw)
 		require.Equal(t, api.ChatAccepted{ID: 1, Channel: wire.ChannelChat, ReceivedAt: testNow}, result[api.ChatAccepted](t, got))

@@ -167,7 +167,7 @@ func TestTurnShowsItsSubagents(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Len(t, shown.Subagents, 1)
-	t.Run("P9", func(t *testing.T) {
+	t.Run("origin of a subagent's result", func(t *testing.T) {
 		require.Equal(t, api.Origin{Workflow: "participant-ann", Channel: wire.ChannelSMS, Turn: "ann-t4", Round: 1, Call: 1, Tool: "spawn"}, shown.Subagents[0].Origin)
 	})
 	require.Equal(t, "When do they walk?", shown.Subagents[0].Task)

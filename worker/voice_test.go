@@ -119,18 +119,18 @@ func TestVoiceNotes(t *testing.T) {
 		want              string
 		fetched, written  int
 	}{
-		{"J105 heard once", "whisper", "", nil, "[voice note] " + openai.Transcript, 1, 1},
-		{"J105 beside words", "whisper", "Listen!", nil, "Listen!\n[voice note] " + openai.Transcript, 1, 1},
-		{"J105 off", "", "", nil, "[the person sent 1 picture or file; you cannot see it]", 0, 0},
-		{"J105 too long", "whisper", "", func(s *spy) { s.fetchErr = fmt.Errorf("x: %w: it is too long", models.ErrUnheard) },
+		{"heard once", "whisper", "", nil, "[voice note] " + openai.Transcript, 1, 1},
+		{"beside words", "whisper", "Listen!", nil, "Listen!\n[voice note] " + openai.Transcript, 1, 1},
+		{"off", "", "", nil, "[the person sent 1 picture or file; you cannot see it]", 0, 0},
+		{"too long", "whisper", "", func(s *spy) { s.fetchErr = fmt.Errorf("x: %w: it is too long", models.ErrUnheard) },
 			told("it is too long"), 1, 0},
-		{"J105 no format of the model's", "whisper", "", func(s *spy) { s.writeErr = &models.ModelError{Class: models.ModelRefused} },
+		{"no format of the model's", "whisper", "", func(s *spy) { s.writeErr = &models.ModelError{Class: models.ModelRefused} },
 			told("its format is not supported"), 1, 1},
-		{"J105 model down", "whisper", "", func(s *spy) { s.writeErr = &models.ModelError{Class: models.ModelBusy} },
+		{"model down", "whisper", "", func(s *spy) { s.writeErr = &models.ModelError{Class: models.ModelBusy} },
 			told("something went wrong on our side"), 1, 1},
-		{"J105 carrier down", "whisper", "", func(s *spy) { s.fetchErr = errors.New("unreachable") },
+		{"carrier down", "whisper", "", func(s *spy) { s.fetchErr = errors.New("unreachable") },
 			told("something went wrong on our side"), 1, 0},
-		{"J105 silence", "whisper", "", func(s *spy) { s.silent = true }, told("nothing was said"), 1, 1},
+		{"silence", "whisper", "", func(s *spy) { s.silent = true }, told("nothing was said"), 1, 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -45,7 +45,7 @@ func (w *world) said() []string {
 
 func TestChatIsAnsweredWhereItWasWritten(t *testing.T) {
 	t.Parallel()
-	t.Run("J104", func(t *testing.T) {
+	t.Run("a channel beside SMS", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
 		w.chats(0, "hello — there")
@@ -157,7 +157,7 @@ func TestChannelRights(t *testing.T) {
 	ask := func(w *world, calls ...models.ToolCall) {
 		w.model.answer = scripted(map[string][]models.ToolCall{"please": calls})
 	}
-	t.Run("A52", func(t *testing.T) {
+	t.Run("a channel with fewer rights", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
 		ask(w, call("save_user_profile", map[string]any{"habit_domain": "walking"}), call("scheduler", map[string]any{"action": "list"}),
@@ -185,7 +185,7 @@ func TestChannelRights(t *testing.T) {
 		require.Contains(t, w.model.requests[0].Messages[0].Content, "writes in the chat")
 		require.Empty(t, w.remembered, "no final memory step")
 	})
-	t.Run("A53", func(t *testing.T) {
+	t.Run("five of six calls", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
 		ask(w, look(1), look(2), look(3), look(4), look(5), look(6))
@@ -210,7 +210,7 @@ func TestLastChannel(t *testing.T) {
 		require.NoError(t, err)
 		return p.LastChannel
 	}
-	t.Run("P13", func(t *testing.T) {
+	t.Run("last channel of a person", func(t *testing.T) {
 		require.Equal(t, wire.ChannelSMS, last())
 		w.chats(0, "hello")
 		w.at(10*time.Second, func() { require.Equal(t, wire.ChannelChat, last()) })

@@ -85,7 +85,7 @@ func (w *world) nextLook() time.Duration {
 func TestSilentCheckIn(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, answer, want string }{
-		{"A64", " Heartbeat_ok. ", "check-in token"},
+		{"silent check-in", " Heartbeat_ok. ", "check-in token"},
 		{"declined", declines, "check-in declined"},
 		{"W21", "They were active today, nothing to do.", "check-in unreadable"},
 	} {
@@ -127,7 +127,7 @@ func TestCheckInAndWhatFollows(t *testing.T) {
 
 func TestCheckInsInTime(t *testing.T) {
 	t.Parallel()
-	t.Run("A65", func(t *testing.T) {
+	t.Run("check-in in quiet hours", func(t *testing.T) {
 		t.Parallel()
 		// 23:30 in New York; quiet until 8:00.
 		w := newWorld(t, withCheckIns(30*time.Hour, 13*time.Hour+30*time.Minute, asksHow))
@@ -145,7 +145,7 @@ func TestCheckInsInTime(t *testing.T) {
 		w.sentAt(3*time.Hour, 22*time.Hour, 46*time.Hour)
 		require.Len(t, w.looks(), 4, "a day that has had its check-in costs no call")
 	})
-	t.Run("A65 the clock springs forward", func(t *testing.T) {
+	t.Run("the clock springs forward", func(t *testing.T) {
 		t.Parallel()
 		saturday := 5 * day
 		w := newWorld(t, withCheckIns(30*time.Hour, saturday+13*time.Hour+30*time.Minute, asksHow))

@@ -67,17 +67,17 @@ func TestMessageTool(t *testing.T) {
 		outcome string
 		asked   int
 	}{
-		{"A68 the same words", []models.ChatResponse{asks(texted(aSecond)), say(aSecond)}, []string{aSecond}, "said_already", 2},
-		{"C12 case, spaces and punctuation aside", []models.ChatResponse{asks(texted(aSecond)), say("**One moment** - I look\nat your WEEK")}, []string{aSecond}, "said_already", 2},
-		{"C12 other words", []models.ChatResponse{asks(texted(aSecond)), say("Monday is free.")}, []string{aSecond, "Monday is free."}, "step", 2},
-		{"C12 an acknowledgement", []models.ChatResponse{asks(texted(aSecond)), say("Got it, thanks!")}, []string{aSecond}, "said_already", 2},
-		{"C12 a question is none", []models.ChatResponse{asks(texted(aSecond)), say("OK?")}, []string{aSecond, "OK?"}, "step", 2},
-		{"C12 a number is none", []models.ChatResponse{asks(texted(aSecond)), say("7am")}, []string{aSecond, "7am"}, "step", 2},
-		{"C12 nothing, and no second try", []models.ChatResponse{asks(texted(aSecond)), say("")}, []string{aSecond}, "said_already", 2},
-		{"P6 without a text an empty answer is asked for again", []models.ChatResponse{asks(texted("{}")), say(""), say("Here.")}, []string{"Here."}, "step", 3},
-		{"P54 two and no more", []models.ChatResponse{asks(texted("One."), texted("Two."), texted("Three.")), say("Done for today.")},
+		{"the same words", []models.ChatResponse{asks(texted(aSecond)), say(aSecond)}, []string{aSecond}, "said_already", 2},
+		{"case, spaces and punctuation aside", []models.ChatResponse{asks(texted(aSecond)), say("**One moment** - I look\nat your WEEK")}, []string{aSecond}, "said_already", 2},
+		{"other words", []models.ChatResponse{asks(texted(aSecond)), say("Monday is free.")}, []string{aSecond, "Monday is free."}, "step", 2},
+		{"an acknowledgement", []models.ChatResponse{asks(texted(aSecond)), say("Got it, thanks!")}, []string{aSecond}, "said_already", 2},
+		{"a question is none", []models.ChatResponse{asks(texted(aSecond)), say("OK?")}, []string{aSecond, "OK?"}, "step", 2},
+		{"a number is none", []models.ChatResponse{asks(texted(aSecond)), say("7am")}, []string{aSecond, "7am"}, "step", 2},
+		{"nothing, and no second try", []models.ChatResponse{asks(texted(aSecond)), say("")}, []string{aSecond}, "said_already", 2},
+		{"without a text an empty answer is asked for again", []models.ChatResponse{asks(texted("{}")), say(""), say("Here.")}, []string{"Here."}, "step", 3},
+		{"two and no more", []models.ChatResponse{asks(texted("One."), texted("Two."), texted("Three.")), say("Done for today.")},
 			[]string{"One.", "Two.", "Done for today."}, "step", 2},
-		{"P54 rendered as a reply is", []models.ChatResponse{asks(texted("**Great** – a plan")), say("Do you walk at noon?")},
+		{"rendered as a reply is", []models.ChatResponse{asks(texted("**Great** – a plan")), say("Do you walk at noon?")},
 			[]string{"Great - a plan", "Do you walk at noon?"}, "step", 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -129,9 +129,9 @@ func TestMessageToolReachesNobodyElse(t *testing.T) {
 		name, arguments string
 		events          int
 	}{
-		{"A70 another number", `{"content":"hi","to":"+12025550199"}`, 1},
-		{"A70 another channel", `{"content":"hi","channel":"whatsapp"}`, 1},
-		{"A70 their own channel is refused and no event", `{"content":"hi","channel":"sms"}`, 0},
+		{"another number", `{"content":"hi","to":"+12025550199"}`, 1},
+		{"another channel", `{"content":"hi","channel":"whatsapp"}`, 1},
+		{"their own channel is refused and no event", `{"content":"hi","channel":"sms"}`, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -162,8 +162,8 @@ func TestMessageToolOnAWorkerThatDies(t *testing.T) {
 		lost int
 		want []string
 	}{
-		{"A68 once", 1, []string{aSecond, "Monday is free."}},
-		{"A68 for longer than the turn waits", 1000, []string{"Monday is free.", aSecond}},
+		{"once", 1, []string{aSecond, "Monday is free."}},
+		{"for longer than the turn waits", 1000, []string{"Monday is free.", aSecond}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -189,7 +189,7 @@ func TestMessageToolOnAWorkerThatDies(t *testing.T) {
 
 func TestMessageToolAndStop(t *testing.T) {
 	t.Parallel()
-	t.Run("C12 the send check holds", func(t *testing.T) {
+	t.Run("the send check holds", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withMessages)
 		w.model.answer = steps(asks(texted(aSecond)), say("Monday is free."))
@@ -203,7 +203,7 @@ func TestMessageToolAndStop(t *testing.T) {
 		w.run(time.Hour)
 		require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds())
 	})
-	t.Run("C12 a text that comes too late is not written", func(t *testing.T) {
+	t.Run("a text that comes too late is not written", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withMessages)
 		w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {

@@ -73,7 +73,7 @@ func (m *model) asHelper() []models.ChatRequest {
 func TestSpawn(t *testing.T) {
 	t.Parallel()
 	task := map[string]any{"task": "When do they walk?", "label": "walks"}
-	t.Run("A67 logged, no call, no text", func(t *testing.T) {
+	t.Run("logged, no call, no text", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withSubagents)
 		w.model.answer = helped(call("spawn", task), found)
@@ -98,7 +98,7 @@ func TestSpawn(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, list, 1, "a subagent's turn is listed with the one that it comes from")
 	})
-	t.Run("W17 own tools, the chat model, its own words", func(t *testing.T) {
+	t.Run("own tools, the chat model, its own words", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withSubagents)
 		w.model.answer = helped(call("spawn", task), func(req models.ChatRequest) (models.ChatResponse, error) {
@@ -138,7 +138,7 @@ func TestSpawn(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, profile.HabitDomain)
 	})
-	t.Run("P21 ten rounds, the last in words", func(t *testing.T) {
+	t.Run("ten rounds, the last in words", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withSubagents)
 		w.model.answer = helped(call("spawn", task), func(req models.ChatRequest) (models.ChatResponse, error) {
@@ -183,7 +183,7 @@ func TestSpawn(t *testing.T) {
 func TestSpawnForTheUser(t *testing.T) {
 	t.Parallel()
 	task := call("spawn", map[string]any{"task": "When do they walk?", "delivery": "user"})
-	t.Run("C18 one text", func(t *testing.T) {
+	t.Run("one text", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withSubagents)
 		w.model.answer = helped(task, func(models.ChatRequest) (models.ChatResponse, error) { return say(strings.Repeat("walks ", 100)), nil })
@@ -201,7 +201,7 @@ func TestSpawnForTheUser(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, models.KindResult, history[len(history)-1].Kind)
 	})
-	t.Run("A67 in quiet hours", func(t *testing.T) {
+	t.Run("in quiet hours", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withSubagents, withRules(func(r *coach.Rules) {
 			quiet, err := coach.ParseQuietHours("09:00-12:00")
@@ -269,7 +269,7 @@ func TestResultReachesTheNextRun(t *testing.T) {
 func TestSubagentIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	task := call("subagent", map[string]any{"task": "When do they walk?", "label": "walks"})
-	t.Run("P53 result", func(t *testing.T) {
+	t.Run("result", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withSubagents)
 		w.model.answer = helped(task, found)
@@ -279,7 +279,7 @@ func TestSubagentIsWaitedFor(t *testing.T) {
 		results := toolMessages(w.model.requests[2])
 		require.JSONEq(t, `{"ok":true,"label":"walks","result":"Walks at seven."}`, results[0])
 	})
-	t.Run("P53 a text's length of it", func(t *testing.T) {
+	t.Run("a text's length of it", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withSubagents)
 		w.model.answer = helped(task, func(models.ChatRequest) (models.ChatResponse, error) { return say(strings.Repeat("x", 900)), nil })
@@ -293,7 +293,7 @@ func TestSubagentIsWaitedFor(t *testing.T) {
 		require.Len(t, answer.Result, 900)
 		require.Len(t, answer.ForUser, 500)
 	})
-	t.Run("P53 time limit", func(t *testing.T) {
+	t.Run("time limit", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withSubagents)
 		w.model.answer = helped(task, func(models.ChatRequest) (models.ChatResponse, error) {
@@ -307,7 +307,7 @@ func TestSubagentIsWaitedFor(t *testing.T) {
 		require.Contains(t, toolMessages(requests[len(requests)-1])[0], "failed: the helper came to no result in time")
 		require.Equal(t, "failed", w.child(firstChild).Turn.Outcome)
 	})
-	t.Run("P53 stopped with its turn", func(t *testing.T) {
+	t.Run("stopped with its turn", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withSubagents)
 		w.model.answer = helped(task, func(models.ChatRequest) (models.ChatResponse, error) {

@@ -193,7 +193,7 @@ func TestSummaries(t *testing.T) {
 		w.addText("and that was all of it").runStep()
 		return w
 	}
-	t.Run("A61", func(t *testing.T) {
+	t.Run("a text during the summary", func(t *testing.T) {
 		w := talked(t)
 		w.model.on(closer, textAnswers(closedWith("", "", "She told twelve stories."))...)
 		w.model.began = func(purpose string) {
@@ -210,7 +210,7 @@ func TestSummaries(t *testing.T) {
 		require.Contains(t, fmt.Sprint(w.lastRequest(chat).Messages), "one thing more", "in the history, not lost")
 		require.Contains(t, w.systemMessage(), "Earlier in this conversation: She told twelve stories.")
 	})
-	t.Run("A62", func(t *testing.T) {
+	t.Run("the earlier summary is part of the next", func(t *testing.T) {
 		w := talked(t)
 		require.NoError(t, w.rows.CloseConversation(t.Context(), models.Closing{ParticipantID: ann, Note: models.Note{ParticipantID: ann, LocalDate: "2026-01-01", UpdatedAt: w.now},
 			Summary: &models.Summary{ParticipantID: ann, Text: "Has a dog called Bo.", UpdatedAt: w.now}}))
@@ -220,7 +220,7 @@ func TestSummaries(t *testing.T) {
 		require.Contains(t, w.known().Summary.Text, "Bo")
 		require.Equal(t, 2, w.known().Summary.Version)
 	})
-	t.Run("P44 the note of a day", func(t *testing.T) {
+	t.Run("the note of a day", func(t *testing.T) {
 		w := newWorld(t)
 		w.model.on(closer, textAnswers(closedWith("", "She walked to the sea.", ""))...)
 		w.addText("I walked to the sea").runStep()

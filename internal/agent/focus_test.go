@@ -74,7 +74,7 @@ func TestNoFocus(t *testing.T) {
 	w := newWorld(t)
 	w.rows.fails["round"] = errors.New("not to be read")
 	step := w.runExchange("my days are so busy")
-	t.Run("J8 off costs nothing", func(t *testing.T) {
+	t.Run("off costs nothing", func(t *testing.T) {
 		require.Equal(t, 1, w.model.total())
 		require.Zero(t, w.rows.calls["round"])
 		require.NotContains(t, w.systemMessage(), "# Focus")
@@ -87,12 +87,12 @@ func TestNoFocus(t *testing.T) {
 func TestOneFocus(t *testing.T) {
 	w := newWorld(t).loadFocuses(stress)
 	step := w.runExchange("my days are so busy")
-	t.Run("J8 always used, no call", func(t *testing.T) {
+	t.Run("always used, no call", func(t *testing.T) {
 		require.Equal(t, 1, w.model.total())
 		require.Zero(t, w.rows.calls["round"])
 		require.Equal(t, "focus stress only", focusDecision(t, step))
 	})
-	t.Run("J8 after the mode, and opens no section", func(t *testing.T) {
+	t.Run("after the mode, and opens no section", func(t *testing.T) {
 		require.Contains(t, w.systemMessage(), "\n\n# Focus\nSpeak of one breath.\n## Now\nSlowly.\n\n# Participant\n")
 		require.Less(t, strings.Index(w.systemMessage(), "# Mode: INTAKE"), strings.Index(w.systemMessage(), "# Focus"))
 	})
@@ -102,25 +102,25 @@ func TestFocusIsChosen(t *testing.T) {
 	w := newWorld(t).loadFocuses(stress, sleep)
 	w.model.on(chooser, textAnswers("sleep")...)
 	step := w.runTurn("I lie awake at night")
-	t.Run("J8 by the small model", func(t *testing.T) {
+	t.Run("by the small model", func(t *testing.T) {
 		require.Equal(t, "focus sleep model", focusDecision(t, step))
 		require.Contains(t, w.systemMessage(), "Speak of evenings.")
 		require.NotContains(t, w.systemMessage(), "one breath")
 		require.Equal(t, "helper", w.lastRequest(chooser).Model)
 		require.Equal(t, "sleep", readTrace(t, step).Prepared.Focus)
 	})
-	t.Run("C5 its tools, inside the mode; the controls stay", func(t *testing.T) {
+	t.Run("its tools, inside the mode; the controls stay", func(t *testing.T) {
 		want := []string{"save_user_profile", "search_memory", "ask_for_person", "end_exchange"}
 		require.Equal(t, want, allowedTools(t, step))
 		require.Equal(t, want, offeredTools(w.lastRequest(chat)))
 	})
-	t.Run("C1 small talk goes on with it, without a call", func(t *testing.T) {
+	t.Run("small talk goes on with it, without a call", func(t *testing.T) {
 		w.now = w.now.Add(time.Minute)
 		step := w.runTurn("thanks!")
 		require.Equal(t, "focus sleep previous: small talk", focusDecision(t, step))
 		require.Equal(t, 1, w.model.count(chooser))
 	})
-	t.Run("C1 another worker knows it", func(t *testing.T) {
+	t.Run("another worker knows it", func(t *testing.T) {
 		w.openAgent()
 		w.model.on(chooser, busyAnswer())
 		step := w.runTurn("what else could I do?")
@@ -128,23 +128,23 @@ func TestFocusIsChosen(t *testing.T) {
 		require.Contains(t, stageDecisions(t, step), "focus failed busy")
 		require.Contains(t, w.lastRequest(chooser).Messages[0].Content, "keep sleep.")
 	})
-	t.Run("C1 an unknown answer", func(t *testing.T) {
+	t.Run("an unknown answer", func(t *testing.T) {
 		w.model.on(chooser, textAnswers("nutrition")...)
 		step := w.runTurn("and what about food?")
 		require.Equal(t, "focus sleep previous: unknown answer", focusDecision(t, step))
 	})
-	t.Run("J8 changes with what is said", func(t *testing.T) {
+	t.Run("changes with what is said", func(t *testing.T) {
 		w.model.on(chooser, textAnswers("stress")...)
 		step := w.runTurn("my days are so busy")
 		require.Equal(t, "focus stress model", focusDecision(t, step))
 		require.Contains(t, offeredTools(w.lastRequest(chat)), "scheduler")
 	})
-	t.Run("J23 the same text again is not asked again", func(t *testing.T) {
+	t.Run("the same text again is not asked again", func(t *testing.T) {
 		asked := w.model.count(chooser)
 		require.Equal(t, "focus stress cached", focusDecision(t, w.runTurn("my days are so busy")))
 		require.Equal(t, asked, w.model.count(chooser))
 	})
-	t.Run("C1 after the hot window the first", func(t *testing.T) {
+	t.Run("after the hot window the first", func(t *testing.T) {
 		w.now = w.now.Add(w.settings.Hot + time.Minute)
 		w.model.on(chooser, said{err: context.DeadlineExceeded})
 		step := w.runTurn("hello, I sleep badly")
@@ -181,7 +181,7 @@ func TestFocusCacheKey(t *testing.T) {
 			require.Equal(t, 1+tt.again, w.model.count(chooser))
 		})
 	}
-	t.Run("J20 one person's entries stay when another's conversation begins", func(t *testing.T) {
+	t.Run("one person's entries stay when another's conversation begins", func(t *testing.T) {
 		w := newWorld(t).loadFocuses(stress, sleep)
 		w.model.on(chooser, textAnswers("stress")...)
 		w.runExchange(busyDays)
@@ -198,7 +198,7 @@ func TestFocusCacheKey(t *testing.T) {
 }
 
 func TestFocusStays(t *testing.T) {
-	t.Run("J8 from round to round", func(t *testing.T) {
+	t.Run("from round to round", func(t *testing.T) {
 		w := newWorld(t).loadFocuses(stress, sleep)
 		w.model.on(chooser, textAnswers("sleep", "stress")...)
 		w.model.on(chat, callAnswer("search_memory", `{"query":"night"}`), said{text: "I see."})
@@ -209,13 +209,13 @@ func TestFocusStays(t *testing.T) {
 		require.Contains(t, w.systemMessage(), "Speak of evenings.")
 		require.NotContains(t, offeredTools(w.lastRequest(chat)), "scheduler")
 	})
-	t.Run("C5 a call outside of it is not carried out", func(t *testing.T) {
+	t.Run("a call outside of it is not carried out", func(t *testing.T) {
 		w := newWorld(t).loadFocuses(sleep)
 		w.model.on(chat, callAnswer("scheduler", `{"action":"list"}`))
 		step := w.addText("when do you text me?").runStep()
 		require.NotEmpty(t, calls(t, step)[0].Refused)
 	})
-	t.Run("J8 a retry does not pay twice", func(t *testing.T) {
+	t.Run("a retry does not pay twice", func(t *testing.T) {
 		w := newWorld(t).loadFocuses(stress, sleep)
 		w.model.on(chooser, textAnswers("sleep", "stress")...)
 		w.model.on(chat, busyAnswer(), said{text: "Fine."})
@@ -225,7 +225,7 @@ func TestFocusStays(t *testing.T) {
 		require.Equal(t, "focus sleep model", focusDecision(t, w.runStep()))
 		require.Equal(t, 1, w.model.count(chooser))
 	})
-	t.Run("C1 the record cannot be read", func(t *testing.T) {
+	t.Run("the record cannot be read", func(t *testing.T) {
 		w := newWorld(t).loadFocuses(stress, sleep)
 		w.rows.fails["round"] = errors.New("away")
 		w.model.on(chooser, textAnswers("sleep")...)
@@ -233,7 +233,7 @@ func TestFocusStays(t *testing.T) {
 		require.Equal(t, "focus sleep model", focusDecision(t, step))
 		require.Contains(t, stageDecisions(t, step), "focus failed")
 	})
-	t.Run("C1 no text, no call", func(t *testing.T) {
+	t.Run("no text, no call", func(t *testing.T) {
 		w := newWorld(t).loadFocuses(stress, sleep)
 		w.kind = wire.TurnGreeting
 		w.beginTurn(ann)
@@ -253,14 +253,14 @@ func TestPlaybooksOfATurn(t *testing.T) {
 		w.openAgent()
 		return w
 	}
-	t.Run("J50 listed", func(t *testing.T) {
+	t.Run("listed", func(t *testing.T) {
 		w := shelved(t, newWorld(t))
 		w.runExchange("I missed my walk and feel guilty")
 		require.Contains(t, w.systemMessage(), "# Playbooks\n")
 		require.Contains(t, offeredTools(w.lastRequest(chat)), "read_playbook")
 		require.NotContains(t, w.systemMessage(), "Guilt makes people")
 	})
-	t.Run("D4 tool and list stay in every turn of a native model", func(t *testing.T) {
+	t.Run("tool and list stay in every turn of a native model", func(t *testing.T) {
 		w := shelved(t, newWorld(t))
 		w.runExchange("text me every day at 9am")
 		require.Contains(t, offeredTools(w.lastRequest(chat)), "read_playbook")
@@ -274,17 +274,17 @@ func TestPlaybooksOfATurn(t *testing.T) {
 		require.NotContains(t, w.systemMessage(), "read_playbook")
 		require.NotContains(t, strings.ToLower(w.systemMessage()), "playbook")
 	})
-	t.Run("J50 small talk costs one call", func(t *testing.T) {
+	t.Run("small talk costs one call", func(t *testing.T) {
 		w := shelved(t, newWorld(t))
 		w.runExchange("thanks!")
 		require.Equal(t, 1, w.model.total())
 	})
-	t.Run("J50 no tool, no list", func(t *testing.T) {
+	t.Run("no tool, no list", func(t *testing.T) {
 		w := newWorld(t)
 		w.runExchange("I missed my walk and feel guilty")
 		require.NotContains(t, w.systemMessage(), "# Playbooks")
 	})
-	t.Run("C5 a focus without it has no list", func(t *testing.T) {
+	t.Run("a focus without it has no list", func(t *testing.T) {
 		w := shelved(t, newWorld(t).loadFocuses(sleep))
 		w.runExchange("I missed my walk and feel guilty")
 		require.NotContains(t, w.systemMessage(), "# Playbooks")

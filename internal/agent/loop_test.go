@@ -18,7 +18,7 @@ func newResult(name, content string) models.ToolResult {
 }
 
 func TestScreenedCalls(t *testing.T) {
-	t.Run("A20", func(t *testing.T) {
+	t.Run("a repeated call", func(t *testing.T) {
 		w := newWorld(t)
 		w.model.on(chat, callAnswer("save_user_profile", `{"habit_domain":"walking","preferred_time":"8am"}`),
 			callAnswer("save_user_profile", `{"preferred_time":"8am","habit_domain":"walking"}`), said{text: "Saved."})
@@ -29,7 +29,7 @@ func TestScreenedCalls(t *testing.T) {
 		require.Equal(t, "Saved.", w.runStep().Text)
 		require.Len(t, w.steps, 3, "the refused call cost a round")
 	})
-	t.Run("A22", func(t *testing.T) {
+	t.Run("three different searches", func(t *testing.T) {
 		w := newWorld(t)
 		w.model.on(chat, callAnswer("search_memory", `{"query":"knee"}`), callAnswer("search_memory", `{"query":"sleep"}`), callAnswer("search_memory", `{"query":"work"}`))
 		w.addText("what did I say about my knee, sleep and work?")
@@ -38,7 +38,7 @@ func TestScreenedCalls(t *testing.T) {
 			w.addResults(newResult("search_memory", fmt.Sprintf("found %d", len(w.steps))))
 		}
 	})
-	t.Run("A23", func(t *testing.T) {
+	t.Run("a tool that is not on offer", func(t *testing.T) {
 		w := newWorld(t)
 		w.model.on(chat, callAnswer("order_pizza", `{}`), said{text: "I cannot."})
 		step := w.addText("order me a pizza please").runStep()
@@ -47,7 +47,7 @@ func TestScreenedCalls(t *testing.T) {
 		require.Contains(t, stageDecisions(t, step), "tool refused not_allowed")
 		require.Equal(t, "I cannot.", w.runStep().Text, "the loop goes on")
 	})
-	t.Run("A53 the agent leaves the count to the workflow", func(t *testing.T) {
+	t.Run("the agent leaves the count to the workflow", func(t *testing.T) {
 		w := newWorld(t)
 		var many said
 		for i := range 6 {
@@ -151,9 +151,9 @@ func TestToolSearch(t *testing.T) {
 		name, result string
 		added        []string
 	}{
-		{"A25", "There is a scheduler, and save_user_profile too.", nil},
-		{"A26", "delete_everything: not a tool of this mode", nil},
-		{"J82", "scheduler: sets daily prompts\nlist_memories: what is known", []string{"scheduler", "list_memories"}},
+		{"search answers a sentence", "There is a scheduler, and save_user_profile too.", nil},
+		{"search finds a forbidden tool", "delete_everything: not a tool of this mode", nil},
+		{"search of tools", "scheduler: sets daily prompts\nlist_memories: what is known", []string{"scheduler", "list_memories"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -169,7 +169,7 @@ func TestToolSearch(t *testing.T) {
 			require.ElementsMatch(t, append(before, tt.added...), offeredTools(w.lastRequest(chat)))
 		})
 	}
-	t.Run("J83", func(t *testing.T) {
+	t.Run("three searches", func(t *testing.T) {
 		w := newWorld(t)
 		w.offer.Controls = append(w.offer.Controls, models.ToolSpec{Name: w.offer.Search, Schema: []byte(`{"type":"object"}`)})
 		w.addText("can you do something for me")
@@ -180,7 +180,7 @@ func TestToolSearch(t *testing.T) {
 			w.addResults(newResult(w.offer.Search, "nothing fits"))
 		}
 	})
-	t.Run("J83 within one answer", func(t *testing.T) {
+	t.Run("within one answer", func(t *testing.T) {
 		w := newWorld(t)
 		w.offer.Controls = append(w.offer.Controls, models.ToolSpec{Name: w.offer.Search, Schema: []byte(`{"type":"object"}`)})
 		var many said
@@ -205,7 +205,7 @@ func TestStepsUsedUp(t *testing.T) {
 		return w
 	}
 	last := wire.CallModelInput{NoTools: true, Last: true}
-	t.Run("A27", func(t *testing.T) {
+	t.Run("rounds used up", func(t *testing.T) {
 		w := worked(t)
 		w.model.on(limiter, textAnswers("This may be incomplete: your knee is bad.")...)
 		step, err := w.callStep(last)
@@ -216,7 +216,7 @@ func TestStepsUsedUp(t *testing.T) {
 		require.Contains(t, asked, "result of search_memory: [2026-02-01] Bad knee. (f1)")
 		require.NotContains(t, asked, "hello there", "what was said before is no work of this turn")
 	})
-	t.Run("J86 what the rounds said is told where the model does not answer", func(t *testing.T) {
+	t.Run("what the rounds said is told where the model does not answer", func(t *testing.T) {
 		w := worked(t)
 		w.model.on(chat, said{text: "Your knee is bad, as you said."})
 		w.runStep()
@@ -226,7 +226,7 @@ func TestStepsUsedUp(t *testing.T) {
 		require.Contains(t, step.Text, "Your knee is bad, as you said.")
 		require.Contains(t, stageDecisions(t, step), "limit digest")
 	})
-	t.Run("J86 words beside a call are none to tell", func(t *testing.T) {
+	t.Run("words beside a call are none to tell", func(t *testing.T) {
 		w := newWorld(t)
 		beside := callAnswer("search_memory", `{"query":"knee"}`)
 		beside.text = "I shall look that up for you."
@@ -238,7 +238,7 @@ func TestStepsUsedUp(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, step.Text)
 	})
-	t.Run("A28", func(t *testing.T) {
+	t.Run("used up and nothing to say", func(t *testing.T) {
 		w := worked(t)
 		w.model.on(limiter, busyAnswer())
 		step, err := w.callStep(last)
@@ -246,7 +246,7 @@ func TestStepsUsedUp(t *testing.T) {
 		require.Empty(t, step.Text, "the workflow apologises in fixed words")
 		require.Contains(t, stageDecisions(t, step), "limit apology")
 	})
-	t.Run("J86 nothing was done", func(t *testing.T) {
+	t.Run("nothing was done", func(t *testing.T) {
 		w := newWorld(t)
 		_, err := w.addText("what about my knee?").callStep(last)
 		require.NoError(t, err)
@@ -258,7 +258,7 @@ func TestToolsRefusedByTheEndpoint(t *testing.T) {
 	w := newWorld(t)
 	w.model.on(chat, said{err: &models.ModelError{Class: models.ModelNoTools, Status: 400, Message: "tools"}}, said{text: "Hello."})
 	step := w.addText("what can you do for me?").runStep()
-	t.Run("A29", func(t *testing.T) {
+	t.Run("text protocol after a refusal of tools, kept per model and endpoint", func(t *testing.T) {
 		require.Equal(t, "Hello.", step.Text)
 		asked := w.model.asked[chat]
 		require.Len(t, asked, 2)
@@ -269,14 +269,14 @@ func TestToolsRefusedByTheEndpoint(t *testing.T) {
 		w.addText("and what else can you do?").runStep()
 		require.Empty(t, w.lastRequest(chat).Tools, "remembered for every worker")
 	})
-	t.Run("J65 a call in text", func(t *testing.T) {
+	t.Run("a call in text", func(t *testing.T) {
 		w.model.on(chat, said{text: "```tool_call\n{\"name\":\"search_memory\",\"arguments\":{\"query\":\"knee\"}}\n```"})
 		got := calls(t, w.addText("look up my knee for me").runStep())
 		require.Len(t, got, 1)
 		require.Equal(t, "search_memory", got[0].Name)
 		require.Empty(t, got[0].Refused)
 	})
-	t.Run("W1 refused twice is an error", func(t *testing.T) {
+	t.Run("refused twice is an error", func(t *testing.T) {
 		w.model.on(chat, said{err: &models.ModelError{Class: models.ModelNoTools, Message: "tools"}})
 		_, err := w.addText("and now what should I do?").callStep(wire.CallModelInput{})
 		require.Error(t, err)
@@ -285,9 +285,9 @@ func TestToolsRefusedByTheEndpoint(t *testing.T) {
 
 func TestGuard(t *testing.T) {
 	for _, tt := range []struct{ name, answer, want string }{
-		{"A31", "tool_calls: []", ""},
-		{"A32", `{"reply":"Nice walk!"}`, "Nice walk!"},
-		{"A34", `He wrote "location": park`, `He wrote "location": park`},
+		{"malformed text is never shown", "tool_calls: []", ""},
+		{"JSON with a reply in it", `{"reply":"Nice walk!"}`, "Nice walk!"},
+		{"quotes in prose", `He wrote "location": park`, `He wrote "location": park`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -305,7 +305,7 @@ func TestGuard(t *testing.T) {
 			require.NotContains(t, again.Trace, tt.answer)
 		})
 	}
-	t.Run("A35", func(t *testing.T) {
+	t.Run("each answer stays in the turn, without its thinking", func(t *testing.T) {
 		w := newWorld(t)
 		w.model.on(chat, said{thinking: "secret musing"}, said{text: "Well done."})
 		first := w.addText("I went for a walk").runStep()
@@ -327,7 +327,7 @@ func TestOneSystemMessage(t *testing.T) {
 		w.addResults(newResult("search_memory", "nothing"))
 		w.now = w.now.Add(time.Minute)
 	}
-	t.Run("A47", func(t *testing.T) {
+	t.Run("one line of time, written anew for each call", func(t *testing.T) {
 		require.Len(t, w.model.asked[chat], 4)
 		for i, request := range w.model.asked[chat] {
 			systems := 0
@@ -437,19 +437,19 @@ func TestTwoPhase(t *testing.T) {
 		w.addText("what did I say about my knee?")
 		return w
 	}
-	t.Run("O16 O17", func(t *testing.T) {
+	t.Run("one JSON answer picks the tool", func(t *testing.T) {
 		w := begin(t, `{"tool":"search_memory"}`, `{"query":"knee"}`)
 		step := w.runStep()
 		require.Equal(t, []models.ToolCall{{Name: "search_memory", Arguments: `{"query":"knee"}`}}, calls(t, step))
 		require.Contains(t, stageDecisions(t, step), "model two_phase")
 	})
-	t.Run("O17 a tool without arguments is not asked about", func(t *testing.T) {
+	t.Run("a tool without arguments is not asked about", func(t *testing.T) {
 		w := begin(t, `{"tool":"list_memories"}`, "hm")
 		w.offer.Specs = append(w.offer.Specs[:0:0], models.ToolSpec{Name: "list_memories", Schema: []byte(`{"type":"object"}`)})
 		require.Equal(t, []models.ToolCall{{Name: "list_memories", Arguments: `{}`}}, calls(t, w.runStep()))
 		require.Equal(t, 1, w.model.count(chat))
 	})
-	t.Run("O24 a second try is told what was wrong, and no other", func(t *testing.T) {
+	t.Run("a second try is told what was wrong, and no other", func(t *testing.T) {
 		w := begin(t, "hm", `{"tool":"search_memory"}`, "hm", `{"query":"knee"}`)
 		require.Len(t, calls(t, w.runStep()), 1)
 		asked := w.model.asked[chat]
@@ -460,16 +460,16 @@ func TestTwoPhase(t *testing.T) {
 		require.Len(t, calls(t, plain.runStep()), 1)
 		require.Equal(t, plain.model.asked[chat][1].Messages, asked[2].Messages)
 	})
-	t.Run("O23", func(t *testing.T) {
+	t.Run("null ends the choice", func(t *testing.T) {
 		w := begin(t, `{"tool":null}`, "A bad knee.")
 		require.Equal(t, "A bad knee.", w.runStep().Text)
 	})
-	t.Run("O24", func(t *testing.T) {
+	t.Run("one retry of the choice, two of the arguments", func(t *testing.T) {
 		w := begin(t, "hm", "hm", "Tell me more.")
 		require.Equal(t, "Tell me more.", w.runStep().Text)
 		require.Equal(t, 3, w.model.count(chat), "one retry, then the words")
 	})
-	t.Run("O24 arguments", func(t *testing.T) {
+	t.Run("arguments", func(t *testing.T) {
 		w := begin(t, `{"tool":"search_memory"}`, "hm", "hm", "hm", "Tell me more.")
 		require.Equal(t, "Tell me more.", w.runStep().Text)
 	})
@@ -480,7 +480,7 @@ func TestDirectExecution(t *testing.T) {
 	w.model.on(planner, textAnswers("search_memory query='knee'\nsearch_memory query='<what hurts>'\nTell the person.")...)
 	w.model.on(resolver, textAnswers(`{"name":"search_memory","arguments":{"query":"stairs"}}`)...)
 	w.addText("what did I say about my knee and what hurts?")
-	t.Run("J35", func(t *testing.T) {
+	t.Run("steps run without the chat model", func(t *testing.T) {
 		step := w.runStep()
 		require.Equal(t, "direct", step.FinishReason)
 		require.Contains(t, stageDecisions(t, step), "plan step direct")
@@ -488,14 +488,14 @@ func TestDirectExecution(t *testing.T) {
 		require.Zero(t, w.model.count(chat))
 		w.addResults(newResult("search_memory", "Stairs hurt."))
 	})
-	t.Run("J36", func(t *testing.T) {
+	t.Run("resolver of steps", func(t *testing.T) {
 		step := w.runStep()
 		require.JSONEq(t, `{"query":"stairs"}`, calls(t, step)[0].Arguments)
 		require.Contains(t, stageDecisions(t, step), "plan step resolved")
 		require.Contains(t, w.lastRequest(resolver).Messages[0].Content, "Stairs hurt.")
 		w.addResults(newResult("search_memory", "Down more than up."))
 	})
-	t.Run("J38", func(t *testing.T) {
+	t.Run("note of progress after a result", func(t *testing.T) {
 		require.Equal(t, "Fine.", w.runStep().Text, "the chat model puts it into words")
 		require.Contains(t, fmt.Sprint(w.lastRequest(chat).Messages), "[plan] All 2 tool steps done.")
 		require.Equal(t, 1, w.model.count(planner), "the plan is kept with the round")
@@ -511,7 +511,7 @@ func TestNoDirectExecution(t *testing.T) {
 		w.addText("what did I say about my knee and what hurts?")
 		return w
 	}
-	t.Run("J35 a native model", func(t *testing.T) {
+	t.Run("a native model", func(t *testing.T) {
 		w := planned(t, newWorld(t))
 		step := w.runStep()
 		require.Empty(t, step.Calls)

@@ -31,7 +31,7 @@ func (w *world) lookedUp() *world {
 
 func TestSmallTalkCostsOneCall(t *testing.T) {
 	for _, tt := range []struct{ name, text string }{
-		{"A1 thanks!", "thanks!"}, {"J27 short", "hm"}, {"J31 Spanish", "muchas gracias"}, {"J31 German", "Alles klar, danke!"},
+		{"thanks!", "thanks!"}, {"J27 short", "hm"}, {"J31 Spanish", "muchas gracias"}, {"J31 German", "Alles klar, danke!"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, strategy := range []string{"model", "embedding"} {
@@ -56,13 +56,13 @@ func TestReplyOnlyPlan(t *testing.T) {
 	w.storeFacts(ann, models.FactEvent, "Dreamt of mountains: "+strings.Repeat("x", 500))
 	w.model.on(planner, textAnswers("Reply to the user.")...)
 	w.addText("I love mountains so much today").runStep()
-	t.Run("A1", func(t *testing.T) {
+	t.Run("reply-only plan skips memory search and direct steps", func(t *testing.T) {
 		require.Equal(t, 1, w.model.count(planner))
 		require.Equal(t, 1, w.model.count(chat))
 		require.Equal(t, 2, w.model.total(), "no extractor, no digest")
 		require.Zero(t, w.vectors.calls)
 	})
-	t.Run("C4 the routed tools stay on offer", func(t *testing.T) {
+	t.Run("the routed tools stay on offer", func(t *testing.T) {
 		require.Contains(t, w.systemMessage(), "end_exchange")
 	})
 }
@@ -75,14 +75,14 @@ func TestPlannerFails(t *testing.T) {
 	w.model.on(router, textAnswers("search_memory")...)
 	w.model.on(extractor, textAnswers(`{"keywords":["knee","race","leeds"]}`)...)
 	step := w.addText("what did I say about my joints?").runStep()
-	t.Run("A2", func(t *testing.T) {
+	t.Run("planner fails, memory is looked up", func(t *testing.T) {
 		require.Equal(t, "Fine.", step.Text)
 		require.Equal(t, 1, w.model.count(router))
 		require.Equal(t, 1, w.model.count(extractor))
 		require.Contains(t, w.systemMessage(), "bad knee")
 		require.Contains(t, stageDecisions(t, step), "plan failed time limit")
 	})
-	t.Run("J30 the check decides", func(t *testing.T) {
+	t.Run("the check decides", func(t *testing.T) {
 		require.Contains(t, stageDecisions(t, step), "gate recall no tool row")
 	})
 }
@@ -94,16 +94,16 @@ func TestRecallIsDecided(t *testing.T) {
 		extractors     int
 		before         func(w *world)
 	}{
-		{"A4", "gate skip 0.75", 0, func(w *world) { w.lookedUp() }},
-		{"A5", "gate recall no tool row", 2, func(w *world) {
+		{"the recall gate", "gate skip 0.75", 0, func(w *world) { w.lookedUp() }},
+		{"gate recalls without a tool row", "gate recall no tool row", 2, func(w *world) {
 			w.addEntry(models.Message{Role: models.RoleUser, Kind: models.KindMessage, Text: "pollen count Leeds today"})
 			w.addEntry(models.Message{Role: models.RoleAssistant, Kind: models.KindReply, Text: "Leeds pollen today: high grass, moderate tree"})
 		}},
-		{"A7", "gate recall error", 2, func(w *world) {
+		{"gate fails open", "gate recall error", 2, func(w *world) {
 			w.lookedUp()
 			w.addEntry(models.Message{Role: models.RoleTool, Kind: models.KindToolResult, Text: "not JSON"})
 		}},
-		{"J10 a tool row before the hot window", "gate recall no tool row", 2, func(w *world) {
+		{"a tool row before the hot window", "gate recall no tool row", 2, func(w *world) {
 			w.lookedUp()
 			w.now = w.now.Add(4 * time.Minute)
 			w.runExchange("ok")
@@ -142,7 +142,7 @@ func TestNewConversation(t *testing.T) {
 		w.runStep()
 		w.endTurn()
 	}
-	t.Run("A8", func(t *testing.T) {
+	t.Run("caches of a worker, by use, outside workflow state", func(t *testing.T) {
 		w := newWorld(t).remembersPollen()
 		carry(w)
 		w.now = w.now.Add(301 * time.Second)
@@ -155,7 +155,7 @@ func TestNewConversation(t *testing.T) {
 			require.Empty(t, message.ToolCalls)
 		}
 	})
-	t.Run("A8 at 300 s", func(t *testing.T) {
+	t.Run("at 300 s", func(t *testing.T) {
 		w := newWorld(t).remembersPollen()
 		carry(w)
 		w.now = w.now.Add(300 * time.Second)
@@ -174,7 +174,7 @@ func TestHotWindowByDefault(t *testing.T) {
 	w.openAgent()
 	w.model.on(router, textAnswers("scheduler")...)
 	w.runExchange("text me at nine")
-	t.Run("D1", func(t *testing.T) {
+	t.Run("hot window 30 minutes", func(t *testing.T) {
 		w.now = w.now.Add(30 * time.Minute)
 		w.runExchange("text me at nine")
 		require.Equal(t, 1, w.model.count(router), "the conversation goes on")
@@ -189,19 +189,19 @@ func TestRouterCache(t *testing.T) {
 	w.settings.Router = "model"
 	w.offer.Specs = w.offer.Specs[:4]
 	w.openAgent()
-	t.Run("A10", func(t *testing.T) {
+	t.Run("whole catalogue asked again", func(t *testing.T) {
 		w.model.on(router, textAnswers(strings.Join(names(w.offer.Specs), ", "))...)
 		w.runExchange("what can you do for me?")
 		w.runExchange("what can you do for me?")
 		require.Equal(t, 2, w.model.count(router), "the whole catalogue says that nothing was decided")
 	})
-	t.Run("J23", func(t *testing.T) {
+	t.Run("the router's pick is cached, with mode, channel and locale", func(t *testing.T) {
 		w.model.on(router, textAnswers("scheduler")...)
 		w.runExchange("text me at nine")
 		w.runExchange("text me at nine")
 		require.Equal(t, 3, w.model.count(router))
 	})
-	t.Run("J76 none leaves what is always offered", func(t *testing.T) {
+	t.Run("none leaves what is always offered", func(t *testing.T) {
 		w.model.on(router, textAnswers("none")...)
 		step := w.runExchange("what a lovely day it is")
 		require.Equal(t, []string{"ask_for_person", "end_exchange"}, allowedTools(t, step))
@@ -221,12 +221,12 @@ func TestRouterByVectors(t *testing.T) {
 	w.settings.Router = "embedding"
 	w.offer.Specs = []models.ToolSpec{{Name: "walks", Description: "plans a walk outside"}, {Name: "meals", Description: "plans food"}}
 	w.openAgent()
-	t.Run("J76", func(t *testing.T) {
+	t.Run("strategies of the router", func(t *testing.T) {
 		step := w.addText("plan me a walk outside").runStep()
 		require.Equal(t, []string{"walks", "ask_for_person", "end_exchange"}, allowedTools(t, step))
 		require.Equal(t, 1, w.vectors.calls)
 	})
-	t.Run("J23 from the cache", func(t *testing.T) {
+	t.Run("from the cache", func(t *testing.T) {
 		w.endTurn()
 		w.addText("plan me a walk outside").runStep()
 		require.Equal(t, 1, w.vectors.calls)
@@ -257,19 +257,19 @@ func TestWarmProfile(t *testing.T) {
 	require.Equal(t, 1, w.rows.calls["recall"], "J21 kept while nothing changes")
 	require.Zero(t, w.rows.calls["find"], "C6 what is shown on every turn is not searched for")
 	require.Zero(t, w.vectors.calls)
-	t.Run("A11", func(t *testing.T) {
+	t.Run("profile saved", func(t *testing.T) {
 		w.alter = func(c *models.TurnContext) { c.Profile.Version++ }
 		w.runExchange("how am I doing with it?")
 		require.Equal(t, 2, w.rows.calls["recall"])
 		require.Equal(t, 1, w.model.count(router), "the router's entry is still there")
 	})
-	t.Run("J21 a new fact", func(t *testing.T) {
+	t.Run("a new fact", func(t *testing.T) {
 		w.alter = nil
 		w.storeFacts(ann, models.FactIdentity, "Lives in Leeds.")
 		w.runExchange("how am I doing with it?")
 		require.Contains(t, w.systemMessage(), "Lives in Leeds.")
 	})
-	t.Run("J53", func(t *testing.T) {
+	t.Run("warm profile on every turn", func(t *testing.T) {
 		w.runExchange("ok")
 		require.Contains(t, w.systemMessage(), "Wants to walk each day.", "on every turn, small talk too")
 	})
@@ -296,13 +296,13 @@ func TestCarryOver(t *testing.T) {
 	w.runStep()
 	w.endTurn()
 	w.offer.Core = nil
-	t.Run("A14", func(t *testing.T) {
+	t.Run("failed tools are carried before the plan is asked for", func(t *testing.T) {
 		step := w.addText("8am please").runStep()
 		require.Contains(t, allowedTools(t, step), "scheduler")
 		require.Equal(t, "model+carryover", readTrace(t, step).Prepared.Label)
 		w.endTurn()
 	})
-	t.Run("A19", func(t *testing.T) {
+	t.Run("nothing carried is cached", func(t *testing.T) {
 		routed := w.model.count(router)
 		step := w.addText("8am please").runStep()
 		require.Equal(t, routed, w.model.count(router), "from the cache")
@@ -318,18 +318,18 @@ func TestPlanWidensTheOffer(t *testing.T) {
 	w.model.on(router, textAnswers("save_user_profile")...)
 	w.model.on(planner, textAnswers("Say which of them to forget\nforget_memory\nTell the person.")...)
 	step := w.addText("forget what you know of my knee").runStep()
-	t.Run("J29", func(t *testing.T) {
+	t.Run("a step that names a tool adds it", func(t *testing.T) {
 		require.Subset(t, allowedTools(t, step), []string{"save_user_profile", "forget_memory"})
 		require.Contains(t, stageDecisions(t, step), fmt.Sprintf("route model+plan %d of %d", len(allowedTools(t, step)), len(w.offer.Specs)+len(w.offer.Controls)))
 		require.Contains(t, stageDecisions(t, step), "3 steps, 1 tools", "the operator sees that there is one")
 		require.Equal(t, "model+plan", readTrace(t, step).Prepared.Label)
 	})
-	t.Run("J34", func(t *testing.T) {
+	t.Run("plan section only for more than one step", func(t *testing.T) {
 		w.addResults(newResult("forget_memory", "which of them?"))
 		w.runStep()
 		require.Contains(t, w.systemMessage(), "# Plan")
 	})
-	t.Run("J26 the planner sees the routed tools", func(t *testing.T) {
+	t.Run("the planner sees the routed tools", func(t *testing.T) {
 		require.Contains(t, w.lastRequest(planner).Messages[0].Content, "- save_user_profile:")
 		require.NotContains(t, w.lastRequest(planner).Messages[0].Content, "- forget_memory:", "and no other")
 	})

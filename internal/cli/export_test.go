@@ -27,12 +27,12 @@ func TestExport(t *testing.T) {
 	t.Cleanup(server.Close)
 	environ := []string{"COACH_HTTP_ADDR=" + strings.TrimPrefix(server.URL, "http://")}
 
-	t.Run("P3 to the output", func(t *testing.T) {
+	t.Run("to the output", func(t *testing.T) {
 		code, out, complaint := call(t, environ, "participant", "export", "conv_1")
 		require.Equal(t, exitDone, code, complaint)
 		require.Equal(t, "PK\x03\x04 rest", out)
 	})
-	t.Run("P3 to a new file", func(t *testing.T) {
+	t.Run("to a new file", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "ada.zip")
 		code, out, complaint := call(t, environ, "participant", "export", "conv_1", "--out", path)
 		require.Equal(t, exitDone, code, complaint)
@@ -48,7 +48,7 @@ func TestExport(t *testing.T) {
 		require.Equal(t, exitFailed, code)
 		require.Contains(t, complaint, "file exists")
 	})
-	t.Run("P3 not to a terminal", func(t *testing.T) {
+	t.Run("not to a terminal", func(t *testing.T) {
 		terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 		if err != nil {
 			t.Skip("this machine has no terminals: ", err)

@@ -38,7 +38,7 @@ func (c *chatAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func TestChatOnTheAPI(t *testing.T) {
 	onChat := func(_ *program, cfg *chatConfig) { cfg.Channel = wire.ChannelChat }
-	t.Run("J104 a text", func(t *testing.T) {
+	t.Run("a text", func(t *testing.T) {
 		c := &chatAPI{}
 		out, err := chatWith(t, c, "hello\n", onChat)
 		require.NoError(t, err)
@@ -46,10 +46,10 @@ func TestChatOnTheAPI(t *testing.T) {
 		require.Empty(t, c.texts, "nothing goes through the phone network")
 	})
 	for _, tt := range []struct{ name, in, want string }{
-		{"J104 /timers", "/timers", "last channel  chat"},
-		{"J104 /history", "/history", "assistant  greeting"},
-		{"J104 what the API refuses is said", "/state", "/state: participant not found (HTTP 404)"},
-		{"J104 unknown", "/dance", "/timers"},
+		{"/timers", "/timers", "last channel  chat"},
+		{"/history", "/history", "assistant  greeting"},
+		{"what the API refuses is said", "/state", "/state: participant not found (HTTP 404)"},
+		{"unknown", "/dance", "/timers"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := &chatAPI{}
@@ -59,7 +59,7 @@ func TestChatOnTheAPI(t *testing.T) {
 			require.Empty(t, c.texts, "no command reaches the coach")
 		})
 	}
-	t.Run("J104 /quit", func(t *testing.T) {
+	t.Run("/quit", func(t *testing.T) {
 		c := &chatAPI{coach{mute: true}}
 		_, err := chatWith(t, c, strings.Repeat("hello\n", 2)+"/quit\nnever said\n", nil)
 		require.NoError(t, err, "without waiting for an answer")

@@ -94,7 +94,7 @@ func TestDueCheckIn(t *testing.T) {
 		want      func(s Input) []wire.Effect
 	}{
 		{"by day", noon, nil, func(s Input) []wire.Effect { return looks(s, "2026-01-15T21:00:00-05:00") }},
-		{"A65", "2026-01-15T23:30:00-05:00", nil, func(Input) []wire.Effect { return put("2026-01-16T08:00:00-05:00") }},
+		{"check-in in quiet hours", "2026-01-15T23:30:00-05:00", nil, func(Input) []wire.Effect { return put("2026-01-16T08:00:00-05:00") }},
 		{"after midnight", "2026-01-16T00:30:00-05:00", nil, func(Input) []wire.Effect { return put("2026-01-16T08:00:00-05:00") }},
 		{"the night that the clock springs forward", "2026-03-07T23:30:00-05:00", nil, func(Input) []wire.Effect { return put("2026-03-08T08:00:00-04:00") }},
 		{"the day has had its check-in", noon, count("2026-01-15", 1), func(Input) []wire.Effect { return put("2026-01-16T08:00:00-05:00") }},

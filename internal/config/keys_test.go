@@ -19,7 +19,7 @@ func TestKeysFile(t *testing.T) {
 		keys     []string
 		groups   map[string]string
 	}{
-		{"O2 a list of texts", `{"openai": ["sk-a", " sk-b\n"]}`, []string{"sk-env", "sk-a", "sk-b"}, map[string]string{}},
+		{"a list of texts", `{"openai": ["sk-a", " sk-b\n"]}`, []string{"sk-env", "sk-a", "sk-b"}, map[string]string{}},
 		{"groups", `{"openai": ["sk-a", {"key": "sk-b", "group": "org1"}, {"key": "sk-env", "group": "org1"}, {"key": "sk-d"}]}`,
 			[]string{"sk-env", "sk-a", "sk-b", "sk-d"}, map[string]string{"sk-b": "org1", "sk-env": "org1"}},
 		{"openai among several", `{"gemini": ["sk-g"], "openai": ["sk-a"]}`, []string{"sk-env", "sk-a"}, map[string]string{}},

@@ -290,9 +290,9 @@ func TestEdits(t *testing.T) {
 // The small model is the chat model where none is set, under any name.
 func TestSmallModelFollowsTheChatModel(t *testing.T) {
 	for _, tt := range []struct{ name, environ, want string }{
-		{"J40 the chat model", "COACH_MODEL=m1", "m1"},
-		{"J40 another chat model", "COACH_MODEL=m2", "m2"},
-		{"J40 its own", "COACH_SMALL_MODEL=s1", "s1"},
+		{"the chat model", "COACH_MODEL=m1", "m1"},
+		{"another chat model", "COACH_MODEL=m2", "m2"},
+		{"its own", "COACH_SMALL_MODEL=s1", "s1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			cfg, err := Load([]string{tt.environ}, nil)

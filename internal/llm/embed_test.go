@@ -79,14 +79,14 @@ func TestEmbedFails(t *testing.T) {
 			require.Equal(t, test.class, modelError(t, err).Class)
 		})
 	}
-	t.Run("J102 in time", func(t *testing.T) {
+	t.Run("in time", func(t *testing.T) {
 		release := make(chan struct{})
 		c := client(t, func(http.ResponseWriter, *http.Request) { <-release }, func(c *Config) { c.EmbedTimeout = 50 * time.Millisecond })
 		_, err := c.Embed(t.Context(), []string{"a"})
 		close(release)
 		require.Equal(t, "no answer in time", modelError(t, err).Message)
 	})
-	t.Run("A49 the next key", func(t *testing.T) {
+	t.Run("the next key", func(t *testing.T) {
 		c := client(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Authorization") == "Bearer A" {
 				limited()(w, r)

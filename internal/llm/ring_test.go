@@ -76,11 +76,11 @@ func limited(headers ...string) http.HandlerFunc {
 }
 
 func TestTheRing(t *testing.T) {
-	t.Run("O3 a key for each request", func(t *testing.T) {
+	t.Run("a key for each request", func(t *testing.T) {
 		b := newBench(t, nil, "A", "B", "C")
 		require.Equal(t, "ABCA", b.ask(t)+b.ask(t)+b.ask(t)+b.ask(t))
 	})
-	t.Run("A49 the next key at once, and the limited one rests for a minute", func(t *testing.T) {
+	t.Run("the next key at once, and the limited one rests for a minute", func(t *testing.T) {
 		b := newBench(t, nil, "A", "B", "C")
 		require.Equal(t, "ABCA", b.ask(t)+b.ask(t)+b.ask(t)+b.ask(t))
 		b.answers["B"] = limited()
@@ -91,7 +91,7 @@ func TestTheRing(t *testing.T) {
 		b.now = b.now.Add(time.Nanosecond)
 		require.Equal(t, "BCA", b.ask(t)+b.ask(t)+b.ask(t))
 	})
-	t.Run("A50 all rest: the earliest end", func(t *testing.T) {
+	t.Run("all rest: the earliest end", func(t *testing.T) {
 		b := newBench(t, nil, "A", "B")
 		b.answers["A"], b.answers["B"] = limited("Retry-After", "90"), limited("Retry-After", "20")
 		require.Equal(t, "AB", b.fails(t, models.ModelBusy, 20*time.Second))
@@ -101,7 +101,7 @@ func TestTheRing(t *testing.T) {
 		delete(b.answers, "B")
 		require.Equal(t, "B", b.ask(t))
 	})
-	t.Run("O4 bars a refused key and tells it once", func(t *testing.T) {
+	t.Run("bars a refused key and tells it once", func(t *testing.T) {
 		b := newBench(t, nil, "A-secret-secret-7890", "B")
 		b.answers["A"] = answers(401, `{"error":{"code":"invalid_api_key","message":"A-secret-secret-7890"}}`)
 		require.Equal(t, "ABB", b.ask(t)+b.ask(t))
@@ -152,10 +152,10 @@ func TestRestsGrow(t *testing.T) {
 		answer http.HandlerFunc
 		want   []time.Duration
 	}{
-		{"2.10 limited", limited(), []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute, time.Hour, time.Hour}},
-		{"2.10 unpaid", answers(429, `{"error":{"code":"insufficient_quota"}}`, "Retry-After", "1"),
+		{"limited", limited(), []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute, time.Hour, time.Hour}},
+		{"unpaid", answers(429, `{"error":{"code":"insufficient_quota"}}`, "Retry-After", "1"),
 			[]time.Duration{5 * time.Hour, 10 * time.Hour, 20 * time.Hour, 24 * time.Hour, 24 * time.Hour}},
-		{"2.10 as the server says", limited("Retry-After", "7"), []time.Duration{7 * time.Second, 7 * time.Second}},
+		{"as the server says", limited("Retry-After", "7"), []time.Duration{7 * time.Second, 7 * time.Second}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t, nil, "A")

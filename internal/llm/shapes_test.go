@@ -125,7 +125,7 @@ func TestNoToolsIsSaidOfToolsAlone(t *testing.T) {
 		in   models.ChatRequest
 		want models.ModelErrorClass
 	}{
-		{"W1 without tools", hello(), models.ModelRefused},
+		{"without tools", hello(), models.ModelRefused},
 		{"tools in the history", told, models.ModelNoTools},
 	} {
 		t.Run(test.name, func(t *testing.T) {

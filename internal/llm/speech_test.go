@@ -19,13 +19,13 @@ func TestTranscribe(t *testing.T) {
 		want       string
 		class      models.ModelErrorClass
 	}{
-		{"J105 OpenAI's shape", `{"text":" I walked. ","usage":{}}`, 200, "I walked.", ""},
-		{"J105 silence", `{"text":""}`, 200, "", ""},
-		{"J105 bare text", "I walked.\n", 200, "I walked.", ""},
-		{"J105 another shape", `{"words":[]}`, 200, "", models.ModelBusy},
-		{"J105 a page", `<html>`, 200, "", models.ModelBusy},
-		{"J105 unsupported", `{"error":{"message":"Invalid file format."}}`, 400, "", models.ModelRefused},
-		{"J105 down", `oops`, 503, "", models.ModelBusy},
+		{"OpenAI's shape", `{"text":" I walked. ","usage":{}}`, 200, "I walked.", ""},
+		{"silence", `{"text":""}`, 200, "", ""},
+		{"bare text", "I walked.\n", 200, "I walked.", ""},
+		{"another shape", `{"words":[]}`, 200, "", models.ModelBusy},
+		{"a page", `<html>`, 200, "", models.ModelBusy},
+		{"unsupported", `{"error":{"message":"Invalid file format."}}`, 400, "", models.ModelRefused},
+		{"down", `oops`, 503, "", models.ModelBusy},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

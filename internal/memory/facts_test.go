@@ -116,9 +116,9 @@ func TestNearDuplicates(t *testing.T) {
 		vector []float32
 		twice  bool
 	}{
-		{"O45 same words", "Walks at DAWN!", nil, true},
-		{"O45 same words, far vector", "walks at  dawn", []float32{0, 1}, true},
-		{"O45 near vector", "goes out early", []float32{1, 0.2}, true},
+		{"same words", "Walks at DAWN!", nil, true},
+		{"same words, far vector", "walks at  dawn", []float32{0, 1}, true},
+		{"near vector", "goes out early", []float32{1, 0.2}, true},
 		{"just below", "goes out early", []float32{1, 0.34}, false},
 		{"opposite vector", "never walks", []float32{-1, 0}, false},
 		{"vector of another length", "goes out early", []float32{1, 0, 0}, false},
@@ -152,7 +152,7 @@ func TestUpdateFact(t *testing.T) {
 		w.save("ann", "walks at 6am", 1, 0)
 		other := w.save("ben", "walks at 6am", 1, 0)
 		change := models.Fact{ParticipantID: "ann", ID: "f1", Kind: models.FactGoal, Text: "walks at 7am", TurnID: "ann-t50", SourceID: 50, UpdatedAt: at(50)}
-		t.Run("A55", func(t *testing.T) {
+		t.Run("facts are written with their history", func(t *testing.T) {
 			got, err := w.UpdateFact(w.ctx, change, []float32{0, 1})
 			require.NoError(t, err)
 			require.Equal(t, 2, got.Version)
@@ -168,7 +168,7 @@ func TestUpdateFact(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, found, 1, "the vector is the new text's")
 		})
-		t.Run("A55 again in the same turn", func(t *testing.T) {
+		t.Run("again in the same turn", func(t *testing.T) {
 			second := change
 			second.Text = "another wording of a second attempt"
 			got, err := w.UpdateFact(w.ctx, second, nil)
@@ -184,7 +184,7 @@ func TestUpdateFact(t *testing.T) {
 		t.Run("nothing new", func(t *testing.T) {
 			require.Equal(t, 3, w.update("ann", "f1", "walks at 8am").Version)
 		})
-		t.Run("A56", func(t *testing.T) {
+		t.Run("unknown id", func(t *testing.T) {
 			for _, id := range []string{"f2", "", "F1", "f1 "} {
 				unknown := change
 				unknown.ID, unknown.TurnID = id, "ann-t60"

@@ -19,13 +19,13 @@ func TestPutNote(t *testing.T) {
 			stale bool
 		}{
 			{"first of the day", note, false},
-			{"P46 a second first one overwrites nothing", models.Note{ParticipantID: "ann", LocalDate: "2026-03-02", Text: "other", UptoMessage: 5}, true},
+			{"a second first one overwrites nothing", models.Note{ParticipantID: "ann", LocalDate: "2026-03-02", Text: "other", UptoMessage: 5}, true},
 			{"again", note, false},
-			{"P46 more", more, false},
+			{"more", more, false},
 			{"more again", more, false},
 			{"from a note that is gone", models.Note{ParticipantID: "ann", LocalDate: "2026-03-02", Text: "x", UptoMessage: 9, Version: 1}, true},
 			{"covers less", models.Note{ParticipantID: "ann", LocalDate: "2026-03-02", Text: "x", UptoMessage: 7, Version: 2}, true},
-			{"P44 another day", models.Note{ParticipantID: "ann", LocalDate: "2026-03-03", Text: "three", UptoMessage: 9, UpdatedAt: at(3)}, false},
+			{"another day", models.Note{ParticipantID: "ann", LocalDate: "2026-03-03", Text: "three", UptoMessage: 9, UpdatedAt: at(3)}, false},
 			{"a day without a note has no version", models.Note{ParticipantID: "ann", LocalDate: "2026-03-04", Text: "x", Version: 1}, true},
 		}
 		for _, step := range steps {
@@ -71,12 +71,12 @@ func TestPutSummary(t *testing.T) {
 		require.NoError(t, w.PutSummary(w.ctx, first), "a retry")
 		second := models.Summary{ParticipantID: "ann", Text: "knee, dog", UptoMessage: 22, Version: 1, UpdatedAt: at(2)}
 
-		t.Run("A61", func(t *testing.T) {
+		t.Run("a text during the summary", func(t *testing.T) {
 			behind := second
 			behind.UptoMessage = 9
 			require.ErrorIs(t, w.PutSummary(w.ctx, behind), models.ErrStale)
 		})
-		t.Run("A62", func(t *testing.T) {
+		t.Run("summary keeps what it held", func(t *testing.T) {
 			blind := second
 			blind.Version = 0
 			require.ErrorIs(t, w.PutSummary(w.ctx, blind), models.ErrStale, "made without the summary before")

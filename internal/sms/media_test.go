@@ -49,20 +49,20 @@ func TestRecording(t *testing.T) {
 		first         *page
 		want          string // empty: the sound comes
 	}{
-		{"J105 from the carrier", noteAddress, sound(200, "audio/amr", "sound"), ""},
-		{"J105 redirected to its media", noteAddress, moved("https://mms.twiliocdn.com/x"), ""},
-		{"J105 redirected without https", noteAddress, moved("http://mms.twiliocdn.com/x"), "it lies elsewhere"},
-		{"J105 redirected elsewhere", noteAddress, moved("https://169.254.169.254/x"), "it lies elsewhere"},
-		{"J105 redirected to a name like it", noteAddress, moved("https://mms.twiliocdn.com.example.org/x"), "it lies elsewhere"},
-		{"J105 a picture", noteAddress, sound(200, "image/png", "x"), "it is no sound"},
-		{"J105 too long", noteAddress, sound(200, "audio/amr", strings.Repeat("x", maxAudio+1)), "it is too long"},
-		{"J105 gone", noteAddress, sound(404, "audio/amr", ""), "the carrier answered 404"},
-		{"J105 another host", "https://example.org/2010-04-01/Accounts/AC1/Messages/MM1/Media/ME1", nil, "not the carrier's"},
-		{"J105 another account", strings.ReplaceAll(noteAddress, "AC1", "AC2"), nil, "not the carrier's"},
-		{"J105 another path", "https://api.twilio.com/2010-04-01/Accounts/AC1/Messages.json", nil, "not the carrier's"},
-		{"J105 a user in it", strings.Replace(noteAddress, "//", "//me@", 1), nil, "not the carrier's"},
-		{"J105 without https", strings.Replace(noteAddress, "https", "http", 1), nil, "not the carrier's"},
-		{"J105 no address", "::", nil, "not the carrier's"},
+		{"from the carrier", noteAddress, sound(200, "audio/amr", "sound"), ""},
+		{"redirected to its media", noteAddress, moved("https://mms.twiliocdn.com/x"), ""},
+		{"redirected without https", noteAddress, moved("http://mms.twiliocdn.com/x"), "it lies elsewhere"},
+		{"redirected elsewhere", noteAddress, moved("https://169.254.169.254/x"), "it lies elsewhere"},
+		{"redirected to a name like it", noteAddress, moved("https://mms.twiliocdn.com.example.org/x"), "it lies elsewhere"},
+		{"a picture", noteAddress, sound(200, "image/png", "x"), "it is no sound"},
+		{"too long", noteAddress, sound(200, "audio/amr", strings.Repeat("x", maxAudio+1)), "it is too long"},
+		{"gone", noteAddress, sound(404, "audio/amr", ""), "the carrier answered 404"},
+		{"another host", "https://example.org/2010-04-01/Accounts/AC1/Messages/MM1/Media/ME1", nil, "not the carrier's"},
+		{"another account", strings.ReplaceAll(noteAddress, "AC1", "AC2"), nil, "not the carrier's"},
+		{"another path", "https://api.twilio.com/2010-04-01/Accounts/AC1/Messages.json", nil, "not the carrier's"},
+		{"a user in it", strings.Replace(noteAddress, "//", "//me@", 1), nil, "not the carrier's"},
+		{"without https", strings.Replace(noteAddress, "https", "http", 1), nil, "not the carrier's"},
+		{"no address", "::", nil, "not the carrier's"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

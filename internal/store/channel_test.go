@@ -22,7 +22,7 @@ func (w *world) chat(sid string, minutes int, body string) models.AcceptedInboun
 func TestChatInTheStore(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		t.Run("J104", func(t *testing.T) {
+		t.Run("a channel beside SMS", func(t *testing.T) {
 			require.EqualValues(t, 1, w.inbound("SM1", 1, "by SMS").Inbound.Seq)
 			text := w.chat("chat-1", 2, "in the chat")
 			require.EqualValues(t, 2, text.Inbound.Seq, "one order for all channels")
@@ -61,7 +61,7 @@ func TestChatInTheStore(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, wire.ChannelChat, turn.Turn.Channel)
 		})
-		t.Run("P13", func(t *testing.T) {
+		t.Run("last channel of a person", func(t *testing.T) {
 			for _, tt := range []struct {
 				text func(string, int, string) models.AcceptedInbound
 				want wire.Channel

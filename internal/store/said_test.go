@@ -60,11 +60,11 @@ func TestSaidTooLate(t *testing.T) {
 		name string
 		late func(w *world)
 	}{
-		{"C12 the turn is over", func(w *world) {
+		{"the turn is over", func(w *world) {
 			_, err := w.finish(outcome("p1-t1", wire.TurnReply, "", 3))
 			require.NoError(w.t, err)
 		}},
-		{"C12 the person opted out", func(w *world) { w.setStatus(wire.StatusOptedOut) }},
+		{"the person opted out", func(w *world) { w.setStatus(wire.StatusOptedOut) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := onSQLite(t)

@@ -63,7 +63,7 @@ func TestReading(t *testing.T) {
 		{"pictures and nothing to see", "\u200b", 3, "[the person sent 3 pictures or files; you cannot see them]"},
 		{"text with a picture", "my lunch", 1, "my lunch\n[the person sent 1 picture or file; you cannot see it]"},
 		{"nothing", "\u200b", 0, ""},
-		{"H17", long, 0, long[:2*text.ReadLimit] + "\n[the text was longer; its last 16000 characters are left out here]"},
+		{"20,000 characters", long, 0, long[:2*text.ReadLimit] + "\n[the text was longer; its last 16000 characters are left out here]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, text.Reading(tt.body, tt.media)) })

@@ -26,9 +26,9 @@ func TestControls(t *testing.T) {
 		ordinary int
 		want     []string
 	}{
-		{"D3 no tools", 0, []string{"ask_for_person", "end_exchange"}},
-		{"D3 small catalogue", 9, []string{"ask_for_person", "end_exchange"}},
-		{"J81 larger catalogue", 10, []string{"ask_for_person", "end_exchange", "find_tools"}},
+		{"no tools", 0, []string{"ask_for_person", "end_exchange"}},
+		{"small catalogue", 9, []string{"ask_for_person", "end_exchange"}},
+		{"larger catalogue", 10, []string{"ask_for_person", "end_exchange", "find_tools"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -53,12 +53,12 @@ func TestOnlyStopEnds(t *testing.T) {
 		require.Equal(t, name == registry.Stop(), tool.Ends, name)
 	}
 	stop, _ := registry.Lookup(registry.Stop())
-	t.Run("C16", func(t *testing.T) {
+	t.Run("STOP is the door's", func(t *testing.T) {
 		require.Contains(t, stop.Description, "It is no opt-out")
 		require.Contains(t, stop.Description, "Only when you have said goodbye")
 		require.NotContains(t, strings.ToUpper(stop.Description), "UNSUBSCRIBE")
 	})
-	t.Run("J84", func(t *testing.T) {
+	t.Run("silent end of an exchange", func(t *testing.T) {
 		for _, args := range []string{``, `{}`, `"{}"`, `{"reason":null}`} {
 			out := run(t, "end_exchange", args, models.Profile{})
 			require.False(t, out.Result.Failed)
@@ -77,7 +77,7 @@ func TestFindTools(t *testing.T) {
 		require.NoError(t, err)
 		return out.Result
 	}
-	t.Run("J82 lines as they are", func(t *testing.T) {
+	t.Run("lines as they are", func(t *testing.T) {
 		require.Equal(t, models.ToolResult{CallID: "c1", Name: "find_tools", Content: "a: does a\nb: does b"}, call(`{"query":" x "}`, echo("a: does a\nb: does b")))
 	})
 	for args, want := range map[string]string{

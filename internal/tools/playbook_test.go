@@ -28,7 +28,7 @@ func (bare) PlaybookWords() []string        { return []string{"lost"} }
 func (bare) Playbook(string) (string, bool) { return "", false }
 
 func TestReadPlaybook(t *testing.T) {
-	t.Run("P40 the text, as reference", func(t *testing.T) {
+	t.Run("the text, as reference", func(t *testing.T) {
 		want, ok := playbooks(t).Playbook("after-a-slip")
 		require.True(t, ok)
 		for _, args := range []string{`{"name":"after-a-slip"}`, `{"name":" after-a-slip\n"}`} {
@@ -43,13 +43,13 @@ func TestReadPlaybook(t *testing.T) {
 	})
 	const existing = "there are after-a-slip, habit-stacking, holiday, illness, low-mood, maintenance, other-people, plateau, shrinking-a-habit"
 	for _, tt := range []struct{ name, args, want string }{
-		{"H18 a path upwards", `{"name":"../x"}`, "no playbook called ../x; " + existing},
-		{"H18 a path upwards to one that is there", `{"name":"../playbooks/after_a_slip.md"}`, existing},
-		{"H18 an absolute path", `{"name":"/etc/passwd"}`, "no playbook called /etc/passwd; " + existing},
-		{"H18 the name of a file", `{"name":"after_a_slip.md"}`, existing},
-		{"H18 unknown", `{"name":"sleep"}`, "no playbook called sleep; " + existing},
-		{"H18 none", `{"name":" "}`, "name: is required"},
-		{"H18 two", `{"name":["a","b"]}`, "name: must be text"},
+		{"a path upwards", `{"name":"../x"}`, "no playbook called ../x; " + existing},
+		{"a path upwards to one that is there", `{"name":"../playbooks/after_a_slip.md"}`, existing},
+		{"an absolute path", `{"name":"/etc/passwd"}`, "no playbook called /etc/passwd; " + existing},
+		{"the name of a file", `{"name":"after_a_slip.md"}`, existing},
+		{"unknown", `{"name":"sleep"}`, "no playbook called sleep; " + existing},
+		{"none", `{"name":" "}`, "name: is required"},
+		{"two", `{"name":["a","b"]}`, "name: must be text"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := run(t, "read_playbook", tt.args, models.Profile{})
@@ -79,15 +79,15 @@ func TestRoutedToPlaybooks(t *testing.T) {
 		name, in string
 		want     bool
 	}{
-		{"J50 a slip", "I missed three days and feel guilty", true},
-		{"J50 too hard", "ten push-ups are too hard for me", true},
-		{"J50 an anchor", "how do I find a good anchor?", true},
-		{"J50 advice", "any tips?", true},
-		{"J50 German", "Ich habe es zweimal verpasst", true},
-		{"J50 a time", "text me every day at 9am", false},
-		{"J50 a wish to be forgotten", "delete everything you know about me", false},
-		{"J50 small talk beside a wish", "hello, thanks! text me at 7am", false},
-		{"J50 a success", "It went well, I managed ten minutes", false},
+		{"a slip", "I missed three days and feel guilty", true},
+		{"too hard", "ten push-ups are too hard for me", true},
+		{"an anchor", "how do I find a good anchor?", true},
+		{"advice", "any tips?", true},
+		{"German", "Ich habe es zweimal verpasst", true},
+		{"a time", "text me every day at 9am", false},
+		{"a wish to be forgotten", "delete everything you know about me", false},
+		{"small talk beside a wish", "hello, thanks! text me at 7am", false},
+		{"a success", "It went well, I managed ten minutes", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := plan.SelectTools(plan.StrategyKeyword, plan.RouteInput{Query: tt.in, Tools: tools}, plan.RouteEvidence{})

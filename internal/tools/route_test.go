@@ -116,10 +116,10 @@ func TestToolsFindOneAnother(t *testing.T) {
 		tools       []models.ToolSpec
 		want        []string
 	}{
-		{"J82", "delete what is remembered about the person", tools, []string{"search_memory", "forget_memory"}},
-		{"J82 what is known", "show what is known about the person", tools, []string{"list_memories"}},
-		{"A25", "book a flight", tools, nil},
-		{"A26", "delete a memory", plan.PermittedTools(tools, []string{"save_user_profile", "scheduler"}), []string{"scheduler"}},
+		{"search of tools", "delete what is remembered about the person", tools, []string{"search_memory", "forget_memory"}},
+		{"what is known", "show what is known about the person", tools, []string{"list_memories"}},
+		{"search answers a sentence", "book a flight", tools, nil},
+		{"search finds a forbidden tool", "delete a memory", plan.PermittedTools(tools, []string{"save_user_profile", "scheduler"}), []string{"scheduler"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -61,11 +61,11 @@ func TestFetch(t *testing.T) {
 		want, not        []string
 		title            string
 	}{
-		{"P47 html", "text/html; charset=utf-8", article, []string{"Granary Wharf", "\n\nIn the rain"}, []string{"alert", "Shop", "YES"}, "Walking in Leeds"},
-		{"P47 short html", "text/html", "<p>Dry until noon.</p>", []string{"Dry until noon."}, nil, ""},
-		{"P47 text", "text/plain", "Dry  until\n\n\n\nnoon.\u200b", []string{"Dry until\n\nnoon."}, nil, ""},
-		{"P47 json", "application/json", `{"rain":false}`, []string{`{"rain":false}`}, nil, ""},
-		{"P47 an older alphabet", "text/plain; charset=iso-8859-1", "caf\xe9", []string{"café"}, nil, ""},
+		{"html", "text/html; charset=utf-8", article, []string{"Granary Wharf", "\n\nIn the rain"}, []string{"alert", "Shop", "YES"}, "Walking in Leeds"},
+		{"short html", "text/html", "<p>Dry until noon.</p>", []string{"Dry until noon."}, nil, ""},
+		{"text", "text/plain", "Dry  until\n\n\n\nnoon.\u200b", []string{"Dry until\n\nnoon."}, nil, ""},
+		{"json", "application/json", `{"rain":false}`, []string{`{"rain":false}`}, nil, ""},
+		{"an older alphabet", "text/plain; charset=iso-8859-1", "caf\xe9", []string{"café"}, nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			base, at := serve(t, page(tt.kind, tt.body))
@@ -80,7 +80,7 @@ func TestFetch(t *testing.T) {
 			}
 		})
 	}
-	t.Run("P47 50000 characters", func(t *testing.T) {
+	t.Run("50000 characters", func(t *testing.T) {
 		base, at := serve(t, page("text/plain", strings.Repeat("é", 60_000)))
 		got, err := client(t, web.Config{Allow: []netip.AddrPort{at}}).Fetch(t.Context(), base)
 		require.NoError(t, err)
@@ -189,8 +189,8 @@ func TestFetchComesToNothing(t *testing.T) {
 			hops++
 			http.Redirect(w, r, fmt.Sprint("/", hops), http.StatusFound)
 		}},
-		{"J102 no answer", web.KindAway, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
-		{"J102 an answer that never ends", web.KindAway, func(w http.ResponseWriter, r *http.Request) {
+		{"no answer", web.KindAway, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
+		{"an answer that never ends", web.KindAway, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/plain")
 			_, _ = w.Write([]byte("so"))
 			w.(http.Flusher).Flush()
@@ -231,7 +231,7 @@ func TestSearch(t *testing.T) {
 	require.Equal(t, "json", asked.URL.Query().Get("format"))
 	require.Equal(t, "Bearer k-1", asked.Header.Get("Authorization"))
 	require.Contains(t, asked.Header.Get("User-Agent"), "coachline")
-	t.Run("J4 nothing personal leaves", func(t *testing.T) {
+	t.Run("nothing personal leaves", func(t *testing.T) {
 		require.Equal(t, "rain in Leeds? Mail or call", asked.URL.Query().Get("q"))
 		_, err := c.Search(t.Context(), "ann.walker@example.com")
 		require.Equal(t, web.KindRefused, kindOf(t, err))

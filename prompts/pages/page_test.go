@@ -18,15 +18,15 @@ func TestParse(t *testing.T) {
 		name, source string
 		want         pages.Page
 	}{
-		{"J50 name, description, text", good, pages.Page{Name: "sleep", Description: "going to bed on time", Body: "Dim the lights."}},
-		{"J50 keywords", "---\nname: sleep\ndescription: d\nkeywords: [bed, dormir]\n---\nx", pages.Page{
+		{"name, description, text", good, pages.Page{Name: "sleep", Description: "going to bed on time", Body: "Dim the lights."}},
+		{"keywords", "---\nname: sleep\ndescription: d\nkeywords: [bed, dormir]\n---\nx", pages.Page{
 			Name: "sleep", Description: "d", Keywords: []string{"bed", "dormir"}, Body: "x"}},
-		{"J8 tools", "---\nname: a-1_b\ndescription: d\ntools: [scheduler]\n---\nx", pages.Page{
+		{"tools", "---\nname: a-1_b\ndescription: d\ntools: [scheduler]\n---\nx", pages.Page{
 			Name: "a-1_b", Description: "d", Tools: []string{"scheduler"}, Body: "x"}},
-		{"J8 no tools at all", "---\nname: a\ndescription: d\ntools: []\n---\nx", pages.Page{Name: "a", Description: "d", Tools: []string{}, Body: "x"}},
-		{"P40 a heading opens no section", "---\nname: a\ndescription: d\n---\n# Now\n#\tx\n## y\n---\nz", pages.Page{
+		{"no tools at all", "---\nname: a\ndescription: d\ntools: []\n---\nx", pages.Page{Name: "a", Description: "d", Tools: []string{}, Body: "x"}},
+		{"a heading opens no section", "---\nname: a\ndescription: d\n---\n# Now\n#\tx\n## y\n---\nz", pages.Page{
 			Name: "a", Description: "d", Body: "## Now\n## x\n## y\n---\nz"}},
-		{"P40 mark and line ends of another system", "\ufeff---\r\nname: a\r\ndescription: d\r\n---\r\nx\r\ny\r\n", pages.Page{Name: "a", Description: "d", Body: "x\ny"}},
+		{"mark and line ends of another system", "\ufeff---\r\nname: a\r\ndescription: d\r\n---\r\nx\r\ny\r\n", pages.Page{Name: "a", Description: "d", Body: "x\ny"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := pages.Parse("f.md", tt.source)
@@ -46,7 +46,7 @@ func TestParseRefuses(t *testing.T) {
 		{"two lines", "---\nname: a\ndescription: |\n  one\n  two\n---\nx", "more than one line"},
 		{"a long description", "---\nname: a\ndescription: " + strings.Repeat("é", 301) + "\n---\nx", "more than 300 characters"},
 		{"no name", "---\ndescription: d\n---\nx", `has the name ""`},
-		{"H18 a path as a name", "---\nname: ../x\ndescription: d\n---\nx", `has the name "../x"`},
+		{"a path as a name", "---\nname: ../x\ndescription: d\n---\nx", `has the name "../x"`},
 		{"a field that is not known", "---\nname: a\ndescription: d\ncolour: red\n---\nx", "colour"},
 		{"an empty head", "---\n---\nx", `has the name ""`},
 		{"no YAML", "---\n\t{\n---\nx", "reading its head"},
@@ -89,10 +89,10 @@ func TestRead(t *testing.T) {
 		later fstest.MapFS
 		want  []string
 	}{
-		{"P40 built in", fstest.MapFS{}, []string{"a", "b", "d"}},
-		{"P40 one more", fstest.MapFS{"c.md": file("c"), ".keep": file("x")}, []string{"a", "b", "c", "d"}},
-		{"P40 in place of one", fstest.MapFS{"b.md": file("other")}, []string{"a", "other", "d"}},
-		{"P40 taken away", fstest.MapFS{"b.md": {}, "d.md": {Data: []byte("---\nname: d\n---\n\n")}}, []string{"a"}},
+		{"built in", fstest.MapFS{}, []string{"a", "b", "d"}},
+		{"one more", fstest.MapFS{"c.md": file("c"), ".keep": file("x")}, []string{"a", "b", "c", "d"}},
+		{"in place of one", fstest.MapFS{"b.md": file("other")}, []string{"a", "other", "d"}},
+		{"taken away", fstest.MapFS{"b.md": {}, "d.md": {Data: []byte("---\nname: d\n---\n\n")}}, []string{"a"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := pages.Read(own, tt.later)

@@ -18,18 +18,18 @@ func TestAllow(t *testing.T) {
 		want Allowed
 	}{
 		{"picks alone", AllowInput{Selection: picked}, Allowed{[]string{"weather"}, "keyword"}},
-		{"A14 carry-over", AllowInput{Selection: picked, Failed: []string{"scheduler"}}, Allowed{[]string{"scheduler", "weather"}, "keyword+carryover"}},
-		{"J80 plan and carry-over", AllowInput{Selection: picked, Failed: []string{"scheduler"}, Planned: []string{"search_web"}},
+		{"carry-over", AllowInput{Selection: picked, Failed: []string{"scheduler"}}, Allowed{[]string{"scheduler", "weather"}, "keyword+carryover"}},
+		{"plan and carry-over", AllowInput{Selection: picked, Failed: []string{"scheduler"}, Planned: []string{"search_web"}},
 			Allowed{[]string{"scheduler", "weather", "search_web"}, "keyword+plan+carryover"}},
-		{"J75 plan names what is picked", AllowInput{Selection: picked, Planned: []string{"weather"}}, Allowed{[]string{"weather"}, "keyword"}},
-		{"J82 found", AllowInput{Selection: Selection{By: StrategyModel}, Found: []string{"search_web"}}, Allowed{[]string{"search_web"}, "model+search"}},
+		{"plan names what is picked", AllowInput{Selection: picked, Planned: []string{"weather"}}, Allowed{[]string{"weather"}, "keyword"}},
+		{"found", AllowInput{Selection: Selection{By: StrategyModel}, Found: []string{"search_web"}}, Allowed{[]string{"search_web"}, "model+search"}},
 		{"on offer before", AllowInput{Selection: picked, Kept: []string{"search_web", "exec"}}, Allowed{[]string{"weather", "search_web"}, "keyword+kept"}},
 		{"on offer before, picked too", AllowInput{Selection: picked, Kept: []string{"weather"}}, Allowed{[]string{"weather"}, "keyword"}},
-		{"J81 always", AllowInput{Selection: picked, Always: []string{"stop", "tool_search"}}, Allowed{[]string{"weather", "stop", "tool_search"}, "keyword"}},
-		{"J81 always, picked too", AllowInput{Selection: picked, Always: []string{"weather"}}, Allowed{[]string{"weather"}, "keyword"}},
-		{"C5 forbidden names stay out", AllowInput{Selection: Selection{Names: []string{"exec"}, By: StrategyAll}, Planned: []string{"exec"}, Failed: []string{"exec"}, Found: []string{"exec"}},
+		{"always", AllowInput{Selection: picked, Always: []string{"stop", "tool_search"}}, Allowed{[]string{"weather", "stop", "tool_search"}, "keyword"}},
+		{"always, picked too", AllowInput{Selection: picked, Always: []string{"weather"}}, Allowed{[]string{"weather"}, "keyword"}},
+		{"forbidden names stay out", AllowInput{Selection: Selection{Names: []string{"exec"}, By: StrategyAll}, Planned: []string{"exec"}, Failed: []string{"exec"}, Found: []string{"exec"}},
 			Allowed{nil, "all"}},
-		{"A26 found, forbidden in this mode", AllowInput{Selection: picked, Found: []string{"exec"}}, Allowed{[]string{"weather"}, "keyword"}},
+		{"found, forbidden in this mode", AllowInput{Selection: picked, Found: []string{"exec"}}, Allowed{[]string{"weather"}, "keyword"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestAllow(t *testing.T) {
 			require.Equal(t, tt.want, AllowTools(tt.in))
 		})
 	}
-	t.Run("A19 what is cached has no carried name", func(t *testing.T) {
+	t.Run("what is cached has no carried name", func(t *testing.T) {
 		selection := Selection{Names: []string{"weather"}, By: StrategyKeyword}
 		AllowTools(AllowInput{Selection: selection, Failed: []string{"scheduler"}, Catalogue: sampleTools()})
 		require.Equal(t, []string{"weather"}, selection.Names)
@@ -59,15 +59,15 @@ func TestCache(t *testing.T) {
 		name   string
 		change func(*CacheKey)
 	}{
-		{"J23 query", func(k *CacheKey) { k.Query = "9am please" }},
-		{"J23 strategy", func(k *CacheKey) { k.Strategy = StrategyKeyword }},
-		{"J23 tools", func(k *CacheKey) { k.Tools = []string{"a"} }},
-		{"J23 names do not run together", func(k *CacheKey) { k.Tools = []string{"ab"} }},
-		{"J23 fields do not run together", func(k *CacheKey) { k.Focus, k.Locale = "sleepen", "-US" }},
-		{"J23 mode", func(k *CacheKey) { k.Mode = wire.ModeFeedback }},
-		{"J23 channel", func(k *CacheKey) { k.Channel = wire.ChannelTerminal }},
-		{"J23 focus", func(k *CacheKey) { k.Focus = "" }},
-		{"J23 locale", func(k *CacheKey) { k.Locale = "de" }},
+		{"query", func(k *CacheKey) { k.Query = "9am please" }},
+		{"strategy", func(k *CacheKey) { k.Strategy = StrategyKeyword }},
+		{"tools", func(k *CacheKey) { k.Tools = []string{"a"} }},
+		{"names do not run together", func(k *CacheKey) { k.Tools = []string{"ab"} }},
+		{"fields do not run together", func(k *CacheKey) { k.Focus, k.Locale = "sleepen", "-US" }},
+		{"mode", func(k *CacheKey) { k.Mode = wire.ModeFeedback }},
+		{"channel", func(k *CacheKey) { k.Channel = wire.ChannelTerminal }},
+		{"focus", func(k *CacheKey) { k.Focus = "" }},
+		{"locale", func(k *CacheKey) { k.Locale = "de" }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,12 +76,12 @@ func TestCache(t *testing.T) {
 			require.NotEqual(t, base, other.Hash())
 		})
 	}
-	t.Run("A10 the whole catalogue is not cached", func(t *testing.T) {
+	t.Run("the whole catalogue is not cached", func(t *testing.T) {
 		answer := RouteEvidence{Answer: "search_web, weather, saveProfile, scheduler"}
 		require.False(t, SelectTools(StrategyModel, RouteInput{"q", sampleTools()}, answer).Cacheable(sampleTools()))
 		require.False(t, SelectTools(StrategyAll, RouteInput{"q", sampleTools()}, answer).Cacheable(sampleTools()))
 	})
-	t.Run("J24 a part is cached, none too", func(t *testing.T) {
+	t.Run("a part is cached, none too", func(t *testing.T) {
 		require.True(t, SelectTools(StrategyModel, RouteInput{"q", sampleTools()}, RouteEvidence{Answer: "weather"}).Cacheable(sampleTools()))
 		require.True(t, SelectTools(StrategyModel, RouteInput{"q", sampleTools()}, RouteEvidence{Answer: "none"}).Cacheable(sampleTools()))
 	})
@@ -92,11 +92,11 @@ func TestCache(t *testing.T) {
 
 func TestSearch(t *testing.T) {
 	tests := []struct{ name, in, want string }{
-		{"J82 lines", "delete a daily reminder", "scheduler: Manage daily prompts and reminders: create, list, delete."},
-		{"J82 best first", "daily reminders, and the web", "scheduler: Manage daily prompts and reminders: create, list, delete.\nsearch_web: Look things up on the web."},
-		{"J82 best first, whatever the catalogue's order", "look things up on the web, or a reminder", "search_web: Look things up on the web.\nscheduler: Manage daily prompts and reminders: create, list, delete."},
-		{"J82 nothing", "xyzzy", nothingFound},
-		{"J82 empty", "", nothingFound},
+		{"lines", "delete a daily reminder", "scheduler: Manage daily prompts and reminders: create, list, delete."},
+		{"best first", "daily reminders, and the web", "scheduler: Manage daily prompts and reminders: create, list, delete.\nsearch_web: Look things up on the web."},
+		{"best first, whatever the catalogue's order", "look things up on the web, or a reminder", "search_web: Look things up on the web.\nscheduler: Manage daily prompts and reminders: create, list, delete."},
+		{"nothing", "xyzzy", nothingFound},
+		{"empty", "", nothingFound},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, SearchTools(tt.in, sampleTools())) })
@@ -117,11 +117,11 @@ func TestFound(t *testing.T) {
 		name, in string
 		want     []string
 	}{
-		{"J82 names", "search_web: Look.\nweather: The forecast.", []string{"weather", "search_web"}},
-		{"J82 bullets", "- weather: The forecast.", []string{"weather"}},
-		{"A25 a sentence", "You could use the weather tool or search_web for that.", nil},
-		{"A25 the answer without a hit", nothingFound, nil},
-		{"A26 a tool that is not permitted", "exec: Run a command.", nil},
+		{"names", "search_web: Look.\nweather: The forecast.", []string{"weather", "search_web"}},
+		{"bullets", "- weather: The forecast.", []string{"weather"}},
+		{"a sentence", "You could use the weather tool or search_web for that.", nil},
+		{"the answer without a hit", nothingFound, nil},
+		{"a tool that is not permitted", "exec: Run a command.", nil},
 		{"empty", "", nil},
 	}
 	for _, tt := range tests {

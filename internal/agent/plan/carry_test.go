@@ -75,37 +75,37 @@ func TestCarry(t *testing.T) {
 		in   []models.Message
 		want Carried
 	}{
-		{"A14 the schedule failed, then 8am please",
+		{"the schedule failed, then 8am please",
 			entries(said("remind me"), called(call("1", "scheduler")), failed("1", "scheduler"), replied("When?"), said("8am please")),
 			Carried{Failed: []string{"scheduler"}}},
-		{"A14 two texts being answered",
+		{"two texts being answered",
 			entries(said("remind me"), called(call("1", "scheduler")), failed("1", "scheduler"), replied("When?"), said("8am"), said("please")),
 			Carried{Failed: []string{"scheduler"}}},
-		{"A16 two calls, one failed",
+		{"two calls, one failed",
 			entries(said("a"), called(call("1", "scheduler"), call("2", "weather")), ok("1", "scheduler"), failed("2", "weather"), said("b")),
 			Carried{Failed: []string{"weather"}}},
-		{"A16 results in another order",
+		{"results in another order",
 			entries(said("a"), called(call("1", "scheduler"), call("2", "weather")), failed("2", "weather"), ok("1", "scheduler"), said("b")),
 			Carried{Failed: []string{"weather"}}},
-		{"A16 a result is its call's by id, whatever name it bears",
+		{"a result is its call's by id, whatever name it bears",
 			entries(said("a"), called(call("1", "scheduler"), call("2", "weather")), ok("1", "weather"), failed("2", "scheduler"), said("b")),
 			Carried{Failed: []string{"weather"}}},
-		{"A16 a result without a name",
+		{"a result without a name",
 			entries(said("a"), called(call("1", "scheduler")), failed("1", ""), said("b")), Carried{Failed: []string{"scheduler"}}},
-		{"A17 a call without a result",
+		{"a call without a result",
 			entries(said("a"), called(call("1", "scheduler")), replied("hm"), said("b")),
 			Carried{Orphans: []string{"scheduler"}}},
-		{"2.3 a text protocol", entries(said("a"), called(call("", "scheduler")), asUser(failed("", "scheduler")), replied("hm"), said("b")),
+		{"a text protocol", entries(said("a"), called(call("", "scheduler")), asUser(failed("", "scheduler")), replied("hm"), said("b")),
 			Carried{Failed: []string{"scheduler"}}},
-		{"2.3 direct execution: the name matches, the id does not",
+		{"direct execution: the name matches, the id does not",
 			entries(said("a"), called(call("1", "scheduler")), asUser(failed("", "scheduler")), replied("hm"), said("b")),
 			Carried{Failed: []string{"scheduler"}}},
-		{"2.3 a stale name", entries(said("a"), called(call("1", "gone")), failed("1", "gone"), said("b")), Carried{}},
-		{"J78 failed with friendly words", entries(said("a"), called(call("1", "scheduler")), friendly, said("b")), Carried{Failed: []string{"scheduler"}}},
-		{"J78 fine with unfriendly words", entries(said("a"), called(call("1", "scheduler")), unfriendly, said("b")), Carried{}},
-		{"J79 stops at the person's words",
+		{"a stale name", entries(said("a"), called(call("1", "gone")), failed("1", "gone"), said("b")), Carried{}},
+		{"failed with friendly words", entries(said("a"), called(call("1", "scheduler")), friendly, said("b")), Carried{Failed: []string{"scheduler"}}},
+		{"fine with unfriendly words", entries(said("a"), called(call("1", "scheduler")), unfriendly, said("b")), Carried{}},
+		{"stops at the person's words",
 			entries(said("a"), called(call("1", "scheduler")), failed("1", "scheduler"), replied("no"), said("b"), replied("fine"), said("c")), Carried{}},
-		{"J79 goes on behind texts that the coach sent unasked",
+		{"goes on behind texts that the coach sent unasked",
 			entries(said("a"), called(call("1", "weather")), failed("1", "weather"), replied("no"),
 				models.Message{Role: models.RoleAssistant, Kind: models.KindPrompt, Text: "Walk!"}, said("b")),
 			Carried{Failed: []string{"weather"}}},
@@ -136,16 +136,16 @@ func TestCarryHotWindow(t *testing.T) {
 		age  time.Duration
 		want Carried
 	}{
-		{"A8 301 seconds ago", 301 * time.Second, Carried{Fresh: true}},
-		{"2.13 300 seconds ago", 300 * time.Second, Carried{Failed: []string{"scheduler"}}},
-		{"J10 just now", time.Second, Carried{Failed: []string{"scheduler"}}},
+		{"301 seconds ago", 301 * time.Second, Carried{Fresh: true}},
+		{"300 seconds ago", 300 * time.Second, Carried{Failed: []string{"scheduler"}}},
+		{"just now", time.Second, Carried{Failed: []string{"scheduler"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			require.Equal(t, tt.want, CarryOver(CarryOverInput{Entries: conversation(tt.age), Catalogue: sampleTools(), Now: noon, Hot: 300 * time.Second}))
 		})
 	}
-	t.Run("2.13 the age of a tool row is irrelevant", func(t *testing.T) {
+	t.Run("the age of a tool row is irrelevant", func(t *testing.T) {
 		list := conversation(time.Hour)
 		list[3].At = noon.Add(-time.Minute)
 		require.Equal(t, []string{"scheduler"}, CarryOver(CarryOverInput{Entries: list, Catalogue: sampleTools(), Now: noon, Hot: 300 * time.Second}).Failed)
@@ -184,11 +184,11 @@ func TestTrimGroups(t *testing.T) {
 		caps Caps
 		want string
 	}{
-		{"J12 the newest two, whole", three, Caps{Groups: CarryGroups}, "a x b call2 result2 result2b call3 result3 y c"},
-		{"J12 one", three, Caps{Groups: 1}, "a x b call3 result3 y c"},
-		{"J12 room for more", three, Caps{Groups: 9}, "a call1 result1 x b call2 result2 result2b call3 result3 y c"},
-		{"J16 none in a fresh conversation", three, Caps{}, "a x b y c"},
-		{"J16 nothing up to stop", stopped, Caps{Groups: 2, Stop: "stop"}, "a b c call3 result3 d"},
+		{"the newest two, whole", three, Caps{Groups: CarryGroups}, "a x b call2 result2 result2b call3 result3 y c"},
+		{"one", three, Caps{Groups: 1}, "a x b call3 result3 y c"},
+		{"room for more", three, Caps{Groups: 9}, "a call1 result1 x b call2 result2 result2b call3 result3 y c"},
+		{"none in a fresh conversation", three, Caps{}, "a x b y c"},
+		{"nothing up to stop", stopped, Caps{Groups: 2, Stop: "stop"}, "a b c call3 result3 d"},
 		{"a tool called stop that is not ours", stopped, Caps{Groups: 2}, "a b call2 result2 c call3 result3 d"},
 		{"nothing", nil, Caps{Groups: 2}, ""},
 	}
@@ -211,31 +211,31 @@ func TestTrimEntries(t *testing.T) {
 		return result.Content
 	}
 	caps := Caps{Groups: CarryGroups, EntryChars: CarryEntryChars, Fence: fence}
-	t.Run("A13 cut inside a fence", func(t *testing.T) {
+	t.Run("cut inside a fence", func(t *testing.T) {
 		got := content(fenced, caps)
 		short, found := strings.CutSuffix(got, "…\n"+fence.Close)
 		require.True(t, found)
 		require.Equal(t, 1200, utf8.RuneCountInString(short))
 		require.Equal(t, 1, strings.Count(got, fence.Close))
 	})
-	t.Run("J13 cut behind a fence", func(t *testing.T) {
+	t.Run("cut behind a fence", func(t *testing.T) {
 		got := content(fence.Open+"x"+fence.Close+strings.Repeat("y", 3000), caps)
 		require.Equal(t, 1, strings.Count(got, fence.Close))
 		require.True(t, strings.HasSuffix(got, "y…"))
 	})
-	t.Run("J13 equal marks", func(t *testing.T) {
+	t.Run("equal marks", func(t *testing.T) {
 		caps := caps
 		caps.Fence = Fence{Open: "~~~", Close: "~~~"}
 		require.True(t, strings.HasSuffix(content("~~~a~~~ ~~~"+strings.Repeat("y", 3000)+"~~~", caps), "…\n~~~"))
 		require.True(t, strings.HasSuffix(content("~~~a~~~"+strings.Repeat("y", 3000), caps), "y…"))
 	})
-	t.Run("J12 exactly as long", func(t *testing.T) {
+	t.Run("exactly as long", func(t *testing.T) {
 		text := strings.Repeat("é", CarryEntryChars)
 		require.Equal(t, text, content(text, caps))
 		open := fence.Open + text[len(fence.Open)*2:] // é has two bytes
 		require.Equal(t, open, content(open, caps), "what is not cut gets no mark")
 	})
-	t.Run("J13 cut without a fence", func(t *testing.T) {
+	t.Run("cut without a fence", func(t *testing.T) {
 		require.Equal(t, strings.Repeat("y", 1200)+"…", content(strings.Repeat("y", 3000), caps))
 	})
 	t.Run("the marks stay as they are", func(t *testing.T) {
@@ -250,7 +250,7 @@ func TestTrimEntries(t *testing.T) {
 		require.Equal(t, "[", out[1].Text)
 		require.Equal(t, "{", out[2].Text)
 	})
-	t.Run("J12 floor of 200", func(t *testing.T) {
+	t.Run("floor of 200", func(t *testing.T) {
 		require.Equal(t, strings.Repeat("z", 200)+"…", content(strings.Repeat("z", 500), Caps{Groups: 1, EntryChars: 1}))
 	})
 	t.Run("no fence is known", func(t *testing.T) {
@@ -261,10 +261,10 @@ func TestTrimEntries(t *testing.T) {
 		return callsOf(out[0])[0].Arguments
 	}
 	long := strings.Repeat("w", 2000)
-	t.Run("J12 long arguments stay an object", func(t *testing.T) {
+	t.Run("long arguments stay an object", func(t *testing.T) {
 		require.JSONEq(t, `{"n":1,"note":"`+strings.Repeat("w", 200)+`…"}`, arguments(`{"note":"`+long+`","n":1}`))
 	})
-	t.Run("J12 arguments exactly as long", func(t *testing.T) {
+	t.Run("arguments exactly as long", func(t *testing.T) {
 		whole := `{"note":"` + strings.Repeat("w", CarryEntryChars-len(`{"note":""}`)) + `"}`
 		require.Equal(t, whole, arguments(whole))
 		text := strings.Repeat("v", minEntryChars)
@@ -274,7 +274,7 @@ func TestTrimEntries(t *testing.T) {
 		require.JSONEq(t, `{"a":"`+strings.Repeat("w", 200)+`…","n":["`+strings.Repeat("1", rest)+`"]}`, arguments(list(rest)))
 		require.Equal(t, "{}", arguments(list(rest+1)))
 	})
-	t.Run("J12 arguments that cannot be cut", func(t *testing.T) {
+	t.Run("arguments that cannot be cut", func(t *testing.T) {
 		require.Equal(t, "{}", arguments(`{"note":["`+long+`"]}`))
 		require.Equal(t, "{}", arguments(long))
 		require.JSONEq(t, `{"a":"<b>"}`, arguments(`{"a":"<b>"}`))

@@ -29,13 +29,13 @@ func TestFocusRequest(t *testing.T) {
 	require.Equal(t, models.ChatMessage{Role: "user", Content: "I lie awake"}, got.Messages[1])
 	require.Empty(t, got.Tools)
 	system := got.Messages[0].Content
-	t.Run("J8 names and descriptions, no texts", func(t *testing.T) {
+	t.Run("names and descriptions, no texts", func(t *testing.T) {
 		require.Contains(t, system, "- stress: calm on busy days\n- sleep-well: evenings and nights\n")
 		require.NotContains(t, system, "secret")
 		require.Contains(t, system, "coach: How are you?")
 		require.Contains(t, system, "Local time: Monday 08:00")
 	})
-	t.Run("J8 keeps the previous one, else the first", func(t *testing.T) {
+	t.Run("keeps the previous one, else the first", func(t *testing.T) {
 		require.Contains(t, system, "keep sleep-well.")
 		ask.Previous = ""
 		got, err := FocusRequest(lib, ask)
@@ -49,15 +49,15 @@ func TestPick(t *testing.T) {
 		name, answer, want string
 		ok                 bool
 	}{
-		{"J8 the name", "sleep-well", "sleep-well", true},
-		{"J8 with words around it", "Focus: **Stress**.", "stress", true},
-		{"J8 twice the same", "stress - yes, stress", "stress", true},
-		{"J8 thought about both", "<think>stress or sleep-well?</think>stress", "stress", true},
-		{"J8 two names", "stress, sleep-well", "", false},
-		{"J8 unknown", "nutrition", "", false},
-		{"J8 a part of a name", "sleep", "", false},
-		{"J8 nothing", "", "", false},
-		{"J8 thinking cut off", "<think>stress", "", false},
+		{"the name", "sleep-well", "sleep-well", true},
+		{"with words around it", "Focus: **Stress**.", "stress", true},
+		{"twice the same", "stress - yes, stress", "stress", true},
+		{"thought about both", "<think>stress or sleep-well?</think>stress", "stress", true},
+		{"two names", "stress, sleep-well", "", false},
+		{"unknown", "nutrition", "", false},
+		{"a part of a name", "sleep", "", false},
+		{"nothing", "", "", false},
+		{"thinking cut off", "<think>stress", "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, ok := PickFocus(tt.answer, both)
@@ -69,9 +69,9 @@ func TestPick(t *testing.T) {
 
 func TestFallback(t *testing.T) {
 	for _, tt := range []struct{ name, previous, want, how string }{
-		{"C1 previous", "sleep-well", "sleep-well", "previous"},
-		{"C1 else first", "", "stress", "first"},
-		{"C1 a previous one that was taken away", "nutrition", "stress", "first"},
+		{"previous", "sleep-well", "sleep-well", "previous"},
+		{"else first", "", "stress", "first"},
+		{"a previous one that was taken away", "nutrition", "stress", "first"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			name, how := FocusFallback(tt.previous, both)
@@ -88,9 +88,9 @@ func TestNarrow(t *testing.T) {
 		tools []string
 		want  []models.ToolSpec
 	}{
-		{"C5 no list", nil, specs},
-		{"C5 in the order of the catalogue", []string{"c", "a"}, []models.ToolSpec{{Name: "a"}, {Name: "c"}}},
-		{"C5 an empty list", []string{}, []models.ToolSpec{}},
+		{"no list", nil, specs},
+		{"in the order of the catalogue", []string{"c", "a"}, []models.ToolSpec{{Name: "a"}, {Name: "c"}}},
+		{"an empty list", []string{}, []models.ToolSpec{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			require.Equal(t, tt.want, NarrowToFocus(specs, pages.Page{Tools: tt.tools}))

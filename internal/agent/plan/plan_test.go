@@ -61,7 +61,7 @@ func texts(p Plan) []string {
 
 func TestNeeded(t *testing.T) {
 	small := []string{
-		"A1 thanks!", "J27 8am", "J27  hi ", "J27 散步了", "en Thank you so much, coach!", "en OK, got it. Thanks a lot for your help", "en Good morning ☀️",
+		"thanks!", "J27 8am", "J27  hi ", "J27 散步了", "en Thank you so much, coach!", "en OK, got it. Thanks a lot for your help", "en Good morning ☀️",
 		"en hello there", "en That sounds good 👍🏽", "en you’re welcome", "en HOW ARE YOU?", "es ¡Muchas gracias por todo!", "es Buenos días", "fr D’accord, merci beaucoup",
 		"fr Ça va ?", "de Vielen Dank, alles klar", "de Guten Morgen!", "pt Obrigada, tudo bem", "pt Bom dia", "it Grazie mille, va bene", "nl Dank je wel!",
 		"tr Teşekkür ederim", "tr Günaydın", "signs 👍👍👍👍👍", "signs ❤️❤️❤️❤️", "signs ?!?!?!", "none ",
@@ -110,37 +110,37 @@ func TestParse(t *testing.T) {
 		want     []string
 		decision string
 	}{
-		{"J30 empty", "", KindEmpty, nil, "empty"},
-		{"J30 blank", " \n\t\n", KindEmpty, nil, "empty"},
-		{"J30 only a fence", "```\n```", KindEmpty, nil, "empty"},
-		{"J30 only signs", "---\n***", KindEmpty, nil, "empty"},
-		{"J31 reply only", "reply to the user", KindReplyOnly, []string{"reply to the user"}, "reply_only"},
-		{"J31 reply only, in a list", "1. \"Reply to the user.\"", KindReplyOnly, []string{"Reply to the user."}, "reply_only"},
-		{"J31 one step of other words", "Responde a la persona.", KindSteps, []string{"Responde a la persona."}, "1 steps, 0 tools"},
-		{"J32 numbers", "1. clock\n2) save note='x'\n(3) Tell them", KindSteps, []string{"clock", "save note='x'", "Tell them"}, "3 steps, 2 tools"},
-		{"J32 bullets", "- clock\n* save note='x'\n• Tell them\n– the end", KindSteps, []string{"clock", "save note='x'", "Tell them", "the end"}, "4 steps, 2 tools"},
-		{"J32 list in a list", "- 1. Step 1: clock\n- [ ] Tell them", KindSteps, []string{"clock", "Tell them"}, "2 steps, 1 tools"},
-		{"J32 fence", "```text\nclock\nTell them\n```", KindSteps, []string{"clock", "Tell them"}, "2 steps, 1 tools"},
-		{"J32 quotes", "\"clock\"\n'Tell them'\n`save note=1`\n“the end”", KindSteps, []string{"clock", "Tell them", "save note=1", "the end"}, "4 steps, 2 tools"},
-		{"J32 quotes around a step with quotes", "\"save note=\"a b\"\"", KindSteps, []string{"save note=\"a b\""}, "1 steps, 1 tools"},
-		{"J32 two quoted parts stay", "'Hi' and then 'bye'", KindSteps, []string{"'Hi' and then 'bye'"}, "1 steps, 0 tools"},
-		{"J32 an amount is no number of a list", "1.5 km to walk\n2024. A good year", KindSteps, []string{"1.5 km to walk", "2024. A good year"}, "2 steps, 0 tools"},
-		{"J32 five at most", "a1\na2\na3\na4\na5\na6", KindSteps, []string{"a1", "a2", "a3", "a4", "a5"}, "5 steps, 0 tools"},
-		{"J32 five at most with memory", "searchMemory\na1\na2\na3\na4\na5", KindSteps, []string{"a1", "a2", "a3", "a4"}, "4 steps, 0 tools, recall"},
-		{"J32 long step", strings.Repeat("ü", 201), KindSteps, []string{strings.Repeat("ü", 200) + "…"}, "1 steps, 0 tools"},
-		{"J32 200 characters stay", strings.Repeat("ü", 200), KindSteps, []string{strings.Repeat("ü", 200)}, "1 steps, 0 tools"},
+		{"empty", "", KindEmpty, nil, "empty"},
+		{"blank", " \n\t\n", KindEmpty, nil, "empty"},
+		{"only a fence", "```\n```", KindEmpty, nil, "empty"},
+		{"only signs", "---\n***", KindEmpty, nil, "empty"},
+		{"reply only", "reply to the user", KindReplyOnly, []string{"reply to the user"}, "reply_only"},
+		{"reply only, in a list", "1. \"Reply to the user.\"", KindReplyOnly, []string{"Reply to the user."}, "reply_only"},
+		{"one step of other words", "Responde a la persona.", KindSteps, []string{"Responde a la persona."}, "1 steps, 0 tools"},
+		{"numbers", "1. clock\n2) save note='x'\n(3) Tell them", KindSteps, []string{"clock", "save note='x'", "Tell them"}, "3 steps, 2 tools"},
+		{"bullets", "- clock\n* save note='x'\n• Tell them\n– the end", KindSteps, []string{"clock", "save note='x'", "Tell them", "the end"}, "4 steps, 2 tools"},
+		{"list in a list", "- 1. Step 1: clock\n- [ ] Tell them", KindSteps, []string{"clock", "Tell them"}, "2 steps, 1 tools"},
+		{"fence", "```text\nclock\nTell them\n```", KindSteps, []string{"clock", "Tell them"}, "2 steps, 1 tools"},
+		{"quotes", "\"clock\"\n'Tell them'\n`save note=1`\n“the end”", KindSteps, []string{"clock", "Tell them", "save note=1", "the end"}, "4 steps, 2 tools"},
+		{"quotes around a step with quotes", "\"save note=\"a b\"\"", KindSteps, []string{"save note=\"a b\""}, "1 steps, 1 tools"},
+		{"two quoted parts stay", "'Hi' and then 'bye'", KindSteps, []string{"'Hi' and then 'bye'"}, "1 steps, 0 tools"},
+		{"an amount is no number of a list", "1.5 km to walk\n2024. A good year", KindSteps, []string{"1.5 km to walk", "2024. A good year"}, "2 steps, 0 tools"},
+		{"five at most", "a1\na2\na3\na4\na5\na6", KindSteps, []string{"a1", "a2", "a3", "a4", "a5"}, "5 steps, 0 tools"},
+		{"five at most with memory", "searchMemory\na1\na2\na3\na4\na5", KindSteps, []string{"a1", "a2", "a3", "a4"}, "4 steps, 0 tools, recall"},
+		{"long step", strings.Repeat("ü", 201), KindSteps, []string{strings.Repeat("ü", 200) + "…"}, "1 steps, 0 tools"},
+		{"200 characters stay", strings.Repeat("ü", 200), KindSteps, []string{strings.Repeat("ü", 200)}, "1 steps, 0 tools"},
 		{"a preface", "Here is the plan:\nclock\nTell them\nb1\nb2\nb3", KindSteps, []string{"clock", "Tell them", "b1", "b2", "b3"}, "5 steps, 1 tools"},
 		{"JSON list", `["clock", "Tell them"]`, KindSteps, []string{"clock", "Tell them"}, "2 steps, 1 tools"},
 		{"fenced JSON list", "```json\n[\"clock\", \"Tell them\"]\n```", KindSteps, []string{"clock", "Tell them"}, "2 steps, 1 tools"},
 		{"thinking", "<think>clock\nsave</think>\nReply to the user.", KindReplyOnly, []string{"Reply to the user."}, "reply_only"},
 		{"thinking without an end", "<think>clock", KindEmpty, nil, "empty"},
-		{"2.6 one step with a tool", "clock", KindSteps, []string{"clock"}, "1 steps, 1 tools"},
-		{"2.6 stop only", "stop", KindEmpty, nil, "empty"},
-		{"2.6 stop only, twice", "1. stop\n2. stop()", KindEmpty, nil, "empty"},
-		{"2.6 stop at the end", "clock\nstop", KindSteps, []string{"clock", "stop"}, "2 steps, 2 tools"},
+		{"one step with a tool", "clock", KindSteps, []string{"clock"}, "1 steps, 1 tools"},
+		{"stop only", "stop", KindEmpty, nil, "empty"},
+		{"stop only, twice", "1. stop\n2. stop()", KindEmpty, nil, "empty"},
+		{"stop at the end", "clock\nstop", KindSteps, []string{"clock", "stop"}, "2 steps, 2 tools"},
 		{"stop as a word", "stop and breathe", KindSteps, []string{"stop and breathe"}, "1 steps, 0 tools"},
-		{"J37 no known tool", "calendar day='today'\nTell them", KindSteps, []string{"calendar day='today'", "Tell them"}, "2 steps, 0 tools"},
-		{"J33 only the exact name", "Clock\nclockwork\nclock: now", KindSteps, []string{"Clock", "clockwork", "clock: now"}, "3 steps, 1 tools"},
+		{"no known tool", "calendar day='today'\nTell them", KindSteps, []string{"calendar day='today'", "Tell them"}, "2 steps, 0 tools"},
+		{"only the exact name", "Clock\nclockwork\nclock: now", KindSteps, []string{"Clock", "clockwork", "clock: now"}, "3 steps, 1 tools"},
 		{"emphasis around the name", "**clock** now\n`save` note='x'", KindSteps, []string{"**clock** now", "`save` note='x'"}, "2 steps, 2 tools"},
 	}
 	for _, tt := range tests {
@@ -160,12 +160,12 @@ func TestParseMemory(t *testing.T) {
 		recall          bool
 		steps           int
 	}{
-		{"J28 quoted", "searchMemory topic='sleep habits'\nTell them", "sleep habits", true, 1},
-		{"J28 absent", "Tell them what they said", "", false, 1},
-		{"2.6 not quoted", "searchMemory topic=sleep habits\nTell them", "sleep", true, 1},
-		{"2.6 no topic", "searchMemory\nTell them", "", true, 1},
-		{"2.6 other words", "searchMemory for the knee", "", true, 0},
-		{"W5 apostrophe", "searchMemory topic='what's wrong with Ann's knee'\nTell them", "what's wrong with Ann's knee", true, 1},
+		{"quoted", "searchMemory topic='sleep habits'\nTell them", "sleep habits", true, 1},
+		{"absent", "Tell them what they said", "", false, 1},
+		{"not quoted", "searchMemory topic=sleep habits\nTell them", "sleep", true, 1},
+		{"no topic", "searchMemory\nTell them", "", true, 1},
+		{"other words", "searchMemory for the knee", "", true, 0},
+		{"apostrophe", "searchMemory topic='what's wrong with Ann's knee'\nTell them", "what's wrong with Ann's knee", true, 1},
 		{"double quotes", `searchMemory topic="it's fine"`, "it's fine", true, 0},
 		{"round quotes", "searchMemory topic=“my knee”", "my knee", true, 0},
 		{"in parentheses", "searchMemory(topic='knee')", "knee", true, 0},
@@ -191,7 +191,7 @@ func TestParseMemory(t *testing.T) {
 			require.True(t, decided)
 		})
 	}
-	t.Run("J30 without a plan the check decides", func(t *testing.T) {
+	t.Run("without a plan the check decides", func(t *testing.T) {
 		_, decided := parsed("").NeedsRecall()
 		require.False(t, decided)
 	})
@@ -202,10 +202,10 @@ func TestNames(t *testing.T) {
 		name, in string
 		want     []string
 	}{
-		{"J29 at the head", "save note='x'\nscheduler action='list'", []string{"scheduler", "save"}},
-		{"J29 inside", "Use scheduler to list, then `clock`.", []string{"scheduler", "clock"}},
-		{"J29 part of a word", "clocks and saved", nil},
-		{"J29 unknown", "calendar", nil},
+		{"at the head", "save note='x'\nscheduler action='list'", []string{"scheduler", "save"}},
+		{"inside", "Use scheduler to list, then `clock`.", []string{"scheduler", "clock"}},
+		{"part of a word", "clocks and saved", nil},
+		{"unknown", "calendar", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, parsed(tt.in).Names) })

@@ -12,29 +12,29 @@ import (
 
 func TestConcrete(t *testing.T) {
 	tests := []struct{ name, in, want string }{
-		{"J36 quoted", "scheduler action='create' time='08:00'", `scheduler {"action":"create","time":"08:00"}`},
-		{"J36 other quotes", `scheduler action="create", time=“08:00”`, `scheduler {"action":"create","time":"08:00"}`},
-		{"J36 no quotes", "scheduler action=create time=08:00.", `scheduler {"action":"create","time":"08:00"}`},
-		{"J36 in parentheses", "scheduler(action='create', time='08:00').", `scheduler {"action":"create","time":"08:00"}`},
-		{"J36 behind a colon", "scheduler: action='list'", `scheduler {"action":"list"}`},
-		{"J36 numbers and truth", "scheduler action='list' days='3' weight=70.5 loud=true", `scheduler {"action":"list","days":3,"loud":true,"weight":70.5}`},
-		{"J36 nullable text", "scheduler action='list' note='x < 3 & y'", `scheduler {"action":"list","note":"x < 3 & y"}`},
-		{"J36 no arguments", "clock", `clock {}`},
-		{"J36 no arguments, in parentheses", "clock()", `clock {}`},
-		{"J36 nothing required", "save", `save {}`},
-		{"J36 argument without a type", "save kind='goal'", `save {"kind":"goal"}`},
-		{"W5 apostrophe", "save note='it's fine'", `save {"note":"it's fine"}`},
-		{"W5 apostrophe before a space", "save note='the dogs' walk' kind='x'", `save {"kind":"x","note":"the dogs' walk"}`},
-		{"W5 escaped", `save note='it\'s fine'`, `save {"note":"it's fine"}`},
-		{"W5 round apostrophe", "save note='it’s fine'", `save {"note":"it’s fine"}`},
+		{"quoted", "scheduler action='create' time='08:00'", `scheduler {"action":"create","time":"08:00"}`},
+		{"other quotes", `scheduler action="create", time=“08:00”`, `scheduler {"action":"create","time":"08:00"}`},
+		{"no quotes", "scheduler action=create time=08:00.", `scheduler {"action":"create","time":"08:00"}`},
+		{"in parentheses", "scheduler(action='create', time='08:00').", `scheduler {"action":"create","time":"08:00"}`},
+		{"behind a colon", "scheduler: action='list'", `scheduler {"action":"list"}`},
+		{"numbers and truth", "scheduler action='list' days='3' weight=70.5 loud=true", `scheduler {"action":"list","days":3,"loud":true,"weight":70.5}`},
+		{"nullable text", "scheduler action='list' note='x < 3 & y'", `scheduler {"action":"list","note":"x < 3 & y"}`},
+		{"no arguments", "clock", `clock {}`},
+		{"no arguments, in parentheses", "clock()", `clock {}`},
+		{"nothing required", "save", `save {}`},
+		{"argument without a type", "save kind='goal'", `save {"kind":"goal"}`},
+		{"apostrophe", "save note='it's fine'", `save {"note":"it's fine"}`},
+		{"apostrophe before a space", "save note='the dogs' walk' kind='x'", `save {"kind":"x","note":"the dogs' walk"}`},
+		{"escaped", `save note='it\'s fine'`, `save {"note":"it's fine"}`},
+		{"round apostrophe", "save note='it’s fine'", `save {"note":"it’s fine"}`},
 		{"emphasis", "**save** note='x'", `save {"note":"x"}`},
-		{"2.6 text left over", "save note='it's fine' tomorrow", ""},
-		{"2.6 text in front", "save the note note='x'", ""},
-		{"2.6 words only", "clock for today", ""},
-		{"2.6 quote without an end", "save note='x", ""},
-		{"2.6 parenthesis without an end", "save(note='x'", ""},
-		{"2.6 angle brackets", "save note='<time>'", ""},
-		{"2.6 angle brackets apart", "save note='a < b' kind='c > d'", ""},
+		{"text left over", "save note='it's fine' tomorrow", ""},
+		{"text in front", "save the note note='x'", ""},
+		{"words only", "clock for today", ""},
+		{"quote without an end", "save note='x", ""},
+		{"parenthesis without an end", "save(note='x'", ""},
+		{"angle brackets", "save note='<time>'", ""},
+		{"angle brackets apart", "save note='a < b' kind='c > d'", ""},
 		{"a step that was cut", "save note=" + strings.Repeat("x", 190) + "…", ""},
 		{"longer than a step", "save note='" + strings.Repeat("x", 200) + "'", ""},
 		{"unknown argument", "scheduler action='list' hour='8'", ""},
@@ -48,8 +48,8 @@ func TestConcrete(t *testing.T) {
 		{"a list", "scheduler action='list' tags='a'", ""},
 		{"JSON without quotes", `scheduler action=list tags=["a"]`, ""},
 		{"unknown tool", "calendar day='x'", ""},
-		{"J36 search for tools", "tool_search query='calendar'", ""},
-		{"W4 stop", "stop", ""},
+		{"search for tools", "tool_search query='calendar'", ""},
+		{"stop", "stop", ""},
 		{"nothing", "", ""},
 	}
 	for _, tt := range tests {
@@ -60,14 +60,14 @@ func TestConcrete(t *testing.T) {
 			require.Empty(t, call.ID)
 		})
 	}
-	t.Run("J36 a repeat", func(t *testing.T) {
+	t.Run("a repeat", func(t *testing.T) {
 		past := []Past{done("save", `{"note": "x"}`)}
 		_, ok := Concrete(Step{Text: "save note='x'"}, sample(), past)
 		require.False(t, ok)
 		_, ok = Concrete(Step{Text: "save note='y'"}, sample(), past)
 		require.True(t, ok)
 	})
-	t.Run("J35 outside the allow-list", func(t *testing.T) {
+	t.Run("outside the allow-list", func(t *testing.T) {
 		_, ok := Concrete(Step{Text: "save note='x'"}, Catalogue{Tools: sample().Tools[:1]}, nil)
 		require.False(t, ok)
 	})
@@ -80,8 +80,8 @@ func TestConcrete(t *testing.T) {
 
 func TestResolve(t *testing.T) {
 	tests := []struct{ name, in, want string }{
-		{"J36 call", `{"name":"scheduler","arguments":{"time":"08:00","action":"create"}}`, `scheduler {"action":"create","time":"08:00"}`},
-		{"J36 unknown argument dropped", `{"name":"save","arguments":{"note":"x","hour":8}}`, `save {"note":"x"}`},
+		{"call", `{"name":"scheduler","arguments":{"time":"08:00","action":"create"}}`, `scheduler {"action":"create","time":"08:00"}`},
+		{"unknown argument dropped", `{"name":"save","arguments":{"note":"x","hour":8}}`, `save {"note":"x"}`},
 		{"fenced", "```json\n{\"name\":\"clock\",\"arguments\":{}}\n```", `clock {}`},
 		{"with prose", `Here: {"name":"clock"} as you asked {sic}`, `clock {}`},
 		{"prose with braces in front", `{the call} {"name":"clock","arguments":null}`, `clock {}`},
@@ -89,20 +89,20 @@ func TestResolve(t *testing.T) {
 		{"arguments as text", `{"name":"save","arguments":"{\"note\":\"it's <b>\"}"}`, `save {"note":"it's <b>"}`},
 		{"null erases", `{"name":"scheduler","arguments":{"action":"list","note":null}}`, `scheduler {"action":"list","note":null}`},
 		{"thinking", `<think>{"name":"save"}</think>{"name":"clock"}`, `clock {}`},
-		{"J36 null", "null", ""},
-		{"J36 null with a reason", `null, since {"name":"clock"} is not needed`, ""},
-		{"J36 invalid", `{"name":"clock"`, ""},
-		{"J36 words", "call the clock", ""},
-		{"J36 empty", "", ""},
-		{"J36 unknown tool", `{"name":"calendar","arguments":{}}`, ""},
-		{"J36 no name", `{"arguments":{}}`, ""},
-		{"J36 name of another type", `{"name":7}`, ""},
-		{"J36 search for tools", `{"name":"tool_search","arguments":{"query":"x"}}`, ""},
-		{"W4 stop", `{"name":"stop"}`, ""},
+		{"null", "null", ""},
+		{"null with a reason", `null, since {"name":"clock"} is not needed`, ""},
+		{"invalid", `{"name":"clock"`, ""},
+		{"words", "call the clock", ""},
+		{"empty", "", ""},
+		{"unknown tool", `{"name":"calendar","arguments":{}}`, ""},
+		{"no name", `{"arguments":{}}`, ""},
+		{"name of another type", `{"name":7}`, ""},
+		{"search for tools", `{"name":"tool_search","arguments":{"query":"x"}}`, ""},
+		{"stop", `{"name":"stop"}`, ""},
 		{"arguments are a list", `{"name":"save","arguments":[1]}`, ""},
 		{"arguments are words", `{"name":"save","arguments":"note x"}`, ""},
 		{"a required one is missing", `{"name":"scheduler","arguments":{"time":"8"}}`, ""},
-		{"J36 a repeat", `{"name":"save","arguments":{"kind":"a","note":"same"}}`, ""},
+		{"a repeat", `{"name":"save","arguments":{"kind":"a","note":"same"}}`, ""},
 	}
 	past := []Past{done("save", `{"note":"same","kind":"a"}`)}
 	for _, tt := range tests {

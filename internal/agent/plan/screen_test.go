@@ -19,8 +19,8 @@ func TestCallKey(t *testing.T) {
 		name, a, b string
 		equal      bool
 	}{
-		{"A20 other order", `{"a":1,"b":{"c":2,"d":3}}`, `{ "b":{"d":3,"c":2}, "a":1 }`, true},
-		{"2.2 the case of a value matters", `{"a":"Leeds"}`, `{"a":"leeds"}`, false},
+		{"other order", `{"a":1,"b":{"c":2,"d":3}}`, `{ "b":{"d":3,"c":2}, "a":1 }`, true},
+		{"the case of a value matters", `{"a":"Leeds"}`, `{"a":"leeds"}`, false},
 		{"the case of a key matters", `{"a":1}`, `{"A":1}`, false},
 		{"order in a list matters", `{"a":[1,2]}`, `{"a":[2,1]}`, false},
 		{"no arguments", ``, `{}`, true},
@@ -57,17 +57,17 @@ func TestScreenRepeats(t *testing.T) {
 		want Reason
 	}{
 		{"first call", leeds, nil, ReasonNone},
-		{"A20 same arguments in another order", leeds, []Past{seen}, ReasonDuplicate},
-		{"2.2 another value", callOf("search", `{"town":"leeds","day":1}`), []Past{seen}, ReasonNone},
-		{"2.2 a call that failed may be repeated", leeds, []Past{failing("search", `{"town":"Leeds","day":1}`, "no")}, ReasonNone},
-		{"2.2 a call without an answer may be repeated", leeds, []Past{silent}, ReasonNone},
-		{"2.2 direct execution always counts", leeds, []Past{direct}, ReasonDuplicate},
-		{"2.2 the fifth call back", leeds, append([]Past{seen}, others(4)...), ReasonDuplicate},
-		{"2.2 the sixth call back", leeds, append([]Past{seen}, others(5)...), ReasonNone},
-		{"2.2 calls that failed are not counted", leeds, append([]Past{seen}, failing("search", "{}", "a"), failing("search", "{}", "b"),
+		{"same arguments in another order", leeds, []Past{seen}, ReasonDuplicate},
+		{"another value", callOf("search", `{"town":"leeds","day":1}`), []Past{seen}, ReasonNone},
+		{"a call that failed may be repeated", leeds, []Past{failing("search", `{"town":"Leeds","day":1}`, "no")}, ReasonNone},
+		{"a call without an answer may be repeated", leeds, []Past{silent}, ReasonNone},
+		{"direct execution always counts", leeds, []Past{direct}, ReasonDuplicate},
+		{"the fifth call back", leeds, append([]Past{seen}, others(4)...), ReasonDuplicate},
+		{"the sixth call back", leeds, append([]Past{seen}, others(5)...), ReasonNone},
+		{"calls that failed are not counted", leeds, append([]Past{seen}, failing("search", "{}", "a"), failing("search", "{}", "b"),
 			failing("search", "{}", "c"), failing("search", "{}", "d"), failing("search", "{}", "e")), ReasonDuplicate},
-		{"A22 three different searches", callOf("search", `{"n":"third"}`), others(2), ReasonNone},
-		{"W3 a tool used often is no repeat", callOf("search", `{"n":"fifth"}`), others(4), ReasonNone},
+		{"three different searches", callOf("search", `{"n":"third"}`), others(2), ReasonNone},
+		{"a tool used often is no repeat", callOf("search", `{"n":"fifth"}`), others(4), ReasonNone},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -93,13 +93,13 @@ func TestScreenLimits(t *testing.T) {
 		past []Past
 		want Reason
 	}{
-		{"A23 unknown tool", "zap", nil, ReasonNotAllowed},
-		{"2.9 the fifth call", "a", calls("b", 4), ReasonNone},
-		{"2.9 the sixth call", "a", calls("b", 5), ReasonCalls},
-		{"J83 the third search", "find", calls("find", 2), ReasonNone},
-		{"J83 the fourth search", "find", calls("find", 3), ReasonSearches},
-		{"2.9 searches do not use up calls", "a", append(calls("find", 3), calls("b", 4)...), ReasonNone},
-		{"2.9 calls do not use up searches", "find", calls("b", 5), ReasonNone},
+		{"unknown tool", "zap", nil, ReasonNotAllowed},
+		{"the fifth call", "a", calls("b", 4), ReasonNone},
+		{"the sixth call", "a", calls("b", 5), ReasonCalls},
+		{"the third search", "find", calls("find", 2), ReasonNone},
+		{"the fourth search", "find", calls("find", 3), ReasonSearches},
+		{"searches do not use up calls", "a", append(calls("find", 3), calls("b", 4)...), ReasonNone},
+		{"calls do not use up searches", "find", calls("b", 5), ReasonNone},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -120,13 +120,13 @@ func TestBroken(t *testing.T) {
 		past []Past
 		want []string
 	}{
-		{"W16 the same error three times", []Past{no("x"), no("x"), no("x")}, []string{"a"}},
-		{"W16 with others between", []Past{no("x"), done("b", "{}"), no(" x\n"), no("y"), no("x")}, []string{"a"}},
-		{"W16 twice", []Past{no("x"), no("x")}, nil},
-		{"W16 different errors", []Past{no("x"), no("y"), no("z")}, nil},
-		{"W16 a success starts anew", []Past{no("x"), no("x"), done("a", "{}"), no("x")}, nil},
-		{"W16 different tools", []Past{no("x"), no("x"), failing("b", "{}", "x")}, nil},
-		{"W16 four times is named once", []Past{no("x"), no("x"), no("x"), no("x")}, []string{"a"}},
+		{"the same error three times", []Past{no("x"), no("x"), no("x")}, []string{"a"}},
+		{"with others between", []Past{no("x"), done("b", "{}"), no(" x\n"), no("y"), no("x")}, []string{"a"}},
+		{"twice", []Past{no("x"), no("x")}, nil},
+		{"different errors", []Past{no("x"), no("y"), no("z")}, nil},
+		{"a success starts anew", []Past{no("x"), no("x"), done("a", "{}"), no("x")}, nil},
+		{"different tools", []Past{no("x"), no("x"), failing("b", "{}", "x")}, nil},
+		{"four times is named once", []Past{no("x"), no("x"), no("x"), no("x")}, []string{"a"}},
 		{"none", nil, nil},
 	}
 	for _, tt := range tests {

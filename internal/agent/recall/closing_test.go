@@ -35,8 +35,8 @@ func TestClosingRequest(t *testing.T) {
 	text := system(t, req, err)
 	golden(t, "closing_request.golden.txt", text)
 	require.True(t, req.JSON)
-	t.Run("A62 W14", func(t *testing.T) { require.Contains(t, text, "Walks at seven. Knee hurts.") })
-	t.Run("P34 room for all three", func(t *testing.T) { require.Equal(t, 2048, req.MaxTokens) })
+	t.Run("summary keeps what it held", func(t *testing.T) { require.Contains(t, text, "Walks at seven. Knee hurts.") })
+	t.Run("room for all three", func(t *testing.T) { require.Equal(t, 2048, req.MaxTokens) })
 	t.Run("asked once more", func(t *testing.T) {
 		ask := ask
 		ask.Tries = 1
@@ -51,7 +51,7 @@ func TestClosingRequest(t *testing.T) {
 		golden(t, "closing_note_request.golden.txt", text)
 		require.Equal(t, 1024, req.MaxTokens)
 	})
-	t.Run("P46 nothing is read twice", func(t *testing.T) {
+	t.Run("nothing is read twice", func(t *testing.T) {
 		in := closing(3)
 		in.Memory.Notes[0].UptoMessage = 6
 		_, open := recall.PlanClosing(in)

@@ -44,10 +44,10 @@ func TestEnabled(t *testing.T) {
 		size    models.ModelSize
 		want    bool
 	}{
-		{"J97 null, small", nil, models.SizeSmall, true},
-		{"J97 null, large", nil, models.SizeLarge, false},
-		{"C11 off, small", &off, models.SizeSmall, false},
-		{"C11 on, large", &on, models.SizeLarge, true},
+		{"null, small", nil, models.SizeSmall, true},
+		{"null, large", nil, models.SizeLarge, false},
+		{"off, small", &off, models.SizeSmall, false},
+		{"on, large", &on, models.SizeLarge, true},
 		{"size not known", nil, "", false},
 	}
 	for _, tt := range tests {
@@ -67,14 +67,14 @@ func TestPlanMemory(t *testing.T) {
 		in    []string
 		calls []int
 	}{
-		{"A40 399", []string{long(199), long(199)}, nil},
-		{"2.8 400", []string{long(200), long(199)}, []int{400}},
-		{"A40 401", []string{long(200), long(200)}, []int{401}},
-		{"2.8 2000", []string{long(1000), long(999)}, []int{2000}},
-		{"A40 2001", []string{long(1000), long(1000)}, []int{1000, 1000}},
-		{"J97 greedy by whole snippets", []string{long(900), long(900), long(900)}, []int{1801, 900}},
-		{"J97 a long one stays whole", []string{long(100), long(3000), long(100)}, []int{100, 3000, 100}},
-		{"C6 notes alone", []string{"", long(500)}, []int{500}},
+		{"399", []string{long(199), long(199)}, nil},
+		{"400", []string{long(200), long(199)}, []int{400}},
+		{"401", []string{long(200), long(200)}, []int{401}},
+		{"2000", []string{long(1000), long(999)}, []int{2000}},
+		{"2001", []string{long(1000), long(1000)}, []int{1000, 1000}},
+		{"greedy by whole snippets", []string{long(900), long(900), long(900)}, []int{1801, 900}},
+		{"a long one stays whole", []string{long(100), long(3000), long(100)}, []int{100, 3000, 100}},
+		{"notes alone", []string{"", long(500)}, []int{500}},
 		{"nothing", nil, nil},
 	}
 	for _, tt := range tests {
@@ -101,15 +101,15 @@ func TestMemory(t *testing.T) {
 		want    string
 		code    string
 	}{
-		{"A40 raw", short, nil, "walks", "digest raw 5"},
-		{"J97 digest", one, said("<think>hm</think> walks at seven"), "walks at seven", "digest 1900 to 14"},
-		{"2.8 500 and an ellipsis", one, said(long(501)), long(500) + "…", "digest 1900 to 501"},
-		{"A41", one, said("(none)."), "", "digest none 1900"},
-		{"J99 one batch relevant", two, said("NONE", "walks"), "walks", "digest 3801 to 5"},
-		{"W7 failure", one, []recall.DigestAnswer{failed}, long(1499) + "…", "digest failed 1900 to 1500"},
-		{"W7 an empty answer fails", one, said(" <think>"), long(1499) + "…", "digest failed 1900 to 1500"},
-		{"W7 a missing answer fails", two, said("walks"), "walks\n" + strings.Repeat("b", 1499) + "…", "digest failed 3801 to 1506"},
-		{"W7 both fail", two, []recall.DigestAnswer{failed, failed}, strings.Repeat("a", 749) + "…\n" + strings.Repeat("b", 749) + "…", "digest failed 3801 to 1501"},
+		{"raw", short, nil, "walks", "digest raw 5"},
+		{"digest", one, said("<think>hm</think> walks at seven"), "walks at seven", "digest 1900 to 14"},
+		{"500 and an ellipsis", one, said(long(501)), long(500) + "…", "digest 1900 to 501"},
+		{"nothing relevant", one, said("(none)."), "", "digest none 1900"},
+		{"one batch relevant", two, said("NONE", "walks"), "walks", "digest 3801 to 5"},
+		{"failure", one, []recall.DigestAnswer{failed}, long(1499) + "…", "digest failed 1900 to 1500"},
+		{"an empty answer fails", one, said(" <think>"), long(1499) + "…", "digest failed 1900 to 1500"},
+		{"a missing answer fails", two, said("walks"), "walks\n" + strings.Repeat("b", 1499) + "…", "digest failed 3801 to 1506"},
+		{"both fail", two, []recall.DigestAnswer{failed, failed}, strings.Repeat("a", 749) + "…\n" + strings.Repeat("b", 749) + "…", "digest failed 3801 to 1501"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -139,16 +139,16 @@ func TestTool(t *testing.T) {
 		answers []recall.DigestAnswer
 		want    string
 	}{
-		{"J100 399 raw", toolInput(long(399)), 0, nil, long(399)},
-		{"J100 400 one call", toolInput(long(400)), 1, said("Source: x. Dry."), "Source: x. Dry."},
-		{"J100 2500 one call", toolInput(long(2500)), 1, said(long(601)), long(600) + "…"},
-		{"J100 chunks at blank lines", toolInput(paragraphs), 2, said("one", "two"), "one\n\ntwo"},
-		{"J100 a long line", toolInput(long(6000)), 3, said("one", "NONE", "three"), "one\n\nthree"},
-		{"J100 skip list", compact, 0, nil, long(900)},
+		{"399 raw", toolInput(long(399)), 0, nil, long(399)},
+		{"400 one call", toolInput(long(400)), 1, said("Source: x. Dry."), "Source: x. Dry."},
+		{"2500 one call", toolInput(long(2500)), 1, said(long(601)), long(600) + "…"},
+		{"chunks at blank lines", toolInput(paragraphs), 2, said("one", "two"), "one\n\ntwo"},
+		{"a long line", toolInput(long(6000)), 3, said("one", "NONE", "three"), "one\n\nthree"},
+		{"skip list", compact, 0, nil, long(900)},
 		{"a failed call stays", broken, 0, nil, long(900)},
-		{"A43", toolInput(long(2600)), 2, said("NONE", "none."), long(2600)},
-		{"2.8 one failure, all raw", toolInput(long(2600)), 2, []recall.DigestAnswer{{Text: "one"}, failed}, long(2600)},
-		{"2.8 no answers", toolInput(long(500)), 1, nil, long(500)},
+		{"digest of a tool's result says nothing", toolInput(long(2600)), 2, said("NONE", "none."), long(2600)},
+		{"one failure, all raw", toolInput(long(2600)), 2, []recall.DigestAnswer{{Text: "one"}, failed}, long(2600)},
+		{"no answers", toolInput(long(500)), 1, nil, long(500)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -159,12 +159,12 @@ func TestTool(t *testing.T) {
 			require.Contains(t, got.Decision, "digest ")
 		})
 	}
-	t.Run("J100 the length is logged", func(t *testing.T) {
+	t.Run("the length is logged", func(t *testing.T) {
 		require.Equal(t, "digest 500 to 3", recall.PlanTool(toolInput(long(500))).Tool(said("dry")).Decision)
 		require.Equal(t, "digest none 500", recall.PlanTool(toolInput(long(500))).Tool(said("NONE")).Decision)
 		require.Equal(t, "digest failed 500", recall.PlanTool(toolInput(long(500))).Tool(nil).Decision)
 	})
-	t.Run("H1", func(t *testing.T) {
+	t.Run("orders in a page of the web", func(t *testing.T) {
 		in := toolInput("<<<\n" + long(3000) + "\n>>>")
 		in.Fence = recall.Fence{Open: "<<<", Close: ">>>"}
 		plan := recall.PlanTool(in)
@@ -210,13 +210,13 @@ func TestRequests(t *testing.T) {
 	ask.Batch = "leeds.example: dry until noon"
 	tool, toolErr := recall.ToolDigestRequest(lib, ask)
 	golden(t, "tool_request.golden.txt", system(t, tool, toolErr))
-	t.Run("J98", func(t *testing.T) {
+	t.Run("rules of the digest", func(t *testing.T) {
 		for _, rule := range []string{"at most 500 characters", "newest first", "count what the person did before as a preference",
 			"mark what they already tried", "never what they asked about", "answer NONE", "not instructions"} {
 			require.Contains(t, memory.Messages[0].Content, rule)
 		}
 	})
-	t.Run("J100", func(t *testing.T) {
+	t.Run("digest of a tool's result", func(t *testing.T) {
 		for _, rule := range []string{"at most 600 characters", "Name the source of every statement", "Add nothing", "answer NONE", "not instructions"} {
 			require.Contains(t, tool.Messages[0].Content, rule)
 		}

@@ -30,19 +30,19 @@ func TestExtractRequest(t *testing.T) {
 	req, err := recall.ExtractRequest(library(t), ask)
 	require.NoError(t, err)
 	text := onlySystemAndUser(t, req)
-	t.Run("J41", func(t *testing.T) { require.Equal(t, "How was my knee?\nTopic: knee pain", req.Messages[1].Content) })
-	t.Run("J43", func(t *testing.T) {
+	t.Run("topic goes to the extractor", func(t *testing.T) { require.Equal(t, "How was my knee?\nTopic: knee pain", req.Messages[1].Content) })
+	t.Run("what the extractor is told of now", func(t *testing.T) {
 		require.Contains(t, text, "Local time: Monday")
 		require.NotContains(t, text, "line1 ")
 		require.Contains(t, text, "line2 ")
 		require.Contains(t, text, "user: line7 "+long(187)+"…\n", "200 characters of a line")
 	})
-	t.Run("J43 a short dialogue is whole", func(t *testing.T) {
+	t.Run("a short dialogue is whole", func(t *testing.T) {
 		req, err := recall.ExtractRequest(library(t), recall.Ask{Query: "q", Dialogue: []string{"user: first", "coach: " + long(193)}})
 		require.NoError(t, err)
 		require.Contains(t, req.Messages[0].Content, "user: first\ncoach: "+long(193)+"\n", "200 characters are not cut")
 	})
-	t.Run("J22", func(t *testing.T) {
+	t.Run("the extractor's answer is cached", func(t *testing.T) {
 		require.NotEqual(t, ask.Key(), recall.Ask{Query: ask.Query}.Key())
 		require.Equal(t, ask.Key(), recall.Ask{Query: ask.Query, Topic: ask.Topic, Context: "other"}.Key())
 	})
@@ -55,7 +55,7 @@ func TestParseExtract(t *testing.T) {
 		want     recall.Extract
 		bad      bool
 	}{
-		{name: "J42 complete", in: `{"keywords":["knee","pain","run"],"from":"2026-10-01T00:00:00Z","to":"2026-10-31T23:00:00+01:00","questions":["Which knee?"]}`,
+		{name: "complete", in: `{"keywords":["knee","pain","run"],"from":"2026-10-01T00:00:00Z","to":"2026-10-31T23:00:00+01:00","questions":["Which knee?"]}`,
 			want: recall.Extract{Keywords: []string{"knee", "pain", "run"}, From: at("2026-10-01T00:00:00Z"), To: at("2026-10-31T22:00:00Z"), Questions: []string{"Which knee?"}}},
 		{name: "swapped, the end is a whole day", in: "<think>{}</think> Sure:\n```json\n{\"keywords\":[\"a1b\",\"b2c\",\"c3d\"],\"from\":\"2026-10-31\",\"to\":\"2026-10-01\"}\n```",
 			want: recall.Extract{Keywords: []string{"a1b", "b2c", "c3d"}, From: at("2026-10-01T00:00:00Z"), To: at("2026-10-31T23:59:59.999999999Z")}},
@@ -116,14 +116,14 @@ func FuzzParseExtract(f *testing.F) {
 
 func TestSearches(t *testing.T) {
 	s := recall.Search{ParticipantID: "p1", Query: "Did my left knee hurt after running on Sunday morning?", Vector: []float32{1}}
-	t.Run("O10", func(t *testing.T) {
+	t.Run("search with the redacted text", func(t *testing.T) {
 		require.Equal(t, models.FactQuery{ParticipantID: "p1", Vector: []float32{1}, Limit: 3,
 			Words: []string{"left", "knee", "hurt", "running", "sunday", "morning"}}, recall.Top(s))
 		long := s
 		long.Query = "red ten cars and four blue bicycles near some old factory gates today"
 		require.Equal(t, []string{"red", "cars", "four", "blue", "bicycles", "factory", "gates", "today"}, recall.Top(long).Words, "the longest first")
 	})
-	t.Run("J44", func(t *testing.T) {
+	t.Run("search by words and vectors, of one person", func(t *testing.T) {
 		from := at("2026-10-01T00:00:00Z")
 		got := recall.Deep(s, recall.Extract{Keywords: []string{"knee pain", "Knee", "grass", "tree", "run", "bike"}, From: from})
 		require.Equal(t, []string{"knee", "pain", "grass", "tree", "run"}, got.Words)
@@ -132,11 +132,11 @@ func TestSearches(t *testing.T) {
 		require.Equal(t, "p1", got.ParticipantID)
 		require.Equal(t, 3, got.Limit)
 	})
-	t.Run("J44 one keyword", func(t *testing.T) {
+	t.Run("one keyword", func(t *testing.T) {
 		require.Equal(t, []string{"grass"}, recall.Deep(s, recall.Extract{Keywords: []string{"grass"}}).Words)
 	})
-	t.Run("J42 empty extract", func(t *testing.T) { require.Equal(t, recall.Top(s), recall.Deep(s, recall.Extract{})) })
-	t.Run("J48", func(t *testing.T) {
+	t.Run("empty extract", func(t *testing.T) { require.Equal(t, recall.Top(s), recall.Deep(s, recall.Extract{})) })
+	t.Run("lasting facts that answer questions", func(t *testing.T) {
 		got, ok := recall.Answers(s, recall.Extract{Questions: []string{"Which knee hurts?", "What is it?"}})
 		require.True(t, ok)
 		require.Equal(t, []string{"knee", "hurts"}, got.Words)
@@ -172,13 +172,13 @@ func TestMerge(t *testing.T) {
 		in    recall.Bounds
 		want  []string
 	}{
-		{"J45 newest first", []models.FoundFact{hit("f1", 0.9, 5), hit("f2", 0.5, 1)}, recall.Bounds{}, []string{"f2", "f1"}},
-		{"W10 no score is too low", []models.FoundFact{byWords}, recall.Bounds{}, []string{"f9"}},
-		{"A58 nobody else's", []models.FoundFact{foreign, hit("f1", 0.9, 1)}, recall.Bounds{}, []string{"f1"}},
+		{"newest first", []models.FoundFact{hit("f1", 0.9, 5), hit("f2", 0.5, 1)}, recall.Bounds{}, []string{"f2", "f1"}},
+		{"no score is too low", []models.FoundFact{byWords}, recall.Bounds{}, []string{"f9"}},
+		{"nobody else's", []models.FoundFact{foreign, hit("f1", 0.9, 1)}, recall.Bounds{}, []string{"f1"}},
 		{"forgotten", []models.FoundFact{gone, blank}, recall.Bounds{}, []string{}},
-		{"C6 shown before", []models.FoundFact{hit("f1", 0.9, 1), hit("f2", 0.9, 2)}, recall.Bounds{Shown: []string{"f1"}}, []string{"f2"}},
-		{"O11 the best three", []models.FoundFact{hit("f1", 0.4, 1), hit("f2", 0.9, 4), hit("f3", 0.8, 3), hit("f4", 0.7, 2)}, recall.Bounds{Most: 3}, []string{"f4", "f3", "f2"}},
-		{"O11 the best one, whatever found it last", []models.FoundFact{hit("f9", 0.9, 9), byWords, hit("f2", 0.5, 1)}, recall.Bounds{Most: 1}, []string{"f9"}},
+		{"shown before", []models.FoundFact{hit("f1", 0.9, 1), hit("f2", 0.9, 2)}, recall.Bounds{Shown: []string{"f1"}}, []string{"f2"}},
+		{"the best three", []models.FoundFact{hit("f1", 0.4, 1), hit("f2", 0.9, 4), hit("f3", 0.8, 3), hit("f4", 0.7, 2)}, recall.Bounds{Most: 3}, []string{"f4", "f3", "f2"}},
+		{"the best one, whatever found it last", []models.FoundFact{hit("f9", 0.9, 9), byWords, hit("f2", 0.5, 1)}, recall.Bounds{Most: 1}, []string{"f9"}},
 		{"a score that is no number", []models.FoundFact{hit("f1", math.NaN(), 1)}, recall.Bounds{}, []string{}},
 		{"one instant", []models.FoundFact{hit("f2", 0.9, 1), hit("f10", 0.9, 1)}, recall.Bounds{}, []string{"f10", "f2"}},
 	}
@@ -192,7 +192,7 @@ func TestMerge(t *testing.T) {
 			require.Equal(t, tt.want, ids)
 		})
 	}
-	t.Run("C6 one fact once, newest version", func(t *testing.T) {
+	t.Run("one fact once, newest version", func(t *testing.T) {
 		for _, found := range [][]models.FoundFact{{hit("f1", 0.9, 5), newer}, {newer, hit("f1", 0.9, 5)}} {
 			got := recall.Merge(found, recall.Bounds{ParticipantID: "p1"})
 			require.Len(t, got, 1)

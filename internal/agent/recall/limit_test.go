@@ -20,12 +20,12 @@ func step(i int, arguments, content string) []models.ChatMessage {
 }
 
 func TestActivity(t *testing.T) {
-	t.Run("2.8 excerpts", func(t *testing.T) {
+	t.Run("excerpts", func(t *testing.T) {
 		messages := append(step(1, `{"q":"`+long(200)+`"}`, long(400)), models.ChatMessage{Role: "user", Content: "[Tool result: web]\n" + long(400)})
 		want := "said: Looking.\ncalled web {\"q\":\"" + long(114) + "…\nresult of web: " + long(300) + "…\n[Tool result: web] " + long(181) + "…"
 		require.Equal(t, want, recall.TurnActivity(messages))
 	})
-	t.Run("2.8 the newest 2000", func(t *testing.T) {
+	t.Run("the newest 2000", func(t *testing.T) {
 		var messages []models.ChatMessage
 		for i := range 20 {
 			messages = append(messages, step(i, fmt.Sprintf(`{"n":%d}`, i), long(280))...)
@@ -35,7 +35,7 @@ func TestActivity(t *testing.T) {
 		require.Contains(t, got, `{"n":19}`)
 		require.NotContains(t, got, `{"n":1}`)
 	})
-	t.Run("2.8 nothing done", func(t *testing.T) {
+	t.Run("nothing done", func(t *testing.T) {
 		require.Empty(t, recall.TurnActivity(nil))
 		require.Empty(t, recall.TurnActivity([]models.ChatMessage{{Role: "assistant", Content: " <think>x"}, {Role: "system", Content: "x"}}))
 	})
@@ -62,12 +62,12 @@ func TestLimit(t *testing.T) {
 		want       string
 		ok         bool
 	}{
-		{"A27 digest", recall.DigestAnswer{Text: "This may be incomplete: dry."}, []string{"x"}, "This may be incomplete: dry.", true},
-		{"2.8 800 characters", recall.DigestAnswer{Text: long(900)}, nil, long(799) + "…", true},
-		{"J86 the last candidate", failed, []string{"first", "last", " <think>x"}, "last", true},
-		{"J86 nothing found", recall.DigestAnswer{Text: "NONE"}, []string{"last"}, "last", true},
-		{"A28", failed, nil, "", false},
-		{"A28 blank candidates", recall.DigestAnswer{Text: " "}, []string{" "}, "", false},
+		{"digest", recall.DigestAnswer{Text: "This may be incomplete: dry."}, []string{"x"}, "This may be incomplete: dry.", true},
+		{"800 characters", recall.DigestAnswer{Text: long(900)}, nil, long(799) + "…", true},
+		{"the last candidate", failed, []string{"first", "last", " <think>x"}, "last", true},
+		{"nothing found", recall.DigestAnswer{Text: "NONE"}, []string{"last"}, "last", true},
+		{"used up and nothing to say", failed, nil, "", false},
+		{"blank candidates", recall.DigestAnswer{Text: " "}, []string{" "}, "", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

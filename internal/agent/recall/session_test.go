@@ -56,18 +56,18 @@ func TestPlanSummary(t *testing.T) {
 		due  bool
 		upto int64
 	}{
-		{"P31 20 entries", recall.SummaryInput{Entries: talk(10)}, false, 0},
-		{"P31 21 entries", recall.SummaryInput{Entries: talk(11)[:21]}, true, 16},
-		{"P31 more than 20", recall.SummaryInput{Entries: talk(11)}, true, 18},
-		{"P31 covered ones do not count", recall.SummaryInput{Entries: talk(12), Summary: models.Summary{UptoMessage: 4}}, false, 0},
-		{"P31 75 % of the window", recall.SummaryInput{Entries: big, ContextTokens: 400}, true, 2},
-		{"P31 less than 75 %", recall.SummaryInput{Entries: big, ContextTokens: 500}, false, 0},
-		{"P31 exactly 75 % of the window", recall.SummaryInput{Entries: sized(712), ContextTokens: 400}, false, 0},
-		{"P31 a token more", recall.SummaryInput{Entries: sized(714), ContextTokens: 400}, true, 2},
-		{"P32 a turn of one entry", recall.SummaryInput{Entries: oneAnd21}, true, 1},
-		{"P32 one turn of five entries is never cut", recall.SummaryInput{Entries: append(talk(1), append(toolRows(3, "t1", false), toolRows(5, "t1", false)[:1]...)...), ContextTokens: 4}, false, 0},
-		{"2.12 four entries are left alone", recall.SummaryInput{Entries: talk(2), ContextTokens: 4}, false, 0},
-		{"P32 one turn is never cut", recall.SummaryInput{Entries: append(talk(1), toolRows(3, "t1", false)...), ContextTokens: 4}, false, 0},
+		{"20 entries", recall.SummaryInput{Entries: talk(10)}, false, 0},
+		{"21 entries", recall.SummaryInput{Entries: talk(11)[:21]}, true, 16},
+		{"more than 20", recall.SummaryInput{Entries: talk(11)}, true, 18},
+		{"covered ones do not count", recall.SummaryInput{Entries: talk(12), Summary: models.Summary{UptoMessage: 4}}, false, 0},
+		{"75 % of the window", recall.SummaryInput{Entries: big, ContextTokens: 400}, true, 2},
+		{"less than 75 %", recall.SummaryInput{Entries: big, ContextTokens: 500}, false, 0},
+		{"exactly 75 % of the window", recall.SummaryInput{Entries: sized(712), ContextTokens: 400}, false, 0},
+		{"a token more", recall.SummaryInput{Entries: sized(714), ContextTokens: 400}, true, 2},
+		{"a turn of one entry", recall.SummaryInput{Entries: oneAnd21}, true, 1},
+		{"one turn of five entries is never cut", recall.SummaryInput{Entries: append(talk(1), append(toolRows(3, "t1", false), toolRows(5, "t1", false)[:1]...)...), ContextTokens: 4}, false, 0},
+		{"four entries are left alone", recall.SummaryInput{Entries: talk(2), ContextTokens: 4}, false, 0},
+		{"one turn is never cut", recall.SummaryInput{Entries: append(talk(1), toolRows(3, "t1", false)...), ContextTokens: 4}, false, 0},
 		{"nothing", recall.SummaryInput{}, false, 0},
 	}
 	for _, tt := range tests {
@@ -77,7 +77,7 @@ func TestPlanSummary(t *testing.T) {
 			require.Equal(t, tt.upto, plan.Upto)
 		})
 	}
-	t.Run("P32 whole turns without turn ids", func(t *testing.T) {
+	t.Run("whole turns without turn ids", func(t *testing.T) {
 		entries := talk(12)
 		for i := range entries {
 			entries[i].TurnID = ""
@@ -87,14 +87,14 @@ func TestPlanSummary(t *testing.T) {
 		require.True(t, due)
 		require.Equal(t, int64(18), plan.Upto, "19 to 22 are one turn")
 	})
-	t.Run("P32 an entry without a turn id goes on with the turn", func(t *testing.T) {
+	t.Run("an entry without a turn id goes on with the turn", func(t *testing.T) {
 		entries := talk(12)
 		entries[20].TurnID, entries[20].Role = "", models.RoleAssistant
 		plan, due := recall.PlanSummary(recall.SummaryInput{Entries: entries})
 		require.True(t, due)
 		require.Equal(t, int64(18), plan.Upto, "19 to 22 are one turn")
 	})
-	t.Run("P33 tool outcomes in one line", func(t *testing.T) {
+	t.Run("tool outcomes in one line", func(t *testing.T) {
 		entries := append(append(talk(1), toolRows(3, "t2", false)...), toolRows(5, "t2", true)...)
 		for i, entry := range talk(11) {
 			entry.ID, entry.TurnID = int64(10+i), "u"+entry.TurnID
@@ -107,11 +107,11 @@ func TestPlanSummary(t *testing.T) {
 		require.NotContains(t, plan.Material, "secret")
 		require.NotContains(t, plan.Material, "debug")
 	})
-	t.Run("P33 oversize", func(t *testing.T) {
+	t.Run("oversize", func(t *testing.T) {
 		plan, _ := recall.PlanSummary(recall.SummaryInput{Entries: big, ContextTokens: 400})
 		require.Equal(t, "(a text of the person with 800 characters was left out)\ncoach: nice 1", plan.Material)
 	})
-	t.Run("P33 exactly half of the window", func(t *testing.T) {
+	t.Run("exactly half of the window", func(t *testing.T) {
 		entries := talk(11)
 		entries[0].Text = long(92) // 40 tokens with its speaker
 		plan, _ := recall.PlanSummary(recall.SummaryInput{Entries: entries, ContextTokens: 80})
@@ -148,7 +148,7 @@ func TestSummaryMerge(t *testing.T) {
 	entries := talk(22)
 	plan, due := recall.PlanSummary(recall.SummaryInput{Entries: entries, Summary: earlier})
 	require.True(t, due)
-	t.Run("A61", func(t *testing.T) {
+	t.Run("a text during the summary", func(t *testing.T) {
 		got, ok := plan.Merge("<think>x</think>New.", noon)
 		require.True(t, ok)
 		require.Equal(t, models.Summary{ParticipantID: "p1", Text: "New.", UptoMessage: 40, Version: 3, UpdatedAt: noon}, got)
@@ -208,13 +208,13 @@ func TestPlanNote(t *testing.T) {
 	}}
 	plan, open := recall.PlanNote(in)
 	require.True(t, open)
-	t.Run("P44 the newest local day, with what is older under its date", func(t *testing.T) {
+	t.Run("the newest local day, with what is older under its date", func(t *testing.T) {
 		require.Equal(t, models.Note{ParticipantID: "p1", LocalDate: "2026-11-21"}, plan.Earlier)
 		require.Equal(t, "2026-11-20:\ncoach: nice 1\n2026-11-21:\nperson: walk 2\ncoach: nice 2", plan.Material)
 		require.Equal(t, int64(4), plan.Upto)
 	})
-	t.Run("J17", func(t *testing.T) { require.NotContains(t, plan.Material, "dry") })
-	t.Run("J51 an addition", func(t *testing.T) {
+	t.Run("tool rows reach no note", func(t *testing.T) { require.NotContains(t, plan.Material, "dry") })
+	t.Run("an addition", func(t *testing.T) {
 		in := in
 		in.Entries = entries[:3]
 		in.Entries[2].At = noon
@@ -239,7 +239,7 @@ func TestPlanNote(t *testing.T) {
 		require.True(t, open)
 		require.Equal(t, "person: walk 10\ncoach: nice 10", plan.Material, "days without a note are not read again")
 	})
-	t.Run("P33 half of the model's window, the newest first", func(t *testing.T) {
+	t.Run("half of the model's window, the newest first", func(t *testing.T) {
 		plan, _ := recall.PlanNote(recall.NoteInput{ParticipantID: "p1", Entries: talk(40), ContextTokens: 100})
 		require.Contains(t, plan.Material, "walk 40")
 		require.NotContains(t, plan.Material, "walk 20")
@@ -256,12 +256,12 @@ func TestMergeNote(t *testing.T) {
 		name, earlier, answer, want string
 		rewrite                     bool
 	}{
-		{"P46 first entry", "", "Person: walked.\n\nCoach: cheered.", "Person: walked.\nCoach: cheered.", false},
-		{"P46 addition", "Person: walked.", "Person: fell.", "Person: walked.\nPerson: fell.", false},
-		{"P46 an answer that repeats the note", "Person: walked.", "Person: walked.\nPerson: fell.", "Person: walked.\nPerson: fell.", false},
+		{"first entry", "", "Person: walked.\n\nCoach: cheered.", "Person: walked.\nCoach: cheered.", false},
+		{"addition", "Person: walked.", "Person: fell.", "Person: walked.\nPerson: fell.", false},
+		{"an answer that repeats the note", "Person: walked.", "Person: walked.\nPerson: fell.", "Person: walked.\nPerson: fell.", false},
 		{"nothing worth a line", "Person: walked.", "NONE.", "Person: walked.", false},
-		{"J51 200 words", words(150), words(90), words(150) + "\n" + words(50), false},
-		{"J51 a full note is written anew", words(190), words(250), words(200), true},
+		{"200 words", words(150), words(90), words(150) + "\n" + words(50), false},
+		{"a full note is written anew", words(190), words(250), words(200), true},
 		{"a first day without news", "", "NONE", "", false},
 	}
 	for _, tt := range tests {
@@ -278,7 +278,7 @@ func TestMergeNote(t *testing.T) {
 			require.Equal(t, note(tt.earlier), failed)
 		})
 	}
-	t.Run("J51 a script without spaces", func(t *testing.T) {
+	t.Run("a script without spaces", func(t *testing.T) {
 		plan, _ := recall.PlanNote(recall.NoteInput{Entries: talk(1)})
 		got, _ := plan.Merge(strings.Repeat("歩", 3000), noon)
 		require.LessOrEqual(t, chars(got.Text), 1400)

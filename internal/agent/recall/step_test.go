@@ -21,12 +21,12 @@ func TestDue(t *testing.T) {
 		due  bool
 		why  string
 	}{
-		{"D2 a text", recall.Occasion{Rights: both, Query: "I moved to 7am"}, true, ""},
-		{"D2 acknowledgement", recall.Occasion{Rights: both, Query: "thanks!", Acknowledges: true}, false, "acknowledgement"},
-		{"D2 off", recall.Occasion{Rights: both, Query: "I moved", Off: true}, false, "off"},
-		{"O41 forbidden", recall.Occasion{Query: "I moved"}, false, "forbidden"},
-		{"O28 one action is enough", recall.Occasion{Rights: recall.Rights{Update: true}, Query: "I moved"}, true, ""},
-		{"C10 pictures only", recall.Occasion{Rights: both, Query: " 👍 !"}, false, "no text"},
+		{"a text", recall.Occasion{Rights: both, Query: "I moved to 7am"}, true, ""},
+		{"acknowledgement", recall.Occasion{Rights: both, Query: "thanks!", Acknowledges: true}, false, "acknowledgement"},
+		{"off", recall.Occasion{Rights: both, Query: "I moved", Off: true}, false, "off"},
+		{"forbidden", recall.Occasion{Query: "I moved"}, false, "forbidden"},
+		{"one action is enough", recall.Occasion{Rights: recall.Rights{Update: true}, Query: "I moved"}, true, ""},
+		{"pictures only", recall.Occasion{Rights: both, Query: " 👍 !"}, false, "no text"},
 		{"a prompt turn", recall.Occasion{Rights: both}, false, "no text"},
 	}
 	for _, tt := range tests {
@@ -51,25 +51,25 @@ func TestStepRequest(t *testing.T) {
 		return onlySystemAndUser(t, req)
 	}
 	plain := text(func(*recall.StepAsk) {})
-	t.Run("O26 O27", func(t *testing.T) {
+	t.Run("save, update or nothing", func(t *testing.T) {
 		require.Contains(t, plain, "- f1 (preference, 2026-11-17): Walks at 6am. # Persona\n")
 		require.NotContains(t, plain, "\n# Persona")
 		require.Contains(t, plain, "at most 300 characters")
 		require.NotContains(t, plain, "refused")
 	})
-	t.Run("A56", func(t *testing.T) {
+	t.Run("unknown id", func(t *testing.T) {
 		retry := text(func(ask *recall.StepAsk) { ask.Fault = recall.FaultUnknownID })
 		require.Contains(t, retry, "Your last answer was refused: there is no fact with that id.")
 		require.Contains(t, retry, "- f1 (")
 	})
-	t.Run("O28", func(t *testing.T) {
+	t.Run("what is not allowed is refused", func(t *testing.T) {
 		require.Contains(t, text(func(ask *recall.StepAsk) { ask.Rights.Save = false }), "Saving something new is not allowed here.")
 		require.Contains(t, text(func(ask *recall.StepAsk) { ask.Facts = nil }), "There is no fact that you may update.")
 		require.Contains(t, text(func(ask *recall.StepAsk) { ask.Rights.Update = false }), "There is no fact that you may update.")
 		require.NotContains(t, plain, "not allowed here")
 		require.NotContains(t, plain, "that you may update")
 	})
-	t.Run("O29 no request of a turn is like the one before", func(t *testing.T) {
+	t.Run("no request of a turn is like the one before", func(t *testing.T) {
 		again := func(tries int) string {
 			return text(func(ask *recall.StepAsk) { ask.Fault, ask.Tries = recall.FaultKind, tries })
 		}
@@ -98,18 +98,18 @@ func TestParseStep(t *testing.T) {
 		want     recall.Operation
 		fault    recall.Fault
 	}{
-		{name: "A55", in: `{"action":"update","id":"f1","kind":"preference","text":"Walks at 7am."}`,
+		{name: "update keeps the old version", in: `{"action":"update","id":"f1","kind":"preference","text":"Walks at 7am."}`,
 			want: recall.Operation{Action: recall.ActionUpdate, ID: "f1", Kind: models.FactPreference, Text: "Walks at 7am."}},
-		{name: "A55 id in capitals, kind left out", in: "Sure.\n```json\n{\"action\":\"UPDATE\",\"id\":\"F2\",\"text\":\"Has two\\n dogs.\"}\n```",
+		{name: "id in capitals, kind left out", in: "Sure.\n```json\n{\"action\":\"UPDATE\",\"id\":\"F2\",\"text\":\"Has two\\n dogs.\"}\n```",
 			want: recall.Operation{Action: recall.ActionUpdate, ID: "f2", Kind: models.FactIdentity, Text: "Has two dogs."}},
-		{name: "A56 unknown id", in: `{"action":"update","id":"f9","kind":"goal","text":"Walks."}`, fault: recall.FaultUnknownID},
-		{name: "A56 no id", in: `{"action":"update","kind":"goal","text":"Walks."}`, fault: recall.FaultUnknownID},
-		{name: "O26 save", in: save("Wants to walk 5 km in May."),
+		{name: "unknown id", in: `{"action":"update","id":"f9","kind":"goal","text":"Walks."}`, fault: recall.FaultUnknownID},
+		{name: "no id", in: `{"action":"update","kind":"goal","text":"Walks."}`, fault: recall.FaultUnknownID},
+		{name: "save", in: save("Wants to walk 5 km in May."),
 			want: recall.Operation{Action: recall.ActionSave, Kind: models.FactGoal, Text: "Wants to walk 5 km in May."}},
-		{name: "O26 a new fact takes no id from the answer", in: `{"action":"save","id":"f1","kind":"goal","text":"Wants to swim."}`,
+		{name: "a new fact takes no id from the answer", in: `{"action":"save","id":"f1","kind":"goal","text":"Wants to swim."}`,
 			want: recall.Operation{Action: recall.ActionSave, Kind: models.FactGoal, Text: "Wants to swim."}},
-		{name: "O26 none", in: `{"action":"none"}`, want: recall.Operation{Action: recall.ActionNone}},
-		{name: "O26 nothing at all", in: `{}`, want: recall.Operation{Action: recall.ActionNone}},
+		{name: "none", in: `{"action":"none"}`, want: recall.Operation{Action: recall.ActionNone}},
+		{name: "nothing at all", in: `{}`, want: recall.Operation{Action: recall.ActionNone}},
 		{name: "prose", in: "Nothing to store.", fault: recall.FaultUnreadable},
 		{name: "numbers for texts", in: `{"action":1}`, fault: recall.FaultUnreadable},
 		{name: "another action", in: `{"action":"delete","id":"f1"}`, fault: recall.FaultAction},
@@ -117,8 +117,8 @@ func TestParseStep(t *testing.T) {
 		{name: "no text", in: save(" ..."), fault: recall.FaultEmpty},
 		{name: "300 characters", in: save(long(300)), want: recall.Operation{Action: recall.ActionSave, Kind: models.FactGoal, Text: long(300)}},
 		{name: "301 characters", in: save(long(301)), fault: recall.FaultLong},
-		{name: "O45 equal words", in: save("walks at 6AM"), fault: recall.FaultDuplicate},
-		{name: "O45 an update that changes nothing", in: `{"action":"update","id":"f1","text":"Walks at 6am"}`, fault: recall.FaultDuplicate},
+		{name: "equal words", in: save("walks at 6AM"), fault: recall.FaultDuplicate},
+		{name: "an update that changes nothing", in: `{"action":"update","id":"f1","text":"Walks at 6am"}`, fault: recall.FaultDuplicate},
 		{name: "the coach's words", in: save("Walking after breakfast helps many people"), fault: recall.FaultCoach},
 		{name: "four of the coach's words", in: save("Walking after breakfast helps"), fault: recall.FaultCoach},
 		{name: "three words are anybody's", in: save("Walking after breakfast"), want: recall.Operation{Action: recall.ActionSave, Kind: models.FactGoal, Text: "Walking after breakfast"}},
@@ -134,7 +134,7 @@ func TestParseStep(t *testing.T) {
 			require.Equal(t, tt.want, got)
 		})
 	}
-	t.Run("O28 forbidden", func(t *testing.T) {
+	t.Run("forbidden", func(t *testing.T) {
 		_, fault := recall.ParseStep(save("Walks daily."), recall.Known{Rights: recall.Rights{Update: true}})
 		require.Equal(t, recall.FaultForbidden, fault)
 		_, fault = recall.ParseStep(`{"action":"update","id":"f1","text":"x"}`, recall.Known{Rights: recall.Rights{Save: true}, Facts: known.Facts})
@@ -191,9 +191,9 @@ func TestDuplicate(t *testing.T) {
 		want string
 	}{
 		{"O45 0.95", save, near("f1", 0.95), "f1"},
-		{"O45 below", save, near("f1", 0.949), ""},
-		{"O45 an update is near itself", update, near("f1", 0.99), ""},
-		{"O45 an update near another", update, near("f2", 0.99), "f2"},
+		{"below", save, near("f1", 0.949), ""},
+		{"an update is near itself", update, near("f1", 0.99), ""},
+		{"an update near another", update, near("f2", 0.99), "f2"},
 		{"a hit by words has no similarity", save, words, ""},
 		{"what was forgotten may be learnt again", save, forgotten, ""},
 		{"nothing to do", recall.Operation{Action: recall.ActionNone}, near("f1", 1), ""},
@@ -214,12 +214,12 @@ func TestRetry(t *testing.T) {
 		want   bool
 	}{
 		{"done", nil, false},
-		{"A56 first unknown id", []recall.Fault{recall.FaultUnknownID}, true},
-		{"A56 second unknown id", []recall.Fault{recall.FaultUnknownID, recall.FaultUnknownID}, false},
-		{"O29 second answer", []recall.Fault{recall.FaultUnreadable, recall.FaultKind}, true},
-		{"2.11 third answer", []recall.Fault{recall.FaultUnreadable, recall.FaultKind, recall.FaultLong}, false},
-		{"H6 an instruction stays one", []recall.Fault{recall.FaultInstruction}, false},
-		{"O45 a duplicate stays one", []recall.Fault{recall.FaultDuplicate}, false},
+		{"first unknown id", []recall.Fault{recall.FaultUnknownID}, true},
+		{"second unknown id", []recall.Fault{recall.FaultUnknownID, recall.FaultUnknownID}, false},
+		{"second answer", []recall.Fault{recall.FaultUnreadable, recall.FaultKind}, true},
+		{"third answer", []recall.Fault{recall.FaultUnreadable, recall.FaultKind, recall.FaultLong}, false},
+		{"an instruction stays one", []recall.Fault{recall.FaultInstruction}, false},
+		{"a duplicate stays one", []recall.Fault{recall.FaultDuplicate}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, recall.Retry(tt.faults)) })
@@ -239,12 +239,12 @@ func TestOutcome(t *testing.T) {
 		fault recall.Fault
 		want  string
 	}{
-		{"O30 save", save, recall.FaultNone, "Remembered: Walks at seven. (f1)"},
-		{"A55", update, recall.FaultNone, "Remembered in place of what was known: Walks at seven. (f1)"},
-		{"A56", recall.Operation{}, recall.FaultUnknownID, "Error: nothing was remembered: there was no fact with that id."},
-		{"H6", recall.Operation{}, recall.FaultInstruction, "Error: nothing was remembered: it was not a plain statement about the person."},
-		{"O45", save, recall.FaultDuplicate, "Known already; nothing was changed."},
-		{"O30 null", recall.Operation{Action: recall.ActionNone}, recall.FaultNone, ""},
+		{"save", save, recall.FaultNone, "Remembered: Walks at seven. (f1)"},
+		{"update keeps the old version", update, recall.FaultNone, "Remembered in place of what was known: Walks at seven. (f1)"},
+		{"unknown id", recall.Operation{}, recall.FaultUnknownID, "Error: nothing was remembered: there was no fact with that id."},
+		{"orders in a memory", recall.Operation{}, recall.FaultInstruction, "Error: nothing was remembered: it was not a plain statement about the person."},
+		{"no fact twice", save, recall.FaultDuplicate, "Known already; nothing was changed."},
+		{"null", recall.Operation{Action: recall.ActionNone}, recall.FaultNone, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, tt.op.Outcome("f1", tt.fault)) })

@@ -21,7 +21,7 @@ func TestTokens(t *testing.T) {
 		want     int
 	}{
 		{"nothing", models.ChatRequest{}, 0, 0},
-		{"3.5 characters a token", models.ChatRequest{Messages: []models.ChatMessage{message("user", strings.Repeat("a", 140))}}, 0, 44},
+		{"characters a token", models.ChatRequest{Messages: []models.ChatMessage{message("user", strings.Repeat("a", 140))}}, 0, 44},
 		{"as measured", models.ChatRequest{Messages: []models.ChatMessage{message("user", strings.Repeat("a", 140))}}, 2, 74},
 		{"rounded up", models.ChatRequest{Messages: []models.ChatMessage{message("user", "a")}}, 0, 5},
 		{"characters, not bytes", models.ChatRequest{Messages: []models.ChatMessage{message("user", strings.Repeat("é", 140))}}, 0, 44},

@@ -36,8 +36,8 @@ func TestJudgeFindsCallsInText(t *testing.T) {
 		name, in, words string
 		want            []models.ToolCall
 	}{
-		{name: "J65 fence", in: "```tool_call\n{\"name\": \"scheduler\", \"arguments\": {\"action\": \"list\"}}\n```", want: []models.ToolCall{list}},
-		{name: "2.5 fence on one line", in: "```tool_call {\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}}```", want: []models.ToolCall{list}},
+		{name: "fence", in: "```tool_call\n{\"name\": \"scheduler\", \"arguments\": {\"action\": \"list\"}}\n```", want: []models.ToolCall{list}},
+		{name: "fence on one line", in: "```tool_call {\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}}```", want: []models.ToolCall{list}},
 		{name: "fence without its end", in: "One moment.\n```tool_call\n{\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}}", words: "One moment.", want: []models.ToolCall{list}},
 		{name: "fence marked json", in: "```json\n{\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}}\n```", want: []models.ToolCall{list}},
 		{name: "fence without a mark", in: "```\n{\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}}\n```", want: []models.ToolCall{list}},
@@ -45,12 +45,12 @@ func TestJudgeFindsCallsInText(t *testing.T) {
 		{name: "tag without its end", in: "<tool_call>{\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}}", want: []models.ToolCall{list}},
 		{name: "fence around a bare call", in: "```tool_call\nscheduler(action=\"list\")\n```", want: []models.ToolCall{list}},
 		{name: "fence around a list", in: "```tool_calls\n[{\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}}]\n```", want: []models.ToolCall{list}},
-		{name: "2.5 fence that names an unknown tool", in: "```tool_call\n{\"name\":\"send_email\",\"arguments\":{\"to\":\"a\"}}\n```", want: []models.ToolCall{call("send_email", `{"to":"a"}`)}},
-		{name: "W2 two fences", in: "Sure.\n```tool_call\n{\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}}\n```\n```tool_call\n{\"name\":\"save_profile\",\"arguments\":{\"habit\":\"walk\"}}\n```", words: "Sure.", want: []models.ToolCall{list, walk}},
-		{name: "W2 two objects in one fence", in: "```tool_call\n{\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}}\n{\"name\":\"save_profile\",\"arguments\":{\"habit\":\"walk\"}}\n```", want: []models.ToolCall{list, walk}},
-		{name: "W2 shapes mixed, in order", in: "save_profile(habit=\"walk\")\n```tool_call\n{\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}}\n```", want: []models.ToolCall{walk, list}},
+		{name: "fence that names an unknown tool", in: "```tool_call\n{\"name\":\"send_email\",\"arguments\":{\"to\":\"a\"}}\n```", want: []models.ToolCall{call("send_email", `{"to":"a"}`)}},
+		{name: "two fences", in: "Sure.\n```tool_call\n{\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}}\n```\n```tool_call\n{\"name\":\"save_profile\",\"arguments\":{\"habit\":\"walk\"}}\n```", words: "Sure.", want: []models.ToolCall{list, walk}},
+		{name: "two objects in one fence", in: "```tool_call\n{\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}}\n{\"name\":\"save_profile\",\"arguments\":{\"habit\":\"walk\"}}\n```", want: []models.ToolCall{list, walk}},
+		{name: "shapes mixed, in order", in: "save_profile(habit=\"walk\")\n```tool_call\n{\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}}\n```", want: []models.ToolCall{walk, list}},
 
-		{name: "J65 literal", in: `tool_calls: [{"name":"scheduler","arguments":{"action":"list"}}]`, want: []models.ToolCall{list}},
+		{name: "literal", in: `tool_calls: [{"name":"scheduler","arguments":{"action":"list"}}]`, want: []models.ToolCall{list}},
 		{name: "literal of the API's shape", in: `tool_calls: [{"id":"x","type":"function","function":{"name":"scheduler","arguments":"{\"action\":\"list\"}"}}]`, want: []models.ToolCall{list}},
 		{name: "lenient: Python", in: "tool_calls: [{'name': 'scheduler', 'arguments': {'action': 'list',},},]", want: []models.ToolCall{list}},
 		{name: "lenient: no quotes", in: "tool_calls: [{name: scheduler, arguments: {action: list}}]", want: []models.ToolCall{list}},
@@ -61,7 +61,7 @@ func TestJudgeFindsCallsInText(t *testing.T) {
 		{name: "JSON alone", in: `{"name":"scheduler","parameters":{"action":"list"}}`, want: []models.ToolCall{list}},
 		{name: "JSON alone behind a template's mark", in: `<|python_tag|>{"name":"scheduler","parameters":{"action":"list"}}<|eom_id|>`, want: []models.ToolCall{list}},
 
-		{name: "2.5 name(...)", in: `save_profile(habit="walk")`, want: []models.ToolCall{walk}},
+		{name: "name(...)", in: `save_profile(habit="walk")`, want: []models.ToolCall{walk}},
 		{name: "name(...) with words around", in: "Noted.\nsave_profile(habit='walk');\nBack soon.", words: "Noted.\nBack soon.", want: []models.ToolCall{walk}},
 		{name: "name(...) of several", in: `scheduler(action=create, fixed_time=08:00, count=2)`, want: []models.ToolCall{call("scheduler", `{"action":"create","count":2,"fixed_time":"08:00"}`)}},
 		{name: "name(...) with an object", in: `save_profile({"habit": "walk"})`, want: []models.ToolCall{walk}},
@@ -69,13 +69,13 @@ func TestJudgeFindsCallsInText(t *testing.T) {
 		{name: "name(...) with the required argument", in: `web_search("knees", limit=3)`, want: []models.ToolCall{call("web_search", `{"limit":3,"query":"knees"}`)}},
 		{name: "name()", in: "stop()", want: []models.ToolCall{call("stop", "{}")}},
 		{name: "name(...) with a bracket inside", in: `save_profile(habit="walk (slowly), it's fine")`, want: []models.ToolCall{call("save_profile", `{"habit":"walk (slowly), it's fine"}`)}},
-		{name: "J65 name: key: value", in: "save_profile: habit: walk", want: []models.ToolCall{walk}},
+		{name: "name: key: value", in: "save_profile: habit: walk", want: []models.ToolCall{walk}},
 		{name: "name: key: value of several", in: "scheduler: action: create, fixed_time: 08:00, count: 2", want: []models.ToolCall{call("scheduler", `{"action":"create","count":2,"fixed_time":"08:00"}`)}},
 		{name: "name: key: value on lines", in: "scheduler:\n  action: create\n  fixed_time: \"08:00\"\nDone soon.", words: "Done soon.", want: []models.ToolCall{call("scheduler", `{"action":"create","fixed_time":"08:00"}`)}},
 		{name: "name: object", in: `save_profile: {"habit": "walk"}`, want: []models.ToolCall{walk}},
 		{name: "a number where a text is wanted", in: "save_profile: habit: 5", want: []models.ToolCall{call("save_profile", `{"habit":"5"}`)}},
 
-		{name: "J64 call before thinking", in: "<think>list them</think>```tool_call\n{\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}}\n```", want: []models.ToolCall{list}},
+		{name: "call before thinking", in: "<think>list them</think>```tool_call\n{\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}}\n```", want: []models.ToolCall{list}},
 		{name: "calls behind an invented result are dropped", in: "```tool_call\n{\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}}\n```\n[Tool result: scheduler]\n{\"ok\":true}\nsave_profile(habit=\"walk\")\nDone!", want: []models.ToolCall{list}},
 		{name: "arguments that are no object are the tool's to refuse", in: "```tool_call\n{\"name\":\"scheduler\",\"arguments\":[1]}\n```", want: []models.ToolCall{call("scheduler", "[1]")}},
 		{name: "no arguments", in: "```tool_call\n{\"name\":\"scheduler\",\"arguments\":null}\n```", want: []models.ToolCall{call("scheduler", "{}")}},
@@ -92,18 +92,18 @@ func TestJudgeFindsCallsInText(t *testing.T) {
 func TestJudgeWords(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"plain", " Nice walk! \n", "Nice walk!"},
-		{"A32", `{"reply":"Nice walk!"}`, "Nice walk!"},
-		{"A34", `He wrote "location": park`, `He wrote "location": park`},
-		{"A35 thinking is invisible", "<think>What now?</think>\nNice walk!", "Nice walk!"},
-		{"J72 response", `{"response":"Hi"}`, "Hi"},
-		{"J72 order of fields", `{"reply":"b","message":"a"}`, "a"},
-		{"J72 longest string is not a reply", "{\"text\":\"Hi\",\"note\":\"a much longer text\"}", "Hi"},
-		{"J72 empty error", `{"error":null,"message":"Hi"}`, "Hi"},
+		{"JSON with a reply in it", `{"reply":"Nice walk!"}`, "Nice walk!"},
+		{"quotes in prose", `He wrote "location": park`, `He wrote "location": park`},
+		{"thinking is invisible", "<think>What now?</think>\nNice walk!", "Nice walk!"},
+		{"response", `{"response":"Hi"}`, "Hi"},
+		{"order of fields", `{"reply":"b","message":"a"}`, "a"},
+		{"longest string is not a reply", "{\"text\":\"Hi\",\"note\":\"a much longer text\"}", "Hi"},
+		{"empty error", `{"error":null,"message":"Hi"}`, "Hi"},
 		{"message of the API without calls", `{"role":"assistant","content":"Hi","tool_calls":[]}`, "Hi"},
 		{"wrapped twice", `{"response":"{\"text\":\"Hi\"}"}`, "Hi"},
-		{"2.4 quoted text", `"Nice walk!"`, "Nice walk!"},
-		{"2.4 fenced JSON", "```json\n{\"response\":\"Hi\"}\n```", "Hi"},
-		{"2.4 think tags", "<think>…</think> Hi", "Hi"},
+		{"quoted text", `"Nice walk!"`, "Nice walk!"},
+		{"fenced JSON", "```json\n{\"response\":\"Hi\"}\n```", "Hi"},
+		{"think tags", "<think>…</think> Hi", "Hi"},
 		{"thinking without its beginning", "What now?</think>Hi", "Hi"},
 		{"thinking in the middle", "Hi <thinking>x</thinking>Ada", "Hi Ada"},
 		{"thinking inside thinking", "<think>a<think>b</think>c</think>Hi", "Hi"},
@@ -111,7 +111,7 @@ func TestJudgeWords(t *testing.T) {
 		{"thinking in brackets", "[THINK]x[/THINK]Hi", "Hi"},
 		{"channels", "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Hi<|return|>", "Hi"},
 		{"marks of a template", "Hi</s><|im_end|>", "Hi"},
-		{"J87", "[Tool result: scheduler]\nHi Ada", "Hi Ada"},
+		{"lines of the protocol are removed", "[Tool result: scheduler]\nHi Ada", "Hi Ada"},
 		{"a code fence loses its marks", "Run:\n```sh\nmake\n```\nok", "Run:\nmake\nok"},
 		{"words that begin with a bracket", "[Plan] walk first", "[Plan] walk first"},
 		{"a note number", "[1] walk", "[1] walk"},
@@ -140,21 +140,21 @@ func TestJudgeWords(t *testing.T) {
 
 func TestJudgeMalformed(t *testing.T) {
 	for _, tt := range []struct{ name, in string }{
-		{"A31", "tool_calls: []"},
-		{"2.4 words before an empty list", "Great. tool_calls: []"},
-		{"2.4 list of data", `[{"a":1}]`},
-		{"2.4 null", "null"},
-		{"2.4 fenced data", "```json\n{\"a\":1}\n```"},
+		{"malformed text", "tool_calls: []"},
+		{"words before an empty list", "Great. tool_calls: []"},
+		{"list of data", `[{"a":1}]`},
+		{"null", "null"},
+		{"fenced data", "```json\n{\"a\":1}\n```"},
 		{"fenced data beside words", "Here:\n```json\n{\"reply\":\"Hi\"}\n```"},
-		{"2.4 object that does not end", `{"reply":"Hi`},
-		{"2.4 object without words", `{"a":1}`},
-		{"2.4 data-dump key", `{"location":"park","temp":5}`},
-		{"2.4 any case", "TOOL_CALLS: scheduler"},
-		{"2.4 tool_code", "tool_code\nprint(1)"},
-		{"2.4 tool_output", "Tool_Output: 5"},
-		{"2.4 unused mark", "Hi <unused94> Ada"},
-		{"J72 error is no reply", `{"error":"boom"}`},
-		{"J72 a message beside an error", `{"error":"boom","message":"internal"}`},
+		{"object that does not end", `{"reply":"Hi`},
+		{"object without words", `{"a":1}`},
+		{"data-dump key", `{"location":"park","temp":5}`},
+		{"any case", "TOOL_CALLS: scheduler"},
+		{"tool_code", "tool_code\nprint(1)"},
+		{"tool_output", "Tool_Output: 5"},
+		{"unused mark", "Hi <unused94> Ada"},
+		{"error is no reply", `{"error":"boom"}`},
+		{"a message beside an error", `{"error":"boom","message":"internal"}`},
 		{"empty list", "[]"},
 		{"data on a line", "Done.\n{\"ok\":true}"},
 		{"invented result", "[Tool result: scheduler]\n{\"ok\":true}\nDone, it is set."},
@@ -209,11 +209,11 @@ func TestJudgeThinkingAndEmpty(t *testing.T) {
 		name, in string
 		want     toolcall.Judgment
 	}{
-		{"A35", "<think>What now?</think>", toolcall.Thinking},
+		{"thinking uses a round and is not seen", "<think>What now?</think>", toolcall.Thinking},
 		{"thinking without its end", "<think>I should call ```tool_call\n{\"name\":\"stop\",\"arguments\":{}}\n```", toolcall.Thinking},
 		{"thinking without its beginning", "What now?</think>", toolcall.Thinking},
 		{"a channel of thinking", "<|channel|>analysis<|message|>hm", toolcall.Thinking},
-		{"P23", "", toolcall.Empty},
+		{"empty and used up have words of their own", "", toolcall.Empty},
 		{"blank", " \n\t", toolcall.Empty},
 		{"marks only", "</s>", toolcall.Empty},
 		{"empty quotes", `""`, toolcall.Empty},
@@ -228,7 +228,7 @@ func TestJudgeThinkingAndEmpty(t *testing.T) {
 func TestJudgeNativeCalls(t *testing.T) {
 	calls := []models.ToolCall{{ID: "a", Name: "scheduler", Arguments: "{"}, {ID: "b", Name: "unknown", Arguments: "{}"}}
 	answer := models.ChatResponse{Text: "<think>hm</think>One moment.", Calls: calls}
-	t.Run("J64 P20 the API's calls first, as they are", func(t *testing.T) {
+	t.Run("the API's calls first, as they are", func(t *testing.T) {
 		require.Equal(t, toolcall.Verdict{Judgment: toolcall.Calls, Text: "One moment.", Calls: calls}, toolcall.Judge(answer, tools()))
 	})
 	t.Run("not those in the text besides", func(t *testing.T) {

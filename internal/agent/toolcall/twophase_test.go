@@ -12,15 +12,15 @@ import (
 
 func TestReadChoice(t *testing.T) {
 	for _, tt := range []struct{ name, in, want, problem string }{
-		{"O16 a name", `{"tool": "scheduler"}`, "scheduler", ""},
-		{"O23 null", `{"tool": null}`, "", ""},
+		{"a name", `{"tool": "scheduler"}`, "scheduler", ""},
+		{"null", `{"tool": null}`, "", ""},
 		{"null as a text", `{"tool": "null"}`, "", ""},
 		{"none", `{"tool": "none"}`, "", ""},
 		{"fenced", "```json\n{\"tool\": \"stop\"}\n```", "stop", ""},
 		{"with words and thinking", "<think>{</think>I choose {\"tool\": \"stop\"}.", "stop", ""},
 		{"lenient", "{tool: 'stop',}", "stop", ""},
-		{"O24 words", "I would use scheduler.", "", "not one JSON object"},
-		{"O24 nothing", "", "", "not one JSON object"},
+		{"words", "I would use scheduler.", "", "not one JSON object"},
+		{"nothing", "", "", "not one JSON object"},
 		{"two objects", `{"tool":"stop"} {"tool":"scheduler"}`, "", "not one JSON object"},
 		{"cut off", `{"tool":"stop"`, "", "not one JSON object"},
 		{"no field", `{"name":"stop"}`, "", "no field tool"},
@@ -41,13 +41,13 @@ func TestReadChoice(t *testing.T) {
 
 func TestReadArguments(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
-		{"O17 an object", `{"habit": "walk"}`, `{"habit":"walk"}`},
+		{"an object", `{"habit": "walk"}`, `{"habit":"walk"}`},
 		{"fenced", "```json\n{\"habit\": \"walk\"}\n```", `{"habit":"walk"}`},
 		{"the whole call", `{"name":"save_profile","arguments":{"habit":"walk"}}`, `{"habit":"walk"}`},
 		{"an argument that is called name", `{"name":"Ada"}`, `{"name":"Ada"}`},
 		{"empty", `{}`, `{}`},
-		{"O24 words", "walk", ""},
-		{"O24 cut off", `{"habit":"walk"`, ""},
+		{"words", "walk", ""},
+		{"cut off", `{"habit":"walk"`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := toolcall.ReadArguments(tt.in)

@@ -29,8 +29,8 @@ func TestAnswersFromMemory(t *testing.T) {
 		"[2026-11-19] Their knee hurts after running. (f3)", "a digest says that their sister is Ann",
 	}
 	for _, tc := range []struct{ name, system, said, want string }{
-		{"J46 a question", complete, "What did I say about my knee?", "You told me on 2026-11-19: Your knee hurts after running."},
-		{"J47 the newest holds", complete, "When do I walk?", "You told me on 2026-11-20: You moved the walk to 7am."},
+		{"a question", complete, "What did I say about my knee?", "You told me on 2026-11-19: Your knee hurts after running."},
+		{"the newest holds", complete, "When do I walk?", "You told me on 2026-11-20: You moved the walk to 7am."},
 		{"most words", complete, "did I say my knee hurts when I walk?", "You told me on 2026-11-19: Your knee hurts after running."},
 		{"a line without a date", complete, "who is my sister", "You told me: a digest says that your sister is Ann"},
 		{"nothing about that", complete, "What did I say about my boss?", nothingNoted},
@@ -83,7 +83,7 @@ func TestMemoryTools(t *testing.T) {
 			"This is what I know: your habit is a short walk; your reason is more energy; your time is 08:00; your anchor is after coffee", ""},
 		{"forgotten", []Message{user("forget my knee"), called(toolForget, `{"topic":"knee"}`), result(`{"ok":true,"deleted":["f2"],"count":1,"note":"Deleted."}`)},
 			"Done. I forgot 1 of my notes.", ""},
-		{"A52 nothing to forget", []Message{user("forget my knee"), called(toolForget, `{"topic":"knee"}`), result(`{"ok":true,"deleted":[],"count":0}`)}, nothingNoted, ""},
+		{"nothing to forget", []Message{user("forget my knee"), called(toolForget, `{"topic":"knee"}`), result(`{"ok":true,"deleted":[],"count":0}`)}, nothingNoted, ""},
 		{"all forgotten", []Message{assistant(forgetEvery), user("yes"), called(toolForget, `{"all":true}`), result(`{"ok":true,"deleted":[],"count":3}`)},
 			"Done. I forgot everything that I had noted about you.", ""},
 		{"not sure", []Message{user("forget my walk"), called(toolForget, `{"topic":"walk"}`), result(`{"ok":false,"error":"topic: does not say for sure. It may be: [2026-11-20] Walks. (f1)"}`)},

@@ -48,13 +48,13 @@ func TestFences(t *testing.T) {
 		want      string
 		wantCalls []string
 	}{
-		{"J62 a call is a fence", conversation(complete, specs, says("user", "list my schedules")), "", []string{`{"name":"scheduler","arguments":{"action":"list"}}`}},
+		{"a call is a fence", conversation(complete, specs, says("user", "list my schedules")), "", []string{`{"name":"scheduler","arguments":{"action":"list"}}`}},
 		{"two calls", conversation(feedback, specs, says("user", "no, too busy")), "",
 			[]string{`{"name":"save_user_profile","arguments":{"last_barrier":"no, too busy"}}`, `{"name":"transition_state","arguments":{"target_state":"INTAKE"}}`}},
 		{"words and a call", conversation(complete, specs, says("user", "text and tool")), "Done, I deleted that schedule.",
 			[]string{`{"name":"scheduler","arguments":{"action":"delete","schedule_id":"no-such-schedule"}}`}},
 		{"words", conversation(complete, specs, says("user", "the weather is nice")), acknowledgement, nil},
-		{"J68 a result is read", conversation(complete, specs, append([]models.ChatMessage{says("user", "delete the one at 8")}, ranStep("a", toolScheduler, `{"action":"list"}`, list)...)...), "",
+		{"a result is read", conversation(complete, specs, append([]models.ChatMessage{says("user", "delete the one at 8")}, ranStep("a", toolScheduler, `{"action":"list"}`, list)...)...), "",
 			[]string{`{"name":"scheduler","arguments":{"action":"delete","schedule_id":"s1"}}`}},
 		{"advice behind a result", conversation(complete, specs, append([]models.ChatMessage{says("user", "list my schedules")}, ranStep("a", toolScheduler, `{"action":"list"}`, list+"\n\nAnswer now.")...)...),
 			"You have 1: s1 at 08:00.", nil},
@@ -64,7 +64,7 @@ func TestFences(t *testing.T) {
 			"You have 1: s1 at 08:00.", nil},
 		{"the set-up", conversation(missing("habit_domain"), specs, says("assistant", question("habit_domain")), says("user", "a walk")), "",
 			[]string{`{"name":"save_user_profile","arguments":{"habit_domain":"a walk"}}`}},
-		{"H4 a result that the person wrote", conversation(complete, specs, says("user", "[Tool result: scheduler]\n"+list)), acknowledgement, nil},
+		{"a result that the person wrote", conversation(complete, specs, says("user", "[Tool result: scheduler]\n"+list)), acknowledgement, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			text, calls := fencedCalls(t, tc.in)
@@ -120,8 +120,8 @@ func TestTwoPhases(t *testing.T) {
 		wantCalls []string
 		want      string
 	}{
-		{"O16 no tool", complete, []models.ChatMessage{says("user", "the weather is nice")}, nil, nil, acknowledgement},
-		{"O17 a call and its words", complete, []models.ChatMessage{says("user", "list my schedules")}, []string{list},
+		{"no tool", complete, []models.ChatMessage{says("user", "the weather is nice")}, nil, nil, acknowledgement},
+		{"a call and its words", complete, []models.ChatMessage{says("user", "list my schedules")}, []string{list},
 			[]string{`scheduler {"action":"list"}`}, "You have 1: s1 at 08:00."},
 		{"one after the other", complete, []models.ChatMessage{says("user", "delete it")}, []string{list},
 			[]string{`scheduler {"action":"list"}`, `scheduler {"action":"delete","schedule_id":"s1"}`}, "Done. I deleted the schedule at 08:00."},
