@@ -33,21 +33,21 @@ import (
 
 // acts is every activity of the product.
 type acts struct {
-	knownModel  func(context.Context) models.Capability
-	decisions   *activities.DecisionActivities
-	turns       *activities.TurnLoader
+	knownModel   func(context.Context) models.Capability
+	decisions    *activities.DecisionActivities
+	turns        *activities.TurnLoader
 	model        *activities.ModelActivities
-	tools       *activities.ToolActivities
+	tools        *activities.ToolActivities
 	turnEnds     *activities.TurnEnd
-	subagents   *activities.SubagentActivities
-	removals    *activities.RemovalActivities
-	standing    *activities.StandingActivities
-	notices       *activities.NoticeActivities
-	remembering *activities.MemoryActivities
-	posts       *activities.SendActivities
-	checks      *activities.ReconcileActivities
-	laterRetries        *activities.LaterRetries
-	erasures    *activities.ErasureActivities
+	subagents    *activities.SubagentActivities
+	removals     *activities.RemovalActivities
+	standing     *activities.StandingActivities
+	notices      *activities.NoticeActivities
+	remembering  *activities.MemoryActivities
+	posts        *activities.SendActivities
+	checks       *activities.ReconcileActivities
+	laterRetries *activities.LaterRetries
+	erasures     *activities.ErasureActivities
 }
 
 const (
@@ -149,12 +149,12 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 	return &acts{
 		knownModel: replies.Capability, decisions: decisions,
 		turns: turns,
-		model:  &activities.ModelActivities{Turns: turns, Store: rows.Turns, Attention: rows.Attention, Looks: rows.Looks, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Now: o.Now, Costs: memories, ModelName: cfg.Model.Name},
+		model: &activities.ModelActivities{Turns: turns, Store: rows.Turns, Attention: rows.Attention, Looks: rows.Looks, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Now: o.Now, Costs: memories, ModelName: cfg.Model.Name},
 		tools: &activities.ToolActivities{
 			Store: rows.Turns, Outbox: rows.Outbox, Tools: registry, Model: model, Embedder: o.Model, Facts: memories, Prompts: library, Zones: zones.Load,
 			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, AnswerTokens: cfg.Model.AnswerTokens, Studies: p.studies, Now: o.Now, Costs: memories, Metrics: m,
 		},
-		turnEnds:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: agents, After: memoryQueue{rows: rows.MemoryQueue, rest: cfg.Replies.HotWindow, now: o.Now}, Rules: decisions, Metrics: m},
+		turnEnds:    &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: agents, After: memoryQueue{rows: rows.MemoryQueue, rest: cfg.Replies.HotWindow, now: o.Now}, Rules: decisions, Metrics: m},
 		subagents:   &activities.SubagentActivities{Store: rows.Turns, Tools: registry, Metrics: m},
 		removals:    &activities.RemovalActivities{Store: rows.People},
 		remembering: &activities.MemoryActivities{Store: rows.Turns, Queue: rows.MemoryQueue, Keeper: agents, Now: o.Now, Budgets: stops, Costs: memories, ModelName: cmp.Or(cfg.Model.Small, cfg.Model.Name)},
@@ -167,8 +167,8 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 			Helplines: cfg.Worker.Helplines,
 		},
 		posts: posts, erasures: &activities.ErasureActivities{Store: rows.Erasures, Carrier: o.Carrier, Now: o.Now},
-		checks: &activities.ReconcileActivities{Store: rows.Outbox, Carrier: carrier, Now: o.Now, Metrics: m},
-		laterRetries:   &activities.LaterRetries{Store: rows.Outbox, Posts: posts, Rules: p.rules, Studies: p.studies, Zones: zones.Load, Now: o.Now},
+		checks:       &activities.ReconcileActivities{Store: rows.Outbox, Carrier: carrier, Now: o.Now, Metrics: m},
+		laterRetries: &activities.LaterRetries{Store: rows.Outbox, Posts: posts, Rules: p.rules, Studies: p.studies, Zones: zones.Load, Now: o.Now},
 	}, nil
 }
 
