@@ -8,7 +8,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit quick record postgres browser rscript chaos storm faults race bench bench-test eval record-history openapi-lint
+.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit quick record postgres browser rscript chaos storm faults race bench bench-test eval record-history openapi-lint oidc
 
 # What is published and tested is one static binary, and SQLite needs no C
 # compiler here. `make dev` takes Go's own default, so that a plain `go build`
@@ -141,6 +141,12 @@ storm: postgres
 # it cannot, tests of Go check the document alone.
 SPECTRAL := @stoplight/spectral-cli@6.15.0
 REDOCLY := @redocly/cli@1.34.0
+# Ten sign-ins at the certified provider of npm with its defaults; needs node, and npm once.
+oidc:
+	@mkdir -p build/oidc && cp deploy/oidc/provider.mjs build/oidc
+	@cd build/oidc && { [ -d node_modules/oidc-provider ] || npm install --no-save --no-fund --no-audit oidc-provider@8.8.1; }
+	go test -vet=off -count=1 -tags provider -run TestRealProvider -v ./internal/console -provider "$(CURDIR)/build/oidc"
+
 openapi-lint:
 	@mkdir -p build/openapi
 	go test ./starter -count=1 -run TestDocumentFile -document "$(CURDIR)/build/openapi/openapi.json"
