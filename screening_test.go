@@ -86,8 +86,8 @@ func TestWaysIn(t *testing.T) {
 		"internal/store/joins.go agreeToJoin",
 		"internal/store/joins.go answerJoin",
 		"internal/store/joins.go askForNewVersion",
-		"internal/store/messages.go acceptLimited",
 		"internal/store/messages.go acceptKnown",
+		"internal/store/messages.go acceptLimited",
 		"internal/store/messages.go acceptStranger",
 	}, slices.Compact(writers), "rows of inbound messages are written behind screen alone")
 }
