@@ -144,7 +144,7 @@ func (h *reportRoutes) agendaQuery(in *agendaRequest) (models.AgendaQuery, error
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(in.Cursor)
 	if err != nil || json.Unmarshal(raw, &q.After) != nil {
-		return q, newFailure(http.StatusBadRequest, "cursor: must be next_cursor of the page before")
+		return q, newFailure(http.StatusBadRequest, badCursor)
 	}
 	return q, nil
 }

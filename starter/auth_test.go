@@ -39,6 +39,17 @@ func TestInvalidUTF8IsRefused(t *testing.T) {
 	}
 }
 
+// What no database can hold and what no page gave is the caller's fault.
+func TestDamagedAddressesAreRefused(t *testing.T) {
+	h := start(t, nil)
+	for _, path := range []string{participantsPath + "/a%00b", participantsPath + "?cursor=%00", "/people?name=a%00", "/erasures/%00"} {
+		h.refused(call{method: "GET", path: path}, http.StatusBadRequest, "NUL")
+	}
+	for _, path := range []string{participantsPath, "/people", "/erasures", agendaPath, "/studies/default/decisions", "/attention", "/alerts", "/audit", holdsPath} {
+		h.refused(call{method: "GET", path: path + "?cursor=damaged"}, http.StatusBadRequest, "cursor: ")
+	}
+}
+
 func participantPathOf(id, suffix string) string { return participantsPath + "/" + id + suffix }
 
 func TestRemovalHonoursIfMatch(t *testing.T) {

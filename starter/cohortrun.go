@@ -303,7 +303,7 @@ func (h *cohortRoutes) planGreetings(ctx context.Context, job models.CohortJob, 
 // each time, so that no person is enrolled twice.
 func cohortParticipantID(jobID string, line int) string {
 	sum := sha256.Sum256([]byte("cohort\x00" + jobID + "\x00" + strconv.Itoa(line)))
-	return "conv_" + hex.EncodeToString(sum[:12])
+	return idPrefix + hex.EncodeToString(sum[:12])
 }
 
 // Greetings of a cohort take half of what a sender may send, each counted as two

@@ -3,6 +3,7 @@ package starter
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -46,6 +47,9 @@ func toDecision(row models.DecisionOutcome) api.Decision {
 func (h *studyRoutes) listDecisions(ctx context.Context, in *decisionsRequest) (*answer[api.DecisionPage], error) {
 	if _, err := h.studies.Study(ctx, in.ID); err != nil {
 		return nil, h.toFailure("listing decisions", asMissing("study", err))
+	}
+	if in.Cursor != "" && !strings.HasPrefix(in.Cursor, idPrefix) {
+		return nil, newFailure(http.StatusBadRequest, badCursor)
 	}
 	rows, err := h.studies.Decisions(ctx, models.DecisionQuery{StudyID: in.ID, After: in.Cursor, Limit: in.Limit + 1, Now: h.now()})
 	if err != nil {

@@ -33,8 +33,8 @@ func requestID(ctx context.Context) string {
 }
 
 // withHeaders sets the headers that keep answers with personal data out of caches
-// and from being read as another type, and refuses requests whose address is not
-// UTF-8, which no database column can hold.
+// and from being read as another type, and refuses requests whose address
+// no database column can hold.
 func withHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -43,17 +43,20 @@ func withHeaders(next http.Handler) http.Handler {
 		w.Header().Set(requestHeader, id)
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, id))
 		query, err := url.QueryUnescape(r.URL.RawQuery)
-		if err != nil || !utf8.ValidString(query) {
-			writeFailure(w, newFailure(http.StatusBadRequest, "query: is not valid UTF-8 in URL encoding"))
+		if err != nil || !isStorable(query) {
+			writeFailure(w, newFailure(http.StatusBadRequest, "query: is not valid UTF-8 in URL encoding, or holds NUL"))
 			return
 		}
-		if !utf8.ValidString(r.URL.Path) {
-			writeFailure(w, newFailure(http.StatusBadRequest, "path: is not valid UTF-8"))
+		if !isStorable(r.URL.Path) {
+			writeFailure(w, newFailure(http.StatusBadRequest, "path: is not valid UTF-8, or holds NUL"))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
+
+// isStorable reports whether a text is one that every database holds.
+func isStorable(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
 
 // withEnvelope names the API's version, gives unknown paths and methods the envelope of everything else,
 // and refuses query parameters that the route does not have.

@@ -159,7 +159,7 @@ func (h *participantRoutes) newParticipant(in *enrolRequest) (models.Participant
 	if body.Debug && !body.Tester {
 		return models.Participant{}, errDebugNeedsTester
 	}
-	id, err := newRandomID("conv_")
+	id, err := newRandomID(idPrefix)
 	if err != nil {
 		return models.Participant{}, err
 	}
@@ -221,6 +221,11 @@ func checkLocale(locale string) error {
 		strings.Join(screening.Languages(), ", "))
 }
 
+// idPrefix begins the id of every participant, and so what a list of them goes on from.
+const idPrefix = "conv_"
+
+const badCursor = "cursor: must be next_cursor of the page before"
+
 // newRandomID returns an id of 96 random bits behind a prefix.
 func newRandomID(prefix string) (string, error) {
 	raw := make([]byte, 12)
@@ -231,6 +236,9 @@ func newRandomID(prefix string) (string, error) {
 }
 
 func (h *participantRoutes) listParticipants(ctx context.Context, in *participantsRequest) (*answer[api.ParticipantPage], error) {
+	if in.Cursor != "" && !strings.HasPrefix(in.Cursor, idPrefix) {
+		return nil, newFailure(http.StatusBadRequest, badCursor)
+	}
 	rows, err := h.people.Participants(ctx, models.ParticipantQuery{
 		Status: in.Status, Attention: in.Attention, Waiting: in.Waiting, TakenOver: in.TakenOver, After: in.Cursor, Limit: in.Limit + 1,
 	})

@@ -155,7 +155,7 @@ func enrolCohort(ctx context.Context, p *program, job api.Cohort, reason string,
 		if err := got.decodeInto(&job); err != nil {
 			return result{}, err
 		}
-		progress(int64(job.Tried), int64(job.Good))
+		progress(int64(job.Enrolled), int64(job.Good))
 		if job.State.IsOver() {
 			return got, nil
 		}

@@ -61,6 +61,10 @@ func TestCohortImportWaits(t *testing.T) {
 	environ, _ = cohortServer(t, ready, skipped)
 	code, _, _ = call(t, environ, "cohort", "import", file, "--skip-faulty")
 	require.Equal(t, exitDone, code)
+	most := `{"id":"coh_1","state":"done","rows":1000,"good":990,"tried":1000,"enrolled":990,"skipped":10,"per_minute":15,"first":[],"faults":[]}`
+	environ, _ = cohortServer(t, ready, most)
+	_, _, complaint = call(t, environ, "cohort", "import", file)
+	require.Contains(t, complaint, "enrolled: 990 of 990 people\n")
 	environ, _ = cohortServer(t, ready, running) // and the server goes away
 	code, _, complaint = call(t, environ, "cohort", "import", file)
 	require.Equal(t, exitFailed, code)

@@ -17,7 +17,7 @@ import (
 	"coachline/internal/api"
 )
 
-var errNotConfirmed = errors.New("what you typed is not the id; nothing was erased")
+var errNotConfirmed = errors.New("what you typed is not the id; nothing was done")
 
 // participantErase takes an id only, of people who were removed too, and has it
 // typed again.

@@ -38,7 +38,15 @@ func participantShow(p *program) *cobra.Command {
 }
 
 func participantRemove(p *program) *cobra.Command {
-	return verb("remove ID", "Remove a participant: one closing notice, then nothing more", func(c *cobra.Command, args []string) error {
+	var yes bool
+	c := &cobra.Command{Use: "remove ID", Short: "Remove a participant: one closing notice, then nothing more", Args: exactArgs(1)}
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask for the id again")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if !yes {
+			if err := confirmID(p, args[0]); err != nil {
+				return err
+			}
+		}
 		got, err := p.client.do(c.Context(), request{method: http.MethodDelete, participant: args[0]})
 		if err != nil {
 			return err
@@ -47,7 +55,8 @@ func participantRemove(p *program) *cobra.Command {
 			_, err := fmt.Fprintln(w, got.message)
 			return err
 		})
-	})
+	}
+	return c
 }
 
 func participantWaiting(p *program) *cobra.Command {

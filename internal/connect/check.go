@@ -10,6 +10,7 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
@@ -96,7 +97,7 @@ func CheckTemporal(ctx context.Context, cfg config.Config) error {
 	defer engine.Close()
 	_, err = engine.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: cfg.Temporal.Namespace})
 	if err != nil {
-		return fmt.Errorf("namespace %s at %s: %w", cfg.Temporal.Namespace, cfg.Temporal.Address, err)
+		return explainNamespace(cfg, err)
 	}
 	return checkSearchAttributes(ctx, engine, cfg)
 }
@@ -124,6 +125,15 @@ func checkSearchAttributes(ctx context.Context, engine client.Client, cfg config
 
 // missingAttributes compares types as well: a workflow that sets a value of
 // another type does not get any further.
+// explainNamespace says how a namespace that does not exist is made.
+func explainNamespace(cfg config.Config, err error) error {
+	var missing *serviceerror.NamespaceNotFound
+	if errors.As(err, &missing) {
+		return fmt.Errorf("namespace %[1]s at %[2]s does not exist; create it with: temporal operator namespace create --address %[2]s --retention 72h %[1]s", cfg.Temporal.Namespace, cfg.Temporal.Address)
+	}
+	return fmt.Errorf("namespace %s at %s: %w", cfg.Temporal.Namespace, cfg.Temporal.Address, err)
+}
+
 func missingAttributes(namespace string, have map[string]enums.IndexedValueType) error {
 	wanted := wire.SearchAttributes()
 	var wrong []error

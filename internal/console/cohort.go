@@ -129,7 +129,7 @@ func describeCohort(job api.Cohort) string {
 
 func cohortProgress(job api.Cohort) g.Node {
 	return h.Div(h.Class("field"), h.Label(h.For("progress"), g.Text("Progress")),
-		h.Progress(h.ID("progress"), h.Max(strconv.Itoa(job.Good)), h.Value(strconv.Itoa(job.Tried)), g.Text(fmt.Sprintf("%d of %d", job.Tried, job.Good))))
+		h.Progress(h.ID("progress"), h.Max(strconv.Itoa(job.Rows)), h.Value(strconv.Itoa(job.Tried)), g.Text(fmt.Sprintf("%d of %d", job.Tried, job.Rows))))
 }
 
 func cohortFacts(v *viewer, job api.Cohort) g.Node {

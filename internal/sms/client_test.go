@@ -338,6 +338,7 @@ func TestSendChecksBeforeItWrites(t *testing.T) {
 		require.Equal(t, 1, asked)
 	}
 	require.Len(t, bodies, 2)
+	require.EqualValues(t, 2, heads.Load(), "nothing of a refused text reaches the carrier")
 }
 
 // A refused query of the database is no answer of the carrier.

@@ -2,11 +2,15 @@ package sms
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -50,15 +54,18 @@ type transport struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	out := req.Clone(t.ctx)
+	ctx, check := t.ctx, &writeCheck{ask: t.checkWrite}
+	hasBody := req.Body != nil && req.Body != http.NoBody
+	if hasBody {
+		ctx = check.trace(ctx)
+	}
+	out := req.Clone(ctx)
 	if t.base != nil {
 		out.URL = rewriteURL(req.URL, t.base)
 		out.Host = t.base.Host
 	}
-	if req.Body != nil && req.Body != http.NoBody {
-		// The connection is established, and the head of the request written, when
-		// the body is read for the first time. The text and the number are in it.
-		out.Body, out.GetBody = t.checkBody(req.Body), t.checkedGetBody(req.GetBody)
+	if hasBody {
+		out.Body, out.GetBody = &checkedBody{req.Body, check}, check.checkedGetBody(req.GetBody)
 	}
 	res, err := t.next.RoundTrip(out)
 	if err != nil {
@@ -72,24 +79,6 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("answer %d: %w", res.StatusCode, errRedirect)
 	}
 	return res, nil
-}
-
-// checkedGetBody returns GetBody for a checked body; nil where there is none.
-func (t transport) checkedGetBody(get func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {
-	if get == nil {
-		return nil
-	}
-	return func() (io.ReadCloser, error) {
-		body, err := get()
-		if err != nil {
-			return nil, err
-		}
-		return t.checkBody(body), nil
-	}
-}
-
-func (t transport) checkBody(body io.ReadCloser) io.ReadCloser {
-	return &checkedBody{ReadCloser: body, check: t.checkWrite}
 }
 
 // checkWrite asks whether the text may be written now, and records the answer.
@@ -118,20 +107,75 @@ func (t transport) askMayWrite() error {
 	return nil
 }
 
+// writeCheck asks whether a request may be written once its connection is there and before
+// anything is on it, so that the carrier sees nothing of one that is refused.
+type writeCheck struct {
+	ask   func() error
+	mu    sync.Mutex
+	asked bool
+	err   error
+}
+
+// trace returns a context in which each connection that a request gets is asked for; one
+// that is refused is given up. It ends with ctx.
+func (c *writeCheck) trace(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+		if err := c.repeat(); err != nil {
+			cancel(err)
+			closeAlone(got.Conn)
+		}
+	}})
+}
+
+// repeat asks for another connection, once is for the body: it asks only where no
+// connection was told of.
+func (c *writeCheck) repeat() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked, c.err = true, c.ask()
+	return c.err
+}
+
+func (c *writeCheck) once() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.asked {
+		c.asked, c.err = true, c.ask()
+	}
+	return c.err
+}
+
+// checkedGetBody returns GetBody for a checked body; nil where there is none.
+func (c *writeCheck) checkedGetBody(get func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {
+	if get == nil {
+		return nil
+	}
+	return func() (io.ReadCloser, error) {
+		body, err := get()
+		return &checkedBody{body, c}, err
+	}
+}
+
+// closeAlone closes a connection that carries one request at a time. One of HTTP/2 carries
+// others too; there the canceled context is seen before the head is written.
+func closeAlone(conn net.Conn) {
+	if secured, ok := conn.(*tls.Conn); ok && secured.ConnectionState().NegotiatedProtocol == "h2" {
+		return
+	}
+	_ = conn.Close()
+}
+
 // checkedBody is a request's body that is checked before it is read.
 type checkedBody struct {
 	io.ReadCloser
-	check func() error
-	asked bool
+	check *writeCheck
 }
 
 // Read implements io.Reader.
 func (b *checkedBody) Read(p []byte) (int, error) {
-	if !b.asked {
-		b.asked = true
-		if err := b.check(); err != nil {
-			return 0, err
-		}
+	if err := b.check.once(); err != nil {
+		return 0, err
 	}
 	return b.ReadCloser.Read(p) //nolint:wrapcheck // io.EOF must stay as it is
 }

@@ -101,6 +101,9 @@ func (s *Erasures) List(ctx context.Context, q models.ErasureQuery) ([]models.Er
 	find := s.db.Reader(database.AllowUnreadable(ctx)).Order("requested_at DESC, participant_id DESC").Limit(pageLimit(q.Limit))
 	if q.Before != "" {
 		last, err := s.Erasure(ctx, q.Before)
+		if errors.Is(err, models.ErrNotFound) {
+			return nil, models.BadField("cursor", "must be next_cursor of the page before")
+		}
 		if err != nil {
 			return nil, err
 		}
