@@ -11,6 +11,7 @@ import (
 	"coachline/internal/agent/toolcall"
 	"coachline/internal/calls"
 	"coachline/internal/coach"
+	"coachline/internal/helplines"
 	"coachline/internal/metrics"
 	"coachline/internal/study"
 	"coachline/internal/text"
@@ -36,6 +37,11 @@ type ToolActivities struct {
 	ModelName string
 	// AnswerTokens bounds such a text; 0 goes by the model.
 	AnswerTokens int
+	// Alerts keeps the alerts that the coach raises; AlertsTeam is whether a person is
+	// paged for one. Helplines are the numbers of countries; nil are the programme's own.
+	Alerts     ConcernStore
+	AlertsTeam bool
+	Helplines  *helplines.Table
 	// Studies change texts, name and model for their people; nil: they hold for all.
 	Studies *study.Resolver
 	Now     func() time.Time
@@ -112,6 +118,7 @@ func (t *ToolActivities) runCall(ctx context.Context, in wire.ToolInput, limit *
 		Writer:        habitWriter{tools: own, participant: turn.Participant, zone: zone, book: t.bookOf(in), limit: limit},
 		Memory:        memories{tools: t, participantID: turn.Participant.ID, zone: zone},
 		Finder:        finder{tools: t, mode: in.Mode, settings: settings},
+		Concerns:      concerns{tools: own, person: turn.Participant},
 		Confirmations: confirmations{store: t.Store, turnID: in.TurnID, now: t.Now(), tools: own},
 	})
 	if err != nil {

@@ -60,7 +60,21 @@ func (t *TurnLoader) findText(ctx context.Context, in wire.PersistTurnInput, tur
 		row, err = t.Outbox.Row(ctx, in.Plan.OutboxID)
 		s = replyText{text: row.Body, outboxID: row.ID, queued: true}
 	}
+	s.addSafety(in.Source, turn.Runs)
 	return s, err
+}
+
+// addSafety ends a text with the safety text where a call of the turn reported a concern
+// and the text has none of its numbers. It takes the place of what is said in a model's.
+func (s *replyText) addSafety(source wire.TextSource, runs []models.ToolRun) {
+	sentence := tools.SafetySentence(runs, s.text)
+	switch {
+	case sentence == "" || s.queued:
+	case source == wire.SourceFallback, source == wire.SourceSilent, source == wire.SourceFailed:
+		s.text = sentence
+	default:
+		s.closing = strings.TrimSpace(sentence + "\n\n" + s.closing)
+	}
 }
 
 // subagentText returns the result of a subagent, short enough for a text.

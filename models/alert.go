@@ -40,7 +40,8 @@ type Alert struct {
 	MarkedBy string
 	MarkedAt *time.Time
 	// Look is where the second look at a weak sign stands, LookedAt when it was
-	// settled, LookReason the model's reason in a few words; personal data.
+	// settled, LookReason the reason of its model, or of the coach's that raised the
+	// alert, in a few words; personal data.
 	Look       LookState
 	LookedAt   *time.Time
 	LookReason string `gorm:"serializer:sealed"`
@@ -82,6 +83,41 @@ func SafetyKindOf(danger Danger, kind, about string) SafetyKind {
 		return SafetyMedical
 	}
 	return SafetyOneself
+}
+
+// RuleCoach stands for a rule where the coach's model raised an alert.
+const RuleCoach = "coach"
+
+// Concern is an alert that the coach's model raises about the newest message of a turn.
+// Kind is one of those that a second look names. Reason is personal data.
+type Concern struct {
+	TurnID    string
+	IsAnother bool
+	Kind      string
+	// IsUrgent: it is grave, and pages a person.
+	IsUrgent bool
+	Reason   string
+	Now      time.Time
+}
+
+// Danger returns the danger that the concern's kind speaks of.
+func (c Concern) Danger() Danger {
+	switch c.Kind {
+	case "violence", "child", "harm_others":
+		return DangerHarm
+	case "emergency":
+		return DangerEmergency
+	}
+	return DangerSelfHarm
+}
+
+// Safety returns the safety text that is for the concern.
+func (c Concern) Safety() SafetyKind {
+	about := "self"
+	if c.IsAnother {
+		about = "another"
+	}
+	return SafetyKindOf(c.Danger(), c.Kind, about)
 }
 
 // LookState is where the second look at a weak sign stands: a model reads the message

@@ -10,6 +10,10 @@ const ToolMessage = "message"
 // ToolAskForPerson is the name of the tool whose results say why a person wants a human.
 const ToolAskForPerson = "ask_for_person"
 
+// ToolReportConcern is the name of the tool by which the coach raises an alert. No study
+// can leave it out.
+const ToolReportConcern = "report_concern"
+
 // InterimMessageID names what call number call (from 0) of a step of a turn has
 // sent: "<participant>-t42-s1c0". Its outbox rows are OutboxID of it.
 func InterimMessageID(turnID string, step, call int) string {

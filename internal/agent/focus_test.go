@@ -110,7 +110,7 @@ func TestFocusIsChosen(t *testing.T) {
 		require.Equal(t, "sleep", readTrace(t, step).Prepared.Focus)
 	})
 	t.Run("its tools, inside the mode; the controls stay", func(t *testing.T) {
-		want := []string{"save_user_profile", "search_memory", "ask_for_person", "end_exchange"}
+		want := []string{"save_user_profile", "search_memory", "report_concern", "ask_for_person", "end_exchange"}
 		require.Equal(t, want, allowedTools(t, step))
 		require.Equal(t, want, offeredTools(w.lastRequest(chat)))
 	})

@@ -204,7 +204,7 @@ func TestRouterCache(t *testing.T) {
 	t.Run("none leaves what is always offered", func(t *testing.T) {
 		w.model.on(router, textAnswers("none")...)
 		step := w.runExchange("what a lovely day it is")
-		require.Equal(t, []string{"ask_for_person", "end_exchange"}, allowedTools(t, step))
+		require.Equal(t, []string{"report_concern", "ask_for_person", "end_exchange"}, allowedTools(t, step))
 	})
 }
 
@@ -223,7 +223,7 @@ func TestRouterByVectors(t *testing.T) {
 	w.openAgent()
 	t.Run("strategies of the router", func(t *testing.T) {
 		step := w.addText("plan me a walk outside").runStep()
-		require.Equal(t, []string{"walks", "ask_for_person", "end_exchange"}, allowedTools(t, step))
+		require.Equal(t, []string{"walks", "report_concern", "ask_for_person", "end_exchange"}, allowedTools(t, step))
 		require.Equal(t, 1, w.vectors.calls)
 	})
 	t.Run("from the cache", func(t *testing.T) {

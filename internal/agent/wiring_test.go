@@ -319,7 +319,7 @@ func TestToolsThatDidTheirWorkStay(t *testing.T) {
 	w.addEntry(models.Message{Role: models.RoleUser, Kind: models.KindMessage, Text: `{"name":"list_memories"}`})
 	w.endTurn()
 	step := w.runExchange("I want to walk more each day")
-	require.Equal(t, []string{"save_user_profile", "search_memory", "ask_for_person", "end_exchange"}, allowedTools(t, step))
+	require.Equal(t, []string{"save_user_profile", "search_memory", "report_concern", "ask_for_person", "end_exchange"}, allowedTools(t, step))
 	require.Equal(t, "model+kept", readTrace(t, step).Prepared.Label)
 }
 

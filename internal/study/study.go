@@ -169,6 +169,9 @@ func checkOverlay(prefix string, overlay models.StudyOverlay, known []string) er
 		return models.BadField(prefix+"max_per_day", "must be 0 (no limit) to %d", maxPerDay)
 	}
 	for _, name := range overlay.ToolsOff {
+		if name == models.ToolReportConcern {
+			return models.BadField(prefix+"tools_off", "%s cannot be left out: by it the coach has a person told of danger", name)
+		}
 		if !slices.Contains(known, name) {
 			return models.BadField(prefix+"tools_off", "%q is not a tool; there are %s", name, strings.Join(known, ", "))
 		}

@@ -260,6 +260,7 @@ func TestCheckRefusesWhatCannotBeUsed(t *testing.T) {
 		"quiet_hours":                 {StudyOverlay: models.StudyOverlay{QuietHours: "21-8"}},
 		"tools_off":                   {StudyOverlay: models.StudyOverlay{ToolsOff: []string{"dance"}}},
 		"arms[1].overlay.quiet_hours": {Arms: []models.StudyArm{{Name: "a"}, {Name: "b", Overlay: models.StudyOverlay{QuietHours: "x"}}}},
+		"arms[1].overlay.tools_off":   {Arms: []models.StudyArm{{Name: "a"}, {Name: "b", Overlay: models.StudyOverlay{ToolsOff: []string{"report_concern"}}}}},
 	} {
 		var refused *models.FieldError
 		require.ErrorAs(t, study.Check(settings, known), &refused, field)

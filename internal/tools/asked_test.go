@@ -15,7 +15,7 @@ func TestAskForPerson(t *testing.T) {
 	require.JSONEq(t, `{"ok":true,"reason":"wants to talk about leaving","note":"The team sees it. Say that they have been told and may not answer at once; promise no time and no call."}`, out.Result.Content)
 	require.False(t, run(t, models.ToolAskForPerson, `{"reason":" "}`, models.Profile{}).NeedsPerson, "a reason is needed")
 	specs := newRegistry(t).Controls(0)
-	require.Equal(t, models.ToolAskForPerson, specs[0].Name, "offered whatever the router picks")
+	require.Equal(t, models.ToolAskForPerson, specs[1].Name, "offered whatever the router picks")
 }
 
 func TestPausePrompts(t *testing.T) {

@@ -26,9 +26,9 @@ func TestControls(t *testing.T) {
 		ordinary int
 		want     []string
 	}{
-		{"no tools", 0, []string{"ask_for_person", "end_exchange"}},
-		{"small catalogue", 9, []string{"ask_for_person", "end_exchange"}},
-		{"larger catalogue", 10, []string{"ask_for_person", "end_exchange", "find_tools"}},
+		{"no tools", 0, []string{"report_concern", "ask_for_person", "end_exchange"}},
+		{"small catalogue", 9, []string{"report_concern", "ask_for_person", "end_exchange"}},
+		{"larger catalogue", 10, []string{"report_concern", "ask_for_person", "end_exchange", "find_tools"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -106,6 +106,8 @@ type RunInput struct {
 	// Confirmations knows what the participant has confirmed. Without it no
 	// destructive call is carried out.
 	Confirmations Confirmations
+	// Concerns raises alerts about the turn's message; nil where there is none.
+	Concerns Concerns
 }
 
 // Execution is what a call came to. Profile is nil when nothing changed;
@@ -147,7 +149,7 @@ type Registry struct {
 func everywhere() []Tool {
 	return []Tool{
 		transitionState(), saveUserProfile(), schedulerTool(), generateHabitPrompt(),
-		searchMemory(), listMemories(), forgetMemory(), askForPerson(), pausePrompts(), endExchange(), findTools(),
+		searchMemory(), listMemories(), forgetMemory(), reportConcern(), askForPerson(), pausePrompts(), endExchange(), findTools(),
 	}
 }
 

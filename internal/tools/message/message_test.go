@@ -178,7 +178,7 @@ func TestOffer(t *testing.T) {
 	for _, spec := range registry.Controls(0) {
 		names = append(names, spec.Name)
 	}
-	require.Equal(t, []string{models.ToolAskForPerson, "end_exchange", models.ToolMessage}, names)
+	require.Equal(t, []string{models.ToolReportConcern, models.ToolAskForPerson, "end_exchange", models.ToolMessage}, names)
 	for _, spec := range slices.Concat(registry.For(wire.ModeIntake), registry.ForSubagents()) {
 		require.NotEqual(t, models.ToolMessage, spec.Name)
 	}

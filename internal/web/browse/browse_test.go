@@ -245,7 +245,7 @@ func TestCatalogue(t *testing.T) {
 			require.NoError(t, err)
 			ordinary := registry.For(wire.ModeIntake)
 			require.Len(t, ordinary, tt.count)
-			require.Equal(t, tt.finder, len(registry.Controls(len(ordinary))) == 3)
+			require.Equal(t, tt.finder, len(registry.Controls(len(ordinary))) == 4)
 			outside, compact := registry.Outside()
 			require.Len(t, outside, len(tt.extras))
 			specs := registry.For(wire.ModeIntake)
