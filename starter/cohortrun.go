@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/internal/cohort"
+	"coachline/internal/wait"
 	"coachline/internal/zones"
 	"coachline/models"
 	"coachline/models/wire"
@@ -20,7 +22,7 @@ import (
 const (
 	// cohortBatch is how many people one transaction enrols: a small one, because
 	// replies wait for it on SQLite, and for its place in the audit elsewhere.
-	cohortBatch = 25
+	cohortBatch = 10
 	// cohortWait is how long a checked file waits for its confirmation.
 	cohortWait = 7 * 24 * time.Hour
 	// cohortFirst is the number of people that a preview lists.
@@ -236,9 +238,14 @@ func (h *cohortRoutes) enrolCohort(ctx context.Context, job models.CohortJob) er
 		to := min(from+cohortBatch, len(list.People))
 		batch := h.newBatch(job, rules, list.People[from:to], plan[from:to])
 		batch.IsLast, batch.LastGreetingAt = to == len(list.People), slices.MaxFunc(plan, time.Time.Compare)
+		began := time.Now()
 		next, err := h.cohorts.EnrolBatch(ctx, batch)
 		if err == nil {
 			job, tries = next, 0
+			// As long again is for those who text: a busy database slows the import down.
+			if err := wait.For(ctx, time.Since(began)); err != nil {
+				return fmt.Errorf("importing a cohort: %w", err)
+			}
 			continue
 		}
 		if !errors.Is(err, models.ErrStale) && !errors.Is(err, models.ErrConflict) {
