@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"maps"
@@ -60,13 +61,16 @@ func isStorable(text string) bool { return utf8.ValidString(text) && !strings.Co
 
 // withEnvelope names the API's version, gives unknown paths and methods the envelope of everything else,
 // and refuses query parameters that the route does not have.
-func withEnvelope(mux *http.ServeMux, known map[string][]string) http.Handler {
+func withEnvelope(mux *http.ServeMux, known map[string]queryRules) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(versionHeader, apiVersion)
 		if _, pattern := mux.Handler(r); pattern != "" {
-			if refused := checkQuery(r, known, pattern); refused != nil {
-				writeFailure(w, refused)
-				return
+			if rules, listed := known[pattern]; listed {
+				refused := cmp.Or(checkQuery(r, rules), checkCoding(r))
+				if refused != nil {
+					writeFailure(w, refused)
+					return
+				}
 			}
 			mux.ServeHTTP(w, r)
 			return
@@ -104,26 +108,42 @@ func (p *statusProbe) Header() http.Header         { return p.header }
 func (p *statusProbe) Write(b []byte) (int, error) { return len(b), nil }
 func (p *statusProbe) WriteHeader(status int)      { p.status = status }
 
+// queryRules lists the query parameters of a route, each with whether it may be empty.
+type queryRules map[string]bool
+
 // queryNames lists the query parameters of every route of the API document, by
 // the route's pattern. The carrier's webhooks are left out: what is added to
 // their addresses is signed, and a text must not be lost over it. So is the
 // codec, whose protocol is Temporal's: its UI adds parameters of its own.
-func queryNames(doc *huma.OpenAPI) map[string][]string {
-	known := map[string][]string{}
+func queryNames(doc *huma.OpenAPI) map[string]queryRules {
+	known := map[string]queryRules{}
 	for _, op := range listOperations(doc) {
 		if op.Path == inboundPath || op.Path == statusPath || slices.Contains(codecPaths, op.Path) {
 			continue
 		}
-		names := []string{}
+		rules := queryRules{}
 		for _, parameter := range op.Parameters {
 			if parameter.In == "query" {
-				names = append(names, parameter.Name)
+				schema := parameter.Schema
+				rules[parameter.Name] = schema.Type == huma.TypeArray || schema.Type == huma.TypeString && schema.Format == ""
 			}
 		}
-		slices.Sort(names)
-		known[op.Method+" "+op.Path] = names
+		known[op.Method+" "+op.Path] = rules
 	}
 	return known
+}
+
+// checkCoding refuses a body in a coding that would be read as it is, and writes the
+// media type in the small letters that the library compares with.
+func checkCoding(r *http.Request) *failure {
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return newFailure(http.StatusUnsupportedMediaType, "Content-Encoding: must be left out; bodies are read as they are")
+	}
+	kind, params, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	if lower := strings.ToLower(kind); lower != kind {
+		r.Header.Set("Content-Type", strings.TrimSuffix(lower+";"+params, ";"))
+	}
+	return nil
 }
 
 // listOperations returns every operation of the document.
@@ -146,11 +166,10 @@ func documentQuery(doc *huma.OpenAPI) {
 	}
 }
 
-// checkQuery refuses a misspelt parameter, which would otherwise be ignored; nil
-// when there is none, and for routes that take any.
-func checkQuery(r *http.Request, known map[string][]string, pattern string) *failure {
-	names, listed := known[pattern]
-	if !listed || r.URL.RawQuery == "" {
+// checkQuery refuses a misspelt parameter, and an empty date, number or truth value:
+// both would otherwise be ignored. It returns nil when there is none.
+func checkQuery(r *http.Request, rules queryRules) *failure {
+	if r.URL.RawQuery == "" {
 		return nil
 	}
 	given, err := url.ParseQuery(r.URL.RawQuery)
@@ -158,12 +177,16 @@ func checkQuery(r *http.Request, known map[string][]string, pattern string) *fai
 		return newFailure(http.StatusBadRequest, "query: is not valid")
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
+		canBeEmpty, isKnown := rules[name]
 		switch {
-		case slices.Contains(names, name):
-		case len(names) == 0:
+		case isKnown && (canBeEmpty || !slices.Contains(given[name], "")):
+		case isKnown:
+			return newFailure(http.StatusBadRequest, "%s: must not be empty; leave it out", name)
+		case len(rules) == 0:
 			return newFailure(http.StatusBadRequest, "%s: unknown query parameter; this route has none", cleanName(name))
 		default:
-			return newFailure(http.StatusBadRequest, "%s: unknown query parameter; this route has %s", cleanName(name), strings.Join(names, ", "))
+			names := strings.Join(slices.Sorted(maps.Keys(rules)), ", ")
+			return newFailure(http.StatusBadRequest, "%s: unknown query parameter; this route has %s", cleanName(name), names)
 		}
 	}
 	return nil

@@ -178,7 +178,7 @@ func (h *webhookRoutes) changeWebhook(ctx context.Context, in *webhookChangeRequ
 		change.Secret = &secret
 	}
 	saved, err := h.webhooks.ChangeWebhook(ctx, change)
-	return answerWebhook("Webhook changed", saved, secret), h.toFailure(doing, asMissing("webhook", err))
+	return answerWebhook(describeChanged(in.Body, "Webhook changed"), saved, secret), h.toFailure(doing, asMissing("webhook", err))
 }
 
 func (h *webhookRoutes) deleteWebhook(ctx context.Context, in *webhookRequest) (*answer[api.Webhook], error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -51,7 +52,15 @@ func describeChange(in *changeRequest, saved models.Participant) string {
 	if in.Body.Phone != nil && in.Body.Status == nil && saved.Status == wire.StatusOptedOut {
 		return "Participant updated; they are opted out, so nothing is sent to the number until START is texted from it"
 	}
-	return "Participant updated"
+	return describeChanged(in.Body, "Participant updated")
+}
+
+// describeChanged returns a message, or that a body names nothing to change.
+func describeChanged(body any, message string) string {
+	if reflect.ValueOf(body).IsZero() {
+		return "Nothing was changed: the body names no field"
+	}
+	return message
 }
 
 func (h *participantRoutes) tryChangeParticipant(ctx context.Context, in *changeRequest, want *int64) (models.Participant, error) {

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -247,8 +249,30 @@ var strictJSON = huma.Format{
 		if !utf8.Valid(data) {
 			return errors.New("is not valid UTF-8")
 		}
-		return huma.DefaultJSONFormat.Unmarshal(data, into)
+		if err := huma.DefaultJSONFormat.Unmarshal(data, into); err != nil {
+			return err
+		}
+		switch into.(type) {
+		case *api.ParticipantChange, *api.StudyChange, *api.UserChange, *api.WebhookChange:
+			return refuseNull(data)
+		}
+		return nil
 	},
+}
+
+// refuseNull refuses null in a change of some fields, where it would be read as left
+// out.
+func refuseNull(data []byte) error {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if isNull(fields[name]) {
+			return fmt.Errorf("%s is null; leave it out, or clear it with PATCH", name)
+		}
+	}
+	return nil
 }
 
 // route is what differs between the operations of the participants API.

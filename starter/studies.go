@@ -204,7 +204,7 @@ func (h *studyRoutes) changeStudy(ctx context.Context, in *studyChangeRequest) (
 		return nil, h.toFailure("changing the study", asMissing("study", err))
 	}
 	h.refreshStudies(ctx)
-	return h.answerStudy("Study changed", saved)
+	return h.answerStudy(describeChanged(in.Body, "Study changed"), saved)
 }
 
 // readStudySettings returns what a patch is merged with, and the study's version.

@@ -148,7 +148,7 @@ func (h *accessRoutes) updateUser(ctx context.Context, in *userRequest) (*answer
 	}
 	check := func(row models.User) error { return checkTag(in.IfMatch, toUser(row)) }
 	saved, err := h.users.UpdateUser(ctx, models.UserUpdate{ID: in.ID, Patch: patch, Check: check, Actor: actorOf(ctx), Now: h.now()})
-	return newAnswer("User changed", toUser(saved)), h.toFailure("changing the user", asMissing("user", err))
+	return newAnswer(describeChanged(in.Body, "User changed"), toUser(saved)), h.toFailure("changing the user", asMissing("user", err))
 }
 
 func (h *accessRoutes) listSessions(ctx context.Context, _ *noInput) (*answer[api.SessionList], error) {
