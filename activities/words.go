@@ -223,9 +223,22 @@ func (t *TurnLoader) fallbackText(in wire.PersistTurnInput, turn models.TurnCont
 
 func (t *TurnLoader) fixedText(name prompts.Name, turn models.TurnContext) (string, error) {
 	text, err := t.Prompts.Fixed(name, turn.Participant.Locale, prompts.FixedData{
-		Programme: t.Programme, Name: turn.Participant.Name, TeamAlerted: t.AlertsTeam, Lines: t.Helplines.Find(turn.Participant.Phone, turn.Participant.Locale),
+		Programme: t.Programme, Name: turn.Participant.Name, TeamAlerted: t.AlertsTeam, Place: placeOf(turn.Participant), Lines: t.Helplines.Find(turn.Participant.Phone, turn.Participant.Locale),
 	})
 	return text, wrap.Errorf(err, "rendering text %s", name)
+}
+
+// placeOf says where a person stands who asks for help.
+func placeOf(p models.Participant) prompts.HelpPlace {
+	switch {
+	case p.TakenOverBy != "":
+		return prompts.HelpTakenOver
+	case p.Status == wire.StatusPaused:
+		return prompts.HelpPaused
+	case p.Status == wire.StatusCompleted:
+		return prompts.HelpCompleted
+	}
+	return prompts.HelpCoached
 }
 
 // answerText returns the text of the kinds that are never written by a model. While a

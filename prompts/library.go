@@ -38,6 +38,7 @@ type Library struct {
 	overridden map[Name]bool
 	version    string
 	maxPerDay  int
+	support    string
 }
 
 // WithMaxPerDay returns the library whose texts say that the programme starts a number
@@ -48,6 +49,14 @@ func (l *Library) WithMaxPerDay(most int) *Library {
 	}
 	own := *l
 	own.maxPerDay = most
+	return &own
+}
+
+// WithSupport returns the library whose texts say where a person is to be reached: a
+// number, an address or an e-mail; empty: with the team.
+func (l *Library) WithSupport(at string) *Library {
+	own := *l
+	own.support = at
 	return &own
 }
 

@@ -49,7 +49,7 @@ func (l *Library) Fixed(name Name, locale string, data FixedData) (string, error
 	if !l.entries[name].fixed {
 		return "", fmt.Errorf("prompt %s is not a fixed text", name)
 	}
-	data.MaxPerDay, data.Talk = l.maxPerDay, ""
+	data.MaxPerDay, data.Support, data.Talk = l.maxPerDay, l.support, ""
 	if name != Helpline && data.Lines.Call != "" {
 		var err error
 		if data.Talk, err = l.Fixed(Helpline, locale, data); err != nil {
@@ -217,7 +217,7 @@ var (
 
 // optionalFields are those that a text need not use because its translation does.
 var optionalFields = func() []string {
-	fields := []string{".MaxPerDay", ".Weak", ".Talk", ".Lines"}
+	fields := []string{".MaxPerDay", ".Support", ".Place", ".Weak", ".Talk", ".Lines"}
 	for field := range reflect.TypeFor[helplines.Lines]().Fields() {
 		fields = append(fields, "."+field.Name)
 	}

@@ -109,7 +109,7 @@ func TestOperatorsTranslations(t *testing.T) {
 	require.Contains(t, fixed(t, lib, prompts.Help, "pt-BR"), "coach de rotinas", "the language's own text")
 	require.Contains(t, fixed(t, lib, prompts.Help, "nl-BE"), "in het Nederlands")
 	require.Contains(t, fixed(t, lib, prompts.Reminder, "nl"), "A small nudge", "one text alone may be translated")
-	require.Contains(t, fixed(t, lib, prompts.Help, "es"), "coach de rutinas")
+	require.Contains(t, fixed(t, lib, prompts.Help, "es"), "coach de buenas costumbres")
 
 	place(t, dir, "help.md", "Call {{.Programme}} at the clinic, STOP")
 	place(t, dir, "fr/help.md", "{{.Programme}} est là, STOP")
@@ -236,4 +236,22 @@ func TestSpanishInTheUnitedStates(t *testing.T) {
 	text, err := load(t, "").Fixed(prompts.Crisis, "es-US", prompts.FixedData{Lines: none.Find("+12025550123", "es-US")})
 	require.NoError(t, err)
 	require.Contains(t, text, "llama al 988 (marca 2), SMS AYUDA al 988")
+}
+
+// TestHelpIsTrue: help says where a person stands and where a person is to be reached, in
+// two segments.
+func TestHelpIsTrue(t *testing.T) {
+	lib := load(t, "").WithMaxPerDay(2).WithSupport("care@example.org")
+	for _, locale := range []string{"en", "de", "es", "fr", "pt"} {
+		seen := map[string]bool{}
+		for _, place := range []prompts.HelpPlace{prompts.HelpCoached, prompts.HelpPaused, prompts.HelpTakenOver, prompts.HelpCompleted} {
+			text, err := lib.Fixed(prompts.Help, locale, prompts.FixedData{Programme: "Coachline", Place: place, Lines: helplines.Lines{Emergency: "112"}})
+			require.NoError(t, err)
+			require.False(t, seen[text], "%s %s", locale, place)
+			seen[text] = true
+			require.Contains(t, text, "care@example.org")
+			require.Contains(t, text, "112")
+			require.LessOrEqual(t, segments.Count(text).Segments, 2, text)
+		}
+	}
 }

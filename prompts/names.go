@@ -120,6 +120,11 @@ type FixedData struct {
 	// About says what the programme is, Link is the address of the consent text, and
 	// Consent the text itself where there is none; of JoinRequest only.
 	About, Link, Consent string
+	// Place is where the person stands, of Help only.
+	Place HelpPlace
+	// Support is where a person is to be reached; empty: with the team. The library fills
+	// it in.
+	Support string
 	// MaxPerDay is the most texts that the programme starts on a day; 0: there is no
 	// such limit. The library fills it in.
 	MaxPerDay int
@@ -127,6 +132,16 @@ type FixedData struct {
 	// TooManyTexts only.
 	Hours int
 }
+
+// HelpPlace is where a person stands who asks for help: what is said there has to be true.
+type HelpPlace string
+
+const (
+	HelpCoached   HelpPlace = ""
+	HelpPaused    HelpPlace = "paused"
+	HelpTakenOver HelpPlace = "taken_over"
+	HelpCompleted HelpPlace = "completed"
+)
 
 // PersonaData fills persona, modes and tasks. It names no person: these texts
 // come first in a request and stay equal between turns, which is what a

@@ -187,7 +187,7 @@ func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Reg
 	if err != nil {
 		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
 	}
-	library = library.WithMaxPerDay(cfg.Coaching.MaxInitiated)
+	library = library.WithMaxPerDay(cfg.Coaching.MaxInitiated).WithSupport(cfg.Coaching.Support)
 	parts.playbooks, parts.instructions = library, instructions
 	registry, err := newTools(cfg, parts)
 	if err != nil {

@@ -207,6 +207,8 @@ type Coaching struct {
 	FeedbackFollowup  time.Duration `env:"COACH_FEEDBACK_FOLLOWUP" envDefault:"3h"`
 	// CheckIn: from the last contact to the look whether to write.
 	CheckIn time.Duration `env:"COACH_CHECK_IN" envDefault:"0"`
+	// Support is where people reach a person of the team; HELP says it.
+	Support string `env:"COACH_SUPPORT"`
 	// MaxInitiated bounds what we start on a local day of a person; 0: nothing does.
 	MaxInitiated int           `env:"COACH_MAX_INITIATED_PER_DAY" envDefault:"2"`
 	Debounce     time.Duration `env:"COACH_DEBOUNCE" envDefault:"2s"`

@@ -208,6 +208,7 @@ var explanations = map[string]explanation{
 	"COACH_FEEDBACK_TIMEOUT":      {readByBoth, "silence in `FEEDBACK` before a feedback question; 0: off"},
 	"COACH_FEEDBACK_FOLLOWUP":     {readByBoth, "from that question to a follow-up; 0: off"},
 	"COACH_CHECK_IN":              {readByBoth, "silence before a [check-in](#check-ins), of which a day has one; 5m or more; 0: off"},
+	"COACH_SUPPORT":               {readByBoth, "number, address or e-mail of a person, which HELP says; carriers in the US ask for it"},
 	"COACH_MAX_INITIATED_PER_DAY": {readByBoth, "most texts that [we start](#how-often-we-text) on a person's local day; 0: no limit, each of these times for itself"},
 	"COACH_DEBOUNCE":              {readByBoth, "how long a turn waits for another message; two and a half times that after a message that is short or has no end mark, three quarters after a question or a long one; 0: off"},
 	"COACH_DEBOUNCE_MAX":          {readByBoth, "the longest wait from a burst's first message; a reply is held back within it when more comes while it is written"},
