@@ -73,6 +73,7 @@ func List(cfg config.Config, loadErr error) []Check {
 				return probeModel(ctx, cfg.Model.BaseURL, key)
 			})
 		}},
+		{Name: "support", Run: func(context.Context) (string, error) { return checkSupport(cfg) }},
 		{Name: "embeddings", Run: func(ctx context.Context) (string, error) { return probeEmbeddings(ctx, cfg.Model) }},
 		{Name: "context", Run: func(ctx context.Context) (string, error) { return describeModel(ctx, cfg) }},
 		{Name: "carrier", Run: func(ctx context.Context) (string, error) {

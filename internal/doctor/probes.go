@@ -94,6 +94,15 @@ func withoutAddress(err error) error {
 	return err
 }
 
+// checkSupport warns where people of the United States and Canada are told of nobody whom
+// they can reach, which carriers there ask for.
+func checkSupport(cfg config.Config) (string, error) {
+	if cfg.Coaching.Support == "" && strings.HasPrefix(cfg.Carrier.From, "+1") {
+		return "", connect.Warning("HELP names no person: set COACH_SUPPORT to a number, an address or an e-mail; carriers in the US ask for it")
+	}
+	return cfg.Coaching.Support, nil
+}
+
 // probeEmbeddings turns one word into a vector. Without vectors facts are found by words
 // alone, so that a failure is a warning.
 func probeEmbeddings(ctx context.Context, cfg config.Model) (string, error) {

@@ -79,3 +79,17 @@ func TestProbeEmbeddings(t *testing.T) {
 	_, err = probeEmbeddings(t.Context(), cfg)
 	require.ErrorContains(t, err, "COACH_EMBEDDING_MODEL")
 }
+
+func TestCheckSupport(t *testing.T) {
+	cfg := config.Config{}
+	cfg.Carrier.From = "+12025550100"
+	_, err := checkSupport(cfg)
+	require.ErrorContains(t, err, "COACH_SUPPORT")
+	cfg.Coaching.Support = "care@example.org"
+	said, err := checkSupport(cfg)
+	require.NoError(t, err)
+	require.Equal(t, "care@example.org", said)
+	cfg.Coaching.Support, cfg.Carrier.From = "", "+4930123456"
+	_, err = checkSupport(cfg)
+	require.NoError(t, err)
+}
