@@ -8,7 +8,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit quick record postgres browser rscript chaos storm faults race bench bench-test eval record-history openapi-lint oidc
+.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit quick record mutants postgres browser rscript chaos storm faults race bench bench-test eval record-history openapi-lint oidc
 
 # What is published and tested is one static binary, and SQLite needs no C
 # compiler here. `make dev` takes Go's own default, so that a plain `go build`
@@ -111,6 +111,11 @@ quick: postgres browser
 RUN ?= .
 record: postgres
 	go test -vet=off -count=1 -run '$(RUN)' $$(git grep -l '"coachline/internal/goldens"' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|') -record
+
+# Which changes of conditions and constants no test notices, some of each package;
+# ARGS="-sample 0 ./internal/coach" tries all of one package, which takes an hour.
+mutants:
+	go run ./deploy/mutants $(or $(ARGS),-sample 40 ./internal/segments ./internal/trial ./internal/agent/toolcall ./internal/coach ./activities)
 
 # Tests of the product with the race detector, half an hour; needs a C compiler.
 race: postgres browser
