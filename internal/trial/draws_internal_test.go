@@ -1,0 +1,37 @@
+package trial
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What is drawn from a seed may change with the version alone, which is written into
+// rows of running studies.
+func TestVersionOfDraws(t *testing.T) {
+	require.Equal(t, 1, AlgorithmVersion)
+}
+
+// Arms that have what they are preferred by already get as much, and no more.
+func TestPreferLeast(t *testing.T) {
+	require.InDeltaSlice(t, []float64{0.8, 0.2}, preferLeast([]float64{0.5, 0.5}, []float64{1, 2}), 1e-9)
+	require.InDeltaSlice(t, []float64{minimisationShare, 1 - minimisationShare}, preferLeast([]float64{minimisationShare, 1 - minimisationShare}, []float64{1, 2}), 1e-9)
+	require.InDeltaSlice(t, []float64{0.95, 0.05}, preferLeast([]float64{0.9, 0.1}, []float64{1, 2}), 1e-9)
+	require.InDeltaSlice(t, []float64{0.5, 0.5}, preferLeast([]float64{0.5, 0.5}, []float64{1, 1}), 1e-9)
+}
+
+func TestSameProbabilities(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		same bool
+	}{
+		{`{"a":0.5,"b":0.5}`, `{"b":0.5,"a":0.5}`, true},
+		{`{"a":0.5}`, `{"a":0.6}`, false},
+		{`{"a":0.5}`, `{"b":0.5}`, false},
+		{`{"a":0.5}`, `{"a":0.5,"b":0.5}`, false},
+		{`{}`, `broken`, false},
+		{`broken`, `{}`, false},
+	} {
+		require.Equal(t, tt.same, sameProbabilities(tt.a, tt.b), "%s %s", tt.a, tt.b)
+	}
+}
