@@ -87,9 +87,9 @@ unit quick: export TMPDIR = $(SCRATCH)
 unit: postgres browser rscript
 	go test -vet=off -p 3 -timeout 30m $$(go list ./... | grep -v '^coachline/bench')
 
-# The tests of the packages in which files differ from BASE, or are new; then, in short,
-# those of the packages that import them. Packages that run whole systems, and importers
-# that link the Temporal server, are named instead.
+# In short, the tests of the packages in which files differ from BASE, or are new, and of
+# those that import them. Packages that run whole systems, and importers that take long,
+# are named instead.
 BASE ?= main
 quick: postgres browser
 	@touched=$$({ git diff --name-only "$$(git merge-base HEAD $(BASE))"; git ls-files --others --exclude-standard; } | while read -r file; do \
@@ -99,11 +99,10 @@ quick: postgres browser
 	edges='{{range .Imports}}{{.}} {{$$.ImportPath}}{{"\n"}}{{end}}'; \
 	importers=$$(go list -f "$$edges$${edges/.Imports/.TestImports}$${edges/.Imports/.XTestImports}" ./... | \
 		awk 'NR == FNR { touched[$$0]; next } $$1 in touched && !($$2 in touched) { print $$2 }' <(echo "$$touched") - | sort -u); \
-	systems='^coachline/(bench|chaos|dev|eval)($$|/)' server='^coachline/(worker|workflows)$$'; \
+	systems='^coachline/(bench|chaos|dev|eval)($$|/)' server='^coachline/(worker|workflows|internal/rehearsal)$$'; \
 	left=$$(echo "$$touched" | grep -E "$$systems"; echo "$$importers" | grep -E "$$systems|$$server") || true; \
 	touched=$$(echo "$$touched" | grep -Ev "$$systems" || true); importers=$$(echo "$$importers" | grep -Ev "$$systems|$$server" || true); \
-	if [ -n "$$touched" ]; then go test -vet=off $$touched; fi; \
-	if [ -n "$$importers" ]; then go test -vet=off -short $$importers; fi; \
+	if [ -n "$$touched$$importers" ]; then go test -vet=off -short $$touched $$importers; fi; \
 	if [ -n "$$left" ]; then echo "Not tested, name a test with -run:" $$left; fi
 
 # The files that tests compare with, written anew; review the changes like code. RUN
