@@ -124,7 +124,7 @@ func (t *ToolActivities) runCall(ctx context.Context, in wire.ToolInput, limit *
 	if err != nil {
 		return models.ToolRun{}, fmt.Errorf("running tool %s: %w", call.Name, err)
 	}
-	commit := models.ToolCommit{Profile: ran.Profile, CountSuccess: ran.CountSuccess, PauseUntil: ran.PauseUntil}
+	commit := models.ToolCommit{Profile: ran.Profile, Outcome: ran.Outcome, PauseUntil: ran.PauseUntil}
 	if ran.NeedsPerson {
 		commit.Attention = wire.AttentionPerson
 	}
@@ -201,13 +201,17 @@ type habitWriter struct {
 // *models.ModelError, or with a *models.FieldError where the model wrote nothing
 // that may be sent.
 func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes string) (string, error) {
+	recent, err := w.tools.Store.RecentPrompts(ctx, w.participant.ID)
+	if err != nil {
+		return "", err
+	}
 	cleaner := agent.NewCleaner()
-	known, err := cleaner.Turn(models.TurnContext{Participant: w.participant, Profile: p})
+	known, err := cleaner.Turn(models.TurnContext{Participant: w.participant, Profile: p, Recent: recent})
 	if err != nil {
 		return "", fmt.Errorf("redacting what is known of the person: %w", err)
 	}
 	request, err := agent.ComposeHabitPrompt(w.tools.Prompts, agent.HabitInput{
-		Profile: known.Profile, Name: known.Participant.Name, Locale: w.participant.Locale, Notes: cleaner.Text(notes, 0), Zone: w.zone, Now: w.tools.Now(), Model: w.tools.ModelName,
+		Profile: known.Profile, Name: known.Participant.Name, Locale: w.participant.Locale, Notes: cleaner.Text(notes, 0), Zone: w.zone, Now: w.tools.Now(), Model: w.tools.ModelName, Recent: known.Recent,
 	})
 	if err != nil {
 		return "", err

@@ -159,9 +159,9 @@ type ToolCommit struct {
 	// Profile, when not nil, replaces the row if its Version still matches
 	// (ErrStale otherwise); the store raises the version.
 	Profile *Profile
-	// CountSuccess raises success_count once for the newest sent prompt; it
-	// does nothing when that prompt was counted or none was sent.
-	CountSuccess bool
+	// Outcome is noted at the newest sent prompt. Done and partly raise success_count
+	// once for it. Empty, or where none was sent, does nothing.
+	Outcome PromptOutcome
 	// Attention is raised for the participant, with the turn as what raised it; empty
 	// raises none.
 	Attention wire.Attention

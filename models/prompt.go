@@ -24,6 +24,21 @@ const (
 	PromptFailed PromptState = "failed"
 )
 
+// PromptOutcome is what a person reported of a prompt.
+type PromptOutcome string
+
+const (
+	OutcomeDone    PromptOutcome = "done"
+	OutcomePartly  PromptOutcome = "partly"
+	OutcomeNotDone PromptOutcome = "not_done"
+)
+
+// PastPrompt is a prompt that was sent, with its text, which is personal data.
+type PastPrompt struct {
+	Prompt
+	Text string
+}
+
 // Prompt is one row of table prompts: a daily prompt of one schedule on one
 // local date, unique per participant, schedule and date.
 type Prompt struct {
@@ -42,6 +57,8 @@ type Prompt struct {
 	SentAt         *time.Time
 	RespondedAt    *time.Time
 	ReminderSentAt *time.Time
+	// Outcome is what they reported of it; empty while nothing is saved.
+	Outcome PromptOutcome
 	// Counted is set once the prompt has raised success_count.
 	Counted bool
 }

@@ -48,6 +48,9 @@ type TurnContext struct {
 	// HeldUntil is when the last of the holds ends that stop the schedules now; zero
 	// where none does.
 	HeldUntil time.Time
+	// Recent are the last prompts that were sent, the newest first, for a turn that
+	// writes one.
+	Recent []PastPrompt
 	// Instruction is what the decision of the turn's prompt adds to its request.
 	Instruction string
 	// Safety is the safety text of the newest alert, while a crisis is open.

@@ -213,7 +213,9 @@ func TestComposeGolden(t *testing.T) {
 }
 
 func TestComposeHabitPromptGolden(t *testing.T) {
+	sent := tuesday.Add(-24 * time.Hour)
 	req, err := ComposeHabitPrompt(loadLibrary(t), HabitInput{
+		Recent:  []models.PastPrompt{{Prompt: models.Prompt{SentAt: &sent, Outcome: models.OutcomeNotDone}, Text: "After coffee, walk to the corner."}, {Prompt: models.Prompt{SentAt: &sent}, Text: "Walk."}},
 		Profile: fullProfile(), Name: "Ada", Locale: "pt-BR", Notes: "shorter,\nshe is tired", Zone: newYork(t), Now: tuesday, Model: "coach-small",
 	})
 	require.NoError(t, err)

@@ -26,6 +26,8 @@ type HabitInput struct {
 	Now       time.Time
 	Model     string
 	Programme string
+	// Recent are the last prompts that were sent, the newest first.
+	Recent []models.PastPrompt
 }
 
 // ComposeHabitPrompt builds the request for one habit prompt: no history and
@@ -40,6 +42,9 @@ func ComposeHabitPrompt(lib *prompts.Library, in HabitInput) (models.ChatRequest
 	w.addLanguage(in.Locale, false)
 	w.addSection("Participant", participantLines(models.Participant{PersonTexts: models.PersonTexts[string]{Name: in.Name}, Locale: in.Locale}, in.Zone))
 	w.addSection("Profile", append(ProfileLines(in.Profile), formatField("last prompt", in.Profile.LastHabitPrompt)...))
+	if recent := recentLines(in.Recent, in.Zone); len(recent) > 0 {
+		w.addSection("Recent prompts", recent)
+	}
 	w.addTone(in.Profile.Tone)
 	w.addBlock("Memory", in.Memory)
 	w.addSection("Now", []string{clockLine(in.Now, in.Zone)})

@@ -120,6 +120,10 @@ func (c *Cleaner) Turn(turn models.TurnContext) (models.TurnContext, error) {
 		*text = c.Text(*text, 0)
 	}
 	known.LastHabitPrompt = c.Text(known.LastHabitPrompt, 0)
+	turn.Recent = slices.Clone(turn.Recent)
+	for i := range turn.Recent {
+		turn.Recent[i].Text = c.Text(turn.Recent[i].Text, 0)
+	}
 	return turn, nil
 }
 

@@ -241,10 +241,32 @@ func outstandingLines(ctx models.TurnContext, zone *time.Location) []string {
 	if prompt.ReminderSentAt != nil {
 		lines = append(lines, "Reminded: "+shortTime(*prompt.ReminderSentAt, zone))
 	}
-	if prompt.RespondedAt != nil {
-		return append(lines, "Answered: yes")
+	return append(lines, "The person has written since: "+yesOrNo(prompt.RespondedAt != nil)+"; outcome: "+outcomeText(prompt.Outcome))
+}
+
+func yesOrNo(yes bool) string {
+	if yes {
+		return "yes"
 	}
-	return append(lines, "Answered: no")
+	return "no"
+}
+
+// outcomeText says what is saved of a prompt.
+func outcomeText(outcome models.PromptOutcome) string {
+	return strings.ReplaceAll(cmp.Or(string(outcome), "not saved"), "_", " ")
+}
+
+// recentLines list the last prompts with what came of them, the newest first.
+func recentLines(recent []models.PastPrompt, zone *time.Location) []string {
+	var lines []string
+	for _, past := range recent {
+		came := outcomeText(past.Outcome)
+		if past.Outcome == "" && past.RespondedAt == nil {
+			came = "no answer"
+		}
+		lines = append(lines, "- "+shortTime(*past.SentAt, zone)+", "+came+": "+strings.TrimLeft(toOneLine(past.Text), "# "))
+	}
+	return lines
 }
 
 // promptText finds the text of the outstanding prompt: its entry in the

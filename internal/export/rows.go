@@ -214,7 +214,7 @@ func (w *tableWriter) writePerson(p models.StudyPerson, flow *consort.Flow) erro
 
 func (w *tableWriter) writePrompt(p models.StudyPerson, row models.Prompt) error {
 	return w.write(p.Timezone, w.names.of(promptsTable, row.ID), w.names.of(peopleTable, p.ID), row.LocalDate, string(row.State), row.Reason, row.LeftOut,
-		row.Counted, row.TargetAt, row.SentAt, row.ReminderSentAt, row.RespondedAt)
+		row.Counted, string(row.Outcome), row.TargetAt, row.SentAt, row.ReminderSentAt, row.RespondedAt)
 }
 
 func (w *tableWriter) writeTurn(p models.StudyPerson, row models.Turn) error {

@@ -126,6 +126,7 @@ var tables = []table{
 		{name: "reason", kind: kindText, description: "Why it was missed or failed"},
 		{name: "left_out", kind: kindText, description: "Why it had no more follow-ups: one_follow_up, next_day, daily_limit, backed_off; empty where none was left out"},
 		{name: "counted", kind: kindFlag, description: "Counted as a success"},
+		{name: "outcome", kind: kindText, description: "What the person reported: done, partly or not_done; empty where nothing is saved"},
 		{name: "target", kind: kindInstant, description: "Instant that the person asked for"},
 		{name: "sent", kind: kindInstant, description: "When it was sent"},
 		{name: "reminded", kind: kindInstant, description: "When the reminder was sent"},

@@ -63,3 +63,37 @@ func TestAskedForByTheModel(t *testing.T) {
 		require.Equal(t, 2, w.count("SELECT count(*) FROM audit WHERE action = 'hold' AND actor = 'participant' AND participant_id = 'p1'"))
 	})
 }
+
+// The next prompt is told of the last five, with what came of them.
+func TestRecentPrompts(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		report := func(n int, outcome models.PromptOutcome) {
+			_, err := w.Turns.BeginTurn(w.ctx, begin(n, replyPlan))
+			require.NoError(t, err)
+			require.NoError(t, w.Turns.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: models.TurnID("p1", n), CreatedAt: at(n)}, Outcome: outcome}))
+		}
+		for day := 1; day <= 6; day++ {
+			w.sent(w.turn(10*day, promptPlan(fmt.Sprintf("2026-03-%02d", day)), 10*day), 10*day+1)
+			if day == 5 {
+				report(51, models.OutcomeNotDone)
+			}
+		}
+		report(61, models.OutcomeDone)
+		recent, err := w.Turns.RecentPrompts(w.ctx, "p1")
+		require.NoError(t, err)
+		var got []string
+		for _, past := range recent {
+			require.NotEmpty(t, past.Text)
+			got = append(got, past.LocalDate+" "+string(past.Outcome))
+		}
+		require.Equal(t, []string{"2026-03-06 done", "2026-03-05 not_done", "2026-03-04 ", "2026-03-03 ", "2026-03-02 "}, got)
+		begun, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t70", Number: 70, Plan: promptPlan("2026-03-07"), Now: at(70)})
+		require.NoError(t, err)
+		require.False(t, begun.Skip)
+		turn, err := w.Turns.TurnContext(w.ctx, "p1-t70", 50)
+		require.NoError(t, err)
+		require.Equal(t, recent, turn.Recent)
+		require.Equal(t, 1, w.count("SELECT success_count FROM profiles WHERE participant_id = 'p1'"))
+	})
+}

@@ -72,8 +72,8 @@ func (s *Turns) CommitTool(ctx context.Context, c models.ToolCommit) error {
 				return err
 			}
 		}
-		if c.CountSuccess {
-			if err := countSuccess(tx, turn.ParticipantID); err != nil {
+		if c.Outcome != "" {
+			if err := noteOutcome(tx, turn.ParticipantID, c.Outcome); err != nil {
 				return err
 			}
 		}
@@ -120,8 +120,9 @@ func replaceProfile(tx *gorm.DB, p models.Profile, participantID string) error {
 	return res.Error
 }
 
-// countSuccess raises success_count once for the newest prompt that was sent.
-func countSuccess(tx *gorm.DB, participantID string) error {
+// noteOutcome notes what was reported of the newest prompt that was sent, and raises
+// success_count once for it where it was done.
+func noteOutcome(tx *gorm.DB, participantID string, outcome models.PromptOutcome) error {
 	var prompt models.Prompt
 	err := tx.Where("participant_id = ? AND sent_at IS NOT NULL", participantID).
 		Order("sent_at DESC, id DESC").Take(&prompt).Error
@@ -129,6 +130,9 @@ func countSuccess(tx *gorm.DB, participantID string) error {
 		return nil
 	}
 	if err != nil {
+		return err
+	}
+	if err := tx.Model(&prompt).UpdateColumn("outcome", outcome).Error; err != nil || outcome == models.OutcomeNotDone {
 		return err
 	}
 	res := tx.Model(&prompt).Where("counted = ?", false).UpdateColumn("counted", true)

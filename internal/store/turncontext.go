@@ -1,13 +1,16 @@
 package store
 
 import (
+	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -55,6 +58,11 @@ func withConversation(tx *gorm.DB, out models.TurnContext, window int) (models.T
 	}
 	if out.Outstanding, err = outstandingPrompt(tx, id); err != nil {
 		return out, err
+	}
+	if out.Turn.Kind == wire.TurnPrompt {
+		if out.Recent, err = recentPrompts(tx, id); err != nil {
+			return out, err
+		}
 	}
 	err = tx.Where("participant_id = ?", id).Order("id").Find(&out.Schedules).Error
 	if err != nil || len(out.Schedules) == 0 {
@@ -201,4 +209,49 @@ func outstandingPrompt(tx *gorm.DB, participantID string) (*models.Prompt, error
 		return nil, nil
 	}
 	return &row, err
+}
+
+// recentCount is how many prompts the next one is told apart from.
+const recentCount = 5
+
+// RecentPrompts returns the last prompts that were sent to a participant, the newest first.
+func (s *Turns) RecentPrompts(ctx context.Context, participantID string) (out []models.PastPrompt, err error) {
+	err = s.db.Snapshot(ctx, func(tx *gorm.DB) error {
+		out, err = recentPrompts(tx, participantID)
+		return err
+	})
+	return out, wrap.Error(err, "reading the last prompts")
+}
+
+func recentPrompts(tx *gorm.DB, participantID string) ([]models.PastPrompt, error) {
+	var rows []models.Prompt
+	err := tx.Where("participant_id = ? AND sent_at IS NOT NULL", participantID).Order("sent_at DESC, id DESC").Limit(recentCount).Find(&rows).Error
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	ids := make([]string, 0, len(rows))
+	for _, row := range rows {
+		ids = append(ids, row.ID)
+	}
+	var turns []models.Turn
+	if err := tx.Select("id", "prompt_id").Where("prompt_id IN ? AND kind = ?", ids, wire.TurnPrompt).Find(&turns).Error; err != nil {
+		return nil, err
+	}
+	promptOf := map[string]string{}
+	for _, turn := range turns {
+		promptOf[turn.ID] = turn.PromptID
+	}
+	var texts []models.Message
+	err = tx.Where("turn_id IN ? AND kind = ?", slices.Collect(maps.Keys(promptOf)), models.KindPrompt).Find(&texts).Error
+	out := make([]models.PastPrompt, 0, len(rows))
+	for _, row := range rows {
+		past := models.PastPrompt{Prompt: row}
+		for _, text := range texts {
+			if promptOf[text.TurnID] == row.ID {
+				past.Text = text.Text
+			}
+		}
+		out = append(out, past)
+	}
+	return out, err
 }

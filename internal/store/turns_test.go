@@ -276,7 +276,7 @@ func TestCountSuccess(t *testing.T) {
 		call := 0
 		count := func() int {
 			call++
-			require.NoError(t, w.Turns.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t1", Call: call}, CountSuccess: true}))
+			require.NoError(t, w.Turns.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t1", Call: call}, Outcome: models.OutcomeDone}))
 			profile, err := w.People.Profile(w.ctx, "p1")
 			require.NoError(t, err)
 			return profile.SuccessCount

@@ -115,8 +115,8 @@ type RunInput struct {
 type Execution struct {
 	Result  models.ToolResult
 	Profile *models.Profile
-	// CountSuccess says that the person reported success with the newest prompt.
-	CountSuccess bool
+	// Outcome is what the person reported of the newest prompt; empty for nothing.
+	Outcome models.PromptOutcome
 	// NeedsPerson raises attention; the result says why.
 	NeedsPerson bool
 	// PauseUntil holds what we start until then, in place of an earlier pause; zero ends

@@ -79,7 +79,7 @@ func TestSaveUserProfile(t *testing.T) {
 			require.False(t, out.Result.Failed)
 			require.NotNil(t, out.Profile)
 			require.Equal(t, tt.want, *out.Profile)
-			require.False(t, out.CountSuccess)
+			require.NotEqual(t, models.OutcomeDone, out.Outcome)
 			var answer saveAnswer
 			require.NoError(t, json.Unmarshal([]byte(out.Result.Content), &answer))
 			require.True(t, answer.OK)
@@ -121,10 +121,22 @@ func TestImplicitToneIsKeptButNamesNoChange(t *testing.T) {
 
 func TestSuccessIsReportedEvenForTheSameText(t *testing.T) {
 	out := run(t, "save_user_profile", `{"last_successful_prompt":"After coffee, walk."}`, models.Profile{HabitTexts: models.HabitTexts{LastSuccessfulPrompt: "After coffee, walk."}})
-	require.True(t, out.CountSuccess)
+	require.Equal(t, models.OutcomeDone, out.Outcome)
 	require.Nil(t, out.Profile)
 	out = run(t, "save_user_profile", `{"last_successful_prompt":null}`, models.Profile{HabitTexts: models.HabitTexts{LastSuccessfulPrompt: "x"}})
-	require.False(t, out.CountSuccess)
+	require.NotEqual(t, models.OutcomeDone, out.Outcome)
+}
+
+func TestOutcomeOfAPrompt(t *testing.T) {
+	for args, want := range map[string]models.PromptOutcome{
+		`{"last_successful_prompt":"walk"}`:                       models.OutcomeDone,
+		`{"last_successful_prompt":"walk","last_barrier":"rain"}`: models.OutcomePartly,
+		`{"last_barrier":"rain"}`:                                 models.OutcomeNotDone,
+		`{"last_barrier":null}`:                                   "",
+		`{"habit_domain":"walking"}`:                              "",
+	} {
+		require.Equal(t, want, run(t, "save_user_profile", args, models.Profile{}).Outcome, args)
+	}
 }
 
 func TestSaveRefusals(t *testing.T) {
@@ -147,7 +159,7 @@ func TestSaveRefusals(t *testing.T) {
 			out := run(t, "save_user_profile", tt.args, models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "walking"}})
 			require.True(t, out.Result.Failed)
 			require.Nil(t, out.Profile)
-			require.False(t, out.CountSuccess)
+			require.NotEqual(t, models.OutcomeDone, out.Outcome)
 			var answer struct {
 				OK    bool
 				Error string
@@ -263,7 +275,7 @@ func FuzzArguments(f *testing.F) {
 			require.True(t, json.Valid([]byte(out.Result.Content)))
 			if out.Result.Failed {
 				require.Nil(t, out.Profile)
-				require.False(t, out.CountSuccess)
+				require.NotEqual(t, models.OutcomeDone, out.Outcome)
 				require.Empty(t, memory.erased)
 			}
 			require.True(t, len(memory.erased) == 0 || name == "forget_memory")

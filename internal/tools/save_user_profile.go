@@ -121,7 +121,7 @@ func profileAsk(args Arguments) (coach.ProfileAsk, error) {
 
 func applyAsk(in RunInput, ask coach.ProfileAsk) Execution {
 	merged, changed := coach.MergeProfile(in.Profile, ask, in.Now)
-	out := Execution{CountSuccess: ask.ReportsSuccess()}
+	out := Execution{Outcome: outcomeOf(ask)}
 	if len(changed) > 0 {
 		out.Profile = &merged
 	}
@@ -138,6 +138,22 @@ func applyAsk(in RunInput, ask coach.ProfileAsk) Execution {
 	answer.Missing = append(answer.Missing, coach.MissingFields(merged)...)
 	out.Result = successResult(in.Call, answer)
 	return out
+}
+
+// outcomeOf returns what is reported of a prompt: with what worked and what was in the
+// way, it was done in part.
+func outcomeOf(ask coach.ProfileAsk) models.PromptOutcome {
+	barrier := ask.Fields["last_barrier"]
+	isBarred := !barrier.Null && strings.TrimSpace(barrier.Text) != ""
+	switch {
+	case ask.ReportsSuccess() && isBarred:
+		return models.OutcomePartly
+	case ask.ReportsSuccess():
+		return models.OutcomeDone
+	case isBarred:
+		return models.OutcomeNotDone
+	}
+	return ""
 }
 
 type saveAnswer struct {
