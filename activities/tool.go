@@ -219,7 +219,7 @@ func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes st
 	if err := w.book.bookDead(ctx, w.limit, w.tools.ModelName); err != nil {
 		return "", err
 	}
-	answer, err := w.tools.Model.Complete(ctx, toolcall.SizedStage(request, w.tools.AnswerTokens))
+	answer, err := w.tools.Model.Complete(ctx, toolcall.SizedStage(request, 0, w.tools.AnswerTokens))
 	if err != nil {
 		return "", err
 	}

@@ -21,6 +21,9 @@ type ChatRequest struct {
 	JSON bool
 	// Temperature is between 0 and 2; 0 leaves it to the server.
 	Temperature float64
+	// Effort is how much a model that thinks before it answers is asked to think, in the
+	// words of its maker; empty leaves it to the server.
+	Effort string
 }
 
 // ChatMessage is one message of a ChatRequest; Role is system, user,

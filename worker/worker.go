@@ -18,6 +18,7 @@ import (
 	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/internal/connect"
+	"coachline/internal/llm"
 	"coachline/internal/metrics"
 	"coachline/internal/study"
 	"coachline/models"
@@ -49,6 +50,17 @@ func RunWith(ctx context.Context, cfg config.Config, m *metrics.Metrics) error {
 	return errors.Join(runWorker(ctx, cfg, m, ready), stop())
 }
 
+// checkModelName tells operators of a model that its server does not list.
+func checkModelName(ctx context.Context, cfg config.Model, logger *slog.Logger) {
+	client, err := llm.New(llm.Config{BaseURL: cfg.BaseURL, Keys: cfg.Keys()})
+	if err == nil {
+		err = client.CheckName(ctx, cfg.Name)
+	}
+	if err != nil {
+		logger.Error("replies will be the fixed text: the chat model is not there", "error", err)
+	}
+}
+
 func runWorker(ctx context.Context, cfg config.Config, m *metrics.Metrics, ready func()) error {
 	conns, err := connect.Open(ctx, cfg, m.Temporal())
 	if err != nil {
@@ -59,6 +71,7 @@ func runWorker(ctx context.Context, cfg config.Config, m *metrics.Metrics, ready
 		return errors.Join(err, conns.Close())
 	}
 	conns.Logger.Info("model", "name", cfg.Model.Name, "known", agent.DescribeCapability(w.knownModel(ctx)))
+	go checkModelName(ctx, cfg.Model, conns.Logger)
 	go w.budgets.follow(ctx)
 	go w.studies.Follow(ctx)
 	if err := w.startWorkers(ctx); err != nil {

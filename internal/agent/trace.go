@@ -43,6 +43,22 @@ func (t *trace) noteError(name models.StageName, err error) {
 	t.note(name, string(name)+" "+reason)
 }
 
+// stageAnswers say what stages answer with: most is the longest answer in tokens, 0 as
+// long as any, and isObject that it is one JSON object where the request does not say so.
+var stageAnswers = map[models.StageName]struct {
+	most     int
+	isObject bool
+}{
+	models.StageFocus:   {most: 50},
+	models.StageRoute:   {most: 100},
+	models.StagePlan:    {most: 400},
+	models.StageExtract: {most: 300, isObject: true},
+	models.StageMemory:  {most: 600, isObject: true},
+	models.StageLook:    {most: 200},
+	models.StageDigest:  {most: 600},
+	models.StageLimit:   {most: 300},
+}
+
 // question is one thing that a stage asks a small model.
 type question struct {
 	stage   models.StageName
@@ -63,7 +79,8 @@ func (a *Agent) askSmallModel(ctx context.Context, t *trace, q question) (string
 		t.noteError(q.stage, err)
 		return "", fmt.Errorf("reading stage %s: %w", q.stage, err)
 	}
-	q.request = toolcall.SizedStage(q.request, a.Settings.AnswerTokens)
+	q.request = toolcall.SizedStage(q.request, stageAnswers[q.stage].most, a.Settings.AnswerTokens)
+	q.request.JSON = q.request.JSON || stageAnswers[q.stage].isObject
 	callCtx, cancel := context.WithTimeout(ctx, q.limit)
 	defer cancel()
 	began := a.Now()

@@ -130,6 +130,9 @@ func describeModel(ctx context.Context, cfg config.Config) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("building model client: %w", err)
 	}
+	if err := client.CheckName(ctx, cfg.Model.Name); err != nil {
+		return "", err //nolint:wrapcheck // it says what to do
+	}
 	rows, err := connect.OpenDatabase(ctx, cfg)
 	if err != nil {
 		return "", err

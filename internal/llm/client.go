@@ -67,7 +67,7 @@ type Client struct {
 	// vectorsRest is until when, in Unix seconds, a server without embeddings is not
 	// asked.
 	vectorsRest atomic.Int64
-	// refused remembers, by wish and model, what a server would not do.
+	// refused remembers, by wish and model, when a server would not do it.
 	refused sync.Map
 	facts   facts
 }
@@ -154,7 +154,7 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 	defer cancel()
 
 	dropped := map[optionalField]bool{}
-	for _, w := range []optionalField{wishJSON, wishTemperature, wishCompletionTokens, wishMaxTokens, wishWhole, wishUsage, wishSystem} {
+	for _, w := range []optionalField{wishJSON, wishTemperature, wishEffort, wishCompletionTokens, wishMaxTokens, wishWhole, wishUsage, wishSystem} {
 		dropped[w] = c.isRefused(w, req.Model)
 	}
 	for {
@@ -169,13 +169,13 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 		switch {
 		case failed == nil:
 			if dropped[wishSystem] {
-				c.refused.Store(refusal{wishSystem, req.Model}, true)
+				c.noteRefused(wishSystem, req.Model)
 			}
 			return out, nil
 		case isWished(req, failed.unwished) && !dropped[failed.unwished]:
 			dropped[failed.unwished] = true
 			if failed.lasting {
-				c.refused.Store(refusal{failed.unwished, req.Model}, true)
+				c.noteRefused(failed.unwished, req.Model)
 			}
 		default:
 			return models.ChatResponse{}, failed.modelError(req)
@@ -184,7 +184,7 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 }
 
 // completeChat makes one request, as a stream where the server answers only with
-// one. A server that streams unasked is asked for a stream from then on.
+// one. What comes is read by its form: one streamed answer says nothing of the next.
 func (c *Client) completeChat(ctx context.Context, model string, body []byte, stream bool) (models.ChatResponse, *fault) {
 	var out models.ChatResponse
 	failed := c.callWithKeys(ctx, func(ctx context.Context, x *exchange) (f *fault) {
@@ -203,7 +203,6 @@ func (c *Client) completeChat(ctx context.Context, model string, body []byte, st
 			return x.readFault(ctx)
 		}
 		if isEventStream(x.body) {
-			c.refused.Store(refusal{wishWhole, model}, true)
 			out, f = readEventStream(x.body)
 			return f
 		}
@@ -211,6 +210,14 @@ func (c *Client) completeChat(ctx context.Context, model string, body []byte, st
 		return f
 	})
 	return out, failed
+}
+
+// refusalHolds is how long a server is not asked again for what it would not do: behind
+// one address another server may answer later.
+const refusalHolds = time.Hour
+
+func (c *Client) noteRefused(w optionalField, model string) {
+	c.refused.Store(refusal{w, model}, c.cfg.Now())
 }
 
 // refusal is what Client.refused is keyed by: one server may carry several
@@ -221,8 +228,8 @@ type refusal struct {
 }
 
 func (c *Client) isRefused(w optionalField, model string) bool {
-	_, yes := c.refused.Load(refusal{w, model})
-	return yes
+	at, known := c.refused.Load(refusal{w, model})
+	return known && c.cfg.Now().Sub(at.(time.Time)) < refusalHolds
 }
 
 // callWithKeys makes a request and makes it again with the next free key for as

@@ -198,7 +198,7 @@ func TestErrors(t *testing.T) {
 		{"429", 429, object("rate_limit_exceeded", "requests"), []string{"Retry-After", "3"}, models.ModelBusy, 3 * time.Second},
 		{"429 in milliseconds, which win", 429, object("", ""), []string{"Retry-After", "3", "Retry-After-Ms", "250"}, models.ModelBusy, 250 * time.Millisecond},
 		{"429 with fractions", 429, "", []string{"Retry-After", "1.5"}, models.ModelBusy, 1500 * time.Millisecond},
-		{"429 with nonsense", 429, "", []string{"Retry-After", "soon"}, models.ModelBusy, time.Minute},
+		{"429 with nonsense", 429, "", []string{"Retry-After", "soon"}, models.ModelBusy, 2 * time.Second},
 		{"429 for ever", 429, "", []string{"Retry-After", "1e300"}, models.ModelBusy, maxRetryAfter},
 		{"429 without quota", 429, object("insufficient_quota", "insufficient_quota"), nil, models.ModelBusy, 5 * time.Hour},
 		{"429 without quota, by type", 429, object("", "insufficient_quota"), []string{"Retry-After", "3"}, models.ModelBusy, 5 * time.Hour},

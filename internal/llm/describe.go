@@ -2,11 +2,13 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -160,6 +162,31 @@ func (c *Client) findModel(ctx context.Context, address, model string) (modelEnt
 		return list.Data[0], nil
 	}
 	return modelEntry{}, nil
+}
+
+// openAI is asked where no address is set.
+const openAI = "https://api.openai.com/v1"
+
+// CheckName fails where the server lists several models and none of that name, so that a
+// wrong name is found before a person waits for an answer. A server without a list, or
+// with one model, is not judged. Safe to repeat.
+func (c *Client) CheckName(ctx context.Context, model string) error {
+	ctx, cancel := context.WithTimeout(ctx, describeLimit)
+	defer cancel()
+	base := strings.TrimRight(cmp.Or(c.cfg.BaseURL, openAI), "/")
+	var list struct {
+		Data []modelEntry `json:"data"`
+	}
+	if c.askJSON(ctx, base+"/models", nil, &list) != nil || len(list.Data) < 2 {
+		return nil
+	}
+	isNamed := func(e modelEntry) bool {
+		return e.ID == model || e.ID == model+":latest" || strings.HasSuffix(e.ID, "/"+model)
+	}
+	if slices.ContainsFunc(list.Data, isNamed) {
+		return nil
+	}
+	return fmt.Errorf("%s lists %d models and none is called %q; set COACH_MODEL to one of them", base, len(list.Data), model)
 }
 
 // askOllama asks Ollama's own interface; ok is false for other servers. What a model

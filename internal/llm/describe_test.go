@@ -107,3 +107,35 @@ func TestDescribeHoldsNobody(t *testing.T) {
 	}
 	require.Equal(t, 2, asked)
 }
+
+// A model that its server does not list is found before a person writes.
+func TestCheckName(t *testing.T) {
+	for name, tt := range map[string]struct {
+		list, model string
+		fails       bool
+	}{
+		"listed":            {`{"data":[{"id":"a"},{"id":"b"}]}`, "b", false},
+		"not listed":        {`{"data":[{"id":"a"},{"id":"b"}]}`, "c", true},
+		"the newest tag":    {`{"data":[{"id":"a:latest"},{"id":"b"}]}`, "a", false},
+		"behind a folder":   {`{"data":[{"id":"models/a"},{"id":"models/b"}]}`, "a", false},
+		"one under a path":  {`{"data":[{"id":"/models/x.gguf"}]}`, "c", false},
+		"no list":           {`{"error":"no such page"}`, "c", false},
+		"a page of another": {`<html>`, "c", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				assert.Equal(t, "/v1/models", r.URL.Path)
+				_, err := w.Write([]byte(tt.list))
+				assert.NoError(t, err)
+			}))
+			t.Cleanup(server.Close)
+			client, err := New(Config{BaseURL: server.URL + "/v1"})
+			require.NoError(t, err)
+			err = client.CheckName(t.Context(), tt.model)
+			require.Equal(t, tt.fails, err != nil, err)
+			if tt.fails {
+				require.ErrorContains(t, err, `none is called "c"; set COACH_MODEL`)
+			}
+		})
+	}
+}

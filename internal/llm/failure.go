@@ -181,6 +181,7 @@ func canComplainOfRoles(status int) bool {
 var (
 	jsonMode      = regexp.MustCompile(`response_?format|json[ _]?mode|json_object`)
 	temperature   = regexp.MustCompile(`\btemperature\b`)
+	effort        = regexp.MustCompile(`reasoning[_. ]effort`)
 	answerLimit   = regexp.MustCompile(`\bmax_(?:completion_)?tokens\b`)
 	streamOptions = regexp.MustCompile(`stream_options|include_usage`)
 	// onlyStreams are the messages of servers that answer in pieces only.
@@ -224,6 +225,8 @@ func (f failure) refusedWish(status int) optionalField {
 		return wishJSON
 	case temperature.MatchString(f.text) && unsupported.MatchString(f.text):
 		return wishTemperature
+	case effort.MatchString(f.text):
+		return wishEffort
 	case answerLimit.MatchString(f.text) && unsupported.MatchString(f.text):
 		return wishCompletionTokens
 	}

@@ -24,6 +24,7 @@ type optionalField string
 const (
 	wishJSON        optionalField = "response_format"
 	wishTemperature optionalField = "temperature"
+	wishEffort      optionalField = "reasoning_effort"
 	// wishCompletionTokens is max_completion_tokens; a server that refuses it is
 	// asked with the older wishMaxTokens, and with neither if it refuses both.
 	wishCompletionTokens optionalField = "max_completion_tokens"
@@ -44,6 +45,8 @@ func isWished(req models.ChatRequest, w optionalField) bool {
 		return req.JSON
 	case wishTemperature:
 		return req.Temperature > 0
+	case wishEffort:
+		return req.Effort != ""
 	case wishCompletionTokens, wishMaxTokens:
 		return req.MaxTokens > 0
 	case wishWhole, wishUsage:
@@ -137,6 +140,9 @@ func appendWishes(out []byte, req models.ChatRequest, dropped map[optionalField]
 	}
 	if isWished(req, wishTemperature) && !dropped[wishTemperature] {
 		out = strconv.AppendFloat(append(out, `,"temperature":`...), req.Temperature, 'g', -1, 64)
+	}
+	if isWished(req, wishEffort) && !dropped[wishEffort] {
+		out = appendText(append(out, `,"reasoning_effort":`...), req.Effort)
 	}
 	return out
 }

@@ -30,13 +30,13 @@ func TestRequestsAreTheSDKs(t *testing.T) {
 		{Name: odd, Description: odd, Schema: json.RawMessage(schema)}, {Name: "again", Schema: json.RawMessage(schema)},
 		{Name: "again", Description: "other words", Schema: json.RawMessage(schema)},
 	}
-	whole := models.ChatRequest{Model: odd, Messages: messages, Tools: offered, MaxTokens: 700, JSON: true, Temperature: 0.7}
+	whole := models.ChatRequest{Model: odd, Messages: messages, Tools: offered, MaxTokens: 700, JSON: true, Temperature: 0.7, Effort: "low"}
 	plain := models.ChatRequest{Model: "m1", Messages: messages[:1]}
 	tiny := models.ChatRequest{Model: "m1", Messages: messages[:1], Temperature: 1e-9}
 	b := newBuilder()
 	for _, req := range []models.ChatRequest{plain, tiny, whole, whole} {
 		for _, dropped := range []map[optionalField]bool{
-			nil, {wishJSON: true, wishTemperature: true}, {wishCompletionTokens: true}, {wishCompletionTokens: true, wishMaxTokens: true},
+			nil, {wishJSON: true, wishTemperature: true, wishEffort: true}, {wishCompletionTokens: true}, {wishCompletionTokens: true, wishMaxTokens: true},
 			{wishWhole: true}, {wishWhole: true, wishUsage: true},
 		} {
 			params, err := sdkRequest(req, dropped)
@@ -87,6 +87,9 @@ func sdkRequest(req models.ChatRequest, dropped map[optionalField]bool) (openai.
 	}
 	if isWished(req, wishTemperature) && !dropped[wishTemperature] {
 		params.Temperature = param.NewOpt(req.Temperature)
+	}
+	if isWished(req, wishEffort) && !dropped[wishEffort] {
+		params.ReasoningEffort = shared.ReasoningEffort(req.Effort)
 	}
 	return params, nil
 }

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 // was refused; the last step repeats. Reply engine 2.10.
 var (
 	limitedSteps = []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute, time.Hour}
+	// lastSteps are those of a key beside which no other is left: until it is tried
+	// again, everybody waits.
+	lastSteps = []time.Duration{2 * time.Second, 5 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute}
 	unpaidSteps  = []time.Duration{5 * time.Hour, 10 * time.Hour, 20 * time.Hour, 24 * time.Hour}
 )
 
@@ -138,7 +142,11 @@ func (r *ring) settleLease(l lease, f *fault) *models.ModelError {
 			r.logger.Error("a model key is refused and stays out of use until the next start", "place", l.key.place, "key", l.key.keyTail())
 		}
 	case keyLimited:
-		l.restQuota(now, f.wait)
+		steps := limitedSteps
+		if !r.hasOther(l, now) {
+			steps = lastSteps
+		}
+		l.restQuota(now, f.wait, steps)
 	case keyUnpaid:
 		if l.restLong(now) {
 			r.logger.Error("a model key has no quota left and rests for hours", "place", l.key.place, "key", l.key.keyTail())
@@ -146,6 +154,13 @@ func (r *ring) settleLease(l lease, f *fault) *models.ModelError {
 	}
 	_, none := r.findFree(now)
 	return none
+}
+
+// hasOther reports whether a key of another quota is free.
+func (r *ring) hasOther(l lease, now time.Time) bool {
+	return slices.ContainsFunc(r.keys, func(key *ringKey) bool {
+		return !key.barred && key.quota != l.key.quota && !key.quota.until.After(now)
+	})
 }
 
 // recordSuccess forgets the refusals before.
@@ -159,14 +174,14 @@ func (r *ring) recordSuccess(l lease) {
 
 // restQuota lets a quota rest for as long as the server says, or the next step when
 // it does not (0). A refusal from before the present rest can prolong it only.
-func (l lease) restQuota(now time.Time, after time.Duration) {
+func (l lease) restQuota(now time.Time, after time.Duration, steps []time.Duration) {
 	q := l.key.quota
 	fresh := l.rests == q.rests
 	switch {
 	case after > 0:
 		q.beginRest(now, after)
 	case fresh:
-		q.beginRest(now, q.nextRest(limitedSteps, &q.limited, now))
+		q.beginRest(now, q.nextRest(steps, &q.limited, now))
 	}
 	if fresh {
 		q.rests++

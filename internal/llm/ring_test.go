@@ -118,7 +118,7 @@ func TestTheRing(t *testing.T) {
 	t.Run("barred and resting: the rest counts", func(t *testing.T) {
 		b := newBench(t, nil, "A", "B")
 		b.answers["A"], b.answers["B"] = answers(401, ""), limited()
-		require.Equal(t, "AB", b.fails(t, models.ModelBusy, time.Minute))
+		require.Equal(t, "AB", b.fails(t, models.ModelBusy, 2*time.Second))
 	})
 	t.Run("5xx leaves the key", func(t *testing.T) {
 		b := newBench(t, nil, "A")
@@ -152,7 +152,7 @@ func TestRestsGrow(t *testing.T) {
 		answer http.HandlerFunc
 		want   []time.Duration
 	}{
-		{"limited", limited(), []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute, time.Hour, time.Hour}},
+		{"limited", limited(), []time.Duration{2 * time.Second, 5 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute, time.Minute}},
 		{"unpaid", answers(429, `{"error":{"code":"insufficient_quota"}}`, "Retry-After", "1"),
 			[]time.Duration{5 * time.Hour, 10 * time.Hour, 20 * time.Hour, 24 * time.Hour, 24 * time.Hour}},
 		{"as the server says", limited("Retry-After", "7"), []time.Duration{7 * time.Second, 7 * time.Second}},
@@ -195,16 +195,16 @@ func TestABurstIsOneRefusal(t *testing.T) {
 		return r.settleLease(l, &fault{key: keyLimited, wait: after}).RetryAfter
 	}
 	for _, l := range leases[:3] {
-		require.Equal(t, time.Minute, limit(l, 0))
+		require.Equal(t, 2*time.Second, limit(l, 0))
 	}
 	r.recordSuccess(leases[3])
 	_, none := r.takeKey()
-	require.Equal(t, time.Minute, none.RetryAfter, "a success from before does not end the rest")
+	require.Equal(t, 2*time.Second, none.RetryAfter, "a success from before does not end the rest")
 	require.Equal(t, 2*time.Minute, limit(leases[4], 2*time.Minute), "the server knows better")
 	now = now.Add(2 * time.Minute)
 	l, err := r.takeKey()
 	require.Nil(t, err)
-	require.Equal(t, 5*time.Minute, limit(l, 0))
+	require.Equal(t, 5*time.Second, limit(l, 0))
 	for range 2 {
 		require.Equal(t, 5*time.Hour, r.settleLease(l, &fault{key: keyUnpaid}).RetryAfter)
 	}

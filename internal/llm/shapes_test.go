@@ -140,7 +140,7 @@ func TestAFailedChoice(t *testing.T) {
 	_, err := client(t, answers(200, body), nil).Complete(t.Context(), hello())
 	got := modelError(t, err)
 	require.Equal(t, models.ModelBusy, got.Class)
-	require.Equal(t, time.Minute, got.RetryAfter)
+	require.Equal(t, 2*time.Second, got.RetryAfter)
 }
 
 func FuzzReadAnswer(f *testing.F) {

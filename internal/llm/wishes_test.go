@@ -29,7 +29,7 @@ func picky(t *testing.T, refuses func(sent map[string]any) string) (*Client, *[]
 
 func wishing(model string) models.ChatRequest {
 	req := hello()
-	req.Model, req.JSON, req.Temperature = model, true, 0.5
+	req.Model, req.JSON, req.Temperature, req.Effort = model, true, 0.5, "low"
 	return req
 }
 
@@ -40,7 +40,7 @@ func TestWishesOnTheWire(t *testing.T) {
 	_, err = c.Complete(t.Context(), hello())
 	require.NoError(t, err)
 	require.Equal(t, []map[string]any{
-		{"model": "m1", "temperature": 0.5, "response_format": map[string]any{"type": "json_object"}}, {"model": "m1"},
+		{"model": "m1", "temperature": 0.5, "reasoning_effort": "low", "response_format": map[string]any{"type": "json_object"}}, {"model": "m1"},
 	}, *log)
 }
 
@@ -67,6 +67,7 @@ func TestWishesThatAreRefused(t *testing.T) {
 		{"response_format is named", has("response_format", `{"error":{"message":"private","param":"response_format"}}`), []int{2, 1, 2}},
 		{"by FastAPI", has("response_format", `{"detail":[{"loc":["body","response_format"],"msg":"Extra inputs are not permitted"}]}`), []int{2, 1, 2}},
 		{"both", both, []int{3, 1, 3}},
+		{"reasoning_effort", has("reasoning_effort", `{"error":{"message":"Unsupported value: 'reasoning_effort' does not support 'low' with this model.","param":"reasoning_effort"}}`), []int{2, 1, 2}},
 		{"only because the messages do not say JSON", has("response_format",
 			`{"error":{"message":"'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."}}`), []int{2, 2, 2}},
 	} {

@@ -1,6 +1,8 @@
 package toolcall
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"time"
 
@@ -196,12 +198,41 @@ func Sized(req models.ChatRequest, c models.Capability) models.ChatRequest {
 	return req
 }
 
-// SizedStage sets the limit of the answer to what a stage asks.
-func SizedStage(req models.ChatRequest, setting int) models.ChatRequest {
+// SizedStage sets the limit of the answer to what a stage asks: most, where that is not
+// 0, and room for thoughts where the model thinks all the same. A model that can be
+// asked to think less is asked.
+func SizedStage(req models.ChatRequest, most, setting int) models.ChatRequest {
+	req.Effort = effortOf(req.Model)
 	if req.MaxTokens <= 0 {
-		req.MaxTokens = max(stageTokens, AnswerRoom(req.Model, setting))
+		req.MaxTokens = cmp.Or(most, stageTokens)
+	}
+	if thinkers.MatchString(familyOf(req.Model)) && !withoutThought[req.Effort] {
+		req.MaxTokens = max(req.MaxTokens, AnswerRoom(req.Model, setting))
 	}
 	return req
+}
+
+// withoutThought are the efforts with which a model hardly thinks.
+var withoutThought = map[string]bool{"none": true, "minimal": true}
+
+// efforts are the least that families of models can be asked to think; the first match
+// counts. Others know no such word.
+var efforts = []struct {
+	family *regexp.Regexp
+	least  string
+}{
+	{regexp.MustCompile(`^gpt-5\.\d`), "none"},
+	{regexp.MustCompile(`^gpt-5(?:$|-(?:mini|nano|\d))`), "minimal"},
+	{regexp.MustCompile(`^(?:o[134](?:$|-)|gpt-oss)`), "low"},
+}
+
+func effortOf(model string) string {
+	for _, e := range efforts {
+		if e.family.MatchString(familyOf(model)) {
+			return e.least
+		}
+	}
+	return ""
 }
 
 const (

@@ -58,6 +58,13 @@ func TestSized(t *testing.T) {
 	require.Equal(t, 256, toolcall.Sized(models.ChatRequest{}, models.Capability{ContextTokens: 1024, AnswerTokens: 400}).MaxTokens)
 	require.Equal(t, 4096, toolcall.Sized(models.ChatRequest{}, toolcall.Guess("o3")).MaxTokens)
 	require.Equal(t, 77, toolcall.Sized(models.ChatRequest{MaxTokens: 77}, models.Capability{ContextTokens: 8192}).MaxTokens)
-	require.Equal(t, 1024, toolcall.SizedStage(models.ChatRequest{Model: "gpt-4o"}, 0).MaxTokens)
-	require.Equal(t, 4096, toolcall.SizedStage(models.ChatRequest{Model: "o3"}, 0).MaxTokens)
+	require.Equal(t, 1024, toolcall.SizedStage(models.ChatRequest{Model: "gpt-4o"}, 0, 0).MaxTokens)
+	for model, want := range map[string]models.ChatRequest{
+		"gpt-4o-mini": {MaxTokens: 100}, "qwen3:8b": {MaxTokens: 4096}, // it thinks, and knows no effort
+		"gpt-5-mini": {MaxTokens: 100, Effort: "minimal"}, "openai/gpt-5.1": {MaxTokens: 100, Effort: "none"},
+		"o3": {MaxTokens: 4096, Effort: "low"}, "gpt-oss:20b": {MaxTokens: 4096, Effort: "low"},
+	} {
+		want.Model = model
+		require.Equal(t, want, toolcall.SizedStage(models.ChatRequest{Model: model}, 100, 0))
+	}
 }
