@@ -131,6 +131,7 @@ chaos: postgres
 	build/chaos -short -cache 0
 	build/chaos -short -cache 1
 	build/chaos -server
+	go test -vet=off -count=1 -timeout 60m -run TestHistoriesHaveOneOrder ./chaos -histories 500 -history-seed $$(date +%s)
 
 # Some points of a turn, half a minute; what fails says how it is run alone. It is one of
 # the tests.
