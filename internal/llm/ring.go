@@ -15,8 +15,8 @@ var (
 	limitedSteps = []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute, time.Hour}
 	// lastSteps are those of a key beside which no other is left: until it is tried
 	// again, everybody waits.
-	lastSteps = []time.Duration{2 * time.Second, 5 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute}
-	unpaidSteps  = []time.Duration{5 * time.Hour, 10 * time.Hour, 20 * time.Hour, 24 * time.Hour}
+	lastSteps   = []time.Duration{2 * time.Second, 5 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute}
+	unpaidSteps = []time.Duration{5 * time.Hour, 10 * time.Hour, 20 * time.Hour, 24 * time.Hour}
 )
 
 const (
