@@ -50,7 +50,7 @@ dist:
 				-o "build/dist/$$name-$(VERSION)-$${platform%/*}-$${platform#*/}" $$package; \
 		done; \
 	done
-	@go run ./deploy/sbom build/dist/coachline-* >build/dist/sbom.cdx.json
+	@cd tools && go run ./sbom ../build/dist/coachline-* >../build/dist/sbom.cdx.json
 	@cd build/dist && sha256sum coachline-* sbom.cdx.json >SHA256SUMS && cat SHA256SUMS
 
 # Two lanes: the tests of the packages, which wait for a good part, and beside them one
@@ -66,10 +66,16 @@ fmt: .bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 # Runs go vet too, on tests as well.
 lint: .bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 	.bin/golangci-lint run
+	cd tools && ../.bin/golangci-lint run
 
+# Names modules whose version their authors have taken back, too.
+RETRACTED := {{if .Retracted}}{{.Path}} {{.Version}} is retracted: {{join .Retracted "; "}}{{end}}
 tidy-check:
 	go mod tidy -diff
+	cd tools && go mod tidy -diff
 	go mod verify
+	@retracted=$$(go list -e -m -retracted -f '$(RETRACTED)' $$(go mod edit -json | awk -F'"' '$$2 == "Path" && $$4 != "coachline" { print $$4 }')); \
+	if [ -n "$$retracted" ]; then echo "$$retracted" >&2; exit 1; fi
 
 # The tool looks into every package that a checked one imports; dev is left
 # out, because it holds no workflow code and all of the Temporal server.
@@ -86,6 +92,7 @@ unit quick: export TMPDIR = $(SCRATCH)
 # dev waits for most of its time. The linter vets them. Those of bench are left out.
 unit: postgres browser rscript
 	go test -vet=off -p 3 -timeout 30m $$(go list ./... | grep -v '^coachline/bench')
+	cd tools && go test -vet=off ./...
 
 # In short, the tests of the packages in which files differ from BASE, or are new, and of
 # those that import them. Packages that run whole systems, and importers that take long,
@@ -95,7 +102,8 @@ quick: postgres browser
 	@touched=$$({ git diff --name-only "$$(git merge-base HEAD $(BASE))"; git ls-files --others --exclude-standard; } | while read -r file; do \
 		folder=$$(dirname "./$$file"); \
 		while ! compgen -G "$$folder/*.go" >/dev/null; do folder=$$(dirname "$$folder"); done; \
-		echo "$$folder"; done | sort -u | xargs -r go list); \
+		echo "$$folder"; done | { grep -v '^./tools' || true; } | sort -u | xargs -r go list); \
+	if git diff --name-only "$$(git merge-base HEAD $(BASE))" | grep -qE '^(tools|deploy)/|^docker-compose.yml'; then (cd tools && go test -vet=off ./...); fi; \
 	edges='{{range .Imports}}{{.}} {{$$.ImportPath}}{{"\n"}}{{end}}'; \
 	importers=$$(go list -f "$$edges$${edges/.Imports/.TestImports}$${edges/.Imports/.XTestImports}" ./... | \
 		awk 'NR == FNR { touched[$$0]; next } $$1 in touched && !($$2 in touched) { print $$2 }' <(echo "$$touched") - | sort -u); \

@@ -180,7 +180,7 @@ func TestPrometheusScrapesTheRoles(t *testing.T) {
 	require.NotNil(t, config)
 	require.True(t, strings.HasSuffix(mountedAt(p, "prometheus", config[1]), "deploy/prometheus/prometheus.yml"))
 
-	mod, err := os.ReadFile("../go.mod")
+	mod, err := os.ReadFile("../tools/go.mod")
 	require.NoError(t, err)
 	// Prometheus 3.7.3 is the module's 0.307.3.
 	module := regexp.MustCompile(`github\.com/prometheus/prometheus v0\.3(\d\d)\.(\d+)`).FindSubmatch(mod)
