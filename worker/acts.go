@@ -221,7 +221,7 @@ func replySettings(cfg config.Config) agent.Settings {
 		Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(), Helplines: cfg.Worker.Helplines, HistoryLimit: cfg.Worker.HistoryLimit,
 		Planner: cfg.Replies.Planner.Forced(), Digests: cfg.Replies.Digests.Forced(),
 		ToolDigests: cfg.Replies.ToolDigests.Forced(), Router: cfg.Replies.Router,
-		ModelSize: cfg.Model.Size.Forced(), ContextTokens: cfg.Model.ContextTokens, AnswerTokens: cfg.Model.AnswerTokens,
+		ModelSize: cfg.Model.Size.Forced(), Protocol: cfg.Model.Protocol.Forced(), ContextTokens: cfg.Model.ContextTokens, AnswerTokens: cfg.Model.AnswerTokens,
 	}
 }
 

@@ -76,7 +76,9 @@ type Settings struct {
 	// ModelSize and ContextTokens say what the chat model is; empty and 0 leave it to
 	// its server and its name. AnswerTokens are kept of the context for an answer; 0
 	// goes by whether the model thinks before it answers.
-	ModelSize                   models.ModelSize
+	ModelSize models.ModelSize
+	// Protocol is how tools are offered; empty goes by what is known of the model.
+	Protocol                    models.Protocol
 	ContextTokens, AnswerTokens int
 	// Endpoint separates what is learnt of a model here from what holds
 	// elsewhere; it must hold no key.
@@ -157,7 +159,7 @@ func (a *Agent) With(over Overlay) *Agent {
 	cfg.Settings.Programme = cmp.Or(over.Programme, cfg.Settings.Programme)
 	if over.ChatModel != "" && over.ChatModel != cfg.Settings.ChatModel {
 		// The operator's settings are about the model of the installation.
-		cfg.Settings.ChatModel, cfg.Settings.ModelSize, cfg.Settings.ContextTokens = over.ChatModel, "", 0
+		cfg.Settings.ChatModel, cfg.Settings.ModelSize, cfg.Settings.Protocol, cfg.Settings.ContextTokens = over.ChatModel, "", "", 0
 	}
 	cfg.Settings.SmallModel = cmp.Or(over.SmallModel, cfg.Settings.SmallModel)
 	out := New(cfg)

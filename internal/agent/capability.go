@@ -61,7 +61,7 @@ func (c *capabilities) change(now time.Time, change func(models.Capability) mode
 // says, by what was learnt of it, by its name.
 func (a *Agent) Capability(ctx context.Context) models.Capability {
 	return a.known.getOrRead(a.Now(), func() models.Capability {
-		from := toolcall.Sources{Size: a.Settings.ModelSize, ContextTokens: a.Settings.ContextTokens, AnswerTokens: a.Settings.AnswerTokens}
+		from := toolcall.Sources{Size: a.Settings.ModelSize, Protocol: a.Settings.Protocol, ContextTokens: a.Settings.ContextTokens, AnswerTokens: a.Settings.AnswerTokens}
 		// What cannot be read now leaves the name, which is guide enough.
 		if stored, err := a.Journal.Capability(ctx, a.Settings.ChatModel, a.Settings.Endpoint); err == nil {
 			from.Stored = stored

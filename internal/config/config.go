@@ -54,6 +54,8 @@ type Model struct {
 	// name.
 	Size          ModelSize `env:"COACH_MODEL_SIZE" envDefault:"auto"`
 	ContextTokens int       `env:"COACH_CONTEXT_TOKENS" envDefault:"0"`
+	// Protocol is how tools are offered; auto goes by name and by what was learnt.
+	Protocol Protocol `env:"COACH_PROTOCOL" envDefault:"auto"`
 	// AnswerTokens are kept of the context for an answer; 0 goes by the name.
 	AnswerTokens int    `env:"COACH_ANSWER_TOKENS" envDefault:"0"`
 	Embedding    string `env:"COACH_EMBEDDING_MODEL" envDefault:"text-embedding-3-small"`
@@ -89,6 +91,18 @@ func (s ModelSize) Forced() models.ModelSize {
 		return ""
 	}
 	return models.ModelSize(s)
+}
+
+// Protocol is how tools are offered to a chat model: native, text, two_phase, or left to
+// the program.
+type Protocol string
+
+// Forced is empty where the protocol is left to the program.
+func (p Protocol) Forced() models.Protocol {
+	if p == "auto" {
+		return ""
+	}
+	return models.Protocol(p)
 }
 
 // Carrier is the Twilio account, or a server shaped like Twilio.

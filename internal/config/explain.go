@@ -147,6 +147,7 @@ var explanations = map[string]explanation{
 	"OPENAI_BASE_URL":        {readByWorker, "any OpenAI-compatible server; empty: OpenAI"},
 	"COACH_MODEL":            {readByWorker, "chat model"},
 	"COACH_SMALL_MODEL":      {readByWorker, "decides, plans and digests; empty: `COACH_MODEL`"},
+	"COACH_PROTOCOL":         {readByWorker, "how tools are offered: `native`, `text`, `two_phase`, `auto` (by name, size and refusals)"},
 	"COACH_MODEL_SIZE":       {readByWorker, "`small`, `large`, `auto` (by server, else by name): small models get plans, digests and tools as text"},
 	"COACH_CONTEXT_TOKENS":   {readByWorker, "tokens of a request with its answer; 0: by server, refusals or name"},
 	"COACH_ANSWER_TOKENS":    {readByWorker, "tokens kept for an answer; 0: 400, or 4,096 for names of models that think aloud"},

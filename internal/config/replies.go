@@ -70,6 +70,7 @@ func (c *Config) checkReplies(bad map[string]bool) []error {
 	}{
 		{"COACH_MEMORY_STEP", c.Replies.MemoryStep, []string{"after", "before", "off"}},
 		{"COACH_MODEL_SIZE", string(c.Model.Size), []string{"auto", "small", "large"}},
+		{"COACH_PROTOCOL", string(c.Model.Protocol), []string{"auto", "native", "text", "two_phase"}},
 		{"COACH_ROUTER", c.Replies.Router, []string{"auto", "all", "keyword", "embedding", "model"}},
 		{"COACH_PLANNER", string(c.Replies.Planner), []string{"auto", "on", "off"}},
 		{"COACH_DIGESTS", string(c.Replies.Digests), []string{"auto", "on", "off"}},

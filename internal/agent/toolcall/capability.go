@@ -13,6 +13,7 @@ const (
 	ReasonName    = "name"    // guessed from the model's name
 	ReasonSetting = "setting" // chosen for a test
 	ReasonRefused = "refused" // the endpoint refused the tools field
+	ReasonForced  = "forced"  // COACH_PROTOCOL
 )
 
 const (
@@ -70,7 +71,9 @@ func Guess(model string) models.Capability { return Known(model, Sources{}) }
 // Sources are what is known of a model beside its name. The operator's settings go
 // before what the server says; both are empty or 0 where there is nothing.
 type Sources struct {
-	Size                        models.ModelSize
+	Size models.ModelSize
+	// Protocol is the operator's; nothing that is learnt goes before it.
+	Protocol                    models.Protocol
 	ContextTokens, AnswerTokens int
 	Server                      models.ModelFacts
 	// Stored is what was learnt of the model at its endpoint.
@@ -88,7 +91,10 @@ func Known(model string, from Sources) models.Capability {
 	}
 	out.Size, out.SizeSource = sizeOf(name, from)
 	out.Protocol = protocolFor(name, out.Size)
-	if stored.Protocol != "" && stored.Reason != ReasonName {
+	switch {
+	case from.Protocol != "":
+		out.Protocol, out.Reason = from.Protocol, ReasonForced
+	case stored.Protocol != "" && stored.Reason != ReasonName && stored.Reason != ReasonForced:
 		out.Protocol, out.Reason = stored.Protocol, stored.Reason
 	}
 	out.ContextTokens, out.ContextSource = contextFrom(name, out.Size, from)
@@ -134,9 +140,12 @@ func contextFrom(name string, size models.ModelSize, from Sources) (int, models.
 
 // Refused returns what to put on record after an endpoint refused a request
 // because of its tools; LearntAt is the caller's. ok is false where the
-// protocol sends no tools field, so that sending again would change nothing.
+// protocol sends no tools field or is forced, so that sending again would change nothing.
 // Call it only for errors that name tools or functions.
 func Refused(c models.Capability) (out models.Capability, ok bool) {
+	if c.Reason == ReasonForced {
+		return c, false
+	}
 	switch c.Protocol {
 	case models.ProtocolText, models.ProtocolTwoPhase:
 		return c, false

@@ -87,6 +87,8 @@ func TestKnown(t *testing.T) {
 		{"an overflow above the server", "m", toolcall.Sources{Server: models.ModelFacts{ContextTokens: 1024}, Stored: learnt}, models.SizeLarge, "name", 1024, "server", models.ProtocolText},
 		{"an overflow below the setting", "m", toolcall.Sources{ContextTokens: 9000, Stored: learnt}, models.SizeLarge, "name", 2048, "overflow", models.ProtocolText},
 		{"a guess of an older build is none", "m", toolcall.Sources{Stored: models.Capability{Size: models.SizeSmall, ContextTokens: 8192, Reason: "name", Protocol: models.ProtocolText}}, models.SizeLarge, "name", 0, "name", models.ProtocolNative},
+		{"a forced protocol", "llama3.2:1b", toolcall.Sources{Protocol: models.ProtocolTwoPhase, Stored: learnt}, models.SizeSmall, "name", 2048, "overflow", models.ProtocolTwoPhase},
+		{"forced no longer", "m", toolcall.Sources{Stored: models.Capability{Reason: "forced", Protocol: models.ProtocolText}}, models.SizeLarge, "name", 0, "name", models.ProtocolNative},
 		{"chosen for a test", "m", toolcall.Sources{Stored: models.Capability{Size: models.SizeSmall, Reason: "setting", Protocol: models.ProtocolTwoPhase}}, models.SizeSmall, "setting", 8192, "name", models.ProtocolTwoPhase},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -107,6 +109,11 @@ func TestAnswerRoom(t *testing.T) {
 }
 
 // The decision after a refusal, and what it is remembered as.
+func TestAForcedProtocolIsKept(t *testing.T) {
+	_, changes := toolcall.Refused(toolcall.Known("gpt-4.1", toolcall.Sources{Protocol: models.ProtocolNative}))
+	require.False(t, changes)
+}
+
 func TestA29RefusedToolsBecomeText(t *testing.T) {
 	native := toolcall.Guess("odd-model")
 	learnt, ok := toolcall.Refused(native)
