@@ -264,8 +264,8 @@ var strictJSON = huma.Format{
 // out.
 func refuseNull(data []byte) error {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(data, &fields) != nil {
-		return nil
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return err //nolint:wrapcheck // as of the library, above
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if isNull(fields[name]) {

@@ -27,6 +27,9 @@ var swaps = map[token.Token]string{
 	token.EQL: "!=", token.NEQ: "==", token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.LAND: "||", token.LOR: "&&",
 }
 
+// buildLimit bounds one build.
+const buildLimit = 10 * time.Minute
+
 // mutant is one change: the text between two offsets of a file becomes another. A
 // condition is changed by a switch in one build, a constant in a build of its own.
 type mutant struct {
@@ -298,7 +301,9 @@ func (r *run) build(files map[string]string, program string) error {
 	if err := os.WriteFile(list, raw, 0o600); err != nil {
 		return err
 	}
-	cmd := exec.Command("go", "test", "-c", "-vet=off", "-overlay", list, "-o", filepath.Join(r.scratch, program), ".")
+	ctx, cancel := context.WithTimeout(context.Background(), buildLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", list, "-o", filepath.Join(r.scratch, program), ".")
 	cmd.Dir = r.dir
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, said)
@@ -312,6 +317,6 @@ func (r *run) passes(program string, number int) bool {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(r.scratch, program), "-test.failfast", "-test.short")
 	cmd.Dir = r.dir
-	cmd.Env = append(os.Environ(), "MUTANT="+strconv.Itoa(number))
+	cmd.Env = append(cmd.Environ(), "MUTANT="+strconv.Itoa(number))
 	return cmd.Run() == nil
 }

@@ -59,7 +59,7 @@ func TestPersonData(t *testing.T) {
 		_, err = w.People.Enroll(w.ctx, person("p2", "+15558675311"), "operator")
 		require.NoError(t, err)
 		habit := models.Profile{}
-		for field, text := range habit.HabitTexts.All() {
+		for field, text := range habit.All() {
 			*text = "canary " + field.Name
 			canaries = append(canaries, *text)
 		}
