@@ -77,7 +77,7 @@ func (h *erasureRoutes) register(router huma.API) {
 		summary: "Everything that is held about a person, enrolled or removed", errors: []int{http.StatusNotFound},
 	}, h.getPersonData)
 	register(router, route{
-		method: http.MethodPost, path: erasuresPath + "/strangers", id: "forget-stranger", needs: auth.ParticipantErase,
+		method: http.MethodPost, path: "/strangers/erase", id: "forget-stranger", needs: auth.ParticipantErase,
 		summary: "Empty the texts of a number that is not enrolled", errors: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 	}, h.forgetStranger)
 	register(router, route{

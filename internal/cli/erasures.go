@@ -65,7 +65,7 @@ func erasureCommand(p *program) *cobra.Command {
 		return callAndShow(c.Context(), p, request{path: erasuresPath + "/" + url.PathEscape(args[0])}, renderErasure)
 	})
 	number := verb("number PHONE", "Empty the texts of a number that is not enrolled", func(c *cobra.Command, args []string) error {
-		in := request{method: http.MethodPost, path: erasuresPath + "/strangers", body: api.StrangerNumber{Phone: args[0]}}
+		in := request{method: http.MethodPost, path: "/strangers/erase", body: api.StrangerNumber{Phone: args[0]}}
 		return callAndShow(c.Context(), p, in, func(w io.Writer, f api.StrangerForgotten) error {
 			_, err := fmt.Fprintf(w, "Emptied: %d texts.\n%s\n", f.Texts, strings.Join(f.Notes, "\n"))
 			return err
