@@ -198,7 +198,7 @@ func (f *NoticeActivities) SendLimitNotice(ctx context.Context, in wire.SendLimi
 }
 
 // SendAsk asks a participant whether a text meant to end the messages, or whether
-// the number is another person's, by an outbox row of its own that passes the
+// the number is another person's, or says what is kept of them, by an outbox row of its own that passes the
 // send checks of every other text. Safe to retry: the text names the row, and its
 // sending is SendSMS's.
 func (f *NoticeActivities) SendAsk(ctx context.Context, in wire.SendAskInput) (wire.SendSMSResult, error) {
@@ -208,8 +208,11 @@ func (f *NoticeActivities) SendAsk(ctx context.Context, in wire.SendAskInput) (w
 		return wire.SendSMSResult{}, toTemporalError(err)
 	}
 	name := prompts.AskUnclear
-	if intent == models.IntentWrongNumber {
+	switch intent { //nolint:exhaustive // the others are not asked about
+	case models.IntentWrongNumber:
 		name = prompts.AskWrongNumber
+	case models.IntentData, models.IntentErasure:
+		name = prompts.Privacy
 	}
 	body, err := f.textFor(ctx, in.InboundID, name, prompts.FixedData{TeamAlerted: f.AlertsTeam})
 	if err != nil {

@@ -53,3 +53,6 @@ type AttentionCount struct {
 	Kind         wire.Attention
 	Raised, Open int64
 }
+
+// ErasureAsked is the code of attention erasure where the person asked for it.
+const ErasureAsked = "asked"

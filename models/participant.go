@@ -144,6 +144,10 @@ const (
 	IntentHelp Intent = "help"
 	// IntentUnclear may mean STOP; the person is asked once.
 	IntentUnclear Intent = "unclear"
+	// IntentData asks what is kept of the person, IntentErasure for its deletion. The
+	// privacy text answers both, once a day.
+	IntentData    Intent = "data"
+	IntentErasure Intent = "erasure"
 	// IntentWrongNumber says that the number is another person's; the programme
 	// pauses, the person is asked once and the operators are told.
 	IntentWrongNumber Intent = "wrong_number"

@@ -71,6 +71,8 @@ const (
 	// whether the number is another person's.
 	AskUnclear     Name = "ask_unclear"
 	AskWrongNumber Name = "ask_wrong_number"
+	// Privacy says what is kept of a person, and how to have it erased.
+	Privacy Name = "privacy"
 	// ConfirmForget asks whether everything that is remembered shall be deleted. Only a
 	// yes to this text counts.
 	ConfirmForget Name = "confirm_forget"
@@ -215,7 +217,7 @@ type entry struct {
 var fixedTexts = []Name{
 	GreetingFallback, GreetingFooter, ReplyFallback, ReplyDeclined, Reminder, FeedbackQuestion, FeedbackFollowup, AskLess,
 	UnenrolledNotice, OptOutConfirmation, OptOutDanger, OptInConfirmation, Help, Crisis, CrisisAnother,
-	CrisisViolence, CrisisMedical, Helpline, UnknownSender, TooManyTexts, AskUnclear, AskWrongNumber,
+	CrisisViolence, CrisisMedical, Helpline, UnknownSender, TooManyTexts, AskUnclear, AskWrongNumber, Privacy,
 	ConfirmForget, JoinRequest, JoinAgain, HabitFallback, AskToday, AskHard, AskNext,
 }
 

@@ -29,7 +29,8 @@ func attentionCommand(p *program) *cobra.Command {
 			"  lost_rows    the database has lost what it had stored of them\n" +
 			"  flood        more messages came than are answered\n" +
 			"  wrong_number the number may be another person's; coaching is paused\n" +
-			"  erasure      the carrier has not deleted an erased person's messages; it ends by itself",
+			"  erasure      the person asks to delete their data, or the carrier has not deleted an erased\n" +
+			"               person's messages, which ends by itself",
 	}
 	c.Flags().StringVar(&kind, "kind", "", "only "+attentionKinds())
 	c.RunE = func(c *cobra.Command, _ []string) error {

@@ -314,7 +314,7 @@ func TestDoubtedRequests(t *testing.T) {
 		{"je ne veux pas me désabonner", stop, unclear},
 		{"how do I unsubscribe", stop, unclear},
 		{"what happens if I unsubscribe?", stop, unclear},
-		{"can you delete my data", stop, none},
+		{"can you delete my data", stop, models.IntentErasure},
 		{"renuncié al trabajo", stop, none},
 		{"Ich kann nicht mehr", stop, unclear},
 		{"ich will nicht mehr", stop, unclear},

@@ -68,6 +68,9 @@ func Screen(m Message) Result {
 	s.addScore(&found, m.Body)
 	switch {
 	case found.Danger == models.DangerNone:
+		if asked := dataIntent(m.Body, found); asked != models.IntentNone {
+			found.Intent, found.Method = asked, models.MethodPhrase
+		}
 	case found.Intent == models.IntentStop:
 		found.Tier = models.TierA
 		if found.Method != models.MethodCarrier {

@@ -280,3 +280,30 @@ func TestKeywordThatMayBeAnAnswer(t *testing.T) {
 		})
 	}
 }
+
+// A question about data gets the privacy text, once a day; a request to delete it is shown
+// to an operator also beside a STOP.
+func TestQuestionsAboutData(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		first := w.text(0, "what data do you store about me?")
+		require.Equal(t, models.IntentData, first.Inbound.Intent)
+		require.NotZero(t, first.NoticeID)
+		require.Zero(t, first.Inbound.Seq, "no turn of the coach answers it")
+		require.Empty(t, w.ann().Attention)
+		again := w.text(60, "who can read my messages?")
+		require.Equal(t, models.IntentNone, again.Inbound.Intent)
+		require.NotZero(t, again.Inbound.Seq, "the coach answers the second one of a day")
+		w.text(48*3600, "can you delete my data")
+		require.Equal(t, wire.AttentionErasure, w.ann().Attention)
+		open, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{ParticipantID: "ann"})
+		require.NoError(t, err)
+		require.Len(t, open, 1)
+		require.Equal(t, models.ErasureAsked, open[0].Code)
+		require.Equal(t, wire.StatusActive, w.ann().Status)
+	})
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		w.text(0, "unsubscribe me and delete my data")
+		require.Equal(t, wire.StatusOptedOut, w.ann().Status)
+		require.Equal(t, wire.AttentionErasure, w.ann().Attention)
+	})
+}

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/screening"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -28,7 +29,7 @@ func isHandledHere(in models.Inbound, p models.Participant) bool {
 		return true
 	case models.IntentStart, models.IntentYes:
 		return p.Status == wire.StatusOptedOut && isCarried(in)
-	case models.IntentUnclear, models.IntentWrongNumber:
+	case models.IntentUnclear, models.IntentWrongNumber, models.IntentData, models.IntentErasure:
 		return true // acceptKnown has asked whether the person was asked before
 	case models.IntentNone:
 	}
@@ -47,7 +48,26 @@ func noteIgnored(tx *gorm.DB, in models.Inbound, p models.Participant) error {
 
 // needsQuestion reports whether an intent is one that the person is asked about.
 func needsQuestion(intent models.Intent) bool {
-	return intent == models.IntentUnclear || intent == models.IntentWrongNumber
+	return intent == models.IntentUnclear || intent == models.IntentWrongNumber || isAboutData(intent)
+}
+
+// isAboutData reports whether the privacy text answers an intent.
+func isAboutData(intent models.Intent) bool {
+	return intent == models.IntentData || intent == models.IntentErasure
+}
+
+// dataSpan is the time within which no participant gets the privacy text twice.
+const dataSpan = 24 * time.Hour
+
+// noteErasure has an operator told of a message that asks to delete what is kept.
+func noteErasure(tx *gorm.DB, in models.Inbound) error {
+	if screening.DataRequest(textOf(in)) != models.IntentErasure {
+		return nil
+	}
+	_, err := raiseAttention(tx, models.AttentionEntry{
+		ParticipantID: in.ParticipantID, Kind: wire.AttentionErasure, Ref: strconv.FormatInt(in.ID, 10), Code: models.ErasureAsked, RaisedAt: in.ReceivedAt,
+	})
+	return err
 }
 
 // isToAsk reports whether the person is to be asked what a text meant, while
@@ -62,9 +82,13 @@ func isToAsk(tx *gorm.DB, in models.Inbound, p models.Participant) (bool, error)
 	if err != nil {
 		return false, err
 	}
+	since, intents := newest.At, []models.Intent{in.Intent}
+	if isAboutData(in.Intent) {
+		since, intents = in.ReceivedAt.Add(-dataSpan), []models.Intent{models.IntentData, models.IntentErasure}
+	}
 	var asked int64
-	err = tx.Model(&models.Inbound{}).Where("participant_id = ? AND intent = ? AND id <> ? AND received_at >= ?",
-		p.ID, in.Intent, in.ID, instant(newest.At)).Count(&asked).Error
+	err = tx.Model(&models.Inbound{}).Where("participant_id = ? AND intent IN ? AND id <> ? AND received_at >= ?",
+		p.ID, intents, in.ID, instant(since)).Count(&asked).Error
 	return asked == 0, err
 }
 
@@ -157,9 +181,12 @@ func (s *Inbound) acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participa
 		if answersHelp(in) && !isOptedOut(p, newest) {
 			out.NoticeID, err = insertNotice(tx, noticeOf(models.NoticeHelp, in))
 		}
-	case models.IntentUnclear, models.IntentWrongNumber:
+	case models.IntentUnclear, models.IntentWrongNumber, models.IntentData, models.IntentErasure:
 		out.NoticeID, err = askIntent(tx, in, p)
 	case models.IntentNone:
+	}
+	if err == nil {
+		err = noteErasure(tx, in)
 	}
 	if err == nil && reason != models.LoopNone {
 		err = tellOfLimit(tx, in, reason)

@@ -63,7 +63,7 @@ const (
 	// AttentionWrongNumber: a text said that the number is another person's; the
 	// participant was paused.
 	AttentionWrongNumber Attention = "wrong_number"
-	// AttentionErasure: the carrier has not deleted its copies of an erased person's
+	// AttentionErasure: the person asked to delete their data, or the carrier has not deleted its copies of an erased person's
 	// messages. It ends by itself.
 	AttentionErasure Attention = "erasure"
 )
