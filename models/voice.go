@@ -36,8 +36,8 @@ func (in Inbound) VoiceNotes() []VoiceNote {
 	return notes
 }
 
-// Transcript is what was heard of a voice note that came with a text.
-type Transcript struct {
+// Transcription is what was heard of a voice note that came with a text.
+type Transcription struct {
 	InboundID int64
 	Note      VoiceNote
 	At        time.Time
@@ -49,5 +49,5 @@ type Recording struct {
 	Data []byte
 }
 
-// ErrUnheard says why a recording was not opened: its text is for the model.
-var ErrUnheard = errors.New("the recording cannot be opened")
+// ErrNotOpened says why a recording was not opened: its text is for the model.
+var ErrNotOpened = errors.New("the recording cannot be opened")

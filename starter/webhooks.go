@@ -19,7 +19,7 @@ import (
 	"coachline/models"
 )
 
-// SignatureChecker checks that a webhook was sent by the carrier. form holds every
+// SignatureChecker checks that a callback was sent by the carrier. form holds every
 // POST field.
 type SignatureChecker interface {
 	Check(r *http.Request, form url.Values) error
@@ -28,11 +28,11 @@ type SignatureChecker interface {
 const (
 	inboundPath = "/twilio/inbound"
 	statusPath  = "/twilio/status"
-	// maxWebhookBody holds a picture message of 20,000 characters, of which each
+	// maxCallbackBody holds a picture message of 20,000 characters, of which each
 	// may take twelve bytes in a form, and all other fields.
-	maxWebhookBody = 320 << 10
-	formType       = "application/x-www-form-urlencoded"
-	emptyTwiML     = `<?xml version="1.0" encoding="UTF-8"?><Response></Response>`
+	maxCallbackBody = 320 << 10
+	formType        = "application/x-www-form-urlencoded"
+	emptyTwiML      = `<?xml version="1.0" encoding="UTF-8"?><Response></Response>`
 )
 
 // carrierRoutes takes what the carrier sends.
@@ -49,8 +49,8 @@ type carrierRoutes struct {
 }
 
 func (h *carrierRoutes) register(mux *http.ServeMux, doc *huma.OpenAPI) {
-	mux.HandleFunc("POST "+inboundPath, h.handleWebhook(h.receiveInbound))
-	mux.HandleFunc("POST "+statusPath, h.handleWebhook(h.receiveStatus))
+	mux.HandleFunc("POST "+inboundPath, h.handleCallback(h.receiveInbound))
+	mux.HandleFunc("POST "+statusPath, h.handleCallback(h.receiveStatus))
 	for path, summary := range map[string]string{inboundPath: "Inbound texts from the carrier", statusPath: "Delivery reports from the carrier"} {
 		op := plainRoute{http.MethodPost, path, summary, "text/xml"}.newOperation(http.StatusBadRequest, http.StatusForbidden, http.StatusRequestTimeout,
 			http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusServiceUnavailable)
@@ -62,9 +62,9 @@ func (h *carrierRoutes) register(mux *http.ServeMux, doc *huma.OpenAPI) {
 	}
 }
 
-// handleWebhook reads and authenticates a carrier's request, lets handle act on it,
+// handleCallback reads and authenticates a carrier's request, lets handle act on it,
 // and answers with TwiML that asks for nothing.
-func (h *carrierRoutes) handleWebhook(handle func(r *http.Request, form url.Values) error) http.HandlerFunc {
+func (h *carrierRoutes) handleCallback(handle func(r *http.Request, form url.Values) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := h.handleSigned(w, r, handle)
 		if err == nil {
@@ -76,7 +76,7 @@ func (h *carrierRoutes) handleWebhook(handle func(r *http.Request, form url.Valu
 			writeFailure(w, refused)
 			return
 		}
-		h.log.Error("webhook failed", "path", r.URL.Path, "error", err)
+		h.log.Error("carrier callback failed", "path", r.URL.Path, "error", err)
 		writeFailure(w, newFailure(http.StatusServiceUnavailable, "not stored, try again"))
 	}
 }
@@ -87,7 +87,7 @@ func (h *carrierRoutes) handleSigned(w http.ResponseWriter, r *http.Request, han
 		return err
 	}
 	if err := h.carrier.Verifier.Check(r, form); err != nil {
-		h.log.Warn("webhook signature refused", "path", r.URL.Path, "error", err)
+		h.log.Warn("signature of a carrier callback refused", "path", r.URL.Path, "error", err)
 		return newFailure(http.StatusForbidden, "X-Twilio-Signature: not valid for this request")
 	}
 	return handle(r, form)
@@ -98,10 +98,10 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if err != nil || kind != formType {
 		return nil, newFailure(http.StatusUnsupportedMediaType, "Content-Type: must be %s", formType)
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxWebhookBody))
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxCallbackBody))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return nil, newFailure(http.StatusRequestEntityTooLarge, "body: larger than %d bytes", maxWebhookBody)
+		return nil, newFailure(http.StatusRequestEntityTooLarge, "body: larger than %d bytes", maxCallbackBody)
 	}
 	if err != nil {
 		return nil, newBodyFailure(err)

@@ -120,7 +120,7 @@ func TestWebhookRefuses(t *testing.T) {
 		{"bad signature", good.Encode(), formType, "bad", http.StatusForbidden, "X-Twilio-Signature"},
 		{"JSON", `{}`, "application/json", "good", http.StatusUnsupportedMediaType, "Content-Type"},
 		{"no type", good.Encode(), "", "good", http.StatusUnsupportedMediaType, "Content-Type"},
-		{"too large", change("Body", strings.Repeat("x", maxWebhookBody)), formType, "good", http.StatusRequestEntityTooLarge, "body: larger"},
+		{"too large", change("Body", strings.Repeat("x", maxCallbackBody)), formType, "good", http.StatusRequestEntityTooLarge, "body: larger"},
 		{"not a form", "a=%zz", formType, "good", http.StatusBadRequest, "body: not a valid form"},
 		{"other account", change("AccountSid", "AC9"), formType, "good", http.StatusBadRequest, "AccountSid"},
 		{"other number", change("To", "+15550000000"), formType, "good", http.StatusBadRequest, "To: not a number"},

@@ -23,11 +23,11 @@ const listenLimit = 12 * time.Second
 // noteKeeper screens and keeps what was heard. Alerts and notices that follow
 // from it are delivered by the starter's relay, like those of every other text.
 type noteKeeper interface {
-	Unheard(ctx context.Context, inboundIDs []int64) (map[int64][]models.VoiceNote, error)
-	AcceptTranscript(ctx context.Context, t models.Transcript) (models.AcceptedInbound, error)
+	UntranscribedNotes(ctx context.Context, inboundIDs []int64) (map[int64][]models.VoiceNote, error)
+	AcceptTranscription(ctx context.Context, t models.Transcription) (models.AcceptedInbound, error)
 }
 
-// recorder fetches recordings; models.ErrUnheard says why one is not opened.
+// recorder fetches recordings; models.ErrNotOpened says why one is not opened.
 type recorder interface {
 	Recording(ctx context.Context, address string) (models.Recording, error)
 }
@@ -96,7 +96,7 @@ func (r hearingRows) transcribeTurn(ctx context.Context, in wire.PrepareTurnInpu
 }
 
 func (e transcriber) transcribeAll(ctx context.Context, texts []int64) error {
-	unheard, err := e.notes.Unheard(ctx, texts)
+	unheard, err := e.notes.UntranscribedNotes(ctx, texts)
 	if err != nil {
 		return err
 	}
@@ -115,14 +115,14 @@ func (e transcriber) transcribeAll(ctx context.Context, texts []int64) error {
 			if err != nil {
 				e.log.Warn("a voice note could not be heard", "inbound", id, "media", note.Index, "error", err)
 			}
-			accepted, err := e.notes.AcceptTranscript(ctx, models.Transcript{InboundID: id, Note: note, At: e.now()})
+			accepted, err := e.notes.AcceptTranscription(ctx, models.Transcription{InboundID: id, Note: note, At: e.now()})
 			if err != nil || accepted.Duplicate {
 				passOn(ctx, asked)
 			}
 			if err != nil {
 				return err
 			}
-			e.metrics.Transcript(accepted)
+			e.metrics.Transcription(accepted)
 			if accepted.AlertID != "" {
 				e.log.Error("a voice note may be a crisis", "participant", accepted.Inbound.ParticipantID, "inbound", id, "alert", accepted.AlertID)
 			}
@@ -159,8 +159,8 @@ func (e transcriber) transcribeNote(ctx context.Context, note models.VoiceNote) 
 func describeProblem(text string, err error) string {
 	var refused *models.ModelError
 	switch {
-	case errors.Is(err, models.ErrUnheard):
-		_, why, _ := strings.Cut(err.Error(), models.ErrUnheard.Error()+": ")
+	case errors.Is(err, models.ErrNotOpened):
+		_, why, _ := strings.Cut(err.Error(), models.ErrNotOpened.Error()+": ")
 		return why
 	case errors.As(err, &refused) && refused.Class == models.ModelRefused:
 		return "its format is not supported"

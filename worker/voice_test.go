@@ -122,7 +122,7 @@ func TestVoiceNotes(t *testing.T) {
 		{"heard once", "whisper", "", nil, "[voice note] " + openai.Transcript, 1, 1},
 		{"beside words", "whisper", "Listen!", nil, "Listen!\n[voice note] " + openai.Transcript, 1, 1},
 		{"off", "", "", nil, "[the person sent 1 picture or file; you cannot see it]", 0, 0},
-		{"too long", "whisper", "", func(s *spy) { s.fetchErr = fmt.Errorf("x: %w: it is too long", models.ErrUnheard) },
+		{"too long", "whisper", "", func(s *spy) { s.fetchErr = fmt.Errorf("x: %w: it is too long", models.ErrNotOpened) },
 			told("it is too long"), 1, 0},
 		{"no format of the model's", "whisper", "", func(s *spy) { s.writeErr = &models.ModelError{Class: models.ModelRefused} },
 			told("its format is not supported"), 1, 1},

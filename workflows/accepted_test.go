@@ -211,7 +211,7 @@ func TestARunIsContinuedBetweenTurns(t *testing.T) {
 func TestWorstCarriedState(t *testing.T) {
 	t.Parallel()
 	state := wire.ParticipantState{ParticipantID: "conv_" + strings.Repeat("f", 20), Zone: "America/Argentina/ComodRivadavia",
-		Status: wire.StatusActive, Mode: wire.ModeFeedback, Greeted: true, Turn: 1 << 20, Unheard: true}
+		Status: wire.StatusActive, Mode: wire.ModeFeedback, Greeted: true, Turn: 1 << 20, HasNews: true}
 	prompt := state.ParticipantID + "-sch-t100000-s8c4-2026-03-02"
 	state.Pending = &wire.PendingPrompt{PromptID: prompt, SentAt: monday}
 	for i := range 400 { // two days' worth of the starter's limit, every second one still on its way

@@ -18,7 +18,7 @@ func TestFailOverLosesNothingNew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.state.Inbox = wire.Inbox{LastSeq: 3, Items: []wire.InboxItem{{MessageID: 999, Seq: 3, ReceivedAt: monday}}}
-	w.state.Unheard = true
+	w.state.HasNews = true
 	w.hears(time.Minute, "first")
 	w.hears(2*time.Minute, "second")
 	w.at(3*time.Minute, w.relayAll) // the relay repeats nothing

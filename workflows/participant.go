@@ -139,7 +139,7 @@ func (p *participant) startRun(ctx workflow.Context) {
 		p.state.Greeted = true
 		p.handleEvent(ctx, wire.Event{Kind: wire.EventEnrolled})
 	}
-	p.news, p.state.Unheard = p.state.Unheard, false
+	p.news, p.state.HasNews = p.state.HasNews, false
 	if p.state.Restore {
 		p.restoreState(ctx)
 	}
@@ -189,7 +189,7 @@ func (p *participant) continueAsNew(ctx workflow.Context) (done bool, err error)
 	if len(p.state.Commands) > 0 || len(p.settled) > 0 || len(p.repeats) > 0 {
 		return false, nil
 	}
-	p.state.Unheard, p.state.Plans = p.news, p.plans
+	p.state.HasNews, p.state.Plans = p.news, p.plans
 	p.state.Notices.Counted = true
 	p.state.AttributesShown = p.shown == p.attributesToShow()
 	p.countDrained(ctx, drained)

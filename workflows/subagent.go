@@ -46,7 +46,7 @@ func Subagent(ctx workflow.Context, in wire.SubagentInput) (wire.SubagentResult,
 		workflow.GetLogger(ctx).Error("ending subagent failed", "turn", in.Subagent.TurnID, "error", err)
 	}
 	if !in.Subagent.Wait {
-		out.Unheard = !e.reportResult(ctx, source)
+		out.Undelivered = !e.reportResult(ctx, source)
 	}
 	return out, nil
 }

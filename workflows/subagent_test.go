@@ -335,6 +335,6 @@ func TestSubagentOfSomebodyWhoIsGone(t *testing.T) {
 	require.NoError(t, w.env.GetWorkflowError())
 	var out wire.SubagentResult
 	require.NoError(t, w.env.GetWorkflowResult(&out))
-	require.Equal(t, wire.SubagentResult{Source: wire.SourceSilent, Steps: 1, Unheard: true}, out)
+	require.Equal(t, wire.SubagentResult{Source: wire.SourceSilent, Steps: 1, Undelivered: true}, out)
 	require.Zero(t, w.model.count(), "nothing is asked about them any more")
 }

@@ -2,9 +2,9 @@ package metrics
 
 import "coachline/models"
 
-// Transcript counts the alert that a voice note raised, and the opting out or
+// Transcription counts the alert that a voice note raised, and the opting out or
 // coming back that it meant. The text that it came with is counted already.
-func (m *Metrics) Transcript(accepted models.AcceptedInbound) {
+func (m *Metrics) Transcription(accepted models.AcceptedInbound) {
 	if m == nil {
 		return
 	}

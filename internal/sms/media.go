@@ -58,7 +58,7 @@ func audioType(header string) (string, bool) {
 // Recording fetches a voice note, with our name and password at the carrier's
 // own address only; a redirect is followed, without them, to the carrier's
 // media hosts by https. Safe to retry. Errors are
-// models.ErrUnheard where another attempt would end alike, and have no address.
+// models.ErrNotOpened where another attempt would end alike, and have no address.
 func (c *Client) Recording(ctx context.Context, address string) (models.Recording, error) {
 	target, err := c.mediaAddress(address)
 	if err != nil {
@@ -86,18 +86,18 @@ func (c *Client) Recording(ctx context.Context, address string) (models.Recordin
 
 func readRecording(res *http.Response) (models.Recording, error) {
 	if res.StatusCode != http.StatusOK {
-		return models.Recording{}, fmt.Errorf("%w: the carrier answered %d", models.ErrUnheard, res.StatusCode)
+		return models.Recording{}, fmt.Errorf("%w: the carrier answered %d", models.ErrNotOpened, res.StatusCode)
 	}
 	kind, ok := audioType(res.Header.Get("Content-Type"))
 	if !ok {
-		return models.Recording{}, fmt.Errorf("%w: it is no sound", models.ErrUnheard)
+		return models.Recording{}, fmt.Errorf("%w: it is no sound", models.ErrNotOpened)
 	}
 	data, err := io.ReadAll(io.LimitReader(res.Body, maxAudio+1))
 	if err != nil {
 		return models.Recording{}, fmt.Errorf("reading a recording: %w", err)
 	}
 	if len(data) > maxAudio {
-		return models.Recording{}, fmt.Errorf("%w: it is too long", models.ErrUnheard)
+		return models.Recording{}, fmt.Errorf("%w: it is too long", models.ErrNotOpened)
 	}
 	return models.Recording{Type: kind, Data: data}, nil
 }
@@ -107,13 +107,13 @@ func readRecording(res *http.Response) (models.Recording, error) {
 func (c *Client) mediaAddress(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.User != nil {
-		return nil, fmt.Errorf("%w: its address is not the carrier's", models.ErrUnheard)
+		return nil, fmt.Errorf("%w: its address is not the carrier's", models.ErrNotOpened)
 	}
 	path := mediaPath.FindStringSubmatch(u.EscapedPath())
 	known := u.Scheme == "https" && u.Host == carrierHost ||
 		c.base != nil && u.Scheme == c.base.Scheme && u.Host == c.base.Host
 	if !known || path == nil || path[1] != c.cfg.AccountSID {
-		return nil, fmt.Errorf("%w: its address is not the carrier's", models.ErrUnheard)
+		return nil, fmt.Errorf("%w: its address is not the carrier's", models.ErrNotOpened)
 	}
 	if c.base != nil {
 		return rewriteURL(u, c.base), nil
@@ -123,7 +123,7 @@ func (c *Client) mediaAddress(address string) (*url.URL, error) {
 
 func onlyMediaHosts(req *http.Request, via []*http.Request) error {
 	if len(via) > 3 || req.URL.Scheme != "https" || !slices.Contains(mediaHosts, req.URL.Host) {
-		return fmt.Errorf("%w: it lies elsewhere", models.ErrUnheard)
+		return fmt.Errorf("%w: it lies elsewhere", models.ErrNotOpened)
 	}
 	req.Header.Del("Authorization")
 	return nil

@@ -80,7 +80,7 @@ func TestRecording(t *testing.T) {
 			})
 			got, err := c.Recording(t.Context(), tt.address)
 			if tt.want != "" {
-				require.ErrorIs(t, err, models.ErrUnheard)
+				require.ErrorIs(t, err, models.ErrNotOpened)
 				require.ErrorContains(t, err, tt.want)
 				return
 			}
@@ -106,5 +106,5 @@ func TestRecordingFromAConfiguredServer(t *testing.T) {
 	server.Close()
 	_, err = c.Recording(t.Context(), noteAddress)
 	require.Error(t, err)
-	require.NotErrorIs(t, err, models.ErrUnheard)
+	require.NotErrorIs(t, err, models.ErrNotOpened)
 }

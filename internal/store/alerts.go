@@ -206,7 +206,7 @@ func keepInbound(tx *gorm.DB, in models.Inbound) (models.Inbound, error) {
 			return in, err
 		}
 	} else {
-		err = saveTranscript(tx, in)
+		err = saveTranscription(tx, in)
 	}
 	if err != nil {
 		return in, err

@@ -179,7 +179,7 @@ func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participa
 		return s.acceptRuled(tx, in, p)
 	}
 	if isSpoken(in) {
-		return models.AcceptedInbound{Inbound: in}, saveTranscript(tx, in)
+		return models.AcceptedInbound{Inbound: in}, saveTranscription(tx, in)
 	}
 	reason, err := s.applyLimits(tx, &in)
 	if err != nil {

@@ -71,7 +71,7 @@ func TestGraveSignPagesAtOnce(t *testing.T) {
 // hear is what a voice note of a text turned out to say.
 func (w *inboundWorld) hear(out models.AcceptedInbound, seconds, index int, text string) models.AcceptedInbound {
 	w.t.Helper()
-	heard, err := w.Inbound.AcceptTranscript(w.ctx, models.Transcript{
+	heard, err := w.Inbound.AcceptTranscription(w.ctx, models.Transcription{
 		InboundID: out.Inbound.ID, Note: models.VoiceNote{Index: index, Type: "audio/amr", Text: text}, At: inboundAt(seconds),
 	})
 	require.NoError(w.t, err)

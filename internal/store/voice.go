@@ -16,9 +16,9 @@ import (
 	"coachline/models"
 )
 
-// Unheard returns, by text, the voice notes of some texts that were not
+// UntranscribedNotes returns, by text, the voice notes of some texts that were not
 // transcribed yet.
-func (s *Inbound) Unheard(ctx context.Context, inboundIDs []int64) (map[int64][]models.VoiceNote, error) {
+func (s *Inbound) UntranscribedNotes(ctx context.Context, inboundIDs []int64) (map[int64][]models.VoiceNote, error) {
 	out := map[int64][]models.VoiceNote{}
 	if len(inboundIDs) == 0 {
 		return out, nil
@@ -38,13 +38,13 @@ func (s *Inbound) Unheard(ctx context.Context, inboundIDs []int64) (map[int64][]
 	return out, nil
 }
 
-// AcceptTranscript stores what was heard of a voice note and screens it as
+// AcceptTranscription stores what was heard of a voice note and screens it as
 // AcceptInbound screens what is typed, in one transaction: a spoken crisis raises
 // its alert, a spoken STOP opts out. A text whose voice note is answered like
 // this takes no turn of the model. The first result stays and acts once, so a
 // retry is safe: Duplicate says that nothing was written. ErrNotFound for an
 // unknown text.
-func (s *Inbound) AcceptTranscript(ctx context.Context, t models.Transcript) (models.AcceptedInbound, error) {
+func (s *Inbound) AcceptTranscription(ctx context.Context, t models.Transcription) (models.AcceptedInbound, error) {
 	var out models.AcceptedInbound
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var in models.Inbound
@@ -59,7 +59,7 @@ func (s *Inbound) AcceptTranscript(ctx context.Context, t models.Transcript) (mo
 		if err := tx.Where("id = ?", t.InboundID).Take(&in).Error; err != nil {
 			return err
 		}
-		if settled, err := addTranscript(&in, t.Note); err != nil || !settled {
+		if settled, err := addTranscription(&in, t.Note); err != nil || !settled {
 			out = models.AcceptedInbound{Inbound: in, Duplicate: true}
 			return err
 		}
@@ -68,7 +68,7 @@ func (s *Inbound) AcceptTranscript(ctx context.Context, t models.Transcript) (mo
 				return err
 			}
 		}
-		out, err = s.acceptTranscript(tx, in, p, t)
+		out, err = s.acceptTranscription(tx, in, p, t)
 		return err
 	})
 	return out, wrap.Error(classify(err), "accepting a transcript")
@@ -78,9 +78,9 @@ func (s *Inbound) AcceptTranscript(ctx context.Context, t models.Transcript) (mo
 // numbered and announced when it came.
 func isSpoken(in models.Inbound) bool { return in.ID != 0 }
 
-// acceptTranscript acts on a transcript that is new. What an earlier part of the
+// acceptTranscription acts on a transcript that is new. What an earlier part of the
 // same message was found to say stays on its row.
-func (s *Inbound) acceptTranscript(tx *gorm.DB, in models.Inbound, p models.Participant, t models.Transcript) (models.AcceptedInbound, error) {
+func (s *Inbound) acceptTranscription(tx *gorm.DB, in models.Inbound, p models.Participant, t models.Transcription) (models.AcceptedInbound, error) {
 	before := in
 	screenMessage(&in, t.Note.Text)
 	in.ReceivedAt = instant(t.At)
@@ -91,14 +91,14 @@ func (s *Inbound) acceptTranscript(tx *gorm.DB, in models.Inbound, p models.Part
 		in.Intent, in.IntentMethod = before.Intent, before.IntentMethod
 		in.Danger, in.DangerTier, in.DangerRule, in.DangerKind = before.Danger, before.DangerTier, before.DangerRule, before.DangerKind
 		in.DangerScore = before.DangerScore
-		return models.AcceptedInbound{Inbound: in}, saveTranscript(tx, in)
+		return models.AcceptedInbound{Inbound: in}, saveTranscription(tx, in)
 	}
 	return s.acceptScreened(tx, in, p)
 }
 
-// addTranscript puts what was heard of a note among the notes of a text. It is
+// addTranscription puts what was heard of a note among the notes of a text. It is
 // false when the note was transcribed before.
-func addTranscript(in *models.Inbound, heard models.VoiceNote) (bool, error) {
+func addTranscription(in *models.Inbound, heard models.VoiceNote) (bool, error) {
 	notes := in.VoiceNotes()
 	settled := false
 	for i, note := range notes {
@@ -148,8 +148,8 @@ func isAnswered(tx *gorm.DB, turnID string, texts []models.Inbound) (bool, error
 	return answered == int64(len(ids)) && turns == 0, err
 }
 
-// saveTranscript writes what a transcript adds to the row of a text.
-func saveTranscript(tx *gorm.DB, in models.Inbound) error {
+// saveTranscription writes what a transcript adds to the row of a text.
+func saveTranscription(tx *gorm.DB, in models.Inbound) error {
 	return tx.Select("voice", "intent", "intent_method", "danger", "danger_tier", "danger_rule", "danger_kind", "danger_score").
 		UpdateColumns(&in).Error
 }
@@ -162,7 +162,7 @@ func spokenLines(in models.Inbound) []string {
 		if !note.Heard {
 			continue
 		}
-		line := marks.VoiceNoteUnheard + note.Problem + "]"
+		line := marks.VoiceNoteNotOpened + note.Problem + "]"
 		if note.Problem == "" {
 			words, _ := text.Cut(text.Visible(note.Text), text.ReadLimit)
 			line = marks.VoiceNote + marks.NeutraliseReceived(words)

@@ -56,8 +56,8 @@ type ParticipantState struct {
 	Initiated Initiated `json:"initiated,omitzero"`
 	// Subagents are those that were started within a day, oldest first.
 	Subagents []SubagentStart `json:"subagents,omitempty"`
-	// Unheard: texts arrived that the rules have not heard of.
-	Unheard bool `json:"unheard,omitempty"`
+	// HasNews: texts arrived that the rules have not heard of.
+	HasNews bool `json:"unheard,omitempty"`
 	// Restore: an operator terminated the workflow before this one; it begins
 	// with what the tables remember.
 	Restore bool `json:"restore,omitempty"`

@@ -30,9 +30,9 @@ type SubagentInput struct {
 }
 
 // SubagentResult is how it ended: SourceStep, SourceFailed, or SourceSilent
-// where it was stopped. Unheard: the participant's workflow was gone.
+// where it was stopped. Undelivered: the participant's workflow was gone.
 type SubagentResult struct {
-	Source  TextSource `json:"source"`
-	Steps   int        `json:"rounds"`
-	Unheard bool       `json:"unheard,omitempty"`
+	Source      TextSource `json:"source"`
+	Steps       int        `json:"rounds"`
+	Undelivered bool       `json:"unheard,omitempty"`
 }

@@ -37,8 +37,8 @@ const (
 const (
 	// VoiceNote begins the transcript of a voice note.
 	VoiceNote = "[voice note] "
-	// VoiceNoteUnheard begins the note of one that could not be transcribed.
-	VoiceNoteUnheard = "[voice note; it could not be listened to: "
+	// VoiceNoteNotOpened begins the note of one that could not be transcribed.
+	VoiceNoteNotOpened = "[voice note; it could not be listened to: "
 )
 
 // Label returns what stands before a message that the coach sent without being
