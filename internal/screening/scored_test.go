@@ -121,14 +121,11 @@ func requestKind(kind string) string {
 	return kind
 }
 
-// The floors stand a little under what the scored half reached, as lower bounds
-// of its Wilson interval of 95 %. docs/screening.md compares them with the
-// targets. A change that raises a figure raises its floor.
+// The floors beside the limits of TestPairedGates stand a little under what the scored
+// half reached, as lower bounds of its Wilson interval of 95 %. docs/screening.md compares
+// them with the targets. A change that raises a figure raises its floor.
 var floors = map[string]float64{
-	"crisis":    0.920,
-	"crisis de": 0.868, "crisis en": 0.875, "crisis es": 0.920, "crisis fr": 0.897, "crisis pt": 0.895,
-	explicit: 0.925, indirect: 0.910,
-	heard:            0.955,
+	indirect: 0.910, heard: 0.955,
 	"optout/keyword": 0.930, "optout/clear": 0.840, "optout/unclear": 0.675, "optout/wrongnumber": 0.775,
 	"optout/clear de": 0.695, "optout/clear en": 0.810, "optout/clear es": 0.790, "optout/clear fr": 0.800, "optout/clear pt": 0.770,
 }
