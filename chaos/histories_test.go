@@ -207,16 +207,23 @@ func (h *history) operate(client int, ask, key string) error {
 	if err != nil {
 		return err
 	}
+	changes, tried := ask != askSend && ask != askPrompt, false
 	for range 300 {
 		called := time.Now()
 		answer, code, err := h.ask(method, path, key, raw)
 		switch {
 		case err != nil || code >= http.StatusInternalServerError:
-			h.record(client, ask, called, answered{unknown: true})
+			if tried = true; changes {
+				h.record(client, ask, called, answered{unknown: true})
+			}
 			time.Sleep(rest / 5) // the starter is being restarted
 			continue
 		case code < http.StatusMultipleChoices || code == http.StatusConflict || code == http.StatusNotFound:
-			h.record(client, ask, called, answered{refused: code >= http.StatusMultipleChoices})
+			// An earlier try may be the reason that this one is refused.
+			isRefused := code >= http.StatusMultipleChoices
+			if out := (answered{refused: isRefused, unknown: tried && isRefused}); changes || !out.unknown {
+				h.record(client, ask, called, out)
+			}
 			return nil
 		}
 		return fmt.Errorf("%s: %d %s", ask, code, answer)

@@ -70,3 +70,16 @@ func TestShapesOfTexts(t *testing.T) {
 		})
 	}
 }
+
+// TestTakeOverAfterAnOptOut: a person who opted out since the operator looked is not taken
+// over.
+func TestTakeOverAfterAnOptOut(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		w.text(0, "STOP")
+		_, err := w.TakeOvers.TakeOver(w.ctx, models.TakeOver{ParticipantID: "ann", Until: inboundAt(3600), Actor: "op", Now: inboundAt(1)})
+		require.ErrorIs(w.t, err, models.ErrConflict)
+		p, err := w.People.Participant(w.ctx, "ann")
+		require.NoError(w.t, err)
+		require.Empty(w.t, p.TakenOverBy)
+	})
+}

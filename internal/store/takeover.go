@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -28,7 +29,7 @@ type TakeOvers struct {
 // returns the row as stored. The coach is silent with the transaction: its texts
 // that are ready are canceled, its turns are ended, and the messages that those
 // were about wait. Alerts of the person count as acknowledged. The operator who
-// has the conversation moves its end. *TakenOverError when another one has it;
+// has the conversation moves its end. *TakenOverError when another one has it; ErrConflict where nobody coaches them;
 // ErrNotFound also after removal.
 func (s *TakeOvers) TakeOver(ctx context.Context, t models.TakeOver) (models.Participant, error) {
 	var p models.Participant
@@ -36,6 +37,9 @@ func (s *TakeOvers) TakeOver(ctx context.Context, t models.TakeOver) (models.Par
 		var err error
 		if p, err = lockEnrolled(tx, t.ParticipantID); err != nil {
 			return err
+		}
+		if !p.Status.Coached() { // they opted out since the caller looked
+			return fmt.Errorf("the participant is %s: %w", p.Status, models.ErrConflict)
 		}
 		if p.IsOthers(t.Actor) && !t.Force {
 			return &models.TakenOverError{By: p.TakenOverBy}
