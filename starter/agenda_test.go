@@ -18,14 +18,13 @@ func TestAgendaRoute(t *testing.T) {
 		at := testNow.Add(after)
 		return wire.Schedule{ID: id, Type: wire.ScheduleFixed, At: "08:00", Zone: "Europe/Berlin", Next: wire.Slot{SendAt: at, TargetAt: at}}
 	}
-	require.NoError(t, rows.Turns.SaveState(t.Context(), wire.SaveStateInput{ParticipantID: ann.ID, Now: testNow,
-		Schedules: []wire.Schedule{day("s1", time.Hour), day("s2", 2*time.Hour), day("s3", 48*time.Hour)}}))
 	slot := func(after time.Duration, date string) wire.Slot {
 		return wire.Slot{Date: date, TargetAt: testNow.Add(after)}
 	}
-	require.NoError(t, rows.Turns.SaveState(t.Context(), wire.SaveStateInput{ParticipantID: ann.ID, Now: testNow, Missed: []wire.MissedPrompt{
-		{ScheduleID: "s1", Slot: slot(-time.Hour, "2026-11-24"), Reason: "backed_off"}, {ScheduleID: "s1", Slot: slot(-49*time.Hour, "2026-11-22"), Reason: "daily_limit"},
-	}}))
+	require.NoError(t, rows.Turns.SaveState(t.Context(), wire.SaveStateInput{ParticipantID: ann.ID, Now: testNow,
+		Schedules: []wire.Schedule{day("s1", time.Hour), day("s2", 2*time.Hour), day("s3", 48*time.Hour)}, Missed: []wire.MissedPrompt{
+			{ScheduleID: "s1", Slot: slot(-time.Hour, "2026-11-24"), Reason: "backed_off"}, {ScheduleID: "s1", Slot: slot(-49*time.Hour, "2026-11-22"), Reason: "daily_limit"},
+		}}))
 	h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-24T14:30:00Z","scope":"participant","scope_id":"` + ann.ID + `"}`})
 	first := h.do(call{method: "GET", path: agendaPath + "?limit=1"})
 	require.Equal(t, http.StatusOK, first.status, first.raw)

@@ -25,7 +25,7 @@ func TestInbound(t *testing.T) {
 	require.Equal(t, got.raw, h.text(sid(1), "Hello").raw)
 	h.stop() // waits for the deliveries
 	require.Equal(t, []string{"start", "signal"}, h.engine.seen())
-	require.Equal(t, wire.InboxItem{MessageID: 1, Seq: 1, ReceivedAt: testNow, Notice: 2}, h.engine.signals[0])
+	require.Equal(t, wire.InboxItem{MessageID: 1, Seq: 1, ReceivedAt: testNow, Notice: 2, Shape: wire.ShapeOpen}, h.engine.signals[0])
 	require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, h.engine.starts[1].WorkflowIDReusePolicy)
 	require.Equal(t, ann.ID, h.engine.states[1].ParticipantID)
 	require.True(t, h.engine.states[1].Greeted)

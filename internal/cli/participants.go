@@ -42,12 +42,16 @@ func participantRemove(p *program) *cobra.Command {
 	c := &cobra.Command{Use: "remove ID", Short: "Remove a participant: one closing notice, then nothing more", Args: exactArgs(1)}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask for the id again")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		id, err := p.client.findParticipant(c.Context(), args[0])
+		if err != nil {
+			return err
+		}
 		if !yes {
 			if err := confirmID(p, args[0]); err != nil {
 				return err
 			}
 		}
-		got, err := p.client.do(c.Context(), request{method: http.MethodDelete, participant: args[0]})
+		got, err := p.client.do(c.Context(), request{method: http.MethodDelete, participant: id})
 		if err != nil {
 			return err
 		}
