@@ -29,7 +29,7 @@ func TestWaysIn(t *testing.T) {
 		"acceptJoin": {
 			"internal/store/messages.go acceptStranger",
 		},
-		"AcceptTranscript": {
+		"AcceptTranscription": {
 			"worker/voice.go transcribeAll",
 		},
 		"acceptInbound": {

@@ -103,7 +103,7 @@ func (d *DecisionActivities) decideCall(ctx context.Context, in wire.DecideToolI
 	newID := fmt.Sprintf("sch-%s-s%dc%d", turnNumber(in.Tool), in.Tool.Step, in.Tool.Call)
 	event, err := d.Tools.Event(call, newID)
 	if err != nil {
-		return wire.Decision{Refused: err.Error()}, nil
+		return wire.Decision{Refused: err.Error()}, nil //nolint:nilerr // the model reads why
 	}
 	if event.Kind == wire.EventScheduleTool {
 		turn, err := d.Calls.TurnContext(ctx, in.Tool.TurnID, WindowEntries)
@@ -119,7 +119,7 @@ func (d *DecisionActivities) decideCall(ctx context.Context, in wire.DecideToolI
 	}
 	decision, err := coach.Decide(asked, event)
 	if err != nil {
-		return wire.Decision{Refused: err.Error()}, nil
+		return wire.Decision{Refused: err.Error()}, nil //nolint:nilerr // the model reads why
 	}
 	return decision, nil
 }

@@ -216,7 +216,7 @@ func (h *history) operate(client int, ask, key string) error {
 			if tried = true; changes {
 				h.record(client, ask, called, answered{unknown: true})
 			}
-			time.Sleep(rest / 5) // the starter is being restarted
+			twilio.Pause(h.ctx, rest/5) // the starter is being restarted
 			continue
 		case code < http.StatusMultipleChoices || code == http.StatusConflict || code == http.StatusNotFound:
 			// An earlier try may be the reason that this one is refused.
@@ -272,7 +272,7 @@ func (h *history) run(draw *rand.Rand, kill string) error {
 		own := rand.New(rand.NewPCG(draw.Uint64(), uint64(n)))
 		return func() error {
 			for i := range 6 {
-				time.Sleep(time.Duration(own.IntN(250)) * time.Millisecond)
+				twilio.Pause(h.ctx, time.Duration(own.IntN(250))*time.Millisecond)
 				if err := act(acts[own.IntN(len(acts))], i); err != nil {
 					return err
 				}
@@ -298,7 +298,7 @@ func (h *history) run(draw *rand.Rand, kill string) error {
 		group.Go(func() { errs[i] = act() })
 	}
 	if kill != "" {
-		time.Sleep(time.Duration(draw.IntN(1000)) * time.Millisecond)
+		twilio.Pause(h.ctx, time.Duration(draw.IntN(1000))*time.Millisecond)
 		h.current(kill).kill()
 	}
 	group.Wait()

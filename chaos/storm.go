@@ -415,7 +415,7 @@ func (s *storm) enrolPeople(count int) ([]*turn, error) {
 // ask for a prompt, some are in danger once, some hear from an operator, some opt out at
 // last. Some texts are delivered twice.
 func (s *storm) text(stormy context.Context, t *turn, index int) (want expectation, err error) {
-	random := rand.New(rand.NewPCG(uint64(index), 1)) //nolint:gosec // a count
+	random := rand.New(rand.NewPCG(uint64(index), 1))
 	for turns := 0; twilio.Pause(stormy, pace/2+time.Duration(random.Int64N(int64(pace)))); turns++ {
 		switch {
 		case turns == 2 && index%5 == 1:
@@ -453,16 +453,16 @@ func (s *storm) end(right bool) error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
+	var err error
 	for _, role := range []string{"worker1", "worker2", "starter1", "starter2", "temporal", "postgres"} {
 		if i := s.current(role); i != nil {
 			i.end.Do(func() { close(i.dead) })
 			i.cancel()
-			<-i.done
+			err = errors.Join(err, <-i.done)
 		}
 	}
-	var err error
 	if s.db != nil {
-		err = s.db.Close()
+		err = errors.Join(err, s.db.Close())
 	}
 	if s.temporal != nil {
 		s.temporal.Close()

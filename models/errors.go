@@ -22,6 +22,7 @@ type PhoneTakenError struct{ ParticipantID string }
 
 func (e *PhoneTakenError) Error() string { return "the phone number is enrolled as " + e.ParticipantID }
 
+// Is reports that the error is an ErrConflict.
 func (e *PhoneTakenError) Is(target error) bool { return target == ErrConflict }
 
 // FieldError names the input field that was refused and why. The message is

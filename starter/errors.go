@@ -2,6 +2,7 @@ package starter
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ var useFailures = sync.OnceFunc(func() {
 })
 
 // schemaWords are what the schema says of a wrong value, in place of the library's
-// words, which speak of strings and patterns. A pattern has its words in its tag.
+// words, which speak of strings and patterns.
 var schemaWords = map[*string]string{
 	&validation.MsgExpectedRFC3339DateTime: instantWords, &validation.MsgExpectedRFC3339Date: "must be a date such as 2026-12-27",
 	&validation.MsgExpectedBoolean: "must be true or false", &validation.MsgExpectedNumber: "must be a number",
@@ -67,7 +68,16 @@ var schemaWords = map[*string]string{
 	&validation.MsgExpectedExclusiveMinimumNumber: "must be more than %v", &validation.MsgExpectedExclusiveMaximumNumber: "must be less than %v",
 	&validation.MsgExpectedMinLength: "must have at least %d characters", &validation.MsgExpectedMaxLength: "must have at most %d characters",
 	&validation.MsgExpectedMinItems: "must have at least %d entries", &validation.MsgExpectedMaxItems: "must have at most %d entries",
-	&validation.MsgExpectedBePattern: "must be %s", &validation.MsgExpectedMatchPattern: "must match %s",
+	&validation.MsgExpectedMatchPattern: "must match %s",
+}
+
+// patternWords are the words of each pattern. An unknown one is shown as it is.
+var patternWords = map[string]string{
+	`^([01][0-9]|2[0-3]):[0-5][0-9]$`: "must be a time such as 08:00 or 20:30",
+	`^[a-z][a-z0-9-]{1,39}$`:          "must be 2 to 40 small letters, digits and hyphens, beginning with a letter",
+	`^[A-Za-z0-9][A-Za-z0-9._-]*$`:    "must be letters, digits and . _ -, beginning with a letter or digit",
+	`^[A-Za-z0-9][A-Za-z0-9._@+-]*$`:  "must be letters, digits and . _ @ + -, beginning with a letter or digit",
+	`^f[0-9]+$`:                       "must be the id of a fact, such as f12",
 }
 
 const instantWords = "must be an instant such as 2026-03-02T09:00:00Z"
@@ -135,6 +145,9 @@ func describeField(err error) string {
 // plainMessage replaces messages in which the library quotes Go: layouts of
 // instants, decoder errors with Go types.
 func plainMessage(message string) string {
+	if pattern, isPattern := strings.CutPrefix(message, "must match "); isPattern {
+		return cmp.Or(patternWords[pattern], message)
+	}
 	switch {
 	case strings.HasPrefix(message, "invalid date/time"), strings.HasPrefix(message, "parsing time"), strings.Contains(message, "2006-01-02"):
 		return instantWords

@@ -69,7 +69,7 @@ func (h *memoryRoutes) readMemory(ctx context.Context, id string, notes int) (mo
 
 type factRequest struct {
 	ID   string `path:"id" maxLength:"64"`
-	Fact string `path:"fact" maxLength:"20" pattern:"^f[0-9]+$" patternDescription:"the id of a fact, such as f12" doc:"Id of the fact, such as f3."`
+	Fact string `path:"fact" maxLength:"20" pattern:"^f[0-9]+$" doc:"Id of the fact, such as f3."`
 }
 
 // forgetMemory erases one fact in all its versions, for people who were removed

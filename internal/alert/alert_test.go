@@ -29,7 +29,7 @@ func TestPage(t *testing.T) {
 	sent, err := alert.New(alert.Config{URL: server.URL + "/hook", Timeout: time.Second}).Page(t.Context(), page)
 	require.NoError(t, err)
 	require.True(t, sent)
-	require.JSONEq(t, `{"id":"alarm-7","participant_id":"conv_1","kind":"crisis","at":"2026-03-02T09:00:00Z","link":"/conversation/participants/conv_1"}`, body)
+	require.JSONEq(t, `{"id":"alarm-7","participant_id":"conv_1","kind":"crisis","rule":"","at":"2026-03-02T09:00:00Z","link":"/conversation/participants/conv_1"}`, body)
 	require.Equal(t, "alarm-7", key)
 	require.Equal(t, "application/json", kind)
 }

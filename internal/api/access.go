@@ -29,7 +29,7 @@ type UserList struct {
 
 // NewUser asks for a user.
 type NewUser struct {
-	Login    string `json:"login" minLength:"2" maxLength:"100" pattern:"^[A-Za-z0-9][A-Za-z0-9._@+-]*$" patternDescription:"letters, digits and . _ @ + -, beginning with a letter or digit" doc:"Name to sign in with, in any case; an e-mail address will do."`
+	Login    string `json:"login" minLength:"2" maxLength:"100" pattern:"^[A-Za-z0-9][A-Za-z0-9._@+-]*$" doc:"Name to sign in with, in any case; an e-mail address will do."`
 	Name     string `json:"name" minLength:"1" maxLength:"100" doc:"What other operators see."`
 	Role     string `json:"role" enum:"viewer,researcher,coach,safety,lead,admin"`
 	Password string `json:"password,omitempty" maxLength:"512" doc:"12 to 128 characters; empty where the user signs in at the OpenID Connect provider."`
@@ -83,7 +83,7 @@ type TokenList struct {
 
 // NewToken asks for a token.
 type NewToken struct {
-	Name      string    `json:"name" minLength:"1" maxLength:"100" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]*$" patternDescription:"letters, digits and . _ -, beginning with a letter or digit" doc:"What the audit calls it."`
+	Name      string    `json:"name" minLength:"1" maxLength:"100" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]*$" doc:"What the audit calls it."`
 	Scopes    []string  `json:"scopes" minItems:"1" maxItems:"50" nullable:"false" doc:"Permissions, such as participant:read."`
 	ExpiresAt time.Time `json:"expires_at" doc:"At most 366 days from now."`
 }

@@ -10,9 +10,9 @@ import (
 // is changed.
 type NewSchedule struct {
 	Type     wire.ScheduleType `json:"type" enum:"fixed,random" doc:"fixed: every day at at; random: every day at another time between from and to."`
-	At       string            `json:"at,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time such as 08:00 or 20:30" doc:"Local HH:MM of a fixed schedule. The prompt goes out a little before it, which must not be in the person's quiet hours."`
-	From     string            `json:"from,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time such as 08:00 or 20:30" doc:"Local HH:MM at which the window of a random schedule begins."`
-	To       string            `json:"to,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time such as 08:00 or 20:30" doc:"Local HH:MM at which the window ends; before from: over midnight."`
+	At       string            `json:"at,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" doc:"Local HH:MM of a fixed schedule. The prompt goes out a little before it, which must not be in the person's quiet hours."`
+	From     string            `json:"from,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" doc:"Local HH:MM at which the window of a random schedule begins."`
+	To       string            `json:"to,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" doc:"Local HH:MM at which the window ends; before from: over midnight."`
 	Timezone string            `json:"timezone,omitempty" maxLength:"64" doc:"IANA name; the person's own zone when left out, and the schedule moves with them."`
 	DryRun   bool              `json:"dry_run,omitempty" doc:"Answer what would come of it, and change nothing."`
 }

@@ -28,7 +28,7 @@ type StudyList struct {
 
 // NewStudy adds a study in state draft.
 type NewStudy struct {
-	ID       string               `json:"id" pattern:"^[a-z][a-z0-9-]{1,39}$" patternDescription:"2 to 40 small letters, digits and hyphens, beginning with a letter" doc:"2 to 40 small letters, digits and hyphens, a letter first; it never changes."`
+	ID       string               `json:"id" pattern:"^[a-z][a-z0-9-]{1,39}$" doc:"2 to 40 small letters, digits and hyphens, a letter first; it never changes."`
 	Name     string               `json:"name" minLength:"1" maxLength:"100"`
 	Settings models.StudySettings `json:"settings,omitempty" doc:"What the study changes about the installation's configuration."`
 	Planned  int                  `json:"planned,omitempty" minimum:"0" maximum:"1000000"`

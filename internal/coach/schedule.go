@@ -15,13 +15,6 @@ import (
 // MaxSchedules is how many schedules one participant may have.
 const MaxSchedules = 5
 
-// statusCreated is what the note of a new schedule says, and tooSoon what it adds where
-// the first time is less than the preparation time ahead.
-const (
-	statusCreated = "created"
-	tooSoon       = "; the nearest time is too soon to prepare for, so the first prompt is the one named here: tell the person and ask whether that is right"
-)
-
 // changeSchedules answers the scheduler tool: a Note that states what now
 // holds, or Refused and no effect.
 func changeSchedules(s Input, ask *wire.ScheduleAsk) (wire.Decision, error) {
@@ -65,7 +58,7 @@ func createSchedule(s Input, ask wire.ScheduleAsk) (wire.Decision, error) {
 	if len(s.State.Schedules) >= MaxSchedules {
 		return refuseAsk("there are %d schedules already, the most allowed; delete one first: %s", MaxSchedules, s.scheduleIDs()), nil
 	}
-	return placeSchedule(s, statusCreated, wanted, ask.ByOperator)
+	return placeSchedule(s, "created", wanted, ask.ByOperator)
 }
 
 // scheduleGap is how far apart fixed schedules are that a model makes.
@@ -104,13 +97,6 @@ func placeSchedule(s Input, status string, wanted wire.Schedule, byOperator bool
 	}
 	if err != nil {
 		return wire.Decision{}, err
-	}
-	if status == statusCreated && !wanted.Next.SendAt.After(s.Now) {
-		// A prompt that goes out while the person still says when surprises them.
-		if wanted.Next, err = s.nextAllowed(wanted, wanted.Next.TargetAt, s.Rules.Quiet); err != nil {
-			return wire.Decision{}, err
-		}
-		status += tooSoon
 	}
 	if byOperator {
 		if refusal, err := s.refuseQuiet("at", wanted.Next.SendAt, wanted); err != nil || refusal != "" {

@@ -37,10 +37,10 @@ func TestCreateSchedule(t *testing.T) {
 			wire.Schedule{ID: "s9", Type: wire.ScheduleFixed, At: "12:00"}, "2026-01-16T11:50:00-05:00",
 			`{"ok":true,"status":"created","id":"s9","type":"fixed","time":"12:00","zone":"America/New_York",` +
 				`"next_run":"2026-01-16T12:00:00-05:00","weekday":"Friday","send_at":"2026-01-16T11:50:00-05:00"}`},
-		{"within the prep time is asked about", noon, wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "12:05"},
-			wire.Schedule{ID: "s9", Type: wire.ScheduleFixed, At: "12:05"}, "2026-01-16T11:55:00-05:00",
-			`{"ok":true,"status":"created` + tooSoon + `","id":"s9","type":"fixed","time":"12:05","zone":"America/New_York",` +
-				`"next_run":"2026-01-16T12:05:00-05:00","weekday":"Friday","send_at":"2026-01-16T11:55:00-05:00"}`},
+		{"within the prep time goes out at once", noon, wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "12:05"},
+			wire.Schedule{ID: "s9", Type: wire.ScheduleFixed, At: "12:05"}, noon,
+			`{"ok":true,"status":"created","id":"s9","type":"fixed","time":"12:05","zone":"America/New_York",` +
+				`"next_run":"2026-01-15T12:05:00-05:00","weekday":"Thursday","send_at":"2026-01-15T12:00:00-05:00"}`},
 		{"a zone of its own", noon, wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "08:00", Zone: "Asia/Tokyo"},
 			wire.Schedule{ID: "s9", Type: wire.ScheduleFixed, At: "08:00", Zone: "Asia/Tokyo"}, "2026-01-15T17:50:00-05:00",
 			`{"ok":true,"status":"created","id":"s9","type":"fixed","time":"08:00","zone":"Asia/Tokyo",` +

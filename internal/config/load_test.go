@@ -26,7 +26,7 @@ func TestDefaults(t *testing.T) {
 		Programme: "Coachline", DefaultTimezone: "UTC", DefaultRegion: "US",
 		PrepTime: 10 * time.Minute, PromptSpread: 10 * time.Minute, PromptGrace: 2 * time.Hour, ReminderDelay: 5 * time.Hour,
 		AutoFeedbackDelay: 5 * time.Minute, FeedbackTimeout: 15 * time.Minute, FeedbackFollowup: 3 * time.Hour,
-		MaxInitiated: 2, Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, LateTry: 30 * time.Minute, QuietHours: "21:00-08:00",
+		MaxInitiated: 2, StrangerRetention: 30 * 24 * time.Hour, Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, LateTry: 30 * time.Minute, QuietHours: "21:00-08:00",
 	}, cfg.Coaching)
 	require.Equal(t, Inbound{TextsPerMinute: 30, TextsPerDay: 300, LoopMute: time.Hour, UnknownSenders: UnknownHint}, cfg.Inbound)
 	require.Equal(t, Worker{HistoryLimit: 30, MaxTurns: 8, MaxToolCalls: 5, Versioning: VersioningAuto, Deployment: "coachline", AlertWords: SwitchOn, AlertEscalation: 15 * time.Minute, SecondLook: SwitchOn}, cfg.Worker)

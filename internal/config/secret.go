@@ -72,6 +72,7 @@ func (s Secrets) Reveal() []string {
 	return out
 }
 
+// Len returns how many there are.
 func (s Secrets) Len() int { return len(s.values) }
 
 // String shows each value as Secret does, separated by commas.

@@ -86,6 +86,7 @@ func doorRules(cfg config.Config) (store.InboundLimits, error) {
 	}, wrap.Error(err, "COACH_DEFAULT_TIMEZONE")
 }
 
+// Close ends the connections to Temporal and the database.
 func (t *Connections) Close() error {
 	t.Temporal.Close()
 	return t.Store.Close()

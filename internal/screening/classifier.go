@@ -39,6 +39,7 @@ const (
 	stemBytes  = 4
 )
 
+// Len returns how many words the text has.
 func (f *Features) Len() int { return len(f.words) }
 
 // Each calls yield with the features of the words from one position up to

@@ -91,7 +91,7 @@ var ordinary = []string{
 	"My ex won't stop texting me", "I told my ex to stop texting me", "I want him to stop texting me", "I told him: leave me alone", "she said leave me alone", "I wish my boss would leave me alone",
 	"I asked my mom to please stop texting me", "I want to stop texting while driving", "I want to stop texting my ex", "I need to stop sending messages to my ex", "stop me from texting", "I want to stop texting",
 	"I need to stop this text addiction", "I want to stop messages from work from distracting me", "why did you stop texting me?", "did you stop texting me", "please don't stop texting me", "don't stop sending me messages",
-	"what happens if I text STOP?", "if I unsubscribe, do I lose my data?", "should I opt out of the work party", "I want to opt out of dessert", "I want to unsubscribe from newsletters",
+	"what happens if I text STOP?", "should I opt out of the work party", "I want to opt out of dessert", "I want to unsubscribe from newsletters",
 	"take me off guard", "take me for a walk", "remove me from temptation", "remove sugar from my diet", "leave me a reminder", "leave me alone time in the schedule at noon",
 	"I don't want to walk", "I don't want to", "I don't want to do this anymore", "no more excuses", "no more chips", "not interested in yoga", "I need a break", "pause", "end my day with tea",
 	"I want to end the day with a walk", "cancel culture", "opt for tea", "revoke his license", "baja la hora", "mi presión está baja", "alto en azúcar", "quiero dejar de fumar", "quiero parar de comer dulces",

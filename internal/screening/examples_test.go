@@ -50,7 +50,7 @@ var namedExamples = []struct{ body, before string }{
 	{"I don't know", "paused"},
 	{"this is not a good time", "paused"},
 	{"I just got on the train", "paused"},
-	{"stpo", "nothing"},
+	{"stpo", "nothing"}, //nolint:misspell // a slip of typing
 	{"sotp", "nothing"},
 	{"Stop2quit", "nothing"},
 	{"\U0001f6d1", "nothing"},
@@ -58,10 +58,10 @@ var namedExamples = []struct{ body, before string }{
 
 // describeResult says in a few words what becomes of a text.
 func describeResult(found screening.Result) string {
-	switch {
-	case found.Tier == models.TierA:
+	switch found.Tier {
+	case models.TierA:
 		return "page"
-	case found.Tier == models.TierB:
+	case models.TierB:
 		return "second look"
 	}
 	switch found.Intent {

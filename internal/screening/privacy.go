@@ -21,7 +21,7 @@ var eraseAsked = compileAny(
 	`(?:my|all) (?:\w+ )?data`+aLittle+`(?:deleted|erased|removed|wiped)`,
 	`(?:losche|loschen|losch|loscht|entferne|entfernen|entfernt|vernichtet)`+aLittle+`(?:meine|meiner|alle) (?:\w+ )?daten`,
 	`(?:meine|alle) (?:\w+ )?daten(?: \w+){0,4}? (?:loschen|geloscht|entfernen|entfernt|vernichten)`,
-	`(?:borra|borrar|borren|borras|borrad|elimina|eliminar|eliminen|eliminas|suprimir|supriman|suprime)`+aLittle+`(?:mis|todos los|los) (?:\w+ )?datos`,
+	`(?:borra|borrar|borren|borras|borrad|elimina|eliminar|eliminen|eliminas|suprimir|supriman|suprime)`+aLittle+`(?:mis|todos los|los) (?:\w+ )?datos`, //nolint:misspell // other languages
 	`(?:supprime|supprimer|supprimez|efface|effacer|effacez)`+aLittle+`(?:mes|toutes les) (?:\w+ )?(?:donnees|informations|infos)`,
 	`(?:apaga|apagar|apague|apaguem|exclua|excluir|excluam|delete|deletar|eliminar|eliminem|elimine|remova|remover|removam)`+aLittle+`(?:meus|os meus|todos os) (?:\w+ )?dados`,
 )
@@ -36,10 +36,10 @@ var dataAsked = compileAny(
 	`(?:wie|wo|wer|was|wie lange|wozu|warum|sind|werden|gebt)`+aLittle+`mein(?:e|en|er) (?:\w+ )?daten`,
 	`wer (?:liest|sieht|kann)(?: \w+){0,2}? meine (?:nachrichten|sms|antworten|texte)`,
 	`(?:datenschutz|dsgvo)\w*`,
-	`que (?:datos|informacion|info|cosas)?(?: ?\w+){0,3}? ?(?:guardan|guardas|guardais|almacenan|tienen|tienes|recogen|recopilan)(?: \w+){0,2}? (?:sobre mi|de mi|mios|mia)\b`,
+	`que (?:datos|informacion|info|cosas)?(?: ?\w+){0,3}? ?(?:guardan|guardas|guardais|almacenan|tienen|tienes|recogen|recopilan)(?: \w+){0,2}? (?:sobre mi|de mi|mios|mia)\b`, //nolint:misspell // other languages
 	`(?:quien|donde|como|que|son|estan|por que)`+aLittle+`mis datos`,
 	`quien(?: mas)? (?:lee|ve|puede leer|puede ver) mis (?:mensajes|respuestas|sms)`,
-	`(?:privacidad|proteccion de datos|rgpd|privacidade|protecao de dados|lgpd)`,
+	`(?:privacidad|proteccion de datos|rgpd|privacidade|protecao de dados|lgpd)`, //nolint:misspell // other languages
 	`(?:quelles?|que|qu est ce que|quest ce que)(?: \w+){0,6}? (?:gardez|gardes|conservez|conserves|stockez|stockes|enregistrez|enregistres|avez|savez)(?: \w+){0,3}? (?:sur moi|de moi)\b`,
 	`(?:qui|ou|comment|que|pourquoi|est ce que|sont)`+aLittle+`mes (?:donnees|informations)`,
 	`mes donnees(?: \w+){0,3}? (?:securisees|protegees|privees|partagees|conservees|stockees|vendues)`,

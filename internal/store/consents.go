@@ -162,9 +162,22 @@ func (s *Inbound) acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participa
 	if err != nil {
 		return out, err
 	}
+	err = answerRuled(tx, &out, p)
+	if err == nil {
+		err = noteErasure(tx, in)
+	}
+	if err == nil && reason != models.LoopNone {
+		err = tellOfLimit(tx, in, reason)
+	}
+	return out, err
+}
+
+// answerRuled does what a stored text asks for, and notes in out what tells the workflow.
+func answerRuled(tx *gorm.DB, out *models.AcceptedInbound, p models.Participant) error {
+	in := out.Inbound
 	newest, err := newestConsent(tx, p)
 	if err != nil {
-		return out, err
+		return err
 	}
 	entry := entryOfText(tx, in)
 	switch in.Intent {
@@ -185,13 +198,7 @@ func (s *Inbound) acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participa
 		out.NoticeID, err = askIntent(tx, in, p)
 	case models.IntentNone:
 	}
-	if err == nil {
-		err = noteErasure(tx, in)
-	}
-	if err == nil && reason != models.LoopNone {
-		err = tellOfLimit(tx, in, reason)
-	}
-	return out, err
+	return err
 }
 
 // answersHelp reports whether a HELP may be answered; the carrier has answered what it

@@ -305,13 +305,21 @@ func alertsThatHeld(tx *gorm.DB, rows []models.DecisionPoint) (map[string]models
 		case row.Reason != heldForAttention && row.Reason != models.MissedTakenOver:
 			continue
 		}
-		for _, alert := range alerts {
-			isOpen := alert.ParticipantID == row.ParticipantID && !alert.CreatedAt.After(until) && (alert.ClearedAt == nil || alert.ClearedAt.After(row.DecidedAt))
-			before, isHeld := held[row.ID]
-			if isOpen && (!isHeld || before.Mark == models.MarkWrong && alert.Mark != models.MarkWrong) {
-				held[row.ID] = alert
-			}
+		if alert, isHeld := oldestOpen(alerts, row, until); isHeld {
+			held[row.ID] = alert
 		}
 	}
 	return held, nil
+}
+
+// oldestOpen returns the oldest alert of a person that was open at a decision or raised
+// until an instant; before it one that no operator called wrong.
+func oldestOpen(alerts []models.Alert, row models.DecisionPoint, until time.Time) (oldest models.Alert, isHeld bool) {
+	for _, alert := range alerts {
+		isOpen := alert.ParticipantID == row.ParticipantID && !alert.CreatedAt.After(until) && (alert.ClearedAt == nil || alert.ClearedAt.After(row.DecidedAt))
+		if isOpen && (!isHeld || oldest.Mark == models.MarkWrong && alert.Mark != models.MarkWrong) {
+			oldest, isHeld = alert, true
+		}
+	}
+	return oldest, isHeld
 }

@@ -479,7 +479,7 @@ func checkKeywords(settings models.StudySettings) error {
 			readAs = fmt.Sprintf("%s (rule %s)", found.Danger, found.Rule)
 		}
 		if readAs != "" {
-			return models.BadField(fmt.Sprintf("join[%d].keyword", i), fmt.Sprintf("%q is read as %s; choose another word", join.Keyword, readAs))
+			return models.BadField(fmt.Sprintf("join[%d].keyword", i), "%q is read as %s; choose another word", join.Keyword, readAs)
 		}
 	}
 	return nil

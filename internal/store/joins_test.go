@@ -76,7 +76,7 @@ func TestKeywordAndYesEnrol(t *testing.T) {
 		require.NotEmpty(w.t, asked.HintID)
 		text, err := w.Hints.HintText(w.ctx, asked.HintID)
 		require.NoError(w.t, err)
-		require.Equal(w.t, models.HintText{Purpose: models.HintJoin, StudyID: "sleep-1", Locale: "en", About: "Texts about better sleep.", Consent: "You agree to a text a day."}, text)
+		require.Equal(w.t, models.HintText{Purpose: models.HintJoin, Phone: joiner, Safety: models.SafetyOneself, StudyID: "sleep-1", Locale: "en", About: "Texts about better sleep.", Consent: "You agree to a text a day."}, text)
 		claim, err := w.Hints.ClaimHint(w.ctx, asked.HintID, inboundAt(1))
 		require.NoError(w.t, err)
 		require.Equal(w.t, models.HintClaim{To: joiner, Post: true, Status: wire.OutboxSending}, claim)

@@ -219,7 +219,7 @@ func noStudy(id string) string {
 func joinStudy(tx *gorm.DB, p *models.Participant, in newMember) error {
 	study, err := readStudy(tx, p.StudyID)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return models.BadField("study", noStudy(p.StudyID))
+		return models.BadField("study", "%s", noStudy(p.StudyID))
 	}
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ func TestWeakSignPagesNoPerson(t *testing.T) {
 		row := w.alert(out.AlertID)
 		require.Equal(w.t, models.Alert{
 			ID: out.AlertID, ParticipantID: "ann", InboundID: out.Inbound.ID, Danger: "self_harm", Tier: "B", Rule: row.Rule, Kind: "passive",
-			Score: row.Score, Answer: true, CreatedAt: row.CreatedAt,
+			Score: row.Score, Safety: models.SafetyOneself, Answer: true, CreatedAt: row.CreatedAt,
 		}, row)
 		require.Contains(w.t, row.Rule, "en.")
 		require.InDelta(w.t, out.Inbound.DangerScore, row.Score, 1e-6)

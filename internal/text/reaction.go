@@ -32,7 +32,7 @@ var reactionForms = compileReactionForms(
 	// es
 	`(?:(?:no |ya no )?le (?:gustó|gusta|encantó|encanta)|le (?:dio|da) risa|exclamó por|enfatizó|destacó|dudó sobre|cuestionó|se rió de|marcó como favorito|reaccionó con E a|(?:quitó|eliminó) (?:una? N|E) (?:de|a)) T`,
 	// fr
-	`(?:a attribué la mention N à|(?:a|n'a pas) (?:aimé|adoré)|a ri (?:de|à)|a souligné|a mis en évidence|a questionné|a réagi (?:avec )?E à|a (?:retiré|supprimé) (?:une? N|la mention N|la réaction E|E) (?:de|à|pour)) T`,
+	`(?:a attribué la mention N à|(?:a|n'a pas) (?:aimé|adoré)|a ri (?:de|à)|a souligné|a mis en évidence|a questionné|a réagi (?:avec )?E à|a (?:retiré|supprimé) (?:une? N|la mention N|la réaction E|E) (?:de|à|pour)) T`, //nolint:misspell // other languages
 	// pt
 	`(?:(?:não )?gost(?:ou|a) de|curtiu|amou|adorou|riu(?:-se)? de|enfatizou|destacou|questionou|reagiu com E a|(?:removeu|retirou) (?:(?:uma?|a|o) N|E) de) T`,
 )

@@ -1,7 +1,7 @@
 package outgoing
 
 // emergency are numbers and lines that help in an emergency.
-const emergency = `(?:911|999|112|110|988|116|111|190|192|193|188|15|17|18|3114|emergency|ambulance|eins-?eins-?zwei|un-?un-?deux|um-?um-?dois|uno-?uno-?dos|notruf|rettung\p{L}*|telefonseelsorge|emergencias?|línea de (?:la )?crisis|línea de la vida|samu|urgences?|cvv|emergência|socorro|crisis line|helpline)`
+const emergency = `(?:911|999|112|110|988|116|111|190|192|193|188|15|17|18|3114|emergency|ambulance|eins-?eins-?zwei|un-?un-?deux|um-?um-?dois|uno-?uno-?dos|notruf|rettung\p{L}*|telefonseelsorge|emergencias?|línea de (?:la )?crisis|línea de la vida|samu|urgences?|cvv|emergência|socorro|crisis line|helpline)` //nolint:misspell // other languages
 
 // amount is a sum of money.
 const amount = `(?:\d+(?:[.,]\d+)? ?(?:€|eur\b|dollars|reais|pesos)|[$€] ?\d)`
@@ -43,7 +43,7 @@ var masked = []rule{
 	),
 	match(Money,
 		anyWord+`(?:venmo|paypal|cash ?app|zelle|bizum|pix|lydia|paysafecard|mb ?way|neosurf|google play|gift card|western union|bitcoin|iban)\b`,
-		anyWord+`(?:de|es|fr|pt|at|ch)\d{2}(?: ?\d{4}){3,}`, `(?:^|\s)\$[a-z][a-z\d]{4,}`, anyWord+`tarjeta de (?:amazon|regalo|prepago)`, anyWord+`(?:überweis|transfier|vire-|transfere)\p{L}*\b[^.!?]{0,30}\d`,
+		anyWord+`(?:de|es|fr|pt|at|ch)\d{2}(?: ?\d{4}){3,}`, `(?:^|\s)\$[a-z][a-z\d]{4,}`, anyWord+`tarjeta de (?:amazon|regalo|prepago)`, anyWord+`(?:überweis|transfier|vire-|transfere)\p{L}*\b[^.!?]{0,30}\d`, //nolint:misspell // other languages
 	),
 	match(Money, anyWord+`(?:text|send|sende|schick|envía|manda|envoie|envie|mande) [\p{L}\d]{2,12} (?:to|an|al|a|au|para|para o) \d{4,6}\b`),
 	match(Secrets,

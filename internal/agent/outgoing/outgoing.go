@@ -61,22 +61,7 @@ type Reply struct {
 func Check(r Reply) Kind {
 	said := quoted.ReplaceAllString(r.Text, " ")
 	known := strings.ToLower(strings.Join(r.Known, "\n"))
-	find := func(rules []rule, words string) Kind {
-		for _, rule := range rules {
-			// What stands in quotes is another's, but for what a program writes.
-			in := words
-			if rule.whole {
-				in = r.Text
-			}
-			found := rule.find(in)
-			isOwnName := rule.kind == InventedSelf && r.Programme != "" && strings.Contains(found, r.Programme)
-			if found != "" && !isOwnName && !isGiven(rule.kind, found, known) {
-				return rule.kind
-			}
-		}
-		return ""
-	}
-	if kind := cmp.Or(find(rules, said), find(masked, unmask(said))); kind != "" {
+	if kind := cmp.Or(r.findKind(rules, said, known), r.findKind(masked, unmask(said), known)); kind != "" {
 		return kind
 	}
 	switch {
@@ -94,6 +79,23 @@ func Check(r Reply) Kind {
 		return Again
 	case isEcho(r.Text, r.Written):
 		return Echo
+	}
+	return ""
+}
+
+// findKind returns the first reason by rule. What stands in quotes is another's, but for
+// what a program writes.
+func (r Reply) findKind(rules []rule, words, known string) Kind {
+	for _, rule := range rules {
+		in := words
+		if rule.whole {
+			in = r.Text
+		}
+		found := rule.find(in)
+		isOwnName := rule.kind == InventedSelf && r.Programme != "" && strings.Contains(found, r.Programme)
+		if found != "" && !isOwnName && !isGiven(rule.kind, found, known) {
+			return rule.kind
+		}
 	}
 	return ""
 }

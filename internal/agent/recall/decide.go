@@ -45,7 +45,7 @@ type Verdict struct {
 	Reason string
 }
 
-// Decision returns the code that the record of stages keeps: "gate skip 0.75".
+// Code returns what the record of stages keeps: "gate skip 0.75".
 func (v Verdict) Code() string {
 	if v.Recall {
 		return "gate recall " + v.Reason
