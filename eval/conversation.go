@@ -226,7 +226,7 @@ func (p *conversation) register(begins time.Time) {
 		&activities.ModelActivities{Turns: turns, Store: p.store.Turns, Attention: p.store.Attention, Replies: replies, Tools: d.registry, Rules: decisions},
 		&activities.ToolActivities{
 			Store: p.progress.broken, Outbox: p.store.Outbox, Tools: d.registry, Model: p.model, Embedder: d.model, Facts: p.memory,
-			Prompts: d.library, Zones: time.LoadLocation, ModelName: d.column.Model, Now: now,
+			Prompts: d.library, Zones: time.LoadLocation, ModelName: d.column.Model, Now: now, Alerts: p.store.Looks,
 		},
 		&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: &p.progress, Rules: decisions},
 	} {

@@ -52,7 +52,7 @@ func TestThousandTextsInASecond(t *testing.T) {
 	for i, in := range texts {
 		jobs <- in
 		if i == len(texts)/2 {
-			group.Go(func() { n.text("conv_ben", benNumber, "hello from Ben") })
+			group.Go(func() { n.text("conv_ben", benNumber, "hello, are you there?") })
 		}
 	}
 	close(jobs)

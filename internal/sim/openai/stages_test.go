@@ -85,7 +85,7 @@ func TestMemoryStepIsRead(t *testing.T) {
 	rights := recall.Rights{Save: true, Update: true}
 	for said, want := range map[string]recall.Operation{
 		"I have two kids":           {Action: recall.ActionSave, Kind: models.FactIdentity, Text: "They have two kids."},
-		"Actually I walk at 7am":    {Action: recall.ActionNone},
+		"Actually I walk at 7am":    {Action: recall.ActionUpdate, ID: "f1", Kind: models.FactGoal, Text: "They walk at 7am."},
 		"what did I say about you?": {Action: recall.ActionNone},
 	} {
 		req, err := recall.StepRequest(library(t), recall.StepAsk{Query: said, Facts: facts, Rights: rights})

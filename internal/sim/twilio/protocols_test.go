@@ -2,6 +2,7 @@ package twilio
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -84,22 +85,26 @@ func TestRememberedOverHTTP(t *testing.T) {
 	l := newParticipant(t)
 	rights := recall.Rights{Save: true, Update: true}
 	var facts []models.Fact
-	for _, said := range []string{"I have a cat called Tom", "ok", "I have two kids at school", "I have a cat called Tom"} {
+	for _, said := range []string{"I walk at 6am by the river, and I love it", "My knee hurts", "Actually, make that 7am", "ok"} {
 		request, err := recall.StepRequest(l.lib, recall.StepAsk{Query: said, Facts: facts, Rights: rights})
 		require.NoError(t, err)
 		text, _ := l.post(request)
 		operation, fault := recall.ParseStep(text, recall.Known{Facts: facts, Rights: rights})
 		require.Equal(t, recall.FaultNone, fault, text)
-		if operation.Action == recall.ActionSave {
+		switch operation.Action {
+		case recall.ActionSave:
 			facts = append(facts, models.Fact{ID: fmt.Sprintf("f%d", len(facts)+1), Kind: operation.Kind, Text: operation.Text, UpdatedAt: l.now})
+		case recall.ActionUpdate:
+			at := slices.IndexFunc(facts, func(fact models.Fact) bool { return fact.ID == operation.ID })
+			facts[at].Text = operation.Text
+		case recall.ActionNone:
 		}
 	}
-	require.Len(t, facts, 2)
 	memory, err := recall.Framed(l.lib, recall.Lines(facts, l.zone)...)
 	require.NoError(t, err)
 	for said, want := range map[string]string{
-		"What did I say about my cat?":  "You told me on 2026-11-24: You have a cat called Tom.",
-		"What did I say about my kids?": "You told me on 2026-11-24: You have two kids at school.",
+		"When do I walk?":               "You told me on 2026-11-24: You walk at 7am by the river.",
+		"What did I say about my knee?": "You told me on 2026-11-24: Your knee hurts.",
 	} {
 		text, calls := l.post(models.ChatRequest{Messages: []models.ChatMessage{
 			{Role: "system", Content: system + "\n\n# Memory\n" + memory}, {Role: "user", Content: said},
