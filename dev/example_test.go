@@ -19,7 +19,7 @@ var updateExample = flag.Bool("example", false, "write what the commands of docs
 const examplePage = "../docs/example.md"
 
 var (
-	consoleBlock = regexp.MustCompile("(?ms)^``console\n(.*?)^```")
+	consoleBlock = regexp.MustCompile("(?ms)^```console\n(.*?)^```")
 	// variable matches what differs from run to run.
 	variable = regexp.MustCompile(`\b(?:conv_|coh_)?[0-9a-f]{24,64}\b|played in [0-9.]+m?s|, the last [0-9-]+ [0-9:]+Z`)
 )
@@ -97,7 +97,7 @@ func TestWorkedExample(t *testing.T) {
 				out.WriteString(e.print(command))
 			}
 		}
-		return "``console\n" + out.String() + "```"
+		return "```console\n" + out.String() + "```"
 	})
 	require.Greater(t, commands, 10)
 	if *updateExample {

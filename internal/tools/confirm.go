@@ -129,7 +129,16 @@ func wordsOf(list string) map[string]bool {
 // SaysYes reports whether a message is a plain yes: a short one without a
 // question and without a word of refusal, which holds a word of consent, or
 // tells to delete everything.
-func SaysYes(text string) bool {
+func SaysYes(text string) bool { return saysYes(text, yesWords) }
+
+// agreeWords are more of a yes to a question about a time, where it does no harm.
+var agreeWords = wordsOf(`ok okay okey k good fine great perfect works sounds deal gut passt super perfekt prima vale bueno bien perfecto listo
+	accord parfait tá beleza ótimo combinado perfeito bom`)
+
+// agrees reports whether a message is a yes, or an OK.
+func agrees(text string) bool { return saysYes(text, yesWords) || saysYes(text, agreeWords) }
+
+func saysYes(text string, yesWords map[string]bool) bool {
 	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsPunct(r) && r != '\'' || unicode.Is(unicode.Sk, r) || unicode.Is(unicode.Variation_Selector, r)
 	})

@@ -70,7 +70,7 @@ func NightHour(ask wire.ScheduleAsk, quiet coach.QuietHours, window []models.Mes
 		case names:
 			return ""
 		default:
-			agreed = said == 0 && SaysYes(entry.Text)
+			agreed = said == 0 && agrees(entry.Text)
 			if said++; said == hoursBack {
 				return ask.At
 			}

@@ -31,6 +31,8 @@ func TestNightHour(t *testing.T) {
 		{"named in the text before", "05:00", []models.Message{user("5 is good"), coachSays("Every day?"), user("every day")}, ""},
 		{"named long ago", "05:00", []models.Message{user("5 is good"), user("my dog is ill"), coachSays("Oh."), user("he eats")}, "05:00"},
 		{"agreed", "05:00", []models.Message{user("early"), coachSays("Shall I text you at 05:00?"), user("yes")}, ""},
+		{"agreed with an OK", "22:30", []models.Message{user("my morning coffee"), coachSays("Shall I text you every day at 22:30?"), user("ok")}, ""},
+		{"declined", "22:30", []models.Message{user("my morning coffee"), coachSays("Shall I text you every day at 22:30?"), user("no, not so late")}, "22:30"},
 		{"agreed to something else", "05:00", []models.Message{user("early"), coachSays("Shall I forget the tea?"), user("yes")}, "05:00"},
 		{"another hour", "03:00", []models.Message{user("at 7 am")}, "03:00"},
 	} {
