@@ -27,6 +27,9 @@ const (
 	cohortWait = 7 * 24 * time.Hour
 	// cohortFirst is the number of people that a preview lists.
 	cohortFirst = 10
+	// forTexts is how many times as long as its own a batch leaves the database to those
+	// who text: a busy database slows the import down.
+	forTexts = 3
 	// cohortInterval is how often jobs are looked for that another process has left.
 	cohortInterval = 5 * time.Second
 	// cohortTries bounds the repetitions of a batch that lost against other writes.
@@ -242,8 +245,7 @@ func (h *cohortRoutes) enrolCohort(ctx context.Context, job models.CohortJob) er
 		next, err := h.cohorts.EnrolBatch(ctx, batch)
 		if err == nil {
 			job, tries = next, 0
-			// As long again is for those who text: a busy database slows the import down.
-			if err := wait.For(ctx, time.Since(began)); err != nil {
+			if err := wait.For(ctx, forTexts*time.Since(began)); err != nil {
 				return fmt.Errorf("importing a cohort: %w", err)
 			}
 			continue
