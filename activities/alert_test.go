@@ -60,7 +60,7 @@ func TestSendPage(t *testing.T) {
 		paged []string
 	}{
 		{"taken", alerts{}, true, []string{"alarm-7"}},
-		{"nobody to page", alerts{off: true}, false, nil},
+		{"no address to page", alerts{off: true}, false, nil},
 		{"not taken", alerts{err: errors.New("status 500")}, false, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

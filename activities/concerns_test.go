@@ -45,7 +45,7 @@ func TestConcernTellsWhatToSay(t *testing.T) {
 	require.True(t, report(`{"who":"me","what":"suicide","urgency":"now"}`, true).Result.Failed)
 }
 
-// What a person reads after a report has a number, whatever the model wrote.
+// After a report the person is sent a number to call, also where the model wrote none.
 func TestNoReplyLacksTheNumbers(t *testing.T) {
 	content, err := json.Marshal(map[string]any{"ok": true, "sentence": "Call 911.", "numbers": []string{"911", "988"}})
 	require.NoError(t, err)

@@ -105,12 +105,12 @@ func (d *DecisionActivities) decideCall(ctx context.Context, in wire.DecideToolI
 	if err != nil {
 		return wire.Decision{Refused: err.Error()}, nil //nolint:nilerr // the model reads why
 	}
-	if event.Kind == wire.EventScheduleTool {
+	if event.Kind == wire.EventScheduleTool && tools.IsNightTime(*event.Schedule, asked.Rules.Quiet) {
 		turn, err := d.Calls.TurnContext(ctx, in.Tool.TurnID, WindowEntries)
 		if err != nil {
 			return wire.Decision{}, fmt.Errorf("reading what the person wrote: %w", err)
 		}
-		if at := tools.NightHour(*event.Schedule, asked.Rules.Quiet, turn.Window); at != "" {
+		if at := event.Schedule.At; !tools.HasChosenHour(at, turn.Window) {
 			return wire.Decision{Refused: fmt.Sprintf("fixed_time: %s is in the quiet hours %s and the person did not name it; nothing was created. Ask them whether they want a text at that hour", at, asked.Rules.Quiet)}, nil
 		}
 	}

@@ -59,7 +59,7 @@ func TestMemoryToolsReachOnePerson(t *testing.T) {
 		{"list", "list_memories", `{}`, 2, false, "sore knee"},
 		{"forget by topic", "forget_memory", `{"topic":"knee"}`, 1, false, `"deleted":["f1"]`},
 		{"forget by id", "forget_memory", `{"id":"f2"}`, 1, false, `"deleted":["f2"]`},
-		{"an id that only somebody else has", "forget_memory", `{"id":"f3"}`, 2, true, "no memory of this person"},
+		{"an id of another person's fact", "forget_memory", `{"id":"f3"}`, 2, true, "no memory of this person"},
 		{"forget all is asked for first", "forget_memory", `{"all":true,"confirmed":true}`, 2, true, "a fixed text asks the person"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestMemoryToolsReachOnePerson(t *testing.T) {
 			require.Len(t, w.known(ben), 3, "whatever the model asks for")
 		})
 	}
-	t.Run("a call can name nobody", func(t *testing.T) {
+	t.Run("a call cannot name another person", func(t *testing.T) {
 		w := newStoreFixture(t)
 		w.tells(ben, "Has a knee of steel.")
 		out := w.run(ann, models.ToolCall{ID: "a", Name: "search_memory", Arguments: `{"query":"knee","participant_id":"conv_ben"}`})

@@ -154,7 +154,7 @@ func TestPersonModel(t *testing.T) {
 		"a resume that was refused":             {[]porcupine.Operation{op(1, 2, askStop, answered{}), op(3, 4, askResume, refused)}, true},
 		"a state of before":                     {[]porcupine.Operation{op(1, 2, askPause, answered{}), op(3, 4, seeState, state(wire.StatusActive, false))}, false},
 		"active again for an instant":           {[]porcupine.Operation{op(1, 2, askPause, answered{}), op(3, 4, seeState, state(wire.StatusActive, false)), op(5, 6, seeState, state(wire.StatusPaused, false))}, false},
-		"handed back what nobody had":           {[]porcupine.Operation{op(1, 2, askHandBack, answered{})}, false},
+		"handed back without a take-over":       {[]porcupine.Operation{op(1, 2, askHandBack, answered{})}, false},
 		"START after a STOP":                    {[]porcupine.Operation{op(1, 2, askStop, answered{}), op(3, 4, askStart, answered{}), op(5, 6, seePosted, reply)}, true},
 		"a message of an operator after a STOP": {[]porcupine.Operation{op(1, 2, askStop, answered{}), op(3, 4, askSend, answered{})}, false},
 	} {

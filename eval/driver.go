@@ -9,6 +9,7 @@ import (
 	"coachline/eval/cases"
 	"coachline/internal/coach"
 	"coachline/internal/config"
+	"coachline/internal/connect"
 	"coachline/internal/llm"
 	"coachline/internal/tools"
 	"coachline/models"
@@ -66,10 +67,9 @@ func New(cfg Config) (*Driver, error) {
 	if d.secrets, err = d.instructions(); err != nil {
 		return nil, err
 	}
-	m := cfg.Settings.Model
-	d.model, err = llm.New(llm.Config{
-		BaseURL: m.BaseURL, Keys: m.Keys(), Groups: m.KeyGroups(), EmbeddingModel: m.Embedding, Logger: slog.New(slog.DiscardHandler),
-	})
+	own := connect.ModelConfig(cfg.Settings.Model)
+	own.Logger = slog.New(slog.DiscardHandler)
+	d.model, err = llm.New(own)
 	if err != nil {
 		return nil, fmt.Errorf("building model client: %w", err)
 	}

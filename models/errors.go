@@ -38,3 +38,8 @@ func (e *FieldError) Error() string { return e.Field + ": " + e.Message }
 func BadField(field, format string, args ...any) error {
 	return &FieldError{Field: field, Message: fmt.Sprintf(format, args...)}
 }
+
+// UnknownStudy is the FieldError of a field that names no study.
+func UnknownStudy(field, id string) error {
+	return BadField(field, "no study %q; coachline study list names them", id)
+}

@@ -140,7 +140,7 @@ func (h *cohortRoutes) checkRecruiting(ctx context.Context, id string) error {
 	study, err := h.studies.Study(ctx, id)
 	switch {
 	case errors.Is(err, models.ErrNotFound):
-		return newFailure(http.StatusBadRequest, "study: no study %q; coachline study list names them", id)
+		return h.toFailure("finding the study", models.UnknownStudy("study", id))
 	case err != nil:
 		return h.toFailure("reading the study", err)
 	case !study.State.CanEnrol():

@@ -174,10 +174,9 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 }
 
 func newModelClient(cfg config.Model) (*llm.Client, error) {
-	client, err := llm.New(llm.Config{
-		BaseURL: cfg.BaseURL, Keys: cfg.Keys(), Groups: cfg.KeyGroups(), EmbeddingModel: cfg.Embedding, SpeechModel: cfg.Transcribe,
-		EmbeddingURL: cfg.EmbeddingURL, EmbeddingKey: cfg.EmbeddingKey.Reveal(), HTTPClient: &http.Client{Transport: newTransport()},
-	})
+	own := connect.ModelConfig(cfg)
+	own.HTTPClient = &http.Client{Transport: newTransport()}
+	client, err := llm.New(own)
 	return client, wrap.Error(err, "building model client")
 }
 

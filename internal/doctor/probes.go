@@ -109,10 +109,9 @@ func probeEmbeddings(ctx context.Context, cfg config.Model) (string, error) {
 	if cfg.Embedding == "" {
 		return "", connect.Warning("no model of embeddings: facts are found by words alone; COACH_EMBEDDING_MODEL names one")
 	}
-	client, err := llm.New(llm.Config{
-		BaseURL: cfg.BaseURL, Keys: cfg.Keys(), EmbeddingModel: cfg.Embedding, EmbeddingURL: cfg.EmbeddingURL, EmbeddingKey: cfg.EmbeddingKey.Reveal(),
-		Logger: slog.New(slog.DiscardHandler),
-	})
+	own := connect.ModelConfig(cfg)
+	own.Logger = slog.New(slog.DiscardHandler)
+	client, err := llm.New(own)
 	if err != nil {
 		return "", fmt.Errorf("building model client: %w", err)
 	}
@@ -126,7 +125,7 @@ func probeEmbeddings(ctx context.Context, cfg config.Model) (string, error) {
 // describeModel says what is known of the chat model, from where, and how long a
 // reply will take.
 func describeModel(ctx context.Context, cfg config.Config) (string, error) {
-	client, err := llm.New(llm.Config{BaseURL: cfg.Model.BaseURL, Keys: cfg.Model.Keys()})
+	client, err := llm.New(connect.ModelConfig(cfg.Model))
 	if err != nil {
 		return "", fmt.Errorf("building model client: %w", err)
 	}

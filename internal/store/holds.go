@@ -96,7 +96,7 @@ func checkScope(tx *gorm.DB, h models.Hold) error {
 	case models.HoldStudy:
 		_, err := readStudy(tx, h.ScopeID)
 		if errors.Is(err, gorm.ErrRecordNotFound) || errors.Is(err, models.ErrNotFound) {
-			return models.BadField("scope_id", "%s", noStudy(h.ScopeID))
+			return models.UnknownStudy("scope_id", h.ScopeID)
 		}
 		return err
 	}

@@ -209,17 +209,12 @@ func sameDesign(a, b models.StudySettings) bool {
 	return design(a) == design(b)
 }
 
-// noStudy says that there is no study of a name.
-func noStudy(id string) string {
-	return fmt.Sprintf("no study %q; coachline study list names them", id)
-}
-
 // joinStudy checks that a participant can be enrolled in their study. It writes
 // nothing.
 func joinStudy(tx *gorm.DB, p *models.Participant, in newMember) error {
 	study, err := readStudy(tx, p.StudyID)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return models.BadField("study", "%s", noStudy(p.StudyID))
+		return models.UnknownStudy("study", p.StudyID)
 	}
 	if err != nil {
 		return err

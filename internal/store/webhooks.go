@@ -40,7 +40,7 @@ func checkWebhookStudy(tx *gorm.DB, id string) error {
 	}
 	_, err := readStudy(tx, id)
 	if errors.Is(err, gorm.ErrRecordNotFound) || errors.Is(err, models.ErrNotFound) {
-		return models.BadField("study_id", "%s", noStudy(id))
+		return models.UnknownStudy("study_id", id)
 	}
 	return err
 }

@@ -47,34 +47,40 @@ func saysHour(words string, hour int) bool {
 // hoursBack is how many of the person's newest texts may have named the hour.
 const hoursBack = 2
 
-// NightHour returns the time of a new daily prompt in quiet hours that the person neither
-// named in their newest texts nor agreed to when they were asked; empty where there is
-// none. Only they may choose such a time.
-func NightHour(ask wire.ScheduleAsk, quiet coach.QuietHours, window []models.Message) string {
+// IsNightTime reports whether a new daily prompt has a time in quiet hours, which only the
+// person may choose.
+func IsNightTime(ask wire.ScheduleAsk, quiet coach.QuietHours) bool {
 	if ask.Action != wire.ScheduleCreate || ask.Type != wire.ScheduleFixed {
-		return ""
+		return false
 	}
 	at, err := coach.ParseClock(ask.At)
-	if err != nil || !quiet.ContainsClock(at) {
-		return ""
+	return err == nil && quiet.ContainsClock(at)
+}
+
+// HasChosenHour reports whether the person named the hour of a time in their newest texts,
+// or agreed to it when they were asked.
+func HasChosenHour(at string, window []models.Message) bool {
+	clock, err := coach.ParseClock(at)
+	if err != nil {
+		return false
 	}
-	hour, said, agreed := int(at)/60, 0, false
+	hour, said, agreed := int(clock)/60, 0, false
 	for _, entry := range slices.Backward(window) {
 		names := saysHour(entry.Text, hour)
 		switch {
 		case entry.Role == models.RoleAssistant && agreed && names:
-			return ""
+			return true
 		case entry.Role == models.RoleAssistant:
 			agreed = false
 		case entry.Role != models.RoleUser:
 		case names:
-			return ""
+			return true
 		default:
 			agreed = said == 0 && agrees(entry.Text)
 			if said++; said == hoursBack {
-				return ask.At
+				return false
 			}
 		}
 	}
-	return ask.At
+	return false
 }

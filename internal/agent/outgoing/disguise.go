@@ -94,10 +94,7 @@ func findNumber(plain string) string {
 // findEncoded finds words that are written so that no person reads them.
 func findEncoded(words string) string {
 	for _, found := range block.FindAllString(words, -1) {
-		raw, err := base64.StdEncoding.DecodeString(found)
-		if err != nil {
-			raw, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(found, "="))
-		}
+		raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(found, "="))
 		if err == nil && utf8.Valid(raw) && strings.ContainsRune(string(raw), ' ') {
 			return found
 		}

@@ -4,7 +4,6 @@
 package outgoing
 
 import (
-	"cmp"
 	"regexp"
 	"strings"
 
@@ -61,7 +60,10 @@ type Reply struct {
 func Check(r Reply) Kind {
 	said := quoted.ReplaceAllString(r.Text, " ")
 	known := strings.ToLower(strings.Join(r.Known, "\n"))
-	if kind := cmp.Or(r.findKind(rules, said, known), r.findKind(masked, unmask(said), known)); kind != "" {
+	if kind := r.findKind(rules, said, known); kind != "" {
+		return kind
+	}
+	if kind := r.findKind(masked, unmask(said), known); kind != "" {
 		return kind
 	}
 	switch {
