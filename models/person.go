@@ -17,6 +17,7 @@ type PersonTexts[T any] struct {
 	Name       T `json:"name,omitempty" gorm:"serializer:sealed" maxLength:"100"`
 	Gender     T `json:"gender,omitempty" gorm:"serializer:sealed" maxLength:"100"`
 	Ethnicity  T `json:"ethnicity,omitempty" gorm:"serializer:sealed" maxLength:"100"`
+	Location   T `json:"location,omitempty" gorm:"serializer:sealed" maxLength:"100"`
 	Background T `json:"background,omitempty" gorm:"serializer:sealed" maxLength:"2000"`
 }
 
@@ -26,15 +27,19 @@ type PersonShown struct {
 	Name       string `json:"name"`
 	Gender     string `json:"gender"`
 	Ethnicity  string `json:"ethnicity"`
+	Location   string `json:"location"`
 	Background string `json:"background"`
 }
 
-func (t *PersonTexts[T]) list() []*T { return []*T{&t.Name, &t.Gender, &t.Ethnicity, &t.Background} }
+func (t *PersonTexts[T]) list() []*T {
+	return []*T{&t.Name, &t.Gender, &t.Ethnicity, &t.Location, &t.Background}
+}
 
 var personTexts = []PersonField{
 	{Name: "name", Label: "Name", Length: 100},
 	{Name: "gender", Label: "Gender", Length: 100, IsStratum: true},
 	{Name: "ethnicity", Label: "Ethnicity", Length: 100, IsStratum: true},
+	{Name: "location", Label: "Location", Meaning: "the city or place where they live", Length: 100, WhenEmpty: "unknown"},
 	{Name: "background", Label: "Background", Meaning: "what the coach should know", Length: 2000, HasLines: true},
 }
 
@@ -56,6 +61,8 @@ type PersonField struct {
 	IsPersonal bool
 	// IsToldToModel lets a model see it, disarmed and masked.
 	IsToldToModel bool
+	// WhenEmpty is what a model reads where nothing is given; "" leaves the line out.
+	WhenEmpty string
 	// IsClearable lets null clear it.
 	IsClearable bool
 	// IsStratum gives its value to a stratum of its name.

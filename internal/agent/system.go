@@ -183,7 +183,7 @@ func participantLines(p models.Participant, zone *time.Location) []string {
 	var lines []string
 	for field, text := range p.Texts() {
 		if field.IsToldToModel {
-			lines = append(lines, formatField(field.Label, *text)...)
+			lines = append(lines, formatField(field.Label, cmp.Or(*text, field.WhenEmpty))...)
 		}
 	}
 	return append(lines, formatField("Time zone", name)...)
