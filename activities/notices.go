@@ -124,7 +124,7 @@ func (f *NoticeActivities) hintText(ctx context.Context, id string) (string, mod
 		name = prompts.SafetyText(of.Safety)
 	}
 	text, err := library.Fixed(name, of.Locale, prompts.FixedData{
-		Programme: programme, Weak: of.Weak, Lines: f.Helplines.Find(of.Phone, of.Locale), About: of.About, Link: of.Link, Consent: of.Consent,
+		Programme: programme, Place: prompts.HelpAsked, Changed: of.IsChanged, Weak: of.Weak, Lines: f.Helplines.Find(of.Phone, of.Locale), About: of.About, Link: of.Link, Consent: of.Consent,
 	})
 	if err != nil {
 		return "", models.Sender{}, fmt.Errorf("rendering text %s: %w", name, err)
@@ -135,10 +135,18 @@ func (f *NoticeActivities) hintText(ctx context.Context, id string) (string, mod
 // textForStranger returns the wording for a number that is neither enrolled nor about to
 // be. The safety text promises no person of the team: a weak sign alerts none.
 func (f *NoticeActivities) textForStranger(of models.HintText) (string, error) {
-	if of.Purpose == models.HintUnknown {
-		return f.render(prompts.UnknownSender, models.Participant{Locale: f.Locale}, prompts.FixedData{TeamAlerted: f.AlertsTeam})
-	}
 	stranger := models.Participant{Phone: of.Phone, Locale: cmp.Or(of.Locale, f.Locale)}
+	if of.Purpose == models.HintUnknown {
+		name := prompts.UnknownSender
+		switch {
+		case of.AsksHelp:
+			name = prompts.Help
+		case of.IsFormer:
+			name = prompts.Ended
+		}
+		text, err := f.render(name, stranger, prompts.FixedData{TeamAlerted: f.AlertsTeam, Place: prompts.HelpUnknown})
+		return segments.Smart(text), err
+	}
 	text, err := f.render(prompts.SafetyText(of.Safety), stranger, prompts.FixedData{Weak: of.Weak})
 	return segments.Smart(text), err
 }
@@ -198,7 +206,8 @@ func (f *NoticeActivities) SendLimitNotice(ctx context.Context, in wire.SendLimi
 }
 
 // SendAsk asks a participant whether a text meant to end the messages, or whether
-// the number is another person's, or says what is kept of them, by an outbox row of its own that passes the
+// the number is another person's, says what is kept of them, that their participation has
+// ended, or helps a person who opted out, by an outbox row of its own that passes the
 // send checks of every other text. Safe to retry: the text names the row, and its
 // sending is SendSMS's.
 func (f *NoticeActivities) SendAsk(ctx context.Context, in wire.SendAskInput) (wire.SendSMSResult, error) {
@@ -213,12 +222,16 @@ func (f *NoticeActivities) SendAsk(ctx context.Context, in wire.SendAskInput) (w
 		name = prompts.AskWrongNumber
 	case models.IntentData, models.IntentErasure:
 		name = prompts.Privacy
+	case models.IntentHelp:
+		name = prompts.Help
+	case models.IntentNone:
+		name = prompts.Ended
 	}
 	body, err := f.textFor(ctx, in.InboundID, name, prompts.FixedData{TeamAlerted: f.AlertsTeam})
 	if err != nil {
 		return wire.SendSMSResult{}, err
 	}
-	id, err := f.Store.QueueAsk(ctx, models.Ask{InboundID: in.InboundID, Body: body, Now: f.Now()})
+	id, err := f.Store.QueueAsk(ctx, models.Ask{InboundID: in.InboundID, Body: body, IsHelp: intent == models.IntentHelp, Now: f.Now()})
 	return f.sendQueued(ctx, id, err)
 }
 
@@ -310,6 +323,7 @@ func (f *NoticeActivities) textFor(ctx context.Context, inboundID int64, name pr
 	}
 	own := *f
 	own.Prompts, own.Programme = settings.Texts(f.Prompts, f.Programme)
+	data.Place = placeOf(reader)
 	return own.render(name, reader, data)
 }
 

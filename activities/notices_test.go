@@ -25,6 +25,7 @@ type noticeStore struct {
 	asked   []models.LimitNotice
 	asks    []models.Ask
 	intent  models.Intent
+	status  wire.Status
 	row     string
 	locale  string
 	hint    models.HintText
@@ -34,7 +35,7 @@ type noticeStore struct {
 }
 
 func (d *noticeStore) ReaderOf(context.Context, int64) (models.Participant, error) {
-	return models.Participant{Phone: "+12025550123", Locale: d.locale}, nil
+	return models.Participant{Phone: "+12025550123", Locale: d.locale, Status: d.status}, nil
 }
 
 func (d *noticeStore) ClaimHint(context.Context, string, time.Time) (models.HintClaim, error) {
@@ -199,6 +200,19 @@ func TestSendAsk(t *testing.T) {
 		require.Contains(t, d.asks[0].Body, want)
 		require.Contains(t, d.asks[0].Body, "STOP")
 	}
+	for status, want := range map[wire.Status]string{
+		wire.StatusOptedOut: "mit START kommst du zurück. Kosten", wire.StatusCompleted: "Deine Teilnahme ist beendet", wire.StatusPaused: "Gerade ist Pause",
+	} {
+		d := &noticeStore{intent: models.IntentHelp, locale: "de-DE", status: status}
+		_, err := newFront(t, d, &hintCarrier{}).SendAsk(t.Context(), wire.SendAskInput{InboundID: 7})
+		require.NoError(t, err)
+		require.Contains(t, d.asks[0].Body, want)
+		require.True(t, d.asks[0].IsHelp)
+	}
+	d := &noticeStore{locale: "de-DE", status: wire.StatusCompleted}
+	_, err := newFront(t, d, &hintCarrier{}).SendAsk(t.Context(), wire.SendAskInput{InboundID: 7})
+	require.NoError(t, err)
+	require.Contains(t, d.asks[0].Body, "Deine Zeit mit Steps ist zu Ende")
 }
 
 // The relay gives up an attempt that sends no heartbeat, so each of its
@@ -225,7 +239,11 @@ func TestJoinTexts(t *testing.T) {
 		},
 		"asks with the text":        {models.HintText{Purpose: models.HintJoin, Locale: "de", About: "SMS zum Schlaf.", Consent: "Du willigst ein."}, []string{"SMS zum Schlaf.", "Du willigst ein.", "Antworte JA", "STOP"}},
 		"asks for a plain yes":      {models.HintText{Purpose: models.HintJoinAgain, Locale: "fr"}, []string{"OUI", "STOP"}},
-		"help":                      {models.HintText{Purpose: models.HintHelp, Locale: "en"}, []string{"STOP"}},
+		"asks for another text":     {models.HintText{Purpose: models.HintJoin, Locale: "en", About: "Texts about sleep.", Consent: "You agree.", IsChanged: true}, []string{"has changed since we asked", "You agree.", "Reply YES"}},
+		"help":                      {models.HintText{Purpose: models.HintHelp, Locale: "en"}, []string{"reply YES to agree", "In danger?", "STOP"}},
+		"help for a stranger":       {models.HintText{Locale: "de", AsksHelp: true, IsFormer: true}, []string{"Diese Nummer ist nicht angemeldet", "In Gefahr?"}},
+		"a former participant":      {models.HintText{Locale: "de", IsFormer: true}, []string{"Deine Zeit mit Steps ist zu Ende"}},
+		"a stranger":                {models.HintText{}, []string{"people who are enrolled"}},
 		"crisis":                    {models.HintText{Purpose: models.HintCrisis, StudyID: "sleep", Locale: "en", Phone: "+12025550123"}, []string{"988"}},
 		"crisis of a stranger":      {models.HintText{Purpose: models.HintCrisis, Locale: "es-MX"}, []string{"911", "800 911 2000", "Lo que escribes"}},
 		"about another person":      {models.HintText{Purpose: models.HintCrisis, Locale: "de", Phone: "+4915112345678", Safety: models.SafetyAnother}, []string{"Bleib bei ihr", "0800 111 0 111"}},

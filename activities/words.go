@@ -231,11 +231,13 @@ func (t *TurnLoader) fixedText(name prompts.Name, turn models.TurnContext) (stri
 // placeOf says where a person stands who asks for help.
 func placeOf(p models.Participant) prompts.HelpPlace {
 	switch {
+	case p.Status == wire.StatusOptedOut:
+		return prompts.HelpOptedOut
 	case p.TakenOverBy != "":
 		return prompts.HelpTakenOver
 	case p.Status == wire.StatusPaused:
 		return prompts.HelpPaused
-	case p.Status == wire.StatusCompleted:
+	case p.Status == wire.StatusCompleted, p.Status == wire.StatusWithdrawn:
 		return prompts.HelpCompleted
 	}
 	return prompts.HelpCoached

@@ -56,7 +56,9 @@ type LimitNotice struct {
 type Ask struct {
 	InboundID int64
 	Body      string
-	Now       time.Time
+	// IsHelp: it answers a HELP, which is all that a person who opted out may get.
+	IsHelp bool
+	Now    time.Time
 }
 
 // FixedTextValidity is how long after the text that it answers a fixed text of the

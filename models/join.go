@@ -135,6 +135,10 @@ type HintText struct {
 	About   string
 	Link    string
 	Consent string
+	// IsChanged: the person has been asked before, with an older consent text.
+	IsChanged bool
+	// IsFormer: the number was a participant's. AsksHelp: the text asked for help.
+	IsFormer, AsksHelp bool
 }
 
 var (

@@ -217,7 +217,7 @@ var (
 
 // optionalFields are those that a text need not use because its translation does.
 var optionalFields = func() []string {
-	fields := []string{".MaxPerDay", ".Support", ".Place", ".Weak", ".Talk", ".Lines"}
+	fields := []string{".MaxPerDay", ".Support", ".Place", ".Weak", ".Talk", ".Lines", ".Changed"}
 	for field := range reflect.TypeFor[helplines.Lines]().Fields() {
 		fields = append(fields, "."+field.Name)
 	}

@@ -26,7 +26,7 @@ func fixedNames(t *testing.T) []prompts.Name {
 			names = append(names, name)
 		}
 	}
-	require.Len(t, names, 30)
+	require.Len(t, names, 31)
 	return names
 }
 
@@ -244,13 +244,14 @@ func TestHelpIsTrue(t *testing.T) {
 	lib := load(t, "").WithMaxPerDay(2).WithSupport("care@example.org")
 	for _, locale := range []string{"en", "de", "es", "fr", "pt"} {
 		seen := map[string]bool{}
-		for _, place := range []prompts.HelpPlace{prompts.HelpCoached, prompts.HelpPaused, prompts.HelpTakenOver, prompts.HelpCompleted} {
+		for _, place := range []prompts.HelpPlace{prompts.HelpCoached, prompts.HelpPaused, prompts.HelpTakenOver, prompts.HelpCompleted, prompts.HelpOptedOut, prompts.HelpAsked, prompts.HelpUnknown} {
 			text, err := lib.Fixed(prompts.Help, locale, prompts.FixedData{Programme: "Coachline", Place: place, Lines: helplines.Lines{Emergency: "112"}})
 			require.NoError(t, err)
 			require.False(t, seen[text], "%s %s", locale, place)
 			seen[text] = true
 			require.Contains(t, text, "care@example.org")
 			require.Contains(t, text, "112")
+			require.Equal(t, place != prompts.HelpOptedOut, strings.Contains(text, "STOP"), text)
 			require.LessOrEqual(t, segments.Count(text).Segments, 2, text)
 		}
 	}

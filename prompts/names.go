@@ -73,6 +73,8 @@ const (
 	AskWrongNumber Name = "ask_wrong_number"
 	// Privacy says what is kept of a person, and how to have it erased.
 	Privacy Name = "privacy"
+	// Ended answers a person who writes after the end of their participation.
+	Ended Name = "ended"
 	// ConfirmForget asks whether everything that is remembered shall be deleted. Only a
 	// yes to this text counts.
 	ConfirmForget Name = "confirm_forget"
@@ -122,6 +124,9 @@ type FixedData struct {
 	// About says what the programme is, Link is the address of the consent text, and
 	// Consent the text itself where there is none; of JoinRequest only.
 	About, Link, Consent string
+	// Changed: the consent text is another one than was asked for before; of JoinRequest
+	// only.
+	Changed bool
 	// Place is where the person stands, of Help only.
 	Place HelpPlace
 	// Support is where a person is to be reached; empty: with the team. The library fills
@@ -143,6 +148,10 @@ const (
 	HelpPaused    HelpPlace = "paused"
 	HelpTakenOver HelpPlace = "taken_over"
 	HelpCompleted HelpPlace = "completed"
+	HelpOptedOut  HelpPlace = "opted_out"
+	// HelpAsked: their consent is asked for; HelpUnknown: the number is not enrolled.
+	HelpAsked   HelpPlace = "asked"
+	HelpUnknown HelpPlace = "unknown"
 )
 
 // PersonaData fills persona, modes and tasks. It names no person: these texts
@@ -218,7 +227,7 @@ var fixedTexts = []Name{
 	GreetingFallback, GreetingFooter, ReplyFallback, ReplyDeclined, Reminder, FeedbackQuestion, FeedbackFollowup, AskLess,
 	UnenrolledNotice, OptOutConfirmation, OptOutDanger, OptInConfirmation, Help, Crisis, CrisisAnother,
 	CrisisViolence, CrisisMedical, Helpline, UnknownSender, TooManyTexts, AskUnclear, AskWrongNumber, Privacy,
-	ConfirmForget, JoinRequest, JoinAgain, HabitFallback, AskToday, AskHard, AskNext,
+	Ended, ConfirmForget, JoinRequest, JoinAgain, HabitFallback, AskToday, AskHard, AskNext,
 }
 
 func catalogue() map[Name]entry {

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -305,5 +306,53 @@ func TestQuestionsAboutData(t *testing.T) {
 		w.text(0, "unsubscribe me and delete my data")
 		require.Equal(t, wire.StatusOptedOut, w.ann().Status)
 		require.Equal(t, wire.AttentionErasure, w.ann().Attention)
+	})
+}
+
+// A person who is not coached any more is answered once a day; what they write is kept.
+func TestWriterAfterTheEndIsAnsweredOnceADay(t *testing.T) {
+	for _, status := range []wire.Status{wire.StatusCompleted, wire.StatusWithdrawn} {
+		inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+			w.set(0, status)
+			asks := func() int {
+				return len(slices.DeleteFunc(w.newNotices(), func(kind models.NoticeKind) bool { return kind != models.NoticeAsk }))
+			}
+			first := w.text(10, "how are you?")
+			require.Equal(w.t, int64(1), first.Inbound.Seq)
+			require.Equal(w.t, 1, asks())
+			w.text(20, "hello?")
+			require.Equal(w.t, 1, asks())
+			w.text(24*hours+11, "and now?")
+			require.Equal(w.t, 2, asks())
+			reader, err := w.Hints.ReaderOf(w.ctx, first.Inbound.ID)
+			require.NoError(w.t, err)
+			require.Equal(w.t, status, reader.Status)
+			claim, err := w.Outbox.ClaimSend(w.ctx, w.ask(first, 12), inboundAt(13))
+			require.NoError(w.t, err)
+			require.True(w.t, claim.Post)
+		})
+	}
+}
+
+// HELP after STOP is answered once a day, and nothing else is.
+func TestHelpAfterStop(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		before := w.text(0, unclear)
+		w.text(10, "STOP")
+		help := w.text(20, "HELP")
+		w.text(30, "HELP")
+		w.text(40, "hello?")
+		want := []models.NoticeKind{models.NoticeAsk, models.NoticeConsent, models.NoticeAsk, models.NoticeMessage}
+		require.Equal(w.t, want, w.newNotices())
+		id, err := w.Hints.QueueAsk(w.ctx, models.Ask{InboundID: help.Inbound.ID, Body: "help", IsHelp: true, Now: inboundAt(21)})
+		require.NoError(w.t, err)
+		claim, err := w.Outbox.ClaimSend(w.ctx, id, inboundAt(22))
+		require.NoError(w.t, err)
+		require.True(w.t, claim.Post)
+		w.text(25*hours, "HELP")
+		require.Equal(w.t, append(want, models.NoticeAsk), w.newNotices())
+		claim, err = w.Outbox.ClaimSend(w.ctx, w.ask(before, 5), inboundAt(25*hours+3))
+		require.NoError(w.t, err)
+		require.False(w.t, claim.Post, "written before the STOP")
 	})
 }

@@ -191,14 +191,44 @@ func answerRuled(tx *gorm.DB, out *models.AcceptedInbound, p models.Participant)
 	case models.IntentStart, models.IntentYes:
 		out.NoticeID, err = optIn(tx, p, entry)
 	case models.IntentHelp:
-		if answersHelp(in) && !isOptedOut(p, newest) {
-			out.NoticeID, err = insertNotice(tx, noticeOf(models.NoticeHelp, in))
-		}
+		out.NoticeID, err = answerHelp(tx, in, p, newest)
 	case models.IntentUnclear, models.IntentWrongNumber, models.IntentData, models.IntentErasure:
 		out.NoticeID, err = askIntent(tx, in, p)
 	case models.IntentNone:
 	}
 	return err
+}
+
+// answerHelp has a HELP answered. A person who opted out gets the answer without a turn,
+// once a day.
+func answerHelp(tx *gorm.DB, in models.Inbound, p models.Participant, newest models.Consent) (int64, error) {
+	if !answersHelp(in) {
+		return 0, nil
+	}
+	if !isOptedOut(p, newest) {
+		return insertNotice(tx, noticeOf(models.NoticeHelp, in))
+	}
+	return answerOutside(tx, in, p, newest.At)
+}
+
+// answerOutside has a message answered of a person who is not coached, once a day; what
+// they were told before since does not count.
+func answerOutside(tx *gorm.DB, in models.Inbound, p models.Participant, since time.Time) (int64, error) {
+	if day := in.ReceivedAt.Add(-dataSpan); day.After(since) {
+		since = day
+	}
+	var told int64
+	err := tx.Model(&models.Notice{}).Where("participant_id = ? AND kind = ? AND created_at > ?", p.ID, models.NoticeAsk, instant(since)).Count(&told).Error
+	if err != nil || told > 0 || !isCarried(in) {
+		return 0, err
+	}
+	return insertNotice(tx, noticeOf(models.NoticeAsk, in))
+}
+
+// isOutside reports whether a message answers nothing any more: its sender's
+// participation has ended, and no person of the team talks with them.
+func isOutside(p models.Participant) bool {
+	return (p.Status == wire.StatusCompleted || p.Status == wire.StatusWithdrawn) && !p.IsTakenOver()
 }
 
 // answersHelp reports whether a HELP may be answered; the carrier has answered what it
@@ -352,11 +382,13 @@ func isBarred(p models.Participant, kind wire.TurnKind) bool {
 	return false
 }
 
-// consentGate refuses everything for a participant who opted out, except the
-// one confirmation of it. Of confirmations only the one tied to the newest
+// checkConsent refuses everything for a participant who opted out, except the
+// one confirmation of it and the answer to a HELP that came later. Of confirmations only the one tied to the newest
 // entry of the ledger passes.
 func checkConsent(row models.Outbox, p models.Participant, newest models.Consent) string {
 	switch {
+	case isOptedOut(p, newest) && row.Kind == models.KindHelp && isHelpText(row) && row.CreatedAt.After(newest.At):
+		return "" // it answers a HELP
 	case row.Kind != models.KindConsent && isOptedOut(p, newest):
 		return string(wire.StatusOptedOut)
 	case row.Kind == models.KindConsent && (p.RemovedAt != nil || !confirmsConsent(row.TurnID, newest)):

@@ -236,12 +236,12 @@ func (s *Hints) SettleHint(ctx context.Context, r models.HintResult) error {
 	return wrap.Error(err, "settling the hint")
 }
 
-// ReaderOf returns the participant who sent a text, with phone, locale, study and arm
-// only. ErrNotFound for a text that is unknown or a stranger's.
+// ReaderOf returns the participant who sent a text, with phone, locale, study, arm
+// and where they stand only. ErrNotFound for a text that is unknown or a stranger's.
 func (s *Hints) ReaderOf(ctx context.Context, inboundID int64) (models.Participant, error) {
 	var p models.Participant
 	sender := s.db.Reader(ctx).Model(&models.Inbound{}).Select("participant_id").Where("id = ?", inboundID)
-	err := s.db.Reader(ctx).Select("id", "phone", "locale", "study_id", "arm").Where("id = (?)", sender).Take(&p).Error
+	err := s.db.Reader(ctx).Select("id", "phone", "locale", "study_id", "arm", "status", "taken_over_by").Where("id = (?)", sender).Take(&p).Error
 	return p, wrap.Error(database.Classify(err), "reading who sent a text")
 }
 
@@ -256,7 +256,19 @@ func (s *Hints) QueueLimitNotice(ctx context.Context, n models.LimitNotice) (str
 // QueueAsk writes the outbox row that asks what a text meant, as QueueLimitNotice
 // does its own, on the channel that the text came by.
 func (s *Hints) QueueAsk(ctx context.Context, a models.Ask) (string, error) {
-	return s.queueFixed(ctx, fixedText{name: "ask", inboundID: a.InboundID, body: a.Body, now: a.Now, validity: models.AnswerValidity})
+	name := "ask"
+	if a.IsHelp {
+		name = helpText
+	}
+	return s.queueFixed(ctx, fixedText{name: name, inboundID: a.InboundID, body: a.Body, now: a.Now, validity: models.AnswerValidity})
+}
+
+// helpText names the rows that answer a HELP without a turn.
+const helpText = "help"
+
+// isHelpText reports whether a row answers a HELP without a turn.
+func isHelpText(row models.Outbox) bool {
+	return row.TurnID == "" && strings.HasPrefix(row.ID, row.ParticipantID+"-"+helpText+"-")
 }
 
 // AskedIntent returns what the screening took a text for. ErrNotFound for an

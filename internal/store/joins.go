@@ -355,13 +355,22 @@ func (s *Hints) HintText(ctx context.Context, id string) (models.HintText, error
 		}
 		out.Phone, out.Weak, out.Safety = in.From, in.DangerTier == models.TierB, models.SafetyKindOf(in.Danger, in.DangerKind, "")
 		if row.JoinID == "" {
-			return tx.Raw(localeOfNumber, row.InboundID).Scan(&out.Locale).Error
+			out.AsksHelp = in.Intent == models.IntentHelp
+			found := tx.Raw(localeOfNumber, row.InboundID).Scan(&out.Locale)
+			out.IsFormer = found.RowsAffected > 0
+			return found.Error
 		}
 		var join models.Join
 		if err := tx.Where("id = ?", row.JoinID).Take(&join).Error; err != nil {
 			return err
 		}
 		out.StudyID, out.Locale, out.About, out.Link = join.StudyID, join.Locale, join.About, join.Link
+		if row.Purpose == models.HintJoin {
+			older := tx.Model(&models.Hint{}).Select("id").Where("join_id = ? AND purpose = ? AND id <> ? AND created_at < ?", join.ID, models.HintJoin, row.ID, row.CreatedAt).Limit(1).Find(&[]string{})
+			if out.IsChanged = older.RowsAffected > 0; older.Error != nil {
+				return older.Error
+			}
+		}
 		if join.Link != "" {
 			return nil
 		}

@@ -228,6 +228,11 @@ func TestJoinShowsTheNewestConsentText(t *testing.T) {
 		again := w.joiner(10, "yes")
 		require.False(w.t, again.Enrolled)
 		require.NotEqual(w.t, first.HintID, again.HintID)
+		for id, isChanged := range map[string]bool{first.HintID: false, again.HintID: true} {
+			text, err := w.Hints.HintText(w.ctx, id)
+			require.NoError(w.t, err)
+			require.Equal(w.t, isChanged, text.IsChanged)
+		}
 		yes := w.joiner(20, "yes")
 		given, err := w.Studies.StudyConsents(w.ctx, yes.Inbound.ParticipantID)
 		require.NoError(w.t, err)

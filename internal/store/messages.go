@@ -199,6 +199,9 @@ func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participa
 		return models.AcceptedInbound{}, err
 	}
 	id, err := insertNotice(tx, noticeOf(noticeKindOf(in), in))
+	if err == nil && isOutside(p) {
+		_, err = answerOutside(tx, in, p, time.Time{})
+	}
 	return models.AcceptedInbound{Inbound: in, NoticeID: id}, err
 }
 
