@@ -162,10 +162,10 @@ func keepOthers(body string, end *regexp.Regexp, topic []string) string {
 
 // speaksOf reports whether a text holds at least half of the words of a topic.
 func speaksOf(body string, topic []string) bool {
-	held := plainWords(body)
+	held := newTerms(plainWords(body))
 	hits := 0
-	for _, word := range topic {
-		if slices.ContainsFunc(held, func(other string) bool { return shareOf(word, other) == 1 }) {
+	for _, word := range newTerms(topic) {
+		if slices.ContainsFunc(held, func(other term) bool { return word.shareWith(other) == 1 }) {
 			hits++
 		}
 	}

@@ -11,6 +11,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/blevesearch/snowballstem/french"
+	"github.com/blevesearch/snowballstem/german"
+	"github.com/blevesearch/snowballstem/portuguese"
+	"github.com/blevesearch/snowballstem/spanish"
 	"golang.org/x/text/unicode/norm"
 
 	"coachline/internal/text"
@@ -82,10 +88,10 @@ func rankWords(texts []string, query []string) []int {
 
 // weighTexts returns for each text the weight of what it shares with a query.
 func weighTexts(texts []string, query []string) []float64 {
-	held := make([][]string, len(texts))
+	held := make([][]term, len(texts))
 	fields := make([]map[int]bool, len(texts))
 	for i, body := range texts {
-		held[i] = plainWords(body)
+		held[i] = newTerms(plainWords(body))
 		fields[i] = fieldsOf(held[i])
 	}
 	weights := make([]float64, len(texts))
@@ -101,12 +107,12 @@ func weighTexts(texts []string, query []string) []float64 {
 			weights[i] += share * rarity
 		}
 	}
-	words := queryWords(query)
+	words := newTerms(queryWords(query))
 	for _, word := range words {
 		shares := make([]float64, len(texts))
 		for i := range texts {
 			for _, other := range held[i] {
-				shares[i] = max(shares[i], shareOf(word, other))
+				shares[i] = max(shares[i], word.shareWith(other))
 			}
 		}
 		add(shares)
@@ -123,12 +129,42 @@ func weighTexts(texts []string, query []string) []float64 {
 	return weights
 }
 
-// shareOf returns how far two words are the same: 1 for equal ones and those of
-// one stem.
-func shareOf(a, b string) float64 {
-	if oneStem(a, b) || stemOf(a) == stemOf(b) {
+// term is a word with its stems.
+type term struct {
+	word  string
+	stems []string
+}
+
+// stemmers are those of the languages that people write in. A text does not say which
+// of them it is in.
+var stemmers = []func(*snowballstem.Env) bool{english.Stem, german.Stem, spanish.Stem, french.Stem, portuguese.Stem}
+
+func newTerms(words []string) []term {
+	terms := make([]term, 0, len(words))
+	for _, word := range words {
+		t := term{word: word}
+		for _, stem := range stemmers {
+			env := snowballstem.NewEnv(word)
+			stem(env)
+			t.stems = append(t.stems, env.Current())
+		}
+		terms = append(terms, t)
+	}
+	return terms
+}
+
+// shareWith returns how far two words are the same: 1 for equal ones and those of one
+// stem in a language.
+func (t term) shareWith(other term) float64 {
+	if oneStem(t.word, other.word) {
 		return 1
 	}
+	for i, stem := range t.stems {
+		if stem == other.stems[i] {
+			return 1
+		}
+	}
+	a, b := t.word, other.word
 	if len(a) > len(b) {
 		a, b = b, a
 	}
@@ -136,27 +172,6 @@ func shareOf(a, b string) float64 {
 		return partWeight
 	}
 	return 0
-}
-
-// endings are those of words in English, German, French, Portuguese and Spanish,
-// longest first.
-var endings = sortedByLength(`ungen iendo ement ments mente ation ings ando ados adas idos idas eant ants ions oes ung lich keit heit
-	ing edly ado ido ada ida ons ait ais inho inha amos emos est ers en em er ed es ly os as is te ez ee ei ou am ar ir s e n t a o`)
-
-func sortedByLength(list string) []string {
-	words := strings.Fields(list)
-	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	return words
-}
-
-// stemOf takes the longest ending from a word that leaves a stem.
-func stemOf(word string) string {
-	for _, ending := range endings {
-		if stem, ends := strings.CutSuffix(word, ending); ends && utf8.RuneCountInString(stem) >= stemChars {
-			return stem
-		}
-	}
-	return word
 }
 
 // plainWords returns the words of a text without the accents of its letters.
@@ -175,11 +190,12 @@ func plainWords(body string) []string {
 //go:embed fields.txt
 var fieldLines string
 
+// wordFields are the places of the fields by word, and by stem with its language.
 var wordFields = sync.OnceValue(func() map[string][]int {
 	all := map[string][]int{}
 	for i, line := range strings.Split(strings.TrimSpace(fieldLines), "\n") {
-		for _, word := range strings.Fields(line) {
-			for _, form := range []string{word, stemOf(word)} {
+		for _, t := range newTerms(strings.Fields(line)) {
+			for _, form := range t.forms() {
 				if !slices.Contains(all[form], i) {
 					all[form] = append(all[form], i)
 				}
@@ -189,16 +205,26 @@ var wordFields = sync.OnceValue(func() map[string][]int {
 	return all
 })
 
-func fieldsOf(words []string) map[int]bool {
+// forms returns the word and its stems, each under the number of its language.
+func (t term) forms() []string {
+	all := []string{t.word}
+	for i, stem := range t.stems {
+		all = append(all, string(rune('0'+i))+stem)
+	}
+	return all
+}
+
+func fieldsOf(words []term) map[int]bool {
 	all := wordFields()
 	found := map[int]bool{}
 	for _, word := range words {
-		fields, known := all[word]
-		if !known {
-			fields = all[stemOf(word)]
-		}
-		for _, field := range fields {
-			found[field] = true
+		for _, form := range word.forms() {
+			if fields, known := all[form]; known {
+				for _, field := range fields {
+					found[field] = true
+				}
+				break
+			}
 		}
 	}
 	return found

@@ -58,7 +58,7 @@ func recalled(t *testing.T, rows []recallRow) int {
 // what is missed shares no word with its question in any form.
 func TestRecallByWords(t *testing.T) {
 	rows := readRecall(t, "testdata/recall.tsv", 7)
-	for language, least := range map[string]int{"en": 30, "de": 8, "fr": 6, "pt": 7, "es": 3} {
+	for language, least := range map[string]int{"en": 36, "de": 8, "fr": 9, "pt": 10, "es": 5} {
 		t.Run(language, func(t *testing.T) {
 			own := rows[language]
 			hits, easy := 0, 0
@@ -86,7 +86,7 @@ func TestRecallOfNewPairs(t *testing.T) {
 			}
 			hits := recalled(t, rows)
 			t.Logf("%d of %d", hits, len(rows))
-			require.GreaterOrEqual(t, hits, 10)
+			require.GreaterOrEqual(t, hits, 14)
 		})
 	}
 }
