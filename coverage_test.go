@@ -125,6 +125,7 @@ func checkEvidence(t *testing.T, row requirement) {
 	case "done", "adapted":
 		assert.NotEmpty(t, row.tests, "no test holds what is done")
 		assert.True(t, len(row.files) > 0 || strings.ContainsAny(row.id[:1], "TMV"), "what is done has no file")
+		assert.True(t, row.status == "done" || row.note != "", "the note does not say how it is adapted")
 	case "partial":
 		assert.NotEmpty(t, row.tests, "no test holds the part that is done")
 		assert.NotEmpty(t, row.note, "the note does not say what is missing")

@@ -44,6 +44,7 @@ func (d *DecisionActivities) Decide(ctx context.Context, in wire.DecideInput) (w
 		return wire.Decision{}, toTemporalError(err)
 	}
 	decision, err := coach.Decide(asked, in.Event)
+	d.Metrics.Decided(decision.Effects)
 	return decision, toTemporalError(err)
 }
 
@@ -66,7 +67,9 @@ func (d *DecisionActivities) DecideTool(ctx context.Context, in wire.DecideToolI
 	if err != nil {
 		return wire.Decision{}, toTemporalError(err)
 	}
+	began := time.Now()
 	decision, err := d.decideCall(ctx, in, asked, call)
+	d.Metrics.Decided(decision.Effects)
 	if err != nil {
 		return wire.Decision{}, toTemporalError(err)
 	}
@@ -85,7 +88,7 @@ func (d *DecisionActivities) DecideTool(ctx context.Context, in wire.DecideToolI
 	if err := d.Calls.CommitTool(ctx, models.ToolCommit{Run: run}); err != nil {
 		return wire.Decision{}, toTemporalError(err)
 	}
-	countTool(d.Metrics, d.Tools, run)
+	noteTool(ctx, d.Metrics, d.Tools, run, time.Since(began))
 	// The text is in the row; the workflow's history needs the effects only.
 	return wire.Decision{Effects: decision.Effects}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"coachline/internal/agent"
@@ -51,13 +52,13 @@ type ToolActivities struct {
 	Metrics *metrics.Metrics
 }
 
-// countTool counts a call. A model may ask for a tool by any name, and a name that
-// no tool has is no label.
-func countTool(m *metrics.Metrics, registry *tools.Registry, run models.ToolRun) {
-	if m == nil {
-		return
-	}
+// noteTool counts a call and logs which tool ran how long, without its arguments, which
+// are personal. A model may ask for a tool by any name, and a name that no tool has is no
+// label.
+func noteTool(ctx context.Context, m *metrics.Metrics, registry *tools.Registry, run models.ToolRun, took time.Duration) {
 	tool, _ := registry.Lookup(run.Name)
+	slog.InfoContext(ctx, "tool ran", "turn", run.TurnID, "step", run.Step, "call", run.Call, "tool", cmp.Or(tool.Name, "unknown"), "failed", run.Failed,
+		"milliseconds", took.Milliseconds())
 	m.ToolRun(tool.Name, run.Failed)
 }
 
@@ -113,6 +114,7 @@ func (t *ToolActivities) runCall(ctx context.Context, in wire.ToolInput, limit *
 		return models.ToolRun{}, err
 	}
 	own := t.forPerson(settings)
+	began := time.Now()
 	ran, err := t.Tools.Run(ctx, tools.RunInput{
 		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Zone: zone, Subagent: turn.Turn.Kind == wire.TurnSubagent, Playbooks: own.Prompts,
 		Writer:        habitWriter{tools: own, participant: turn.Participant, zone: zone, book: t.bookOf(in), limit: limit},
@@ -142,7 +144,7 @@ func (t *ToolActivities) runCall(ctx context.Context, in wire.ToolInput, limit *
 		return models.ToolRun{}, fmt.Errorf("profile or turn changed meanwhile: %w", err)
 	}
 	if err == nil {
-		countTool(t.Metrics, t.Tools, commit.Run)
+		noteTool(ctx, t.Metrics, t.Tools, commit.Run, time.Since(began))
 	}
 	return commit.Run, err
 }

@@ -1,9 +1,11 @@
 package activities_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -141,6 +143,16 @@ func TestRunTool(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "walking", profile.HabitDomain)
 		require.EqualValues(t, 2, profile.Version)
+	})
+	t.Run("logged without arguments", func(t *testing.T) {
+		var log bytes.Buffer
+		before := slog.Default()
+		t.Cleanup(func() { slog.SetDefault(before) })
+		slog.SetDefault(slog.New(slog.NewJSONHandler(&log, nil)))
+		w := newStoreFixture(t)
+		w.run(ann, models.ToolCall{ID: "a", Name: "save_user_profile", Arguments: `{"habit_domain":"walking"}`})
+		require.Regexp(t, `"msg":"tool ran","turn":"[^"]+","step":1,"call":0,"tool":"save_user_profile","failed":false,"milliseconds":\d+`, log.String())
+		require.NotContains(t, log.String(), "walking")
 	})
 	t.Run("bad arguments are a failed result", func(t *testing.T) {
 		w := newStoreFixture(t)

@@ -202,7 +202,7 @@ func (s *SubagentActivities) storeAnswer(ctx context.Context, in wire.PersistTur
 	if err := s.Store.CommitTool(ctx, models.ToolCommit{Run: run}); err != nil {
 		return err
 	}
-	countTool(s.Metrics, s.Tools, run)
+	noteTool(ctx, s.Metrics, s.Tools, run, in.Now.Sub(turn.Turn.StartedAt))
 	return nil
 }
 

@@ -100,11 +100,11 @@ func TestHabitFallbackIsOneShortSentence(t *testing.T) {
 
 func TestDebugText(t *testing.T) {
 	in := DebugInput{
-		Mode: wire.ModeFeedback, Profile: models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "secret walk"}, SuccessCount: 2, TotalPrompts: 5},
+		Mode: wire.ModeFeedback, Profile: models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "walk", LastBarrier: "ann@example.org called"}, SuccessCount: 2, TotalPrompts: 5},
 		Runs: []models.ToolRun{{Name: "scheduler"}, {Name: "save_user_profile", Failed: true}},
 	}
-	require.Equal(t, "🐛 DEBUG: mode FEEDBACK\nset: habit_domain\nmissing: motivational_frame, preferred_time, prompt_anchor\n"+
+	require.Equal(t, "🐛 DEBUG: mode FEEDBACK\nhabit_domain: walk\nlast_barrier: [REDACTED_EMAIL] called\nmissing: motivational_frame, preferred_time, prompt_anchor\n"+
 		"successes 2 of 5 prompts\ntools: scheduler ok, save_user_profile failed", DebugText(in))
-	require.Equal(t, "🐛 DEBUG: mode INTAKE\nset: none\nmissing: habit_domain, motivational_frame, preferred_time, prompt_anchor\n"+
+	require.Equal(t, "🐛 DEBUG: mode INTAKE\nprofile: empty\nmissing: habit_domain, motivational_frame, preferred_time, prompt_anchor\n"+
 		"successes 0 of 0 prompts\ntools: none", DebugText(DebugInput{Mode: wire.ModeIntake}))
 }

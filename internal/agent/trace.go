@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -129,6 +130,9 @@ func hashOf(v any) (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
+// debugLength is how many characters of a field a debug text holds; it is a text message too.
+const debugLength = 60
+
 // debugMark begins every debug text; testers' phones filter on it.
 const debugMark = "🐛 DEBUG:"
 
@@ -139,13 +143,14 @@ type DebugInput struct {
 	Runs    []models.ToolRun
 }
 
-// DebugText reports to a tester what the turn did: mode, which profile fields
-// are set, counters, tools. It holds no value of the profile, only names.
+// DebugText reports to a tester what the turn did: mode, the profile as a model reads it,
+// with personal data masked, counters and tools.
 func DebugText(in DebugInput) string {
+	cleaner := NewCleaner()
 	var set []string
-	for _, entry := range ProfileLines(in.Profile) {
-		if name, _, ok := strings.Cut(entry, ": "); ok && strings.Contains(name, "_") {
-			set = append(set, name)
+	for field, text := range in.Profile.All() {
+		if value := cleaner.Text(*text, debugLength); value != "" {
+			set = append(set, field.Name+": "+value)
 		}
 	}
 	var tools []string
@@ -156,8 +161,8 @@ func DebugText(in DebugInput) string {
 		}
 		tools = append(tools, run.Name+" "+outcome)
 	}
-	return fmt.Sprintf("%s mode %s\nset: %s\nmissing: %s\nsuccesses %d of %d prompts\ntools: %s",
-		debugMark, in.Mode, listNames(set), listNames(coach.MissingFields(in.Profile)),
+	return fmt.Sprintf("%s mode %s\n%s\nmissing: %s\nsuccesses %d of %d prompts\ntools: %s",
+		debugMark, in.Mode, cmp.Or(strings.Join(set, "\n"), "profile: empty"), listNames(coach.MissingFields(in.Profile)),
 		in.Profile.SuccessCount, in.Profile.TotalPrompts, listNames(tools))
 }
 

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,6 +17,7 @@ type turn struct {
 	duration prometheus.Histogram
 	texts    prometheus.Histogram
 	tools    *prometheus.CounterVec
+	modes    *prometheus.CounterVec
 	prompts  *prometheus.CounterVec
 	security *prometheus.CounterVec
 	pages    prometheus.Counter
@@ -34,6 +36,7 @@ func newTurn(factory promauto.Factory) turn {
 			Namespace: namespace, Name: "turn_texts", Help: "Texts that one reply answers.", Buckets: []float64{1, 2, 3, 5, 8, 13, 21, 50},
 		}),
 		tools: counter(factory, "tool_runs_total", "Tool calls that were decided or run, by tool and result.", "tool", "result"),
+		modes: counter(factory, "mode_changes_total", "Changes of the coaching mode that were decided, by the mode that follows.", "mode"),
 		prompts: counter(factory, "prompts_total",
 			"Daily prompts: sent, late (taken more than a minute after the time asked for), failed, missed with the reason.", "outcome", "reason"),
 		security: counter(factory, "security_events_total", "What a model tried and may not, by event.", "event"),
@@ -143,6 +146,18 @@ func (m *Metrics) Missed(prompts []wire.MissedPrompt) {
 	}
 	for _, p := range prompts {
 		m.turn.prompts.WithLabelValues("missed", label(p.Reason)).Inc()
+	}
+}
+
+// Decided counts the changes of mode among the effects of a decision.
+func (m *Metrics) Decided(effects []wire.Effect) {
+	if m == nil {
+		return
+	}
+	for _, effect := range effects {
+		if effect.Kind == wire.EffectSetMode {
+			m.turn.modes.WithLabelValues(label(strings.ToLower(string(effect.Mode)))).Inc()
+		}
 	}
 }
 

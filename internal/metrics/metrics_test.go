@@ -274,6 +274,7 @@ func TestTurns(t *testing.T) {
 	m.Missed([]wire.MissedPrompt{{Reason: "outage"}, {Reason: "quiet_hours"}, {Reason: "outage"}})
 	m.ToolRun("scheduler", false)
 	m.ToolRun("", true)
+	m.Decided([]wire.Effect{{Kind: wire.EffectSetMode, Mode: wire.ModeFeedback}, {Kind: wire.EffectSetDue, Mode: wire.ModeIntake}})
 	holds(t, scrape(t, m.Handler()),
 		`coachline_turns_total{kind="reply",outcome="step"} 1`,
 		`coachline_turns_total{kind="prompt",outcome="skipped"} 1`,
@@ -287,7 +288,8 @@ func TestTurns(t *testing.T) {
 		`coachline_prompts_total{outcome="failed",reason=""} 1`,
 		`coachline_prompts_total{outcome="missed",reason="outage"} 2`,
 		`coachline_tool_runs_total{result="ok",tool="scheduler"} 1`,
-		`coachline_tool_runs_total{result="failed",tool="unknown"} 1`)
+		`coachline_tool_runs_total{result="failed",tool="unknown"} 1`,
+		`coachline_mode_changes_total{mode="feedback"} 1`)
 }
 
 func TestBacklog(t *testing.T) {
