@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -67,15 +69,19 @@ type Load struct {
 
 // All lists every load in the order in which they run.
 func All() []Load {
-	return []Load{
+	loads := []Load{
 		{Name: "cost", Default: true, Limit: time.Minute, Run: cost},
 		{Name: "steady", Default: true, Limit: 4 * time.Minute, Run: steady},
 		{Name: "burst", Default: true, Limit: 2 * time.Minute, Run: burst},
 		{Name: "prompts", Limit: time.Hour, Run: prompts},
-		{Name: "import", Limit: time.Hour, Run: imports},
 		{Name: "restart", Default: true, Limit: time.Hour, Run: restart},
+		{Name: "kills", Limit: time.Hour, Run: kills},
 		{Name: "disk", Limit: time.Hour, Outside: true, Run: disk},
 	}
+	for _, name := range slices.Sorted(maps.Keys(crowds)) {
+		loads = append(loads, Load{Name: name, Limit: time.Hour, Run: beside(crowds[name])})
+	}
+	return loads
 }
 
 // Bench is a rig with the people on it.

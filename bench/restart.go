@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"coachline/bench/rig"
 	"coachline/internal/wait"
 )
 
@@ -77,7 +78,7 @@ type spell struct {
 // everything is there that is made at first use, and reads the memory.
 func (b *Bench) measureWorker(ctx context.Context, work func() error, probes *[]*person) (s spell, err error) {
 	began := time.Now()
-	child, err := b.Product.StartChild(ctx)
+	child, err := b.Product.StartChild(ctx, rig.Worker)
 	if err != nil {
 		return s, err
 	}

@@ -9,16 +9,18 @@ import (
 	"time"
 
 	"coachline/internal/sim/twilio"
+	"coachline/internal/wait"
 )
 
-// Carrier is the stand-in of Twilio. It keeps no text and remembers up to which
-// text each phone was answered.
+// Carrier is the stand-in of Twilio. It remembers up to which text each phone was
+// answered.
 type Carrier struct {
 	// reports: the carrier tells what became of each text.
 	reports bool
 	network *twilio.Server
 	taken   atomic.Int64
 	other   atomic.Int64
+	delay   atomic.Int64
 
 	mu      sync.Mutex
 	waiting map[string][]*Wait
@@ -34,13 +36,17 @@ func newCarrier(reports bool) (*Carrier, error) {
 	c := &Carrier{reports: reports, waiting: map[string][]*Wait{}}
 	var err error
 	c.network, err = twilio.New(twilio.Config{
-		AccountSID: accountSID, AuthToken: authToken, From: ourNumber, Forget: true, OnSend: c.serveSend, HTTPClient: newClient(),
+		AccountSID: accountSID, AuthToken: authToken, From: ourNumber, OnSend: c.serveSend, HTTPClient: newClient(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("building the carrier: %w", err)
 	}
 	return c, nil
 }
+
+// SetDelay is how long texts that come from now on wait for an answer once they
+// were taken.
+func (c *Carrier) SetDelay(d time.Duration) { c.delay.Store(int64(d)) }
 
 // Taken counts the texts that were posted.
 func (c *Carrier) Taken() int { return int(c.taken.Load()) }
@@ -69,7 +75,7 @@ func (w *Wait) At(ctx context.Context) (time.Time, error) {
 	}
 }
 
-func (c *Carrier) serveSend(_ http.ResponseWriter, _ *http.Request, send *twilio.Send) {
+func (c *Carrier) serveSend(_ http.ResponseWriter, r *http.Request, send *twilio.Send) {
 	at := time.Now()
 	message, accepted := send.Accept()
 	if !accepted {
@@ -77,6 +83,7 @@ func (c *Carrier) serveSend(_ http.ResponseWriter, _ *http.Request, send *twilio
 	}
 	c.taken.Add(1)
 	c.noteArrival(message.To, message.Body, at)
+	_ = wait.For(r.Context(), time.Duration(c.delay.Load())) // the caller may be gone
 	send.Answer()
 	if c.reports {
 		send.Report(twilio.Report{States: []string{"delivered"}})

@@ -13,31 +13,50 @@ import (
 	"strconv"
 	"time"
 
+	"coachline/internal/config"
+	"coachline/internal/metrics"
 	"coachline/models/wire"
+	"coachline/starter"
 	"coachline/worker"
 )
 
 // ChildArg as the only argument makes the program RunChild.
-const ChildArg = "worker-child"
+const ChildArg = "child"
 
-// Child is the product's worker in a process of its own, where nothing else
-// takes memory.
+// Role is a role of the product that runs as a child.
+type Role string
+
+// The roles.
+const (
+	Worker  Role = "worker"
+	Starter Role = "starter"
+)
+
+// childInput is the first line that a child reads.
+type childInput struct {
+	Role    Role
+	Environ []string
+}
+
+// Child is a role of the product in a process of its own, where nothing else takes
+// memory, and which can be killed.
 type Child struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
-	// Ready is from the start of the process until it asked for tasks.
+	// Ready is from the start of the process until it asked for tasks, or answered.
 	Ready time.Duration
 }
 
-// StartChild runs this program again as a worker, in the place of the one of
-// this process, which must be stopped.
-func (p *Product) StartChild(ctx context.Context) (*Child, error) {
+// StartChild runs this program again as a role, in the place of that of this
+// process, which must be stopped.
+func (p *Product) StartChild(ctx context.Context, role Role) (*Child, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	c := &Child{cmd: exec.CommandContext(ctx, program, ChildArg)}
+	c := &Child{cmd: exec.CommandContext(context.WithoutCancel(ctx), program, ChildArg)}
+	c.cmd.Stderr = os.Stderr
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("opening the child's input: %w", err)
 	}
@@ -50,9 +69,11 @@ func (p *Product) StartChild(ctx context.Context) (*Child, error) {
 	if err := c.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting the child: %w", err)
 	}
-	err = json.NewEncoder(c.in).Encode(p.environ)
+	err = json.NewEncoder(c.in).Encode(childInput{role, p.environ})
 	if err == nil {
-		err = pollUntil(ctx, func(ctx context.Context) bool { return isPolled(ctx, p.temporal, wire.QueueCoach, began) })
+		err = pollUntil(ctx, func(ctx context.Context) bool {
+			return role == Starter && p.isReady(ctx) || role == Worker && isPolled(ctx, p.temporal, wire.QueueCoach, began)
+		})
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("waiting for the child: %w", err), c.Stop())
@@ -85,7 +106,17 @@ func (c *Child) Stop() error {
 	return nil
 }
 
-// RunChild is the child's side: settings as the first line of in, a number
+// Kill ends the child at once.
+func (c *Child) Kill() error {
+	err := c.cmd.Process.Kill()
+	_ = c.cmd.Wait() // it was killed
+	if err != nil {
+		return fmt.Errorf("killing the child: %w", err)
+	}
+	return nil
+}
+
+// RunChild is the child's side: role and settings as the first line of in, a number
 // written to out for each line after it, the end with the end of in.
 func RunChild(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines := bufio.NewReader(in)
@@ -93,15 +124,20 @@ func RunChild(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("reading the child's settings: %w", err)
 	}
-	var environ []string
-	if err := json.Unmarshal(first, &environ); err != nil {
+	var input childInput
+	if err := json.Unmarshal(first, &input); err != nil {
 		return fmt.Errorf("reading the child's settings: %w", err)
 	}
-	cfg, err := loadConfig(environ)
+	cfg, err := loadConfig(input.Environ)
 	if err != nil {
 		return err
 	}
-	role := run(ctx, func(ctx context.Context) error { return worker.Run(ctx, cfg) })
+	m, err := metrics.New(metrics.Config{})
+	if err != nil {
+		return fmt.Errorf("building the child's metrics: %w", err)
+	}
+	roles := map[Role]func(context.Context, config.Config, *metrics.Metrics) error{Worker: worker.RunWith, Starter: starter.RunRoleWith}
+	role := run(ctx, func(ctx context.Context) error { return roles[input.Role](ctx, cfg, m) })
 	for {
 		if _, err := lines.ReadString('\n'); err != nil {
 			return role.stop() // The parent is done with us, or gone.

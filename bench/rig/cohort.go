@@ -40,7 +40,7 @@ func (f httpAPI) Import(ctx context.Context, numbers []string, perMinute int) er
 		if err := wait.For(ctx, importEvery); err != nil {
 			return fmt.Errorf("waiting for the import: %w", err)
 		}
-		if err := f.call(ctx, http.MethodGet, path, "", &job); err != nil {
+		if err := insist(ctx, func() error { return f.call(ctx, http.MethodGet, path, "", &job) }); err != nil {
 			return err
 		}
 	}

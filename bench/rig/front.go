@@ -4,8 +4,10 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"time"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // httpAPI is the HTTP side of an installation.
@@ -46,6 +48,20 @@ func (f httpAPI) Enrol(ctx context.Context, phone string) error {
 	return nil
 }
 
+// SetStatus pauses or resumes an enrolled phone; texts that waited are answered.
+func (f httpAPI) SetStatus(ctx context.Context, phone string, status wire.Status) error {
+	change := map[string]any{"status": status}
+	if status == wire.StatusActive {
+		change["waiting_messages"] = "answer"
+	}
+	return f.phones.change(ctx, f.base+"/conversation/participants/"+f.people.get(phone), change)
+}
+
+// Hold leaves prompts out until an instant.
+func (f httpAPI) Hold(ctx context.Context, until time.Time) error {
+	return f.phones.send(ctx, f.base+"/holds", map[string]any{"until": until}, nil)
+}
+
 // Text delivers a text as the carrier does, and returns with the webhook's
 // answer.
 func (f httpAPI) Text(ctx context.Context, phone, body string) error {
@@ -54,9 +70,13 @@ func (f httpAPI) Text(ctx context.Context, phone, body string) error {
 
 // WorkflowID is the workflow of an enrolled phone.
 func (f httpAPI) WorkflowID(phone string) string {
-	f.people.mu.Lock()
-	defer f.people.mu.Unlock()
-	return models.WorkflowID(f.people.ids[phone])
+	return models.WorkflowID(f.people.get(phone))
+}
+
+func (p *people) get(phone string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ids[phone]
 }
 
 func (p *people) set(phone, id string) {

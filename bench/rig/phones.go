@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"coachline/internal/sim/twilio"
+	"coachline/internal/wait"
 )
 
 // The account that the product is told it has.
@@ -24,6 +27,9 @@ const (
 
 // callLimit is longer than any answer of a webhook may take.
 const callLimit = time.Minute
+
+// awayPause is between two tries of a call that nobody answers.
+const awayPause = 100 * time.Millisecond
 
 // phones posts what people and the carrier send, signed as the carrier does.
 type phones struct {
@@ -39,11 +45,28 @@ func newClient() *http.Client {
 	return &http.Client{Timeout: callLimit, Transport: &http.Transport{MaxIdleConns: 2048, MaxIdleConnsPerHost: 1024}}
 }
 
-// text delivers one inbound text to the webhook at an address.
+// text delivers one inbound text to the webhook at an address, which may be away for
+// a while.
 func (p *phones) text(ctx context.Context, address, from, body string) error {
-	return p.post(ctx, address, twilio.InboundForm(twilio.Inbound{
+	form := twilio.InboundForm(twilio.Inbound{
 		AccountSID: accountSID, SID: fmt.Sprintf("SM%032x", p.texts.Add(1)), From: from, To: ourNumber, Body: body,
-	}))
+	})
+	return insist(ctx, func() error { return p.post(ctx, address, form) })
+}
+
+// insist repeats a call while nobody answers it.
+func insist(ctx context.Context, call func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	for {
+		err := call()
+		if away := new(net.OpError); !errors.As(err, &away) && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if wait.For(ctx, awayPause) != nil {
+			return err
+		}
+	}
 }
 
 func (p *phones) post(ctx context.Context, address string, form url.Values) error {
@@ -58,11 +81,20 @@ func (p *phones) post(ctx context.Context, address string, form url.Values) erro
 
 // send posts JSON and reads the answer into out unless that is nil.
 func (p *phones) send(ctx context.Context, address string, in, out any) error {
+	return p.sendJSON(ctx, http.MethodPost, address, in, out)
+}
+
+// change patches what is at an address.
+func (p *phones) change(ctx context.Context, address string, in any) error {
+	return p.sendJSON(ctx, http.MethodPatch, address, in, nil)
+}
+
+func (p *phones) sendJSON(ctx context.Context, method, address string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return fmt.Errorf("writing a request: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("building a request: %w", err)
 	}
