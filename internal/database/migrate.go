@@ -35,16 +35,21 @@ func applyMigrations(ctx context.Context, d database) error {
 		tries = sqliteTries
 	}
 	// SQLite has no lock that outlives a transaction. Each migration is one
-	// transaction together with its version row, so of two processes that
-	// start at once one fails cleanly and finds the work done when it tries
-	// again. The count begins anew whenever a process got further.
+	// transaction together with its version row, of which there is one, so of two
+	// processes that start at once one fails cleanly and finds the work done when it
+	// tries again. The count begins anew whenever a process got further.
 	var version int64
 	for left := tries; ; {
 		provider, err := newProvider(d, options...)
 		if err != nil {
 			return err
 		}
-		_, err = provider.Up(ctx)
+		if d.dialect != dialectPostgres {
+			err = keepVersionsUnique(ctx, d, provider)
+		}
+		if err == nil {
+			_, err = provider.Up(ctx)
+		}
 		if err == nil {
 			return nil
 		}
@@ -56,6 +61,18 @@ func applyMigrations(ctx context.Context, d database) error {
 			return fmt.Errorf("migrating database: %w", err)
 		}
 	}
+}
+
+// keepVersionsUnique has SQLite refuse a migration that another process has applied
+// since this one looked: a table that is written anew would lose its later columns.
+func keepVersionsUnique(ctx context.Context, d database, provider *goose.Provider) error {
+	if _, err := provider.GetDBVersion(ctx); err != nil { // makes goose's table
+		return fmt.Errorf("reading the version of the schema: %w", err)
+	}
+	_, err := d.pool.ExecContext(ctx, `
+		DELETE FROM goose_db_version WHERE id > (SELECT min(o.id) FROM goose_db_version o WHERE o.version_id = goose_db_version.version_id);
+		CREATE UNIQUE INDEX IF NOT EXISTS goose_versions ON goose_db_version (version_id)`)
+	return wrap.Error(err, "keeping versions of the schema unique")
 }
 
 func newProvider(d database, options ...goose.ProviderOption) (*goose.Provider, error) {

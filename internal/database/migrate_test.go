@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"coachline/internal/database"
 	"coachline/internal/pgtest"
@@ -35,4 +36,34 @@ func TestAsFoundChangesNothing(t *testing.T) {
 			_ = os.RemoveAll(filepath.Dir(file))
 		})
 	}
+}
+
+// TestOneProcessMigratesAFile: of two processes that start at once none applies what the
+// other has applied since it looked. A table that a migration writes anew would lose the
+// columns of later ones.
+func TestOneProcessMigratesAFile(t *testing.T) {
+	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+	require.NoError(t, err)
+	cfg := database.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "coachline.db"), Ring: ring}
+	var group errgroup.Group
+	for range 4 {
+		group.Go(func() error {
+			d, err := database.Open(t.Context(), cfg)
+			if err == nil {
+				err = d.Close()
+			}
+			return err
+		})
+	}
+	require.NoError(t, group.Wait())
+	d, err := database.Open(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	var applied, distinct int64
+	versions := d.Reader(t.Context()).Table("goose_db_version")
+	require.NoError(t, versions.Count(&applied).Error)
+	require.NoError(t, versions.Distinct("version_id").Count(&distinct).Error)
+	require.Equal(t, distinct, applied)
+	err = d.Reader(t.Context()).Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES (53, 1)").Error
+	require.ErrorContains(t, err, "UNIQUE", "a version row ends the transaction of a second process")
 }
