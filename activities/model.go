@@ -62,7 +62,7 @@ type Budgets interface {
 	Stops(participantID, studyID string) bool
 }
 
-const heartbeatEvery = 3 * time.Second
+const heartbeatEvery = 1500 * time.Millisecond
 
 // CallModel asks the model for the next step of a turn; the first step also
 // begins the turn. It is safe to retry: a step that was stored is read back.

@@ -91,7 +91,7 @@ func (l *timeLimit) limitError(ctx context.Context, err error) error {
 
 // usualRetries is assumed where the server does not say how it retries; it is
 // what the workflows ask for.
-var usualRetries = temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second}
+var usualRetries = temporal.RetryPolicy{InitialInterval: wire.FirstPause, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second}
 
 // retryPause returns how long the server waits before the next attempt.
 func retryPause(info activity.Info) time.Duration {

@@ -61,12 +61,12 @@ func TestTimeLimitCountsWorkOnly(t *testing.T) {
 		final bool
 		spent time.Duration
 	}{
-		"the first one fails at once":       {attempt{err: errAway}, false, time.Second},
-		"an attempt that hung":              {attempt{worked: 75 * time.Second, err: errAway}, false, 76 * time.Second},
+		"the first one fails at once":       {attempt{err: errAway}, false, wire.FirstPause},
+		"an attempt that hung":              {attempt{worked: 75 * time.Second, err: errAway}, false, 75*time.Second + wire.FirstPause},
 		"the model says when":               {attempt{err: busy}, false, 40 * time.Second},
 		"the model says too late":           {attempt{before: 150 * time.Second, err: busy}, true, 0},
-		"earlier attempts count":            {attempt{before: 100 * time.Second, worked: 10 * time.Second, err: errAway}, false, 111 * time.Second},
-		"the limit is reached":              {attempt{before: 170 * time.Second, worked: 9 * time.Second, err: errAway}, true, 0},
+		"earlier attempts count":            {attempt{before: 100 * time.Second, worked: 10 * time.Second, err: errAway}, false, 110*time.Second + wire.FirstPause},
+		"the limit is reached":              {attempt{before: 170 * time.Second, worked: 9900 * time.Millisecond, err: errAway}, true, 0},
 		"what is final already stays final": {attempt{err: temporal.NewNonRetryableApplicationError("no", wire.ErrTypeModelRefused, nil)}, true, 0},
 		"an answer":                         {attempt{before: 179 * time.Second}, false, 0},
 	} {
@@ -85,8 +85,9 @@ func TestTimeLimitCountsWorkOnly(t *testing.T) {
 }
 
 func TestRetryPause(t *testing.T) {
-	policy := &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second}
-	for n, want := range map[int32]time.Duration{1: time.Second, 2: 2 * time.Second, 5: 16 * time.Second, 6: 30 * time.Second, 40: 30 * time.Second} {
+	const first = wire.FirstPause
+	policy := &temporal.RetryPolicy{InitialInterval: first, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second}
+	for n, want := range map[int32]time.Duration{1: first, 2: 2 * first, 5: 16 * first, 8: 30 * time.Second, 40: 30 * time.Second} {
 		require.Equal(t, want, retryPause(activity.Info{Attempt: n, RetryPolicy: policy}), n)
 		require.Equal(t, want, retryPause(activity.Info{Attempt: n}), n)
 	}

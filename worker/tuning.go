@@ -20,7 +20,7 @@ const (
 	drainTimeout  = 10 * time.Second
 	// heartbeatThrottle is how often the server hears of an activity that goes on, so
 	// that the time limit without a heartbeat may be short.
-	heartbeatThrottle = 3 * time.Second
+	heartbeatThrottle = 1500 * time.Millisecond
 	// eagerLimit bounds eager activities where slots follow the machine's
 	// load, so that prompts of a wave cannot take what a reply needs.
 	eagerLimit = 500

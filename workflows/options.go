@@ -26,8 +26,8 @@ const (
 	toolPatience     = 3 * time.Minute
 	sendLimit        = 30 * time.Second
 	// heartbeat is after how long without one an attempt counts as lost with its
-	// worker, which sends one every three seconds.
-	heartbeat = 6 * time.Second
+	// worker, which sends one every second and a half.
+	heartbeat = 4 * time.Second
 	// sendAttempts stands for no bound, which the SDK's test environment does not
 	// know: how long a text is tried is judged by its row.
 	sendAttempts = 1_000_000
@@ -72,7 +72,7 @@ func (t *turn) modelOptions(ctx workflow.Context, summary string) workflow.Conte
 		Priority:            t.turnPriority(),
 		Summary:             summary,
 		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval:    time.Second,
+			InitialInterval:    wire.FirstPause,
 			BackoffCoefficient: 2,
 			MaximumInterval:    30 * time.Second,
 		},
@@ -172,7 +172,7 @@ func (t *turn) sendOptions(ctx workflow.Context, summary string) workflow.Contex
 		Priority:            t.turnPriority(),
 		Summary:             summary,
 		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval:        time.Second,
+			InitialInterval:        wire.FirstPause,
 			BackoffCoefficient:     2,
 			MaximumInterval:        10 * time.Second,
 			MaximumAttempts:        sendAttempts,

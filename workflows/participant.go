@@ -193,7 +193,7 @@ func (p *participant) continueAsNew(ctx workflow.Context) (done bool, err error)
 	p.state.Notices.Counted = true
 	p.state.AttributesShown = p.shown == p.attributesToShow()
 	p.countDrained(ctx, drained)
-	return true, workflow.NewContinueAsNewErrorWithOptions(ctx, nextRun, Participant, p.state)
+	return true, workflow.NewContinueAsNewErrorWithOptions(workflow.WithWorkflowTaskTimeout(ctx, wire.TaskLimit), nextRun, Participant, p.state)
 }
 
 // waitOrEnd publishes the state, ends the workflow where that is due, and

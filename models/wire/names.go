@@ -9,6 +9,8 @@
 // library only.
 package wire
 
+import "time"
+
 import (
 	"strconv"
 	"strings"
@@ -39,6 +41,15 @@ const (
 	QueueModel = "coach-model"
 	QueueSMS   = "coach-sms"
 )
+
+// TaskLimit is how long a person whose worker died in the middle of a workflow task
+// waits for another one. A task takes milliseconds; local activities in one that takes
+// longer report to the server.
+const TaskLimit = 5 * time.Second
+
+// FirstPause is the wait before the second attempt of a model call or a send, which may
+// have been lost with its worker.
+const FirstPause = 300 * time.Millisecond
 
 // SignalMessageReceived announces one stored inbound text.
 const SignalMessageReceived = "MessageReceived"

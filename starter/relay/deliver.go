@@ -409,7 +409,7 @@ func startOptions(p models.Participant, reuse enums.WorkflowIdReusePolicy) clien
 		shown = append(shown, attrArm.ValueSet(p.Arm))
 	}
 	return client.StartWorkflowOptions{
-		ID: models.WorkflowID(p.ID), TaskQueue: wire.QueueCoach,
+		ID: models.WorkflowID(p.ID), TaskQueue: wire.QueueCoach, WorkflowTaskTimeout: wire.TaskLimit,
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		WorkflowIDReusePolicy:    reuse,
 		TypedSearchAttributes:    temporal.NewSearchAttributes(shown...),
