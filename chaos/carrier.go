@@ -48,10 +48,10 @@ func toSent(m twilio.Message) sentText {
 	return sent
 }
 
-func (l *installation) newCarrier() (*twilio.Server, error) {
+func (l *installation) newCarrier(lag time.Duration) (*twilio.Server, error) {
 	carrier, err := twilio.New(twilio.Config{
 		AccountSID: accountSID, AuthToken: authToken, From: ourNumber,
-		OnSend: l.serveSend, OnList: l.serveList, ListLag: listLag, KeepTrying: webhookLimit,
+		OnSend: l.serveSend, OnList: l.serveList, ListLag: lag, KeepTrying: webhookLimit,
 		HTTPClient: &http.Client{Timeout: webhookTry, Transport: l},
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,6 +33,7 @@ import (
 var (
 	histories   = flag.Int("histories", 10, "short histories of one person each, checked for one order")
 	historySeed = flag.Uint64("history-seed", 1, "what they are drawn from")
+	historyFrom = flag.Int("history-from", 0, "the number of the first")
 )
 
 // personState is all that the model knows of a person.
@@ -365,16 +367,14 @@ func (h *history) recordPosts() error {
 // sides, with a kill in every tenth history, can be put into one order in which each
 // answer, each state that was read and each message that went out was right.
 func TestHistoriesHaveOneOrder(t *testing.T) {
-	old := slog.Default()
-	slog.SetDefault(slog.New(slog.DiscardHandler))
-	t.Cleanup(func() { slog.SetDefault(old) })
+	keepLog(t)
 	around, err := newSurroundings(t.Context(), temporal.Config{}, 1000)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, around.close()) })
 	const sideBySide = 10
 	numbers := make(chan int, *histories)
 	for n := range *histories {
-		numbers <- n
+		numbers <- *historyFrom + n
 	}
 	close(numbers)
 	var group sync.WaitGroup
@@ -396,6 +396,16 @@ func TestHistoriesHaveOneOrder(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// keepLog writes what the product logs as warnings to a file of the test.
+func keepLog(t *testing.T) {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.ArtifactDir(), "product.log"))
+	require.NoError(t, err)
+	old := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	t.Cleanup(func() { slog.SetDefault(old); require.NoError(t, file.Close()) })
 }
 
 func checkHistory(t *testing.T, l *installation, n int) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -81,7 +82,7 @@ func newInstallation(ctx context.Context, s *environment, sc *scenario) (*instal
 	l := &installation{ctx: ctx, surroundings: s, number: int(s.installations.Add(1)), cache: s.cache, settings: sc.settings, thinking: sc.thinking, roles: map[string]*instance{}, names: []string{"starter", "worker"}}
 	l.launch = l.launchHere
 	var err error
-	if l.carrier, err = l.newCarrier(); err != nil {
+	if l.carrier, err = l.newCarrier(cmp.Or(sc.listLag, listLag)); err != nil {
 		return nil, err
 	}
 	l.handlers = map[string]http.Handler{"carrier": l.carrier.Handler(), "model": l.newModel().Handler()}

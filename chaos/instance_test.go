@@ -25,7 +25,7 @@ func planned(t *testing.T, p point, what fault) *instance {
 	t.Helper()
 	l := &installation{ctx: t.Context(), roles: map[string]*instance{}, closed: true}
 	var err error
-	l.carrier, err = l.newCarrier()
+	l.carrier, err = l.newCarrier(listLag)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.carrier.Close()) })
 	l.watch(p, what)

@@ -19,6 +19,8 @@ type scenario struct {
 	// settings are the product's, over those of every scenario.
 	settings []string
 	thinking time.Duration // of the model
+	// listLag is how late the carrier's list shows a text; 0 is the usual one.
+	listLag time.Duration
 	// act makes it happen. It may wait for the carrier to take texts.
 	act func(*turn) error
 	// want is what the person has on the phone in the end.

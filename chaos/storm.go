@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -50,6 +51,7 @@ type storm struct {
 	folder   string
 	programs map[string]pgtest.Program
 	address  map[string]string // of the servers
+	proxy    net.Listener      // before PostgreSQL
 
 	drawing sync.Mutex
 	random  *rand.Rand
@@ -173,7 +175,7 @@ func startStorm(ctx context.Context, o options) (*storm, error) {
 }
 
 func (s *storm) startAll(ctx context.Context) (err error) {
-	if s.carrier, err = s.newCarrier(); err != nil {
+	if s.carrier, err = s.newCarrier(listLag); err != nil {
 		return err
 	}
 	s.handlers = map[string]http.Handler{"carrier": s.carrier.Handler(), "model": s.newModel().Handler()}
@@ -203,6 +205,11 @@ func (s *storm) startAll(ctx context.Context) (err error) {
 
 // prepareServers builds the programs and makes PostgreSQL's cluster.
 func (s *storm) prepareServers(ctx context.Context) error {
+	own, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this program: %w", err)
+	}
+	s.programs["chaos"] = pgtest.Program{Path: own}
 	for name, source := range map[string]string{"dev": "coachline/dev", "coachline": "coachline"} {
 		path := filepath.Join(s.folder, name)
 		if out, err := exec.CommandContext(ctx, "go", "build", "-ldflags", "-s -w", "-o", path, source).CombinedOutput(); err != nil {
@@ -246,8 +253,11 @@ func (s *storm) openStores(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("waiting for PostgreSQL: %w", err)
 	}
-	s.postgres = at + "coach?sslmode=disable"
-	if s.db, err = sql.Open("pgx", s.postgres); err != nil {
+	if err := s.serveProxy(ctx); err != nil {
+		return err
+	}
+	s.postgres = "postgres://" + pgtest.Superuser + "@" + s.proxy.Addr().String() + "/coach?sslmode=disable"
+	if s.db, err = sql.Open("pgx", at+"coach?sslmode=disable"); err != nil {
 		return fmt.Errorf("opening PostgreSQL: %w", err)
 	}
 	return s.await(func(context.Context) (err error) {
@@ -261,9 +271,13 @@ func (s *storm) openStores(ctx context.Context) error {
 func (s *storm) launchProcess(i *instance) error {
 	program, ok := s.programs[i.role]
 	env := []string{"PATH=/usr/bin:/bin", "LC_ALL=C", "HOME=" + s.folder}
-	if !ok {
+	if role := strings.TrimRight(i.role, "12"); !ok {
 		program = s.programs["coachline"]
-		program.Args = []string{strings.TrimRight(i.role, "12")}
+		program.Args = []string{role}
+		if ahead := clocks[i.role]; ahead != 0 {
+			program = s.programs["chaos"]
+			program.Args = []string{roleArg, role, ahead.String()}
+		}
 		env = append(env, s.environment(i)...)
 	}
 	log, err := os.OpenFile(filepath.Join(s.folder, i.role+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -463,6 +477,9 @@ func (s *storm) end(right bool) error {
 	}
 	if s.db != nil {
 		err = errors.Join(err, s.db.Close())
+	}
+	if s.proxy != nil {
+		err = errors.Join(err, s.proxy.Close())
 	}
 	if s.temporal != nil {
 		s.temporal.Close()
