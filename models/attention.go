@@ -8,9 +8,11 @@ import (
 
 // AttentionEntry is one row of table attention: a participant needed an
 // operator, from RaisedAt until EndedAt. A participant has one open entry of a
-// kind at most. It holds no personal data.
+// kind at most, and so have all numbers together that are not enrolled. It holds no
+// personal data.
 type AttentionEntry struct {
-	ID            int64 `gorm:"primaryKey"`
+	ID int64 `gorm:"primaryKey"`
+	// ParticipantID is empty for numbers that are not enrolled.
 	ParticipantID string
 	Kind          wire.Attention
 	// Ref names what raised it: an inbound row, an outbox row or a turn.
@@ -36,6 +38,9 @@ type OpenAttention struct {
 	AcknowledgedAt *time.Time
 	// Reason is why they asked for a human; personal data, empty for other kinds.
 	Reason string
+	// Phone is the number that is not enrolled; personal data, empty for participants and
+	// for a number that was erased.
+	Phone string
 }
 
 // AttentionQuery selects a page of open entries, oldest first.
@@ -43,8 +48,10 @@ type AttentionQuery struct {
 	Kind wire.Attention // empty: any
 	// ParticipantID, when not empty, selects those of one participant.
 	ParticipantID string
-	AfterID       int64 // of the last row of the page before
-	Limit         int   // 1..200
+	// Strangers selects those of numbers that are not enrolled.
+	Strangers bool
+	AfterID   int64 // of the last row of the page before
+	Limit     int   // 1..200
 }
 
 // AttentionCount is how often a kind of attention was raised, and how many

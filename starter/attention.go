@@ -51,10 +51,10 @@ func (h *attentionRoutes) listAttention(ctx context.Context, in *attentionReques
 // toAttention shows an entry, without the name to a caller who may not see it.
 func toAttention(ctx context.Context, row models.OpenAttention) api.Attention {
 	if !canSeePersonal(ctx) {
-		row.Person, row.Reason = row.Person.WithoutPersonal(), ""
+		row.Person, row.Reason, row.Phone = row.Person.WithoutPersonal(), "", ""
 	}
 	return api.Attention{
-		ParticipantID: row.ParticipantID, Name: row.Person.Name, Kind: row.Kind, Since: row.RaisedAt.UTC(), Ref: row.Ref, Code: row.Code, Reason: row.Reason,
+		ParticipantID: row.ParticipantID, Name: row.Person.Name, Phone: row.Phone, Kind: row.Kind, Since: row.RaisedAt.UTC(), Ref: row.Ref, Code: row.Code, Reason: row.Reason,
 		TakenOver: toTakeOver(row.Person), AcknowledgedBy: row.AcknowledgedBy, AcknowledgedAt: row.AcknowledgedAt,
 	}
 }

@@ -134,6 +134,7 @@ type todayRows struct {
 	counts    models.Today
 	crises    []models.OpenAttention
 	strangers []models.Alert
+	floods    []models.OpenAttention // of numbers that are not enrolled: none or one
 	holds     []models.SenderHold
 }
 
@@ -148,6 +149,9 @@ func (h *peopleRoutes) readToday(ctx context.Context) (out todayRows, err error)
 		return out, err
 	}
 	if out.strangers, err = h.alerts.StrangerAlerts(ctx, maxCrises); err != nil {
+		return out, err
+	}
+	if out.floods, err = h.attention.OpenAttention(ctx, models.AttentionQuery{Kind: wire.AttentionFlood, Strangers: true, Limit: 1}); err != nil {
 		return out, err
 	}
 	out.holds, err = h.outbox.SenderHolds(ctx)
@@ -175,6 +179,10 @@ func (h *peopleRoutes) getToday(ctx context.Context, _ *noInput) (*answer[api.To
 	}
 	for _, row := range read.strangers {
 		today.Strangers = append(today.Strangers, toAlert(row, h.now()))
+	}
+	for _, row := range read.floods {
+		flood := toAttention(ctx, row)
+		today.Flood = &flood
 	}
 	for _, hold := range read.holds {
 		today.SenderHolds = append(today.SenderHolds, api.SenderHold{Sender: hold.Name, Code: hold.Code, Since: hold.SetAt.UTC(), Until: hold.UntilAt.UTC()})

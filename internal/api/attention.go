@@ -6,11 +6,12 @@ import (
 	"coachline/models/wire"
 )
 
-// Attention is one thing that an operator should look at. Name and Reason are personal data.
+// Attention is one thing that an operator should look at. Name, Phone and Reason are personal data.
 type Attention struct {
-	ParticipantID string         `json:"participant_id"`
+	ParticipantID string         `json:"participant_id" doc:"Empty for numbers that are not enrolled."`
 	Name          string         `json:"name"`
-	Kind          wire.Attention `json:"kind" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" doc:"crisis: a message may be a crisis. person: they asked for a human. unreachable: the carrier cannot reach the number. send: an answer was given up undelivered. refusal: the model refused to answer. lost_rows: the database has lost what it had stored of them. flood: more messages came than are answered. wrong_number: a message said that the number is not theirs, and coaching is paused."`
+	Phone         string         `json:"phone_number,omitempty" doc:"The number that is not enrolled, of flood. Left out for callers who may not see personal data."`
+	Kind          wire.Attention `json:"kind" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" doc:"crisis: a message may be a crisis. person: they asked for a human. unreachable: the carrier cannot reach the number. send: an answer was given up undelivered. refusal: the model refused to answer. lost_rows: the database has lost what it had stored of them. flood: more messages came than are answered; all numbers that are not enrolled have one, which ends by itself when none came for a day. wrong_number: a message said that the number is not theirs, and coaching is paused."`
 	Since         time.Time      `json:"since"`
 	Ref           string         `json:"ref,omitempty" doc:"What raised it first: an inbound message, an outbound message or a turn."`
 	Code          string         `json:"code,omitempty" doc:"Error code of the carrier or the model, or why messages are held."`

@@ -55,6 +55,7 @@ type SenderHold struct {
 type Today struct {
 	People      int              `json:"people" doc:"Everybody who is enrolled."`
 	Crises      []Attention      `json:"crises" nullable:"false" doc:"Open crises, oldest first; at most 50."`
+	Flood       *Attention       `json:"flood,omitempty" doc:"Numbers that are not enrolled send more messages than a person may; the newest is shown."`
 	Strangers   []Alert          `json:"strangers" nullable:"false" doc:"Alerts of numbers that are not enrolled which no operator has acknowledged, oldest first; at most 50."`
 	Attention   []AttentionCount `json:"attention" nullable:"false" doc:"The most urgent kind first."`
 	Silent      int              `json:"silent" doc:"Active people who were not heard for silent_days days."`

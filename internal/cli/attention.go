@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -27,7 +28,8 @@ func attentionCommand(p *program) *cobra.Command {
 			"  stuck        a text of theirs ended the workflow twice; the fixed text answered it\n" +
 			"  unanswered   the model wanted to leave a question without an answer\n" +
 			"  lost_rows    the database has lost what it had stored of them\n" +
-			"  flood        more messages came than are answered\n" +
+			"  flood        more messages came than are answered; of numbers that are not enrolled\n" +
+			"               it ends by itself, when none came for a day\n" +
 			"  wrong_number the number may be another person's; coaching is paused\n" +
 			"  erasure      the person asks to delete their data, or the carrier has not deleted an erased\n" +
 			"               person's messages, which ends by itself",
@@ -80,7 +82,7 @@ func renderAttention(w io.Writer, all api.AttentionPage) error {
 	}
 	rows := [][]string{{"ID", "NAME", "KIND", "SINCE", "SEEN TO BY", "CODE", "REF", "REASON"}}
 	for _, a := range all.Attention {
-		rows = append(rows, []string{a.ParticipantID, a.Name, string(a.Kind), formatInstant(a.Since), seenToBy(a), a.Code, a.Ref, a.Reason})
+		rows = append(rows, []string{cmp.Or(a.ParticipantID, "-"), cmp.Or(a.Name, a.Phone), string(a.Kind), formatInstant(a.Since), seenToBy(a), a.Code, a.Ref, a.Reason})
 	}
 	return writeTable(w, rows)
 }

@@ -3,6 +3,7 @@ package console_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -133,6 +134,7 @@ func (w *things) today() api.Today {
 		Crises: each(names, func(id, name string, at time.Time) api.Attention {
 			return api.Attention{ParticipantID: id, Name: name, Kind: wire.AttentionCrisis, Since: at, AcknowledgedBy: "by " + name, AcknowledgedAt: &at}
 		}),
+		Flood:     &api.Attention{Phone: fmt.Sprintf("one of %d numbers", len(names)), Kind: wire.AttentionFlood, Since: noon},
 		Strangers: each(names, func(id, _ string, at time.Time) api.Alert { return api.Alert{ID: "alert-of-" + id, At: at} }),
 		SenderHolds: each(names, func(id, name string, at time.Time) api.SenderHold {
 			return api.SenderHold{Sender: name, Code: "code " + id, Since: at, Until: noon}

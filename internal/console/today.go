@@ -24,7 +24,7 @@ func (c *Console) showToday(v *viewer) (page, error) {
 		return page{}, err
 	}
 	if today.People == 0 {
-		return page{title: "Today", follow: followAll, body: append(c.welcome(v), strangerQueue(v, today))}, nil
+		return page{title: "Today", follow: followAll, body: append(c.welcome(v), strangerQueue(v, today), strangersFlood(v, today))}, nil
 	}
 	budgets, err := crossedBudgets(v)
 	if err != nil {
@@ -42,6 +42,7 @@ func (c *Console) showToday(v *viewer) (page, error) {
 		crisisQueue(v, today),
 		strangerQueue(v, today),
 		asked,
+		strangersFlood(v, today),
 		g.Map(today.SenderHolds, func(hold api.SenderHold) g.Node { return senderHold(v, hold) }),
 		h.H2(h.ID("look"), g.Text("People who need a look")),
 		tiles(today),
@@ -86,6 +87,15 @@ func strangerQueue(v *viewer, today api.Today) g.Node {
 				g.Text(" UTC. "), h.Span(h.Class("tag bad"), g.Text("not acknowledged")))
 		})),
 	})
+}
+
+// strangersFlood says that numbers which are not enrolled text more than a person may.
+func strangersFlood(v *viewer, today api.Today) g.Node {
+	if today.Flood == nil {
+		return nil
+	}
+	return h.P(h.ID("flood"), h.Class("problem"), h.B(g.Text("Too many texts from numbers that are not enrolled. ")),
+		g.Text("The newest is from "+cmp.Or(today.Flood.Phone, "an unknown number")+", "+ageOf(&today.Flood.Since, v.now)+". Such texts reach no coach; this goes a day after the last."))
 }
 
 // askedQueue lists the people who asked for a human, oldest first, with the reason.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"coachline/internal/database"
 	"coachline/models"
@@ -21,8 +22,9 @@ func raiseAttention(tx *gorm.DB, entry models.AttentionEntry) (bool, error) {
 	if err != nil || open > 0 {
 		return false, err
 	}
-	if err := tx.Create(&entry).Error; err != nil {
-		return false, err
+	res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&entry) // strangers lock no row before
+	if res.Error != nil || res.RowsAffected == 0 || entry.ParticipantID == "" {
+		return res.RowsAffected > 0, res.Error
 	}
 	return true, showAttention(tx, &models.Participant{ID: entry.ParticipantID}, entry.RaisedAt)
 }

@@ -39,21 +39,23 @@ func (s *Attention) RaiseAttention(ctx context.Context, entry models.AttentionEn
 
 const maxAttentionPage = 200
 
-// OpenAttention returns a page of the open entries of enrolled participants,
-// and of erased ones where the erasure needs an operator, oldest first. A limit outside 1..200 counts as 200. A name that cannot be
-// opened with the payload keys is left empty.
+// OpenAttention returns a page of the open entries of enrolled participants, of numbers
+// that are not enrolled, and of erased ones where the erasure needs an operator, oldest
+// first. A limit outside 1..200 counts as 200. A name or number that cannot be opened with
+// the payload keys is left empty.
 func (s *Attention) OpenAttention(ctx context.Context, q models.AttentionQuery) ([]models.OpenAttention, error) {
 	limit := q.Limit
 	if limit < 1 || limit > maxAttentionPage {
 		limit = maxAttentionPage
 	}
 	tx := s.db.Reader(database.AllowUnreadable(ctx))
-	find := tx.Joins("JOIN participants ON participants.id = attention.participant_id AND (participants.removed_at IS NULL OR attention.kind = ?)", wire.AttentionErasure).
+	find := tx.Joins("LEFT JOIN participants ON participants.id = attention.participant_id").
+		Where("participants.removed_at IS NULL OR attention.kind = ?", wire.AttentionErasure).
 		Where("attention.ended_at IS NULL AND attention.id > ?", q.AfterID)
 	if q.Kind != "" {
 		find = find.Where("attention.kind = ?", q.Kind)
 	}
-	if q.ParticipantID != "" {
+	if q.ParticipantID != "" || q.Strangers {
 		find = find.Where("attention.participant_id = ?", q.ParticipantID)
 	}
 	var rows []models.AttentionEntry
@@ -67,8 +69,26 @@ func (s *Attention) OpenAttention(ctx context.Context, q models.AttentionQuery) 
 	if err := addAcknowledged(s.db.Reader(ctx), out); err != nil {
 		return nil, wrap.Error(err, "reading who acknowledged alerts")
 	}
+	if err := addNumbers(tx, out); err != nil {
+		return nil, wrap.Error(err, "reading the numbers that are not enrolled")
+	}
 	err = addReasons(s.db.Reader(database.AllowUnreadable(ctx)), out)
 	return out, wrap.Error(err, "reading why a human was asked for")
+}
+
+// addNumbers adds the numbers that are not enrolled.
+func addNumbers(tx *gorm.DB, rows []models.OpenAttention) error {
+	for i, row := range rows {
+		if row.ParticipantID != "" {
+			continue
+		}
+		var in models.Inbound
+		if err := tx.Where("id = ?", row.Ref).Limit(1).Find(&in).Error; err != nil {
+			return err
+		}
+		rows[i].Phone = in.From
+	}
+	return nil
 }
 
 // addReasons adds why people asked for a human, as the result of the call says it.
@@ -161,13 +181,13 @@ func addAcknowledged(tx *gorm.DB, rows []models.OpenAttention) error {
 }
 
 // CountAttention counts the entries of each kind, the most urgent kind first.
-// Open ones are of enrolled participants.
+// Open ones are of enrolled participants and of numbers that are not enrolled.
 func (s *Attention) CountAttention(ctx context.Context) ([]models.AttentionCount, error) {
 	var rows []models.AttentionCount
 	err := s.db.Reader(ctx).Model(&models.AttentionEntry{}).
 		Select("attention.kind, count(*) AS raised, " +
 			"sum(CASE WHEN attention.ended_at IS NULL AND (participants.removed_at IS NULL OR attention.kind = 'erasure') THEN 1 ELSE 0 END) AS open").
-		Joins("JOIN participants ON participants.id = attention.participant_id").Group("attention.kind").Scan(&rows).Error
+		Joins("LEFT JOIN participants ON participants.id = attention.participant_id").Group("attention.kind").Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("counting attention: %w", err)
 	}

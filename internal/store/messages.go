@@ -249,7 +249,40 @@ func (s *Inbound) acceptStranger(tx *gorm.DB, in models.Inbound) (models.Accepte
 	if err == nil && out.Inbound.Danger != models.DangerNone {
 		out.AlertID, err = alertStranger(tx, out.Inbound)
 	}
+	if err == nil {
+		err = s.tellOfStranger(tx, out.Inbound)
+	}
 	return out, err
+}
+
+// tellOfStranger raises attention for a stored text of a number that is not enrolled, where
+// a person's would be above the limits.
+func (s *Inbound) tellOfStranger(tx *gorm.DB, in models.Inbound) error {
+	if in.Limit != models.LimitStranger {
+		return nil
+	}
+	for _, limit := range []struct {
+		most int
+		span time.Duration
+	}{{s.limits.PerMinute, time.Minute}, {s.limits.PerDay, 24 * time.Hour}} {
+		var before int64
+		err := tx.Model(&models.Inbound{}).Where("from_index = ? AND gate = ? AND received_at > ? AND id <> ?",
+			in.FromIndex, models.LimitStranger, in.ReceivedAt.Add(-limit.span), in.ID).Count(&before).Error
+		if err != nil {
+			return err
+		}
+		if isAbove(int(before), limit.most) {
+			return raiseFlood(tx, floodOf(in))
+		}
+	}
+	return nil
+}
+
+// floodOf makes the attention that a text raises which no turn takes up.
+func floodOf(in models.Inbound) models.AttentionEntry {
+	return models.AttentionEntry{
+		ParticipantID: in.ParticipantID, Kind: wire.AttentionFlood, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Limit), RaisedAt: in.ReceivedAt,
+	}
 }
 
 // acceptGated keeps a text from the workflow. Above the limit it still is an
@@ -299,9 +332,7 @@ func tellOfLimit(tx *gorm.DB, in models.Inbound, reason models.LoopReason) error
 	} else if in.Limit != models.LimitRate {
 		return nil
 	}
-	return raiseFlood(tx, models.AttentionEntry{
-		ParticipantID: in.ParticipantID, Kind: wire.AttentionFlood, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Limit), RaisedAt: in.ReceivedAt,
-	})
+	return raiseFlood(tx, floodOf(in))
 }
 
 // raiseFlood raises attention for a text that is not answered, and has attention that is

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -15,7 +17,8 @@ const strangerRows = "id IN ? AND participant_id = ''"
 
 // ForgetStrangers empties texts and numbers of people who were never enrolled, and of
 // joins that came to nothing, and returns how many texts there were. Of a STOP or START
-// the keyed hash of the number stays, so that an opt-out is honoured. Safe to repeat.
+// the keyed hash of the number stays, so that an opt-out is honoured. Attention ends with
+// the texts of its number, and a day after the last above the limits. Safe to repeat.
 func (s *Erasures) ForgetStrangers(ctx context.Context, f models.StrangersForgotten) (int, error) {
 	var ids []int64
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -31,8 +34,8 @@ func (s *Erasures) ForgetStrangers(ctx context.Context, f models.StrangersForgot
 		if err := joins.UpdateColumns(map[string]any{"phone": "", "phone_index": "", "locale": "", "timezone": ""}).Error; err != nil {
 			return err
 		}
-		if len(ids) == 0 {
-			return nil
+		if err := endStrangersFlood(tx, ids, f.Now); err != nil || len(ids) == 0 {
+			return err
 		}
 		if err := emptyStrangers(tx, ids); err != nil || f.Actor == "" {
 			return err
@@ -43,6 +46,17 @@ func (s *Erasures) ForgetStrangers(ctx context.Context, f models.StrangersForgot
 		return 0, fmt.Errorf("emptying texts of strangers: %w", err)
 	}
 	return len(ids), nil
+}
+
+// endStrangersFlood ends attention for one of the texts given, or for one of more than a
+// day ago.
+func endStrangersFlood(tx *gorm.DB, ids []int64, now time.Time) error {
+	refs := []string{}
+	for _, id := range ids {
+		refs = append(refs, strconv.FormatInt(id, 10))
+	}
+	return tx.Model(&models.AttentionEntry{}).Where("participant_id = '' AND ended_at IS NULL").
+		Where("ref IN ? OR raised_at < ?", refs, instant(now.Add(-24*time.Hour))).UpdateColumn("ended_at", instant(now)).Error
 }
 
 // emptyStrangers empties texts by their ids, and what was said of them.

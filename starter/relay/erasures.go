@@ -103,13 +103,17 @@ func (r *Relay) beginExpired(ctx context.Context) error {
 }
 
 // forgetStrangers empties texts of people who were never enrolled, once they are older
-// than the retention.
+// than the retention, and ends attention for their floods.
 func (r *Relay) forgetStrangers(ctx context.Context) error {
 	now := r.cfg.Now()
-	if r.cfg.StrangerRetention <= 0 || now.Before(r.erasing.strangers) {
+	if now.Before(r.erasing.strangers) {
 		return nil
 	}
-	count, err := r.cfg.Store.Erasures.ForgetStrangers(ctx, models.StrangersForgotten{Before: now.Add(-r.cfg.StrangerRetention), Limit: batch, Now: now})
+	forget := models.StrangersForgotten{Limit: batch, Now: now} // of no text without a retention
+	if r.cfg.StrangerRetention > 0 {
+		forget.Before = now.Add(-r.cfg.StrangerRetention)
+	}
+	count, err := r.cfg.Store.Erasures.ForgetStrangers(ctx, forget)
 	if err == nil && count < batch {
 		r.erasing.strangers = now.Add(retentionInterval)
 	}

@@ -33,11 +33,15 @@ type rows struct {
 	hints        []models.Hint
 	memories     []models.MemoryJob
 	alerts       []models.Alert
-	// Erasures has no method that these rows answer but PendingErasures.
+	// Erasures has no method that these rows answer but PendingErasures and ForgetStrangers.
 	Erasures
 }
 
 func (m *rows) PendingErasures(context.Context, int) ([]models.Erasure, error) { return nil, m.down }
+
+func (m *rows) ForgetStrangers(context.Context, models.StrangersForgotten) (int, error) {
+	return 0, m.down
+}
 
 // byNoun are the rows as each part of the store.
 func (m *rows) byNoun() Store {
