@@ -203,7 +203,7 @@ func (h *history) operate(client int, ask, key string) error {
 	case askSend:
 		method, path, body = http.MethodPost, "/messages", map[string]any{"body": "from the operator " + key}
 	case askPrompt:
-		method, path, body = http.MethodPost, "/schedules", map[string]any{"type": "fixed", "at": clockIn(5 * time.Minute)}
+		method, path, body = http.MethodPost, "/schedules", map[string]any{"type": "fixed", "at": clockIn(5 * time.Minute), "first": "now"}
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {

@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -73,7 +74,7 @@ func (h *workflowRoutes) registerSchedules(router huma.API) {
 		summary: "Give a daily prompt other times", errors: append(slices.Clone(changes), http.StatusPreconditionFailed)}, h.replaceSchedule)
 	registerPatch(router, merging[SchedulePatchInput, api.NewSchedule, answer[api.Schedule]]{
 		route:   route{path: schedulePath, id: "patch-schedule", needs: auth.ParticipantChange, summary: "Change some fields of a daily prompt"},
-		cleared: map[string]any{"at": nil, "from": nil, "to": nil, "timezone": nil, "dry_run": nil}, isWhole: true,
+		cleared: map[string]any{"at": nil, "from": nil, "to": nil, "timezone": nil, "first": nil, "dry_run": nil}, isWhole: true,
 		read: h.readScheduleTimes,
 		change: func(ctx context.Context, in *SchedulePatchInput, ifMatch string, body api.NewSchedule) (*answer[api.Schedule], error) {
 			return h.replaceSchedule(ctx, &replaceScheduleRequest{ID: in.ID, Schedule: in.Schedule, IfMatch: ifMatch, Body: body})
@@ -174,7 +175,7 @@ func toScheduleAsk(action wire.ScheduleAction, body api.NewSchedule) wire.Schedu
 func (h *workflowRoutes) addSchedule(ctx context.Context, in *addScheduleRequest) (*scheduleAdded, error) {
 	ask := toScheduleAsk(wire.ScheduleCreate, in.Body)
 	ask.NewID = "sch_" + newRequestText(ctx)[:20]
-	added, err := h.changeSchedules(ctx, in.ID, ask, "", in.Body.DryRun)
+	added, err := h.changeSchedules(ctx, in.ID, scheduleChange{ask: ask, first: in.Body.First, dryRun: in.Body.DryRun})
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +191,7 @@ func (h *workflowRoutes) addSchedule(ctx context.Context, in *addScheduleRequest
 func (h *workflowRoutes) replaceSchedule(ctx context.Context, in *replaceScheduleRequest) (*answer[api.Schedule], error) {
 	ask := toScheduleAsk(wire.ScheduleReplace, in.Body)
 	ask.ID = in.Schedule
-	changed, err := h.changeSchedules(ctx, in.ID, ask, in.IfMatch, in.Body.DryRun)
+	changed, err := h.changeSchedules(ctx, in.ID, scheduleChange{ask: ask, ifMatch: in.IfMatch, first: in.Body.First, dryRun: in.Body.DryRun})
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +203,7 @@ func (h *workflowRoutes) replaceSchedule(ctx context.Context, in *replaceSchedul
 
 func (h *workflowRoutes) movePrompt(ctx context.Context, in *moveRequest) (*answer[api.Schedule], error) {
 	ask := wire.ScheduleAsk{Action: wire.ScheduleMove, ID: in.Schedule, MoveTo: in.Body.To.UTC()}
-	moved, err := h.changeSchedules(ctx, in.ID, ask, "", in.Body.DryRun)
+	moved, err := h.changeSchedules(ctx, in.ID, scheduleChange{ask: ask, dryRun: in.Body.DryRun})
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +214,7 @@ func (h *workflowRoutes) movePrompt(ctx context.Context, in *moveRequest) (*answ
 }
 
 func (h *workflowRoutes) removeSchedule(ctx context.Context, in *scheduleRequest) (*answer[api.Schedule], error) {
-	removed, err := h.changeSchedules(ctx, in.ID, wire.ScheduleAsk{Action: wire.ScheduleDelete, ID: in.Schedule}, "", false)
+	removed, err := h.changeSchedules(ctx, in.ID, scheduleChange{ask: wire.ScheduleAsk{Action: wire.ScheduleDelete, ID: in.Schedule}})
 	if err != nil {
 		return nil, err
 	}
@@ -228,12 +229,21 @@ func describeNext(what string, s api.Schedule) string {
 	return what + " at " + s.NextAt.UTC().Format(time.RFC3339)
 }
 
+// scheduleChange is what an operator asks of a participant's daily prompts.
+type scheduleChange struct {
+	ask     wire.ScheduleAsk
+	ifMatch string
+	first   api.FirstPrompt
+	dryRun  bool
+}
+
 // changeSchedules has the workflow change daily prompts by the step that the
 // coach's tool takes, and returns the schedule that it is about. The rules are asked
 // here first, so that a refusal changes nothing and a dry run needs no workflow. The
 // audit has its row before the change is asked for, and a second one where the
 // workflow refuses it.
-func (h *workflowRoutes) changeSchedules(ctx context.Context, id string, ask wire.ScheduleAsk, ifMatch string, dryRun bool) (api.Schedule, error) {
+func (h *workflowRoutes) changeSchedules(ctx context.Context, id string, change scheduleChange) (api.Schedule, error) {
+	ask := change.ask
 	now, err := h.readSchedules(ctx, id)
 	if err != nil {
 		return api.Schedule{}, err
@@ -247,19 +257,19 @@ func (h *workflowRoutes) changeSchedules(ctx context.Context, id string, ask wir
 			return api.Schedule{}, err
 		}
 	}
-	if ifMatch != "" && ifMatch != "*" {
+	if change.ifMatch != "" && change.ifMatch != "*" {
 		shown, err := now.pick(ask.ID)
 		if err != nil {
 			return api.Schedule{}, err
 		}
-		if err := checkTag(ifMatch, shown); err != nil {
+		if err := checkTag(change.ifMatch, shown); err != nil {
 			return api.Schedule{}, err
 		}
 		ask.Based = &before
 	}
 	ask.ByOperator = true
-	after, err := h.planSchedules(ctx, now, ask)
-	if err != nil || dryRun {
+	after, err := h.planFirst(ctx, now, &ask, change.first)
+	if err != nil || change.dryRun {
 		return now.show(after), err
 	}
 	audit := models.Audit{ParticipantID: id, Actor: actorOf(ctx), Action: "schedule_" + string(ask.Action), Detail: ask.ID + ask.NewID, At: h.now(),
@@ -296,6 +306,29 @@ func (h *workflowRoutes) refuseUpdate(ctx context.Context, audit models.Audit, e
 func (n planned) show(after wire.Schedule) api.Schedule {
 	n.status.Due, n.schedules = nil, []wire.Schedule{after}
 	return n.list()[0]
+}
+
+// planFirst plans as planSchedules does, where the times of a schedule change by what the
+// operator wants of a prompt that would go out at once.
+func (h *workflowRoutes) planFirst(ctx context.Context, now planned, ask *wire.ScheduleAsk, first api.FirstPrompt) (wire.Schedule, error) {
+	after, err := h.planSchedules(ctx, now, *ask)
+	if err != nil || ask.Action != wire.ScheduleCreate && ask.Action != wire.ScheduleReplace {
+		return after, err
+	}
+	next := after.Next
+	if first == "" && now.status.Status == wire.StatusActive && next.TargetAt.After(next.SendAt) && !next.SendAt.After(h.now()) {
+		return after, newFailure(http.StatusConflict, "first: %s is so near that today's prompt would go out at once; %q sends it, %q begins with tomorrow's",
+			after.At, api.FirstNow, api.FirstTomorrow)
+	}
+	zone, err := time.LoadLocation(cmp.Or(after.Zone, now.participant.Timezone))
+	if err != nil {
+		return after, h.toFailure("planning schedules", err)
+	}
+	if first == api.FirstTomorrow && next.Date == h.now().In(zone).Format(time.DateOnly) {
+		ask.NotBefore = next.TargetAt
+		return h.planSchedules(ctx, now, *ask)
+	}
+	return after, nil
 }
 
 // planSchedules returns the schedule that the rules make of what is asked for; for a

@@ -2,6 +2,7 @@ package starter
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,4 +83,51 @@ func TestScheduleRoutes(t *testing.T) {
 	require.Len(t, h.audits("schedule_move_failed"), 1)
 	h.change(ann.ID, map[string]any{"status": wire.StatusOptedOut})
 	h.refused(call{method: "DELETE", path: path + "/s1"}, http.StatusConflict, "the participant is opted_out")
+}
+
+// A daily time that is nearer than prompts are prepared ahead is asked about: without an
+// answer nothing is changed, and the answer says whether today has a prompt.
+func TestPromptAtOnceIsAskedAbout(t *testing.T) {
+	h := start(t, func(c *Config) { c.Defaults.Rules.PrepTime = 10 * time.Minute })
+	ann := h.enrol(`{"phone_number":"+12025550123","name":"Ann","timezone":"America/New_York"}`)
+	h.engine.status = wire.StatusView{Status: wire.StatusActive, Mode: wire.ModeIntake, Zone: "America/New_York"}
+	h.engine.schedules = []wire.Schedule{{ID: "s1", Type: wire.ScheduleFixed, At: "20:00"}}
+	path := participantsPath + "/" + ann.ID + "/schedules"
+	near, far, today, tomorrow := `"type":"fixed","at":"08:05"`, `"type":"fixed","at":"08:15"`, testNow, testNow.Add(24*time.Hour)
+	for _, tt := range []struct {
+		name, times, first string
+		want               time.Time // zero: it is asked
+	}{
+		{"near", near, ``, time.Time{}},
+		{"near, tried", near, `,"dry_run":true`, time.Time{}},
+		{"near, now", near, `,"first":"now"`, today},
+		{"near, tomorrow", near, `,"first":"tomorrow"`, tomorrow.Add(-5 * time.Minute)},
+		{"far", far, ``, today.Add(5 * time.Minute)},
+		{"far, now", far, `,"first":"now"`, today.Add(5 * time.Minute)},
+		{"far, tomorrow", far, `,"first":"tomorrow"`, tomorrow.Add(5 * time.Minute)},
+		{"over for today", `"type":"fixed","at":"07:00"`, `,"first":"tomorrow"`, tomorrow.Add(-70 * time.Minute)},
+		{"a window", `"type":"random","from":"08:01","to":"08:02"`, ``, today.Add(time.Minute)},
+		{"a window, tomorrow", `"type":"random","from":"08:01","to":"08:02"`, `,"first":"tomorrow"`, tomorrow.Add(time.Minute)},
+	} {
+		for _, ask := range []call{{method: "POST", path: path}, {method: "PUT", path: path + "/s1"}, {method: "PATCH", path: path + "/s1"}} {
+			t.Run(tt.name+", "+ask.method, func(t *testing.T) {
+				if ask.method == "PATCH" && strings.Contains(tt.times, "from") {
+					tt.times += `,"at":null`
+				}
+				ask.body = "{" + tt.times + tt.first + "}"
+				if tt.want.IsZero() {
+					h.refused(ask, http.StatusConflict, `first: 08:05 is so near that today's prompt would go out at once; "now" sends it, "tomorrow" begins with tomorrow's`)
+					require.NotContains(t, h.engine.seen(), "update:"+wire.UpdateChangeSchedules)
+					return
+				}
+				done := h.do(ask)
+				require.Less(t, done.status, 300, done.raw)
+				require.Equal(t, tt.want.Format(time.RFC3339), result[api.Schedule](t, done).NextAt.Format(time.RFC3339))
+			})
+		}
+	}
+	h.engine.status.Status = wire.StatusPaused
+	paused := h.do(call{method: "POST", path: path, body: "{" + near + "}"})
+	require.Equal(t, http.StatusCreated, paused.status, "nobody who is paused is sent a prompt at once")
+	h.refused(call{method: "POST", path: path, body: "{" + near + `,"first":"later"}`}, http.StatusBadRequest, "first")
 }

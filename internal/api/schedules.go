@@ -14,8 +14,17 @@ type NewSchedule struct {
 	From     string            `json:"from,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" doc:"Local HH:MM at which the window of a random schedule begins."`
 	To       string            `json:"to,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" doc:"Local HH:MM at which the window ends; before from: over midnight."`
 	Timezone string            `json:"timezone,omitempty" maxLength:"64" doc:"IANA name; the person's own zone when left out, and the schedule moves with them."`
+	First    FirstPrompt       `json:"first,omitempty" enum:"now,tomorrow" doc:"Needed where today's prompt would go out at once, because its time is almost there; 409 without it. now: it does. tomorrow: today has none."`
 	DryRun   bool              `json:"dry_run,omitempty" doc:"Answer what would come of it, and change nothing."`
 }
+
+// FirstPrompt says whether a daily prompt begins at once.
+type FirstPrompt string
+
+const (
+	FirstNow      FirstPrompt = "now"
+	FirstTomorrow FirstPrompt = "tomorrow"
+)
 
 // PromptMove moves the next prompt of a schedule alone.
 type PromptMove struct {

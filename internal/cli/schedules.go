@@ -35,6 +35,7 @@ func scheduleTimes(p *program, use, short, method string) *cobra.Command {
 	c.Flags().StringVar(&body.From, "from", "", "every day at another time from here")
 	c.Flags().StringVar(&body.To, "to", "", "until here")
 	c.Flags().StringVar(&body.Timezone, "timezone", "", "IANA time zone (default the person's own, which it moves with)")
+	c.Flags().StringVar((*string)(&body.First), "first", "", "where today's prompt would go out at once: now, or tomorrow to begin with the next")
 	c.Flags().BoolVar(&body.DryRun, "dry-run", false, "say what would come of it and change nothing")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		body.Type = wire.ScheduleFixed

@@ -39,7 +39,7 @@ func replaceSchedule(s Input, ask wire.ScheduleAsk) (wire.Decision, error) {
 		was.LastDate, was.Next = was.Next.Date, wire.Slot{}
 	}
 	wanted.LastDate, wanted.LastAt = was.LastDate, was.LastAt
-	out, err := placeSchedule(then.Input, "changed", wanted, ask.ByOperator)
+	out, err := placeSchedule(then.Input, "changed", wanted, ask)
 	if err != nil || out.Refused != "" {
 		return out, err
 	}

@@ -104,6 +104,8 @@ func TestReplaceSchedule(t *testing.T) {
 		require.Contains(t, got.Refused, want)
 		require.Empty(t, got.Effects)
 	}
+	put = *replace(wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "19:00", NotBefore: instant(t, "2026-01-16T19:00:00-05:00")}, had).Effects[0].Schedule
+	require.Equal(t, instant(t, "2026-01-17T18:50:00-05:00"), put.Next.SendAt, "the day of the instant is left out")
 	twin := replace(wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "19:00"}, func(s *Input) {
 		s.State.Schedules = append(s.State.Schedules, wire.Schedule{ID: "s5", Type: wire.ScheduleFixed, At: "19:00"})
 	})

@@ -58,7 +58,7 @@ func createSchedule(s Input, ask wire.ScheduleAsk) (wire.Decision, error) {
 	if len(s.State.Schedules) >= MaxSchedules {
 		return refuseAsk("there are %d schedules already, the most allowed; delete one first: %s", MaxSchedules, s.scheduleIDs()), nil
 	}
-	return placeSchedule(s, "created", wanted, ask.ByOperator)
+	return placeSchedule(s, "created", wanted, ask)
 }
 
 // scheduleGap is how far apart fixed schedules are that a model makes.
@@ -84,9 +84,13 @@ func (s Input) scheduleNear(wanted wire.Schedule) wire.Schedule {
 }
 
 // placeSchedule finds the next slot of a schedule and puts it into force.
-func placeSchedule(s Input, status string, wanted wire.Schedule, byOperator bool) (wire.Decision, error) {
+func placeSchedule(s Input, status string, wanted wire.Schedule, ask wire.ScheduleAsk) (wire.Decision, error) {
+	after := s.Now
+	if ask.NotBefore.After(after) {
+		after = ask.NotBefore
+	}
 	var err error
-	wanted.Next, err = s.nextAllowed(wanted, s.Now, s.Rules.Quiet)
+	wanted.Next, err = s.nextAllowed(wanted, after, s.Rules.Quiet)
 	if errors.Is(err, ErrNoSlot) && s.isZoneUnknown() {
 		return refuseAsk("the window %s-%s lies wholly in the quiet hours %s, which count in every zone of the region because the person's own zone is not known; "+
 			"choose another window, or a fixed time", wanted.From, wanted.To, s.Rules.Quiet), nil
@@ -98,7 +102,7 @@ func placeSchedule(s Input, status string, wanted wire.Schedule, byOperator bool
 	if err != nil {
 		return wire.Decision{}, err
 	}
-	if byOperator {
+	if ask.ByOperator {
 		if refusal, err := s.refuseQuiet("at", wanted.Next.SendAt, wanted); err != nil || refusal != "" {
 			return wire.Decision{Refused: refusal}, err
 		}

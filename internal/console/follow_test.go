@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -44,6 +45,8 @@ type things struct {
 	sessions sync.Map
 	// refuse is what the API says to each change; empty: it carries them out.
 	refuse string
+	// sent is the body of the newest change.
+	sent string
 	told   map[chan string]bool
 }
 
@@ -259,8 +262,9 @@ func (w *things) alert() api.Alert {
 // ServeHTTP is the API. What would change something is noted and done.
 func (w *things) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
+		body, _ := io.ReadAll(r.Body)
 		w.mu.Lock()
-		w.asked = append(w.asked, r.Method+" "+r.URL.Path)
+		w.asked, w.sent = append(w.asked, r.Method+" "+r.URL.Path), string(body)
 		w.mu.Unlock()
 		if w.refuse != "" {
 			out.WriteHeader(http.StatusBadRequest)

@@ -64,6 +64,36 @@ func TestFocusIsOnWhatWasDone(t *testing.T) {
 	require.True(t, open, "what was filled in is shown")
 }
 
+// TestPromptAtOnceIsAsked: a daily prompt that would go out at once is asked about where it
+// was asked for, and the answer goes with the form.
+func TestPromptAtOnceIsAsked(t *testing.T) {
+	browser := browsertest.Start(t)
+	w, address := serveThings(t, "Ann")
+	w.refuse = "first: 12:05 is so near"
+	p := browser.Open(t, address+"people/ann", browsertest.View{})
+	add := func(reason string) {
+		p.Eval(nil, `(reason) => {
+			const form = document.getElementById("do-schedule-add");
+			form.open = true;
+			form.querySelector("[name=at]").value = "12:05";
+			form.querySelector("[name=reason]").value = reason;
+		}`, reason)
+		p.Click("button", "Add the daily prompt")
+	}
+	var choices int
+	p.Eval(&choices, `() => document.querySelectorAll("[name=first]").length`)
+	require.Zero(t, choices)
+	add("asked on the telephone")
+	p.ExpectText("Not done: Today's prompt: 12:05 is so near")
+	p.ExpectFocus("combobox", "Today's prompt")
+	p.ExpectAccessible()
+	p.Eval(nil, `() => { document.querySelector("[name=first]").value = "tomorrow"; }`)
+	w.refuse = ""
+	add("asked on the telephone")
+	p.ExpectText("Added")
+	require.JSONEq(t, `{"type":"fixed","at":"12:05","first":"tomorrow"}`, w.sent)
+}
+
 // TestNewsIsTold: a crisis and a text that come while a page is open are told by live
 // regions, once, and what was there before is not.
 func TestNewsIsTold(t *testing.T) {

@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	g "maragu.dev/gomponents"
@@ -55,8 +56,17 @@ func (p *person) timeFields(form, key string, s api.Schedule) []g.Node {
 	}
 	return []g.Node{
 		clock("at", "Every day at", s.At), clock("from", "Or at another time each day from", s.From), clock("to", "until", s.To),
-		hidden("timezone", s.Timezone),
+		hidden("timezone", s.Timezone), p.firstChoice(form, key),
 	}
+}
+
+// firstChoice asks about a prompt that would go out at once.
+func (p *person) firstChoice(form, key string) g.Node {
+	if !p.isRefused(form, key) || !strings.HasPrefix(p.viewer.problem, "first: ") && p.viewer.value("first") == "" {
+		return nil
+	}
+	return choice("first", "Today's prompt", url.Values{"first": {p.viewer.value("first")}},
+		[]option{{"", "Choose"}, {string(api.FirstTomorrow), "None today, begin tomorrow"}, {string(api.FirstNow), "Send it at once"}})
 }
 
 func (p *person) enteredIn(form, key, field, value string) string {
@@ -88,7 +98,8 @@ func (v *viewer) changeSchedule(q call, notice string) (string, error) {
 }
 
 func (v *viewer) postedTimes() api.NewSchedule {
-	body := api.NewSchedule{Type: wire.ScheduleFixed, At: v.formValue("at"), From: v.formValue("from"), To: v.formValue("to"), Timezone: v.formValue("timezone"), DryRun: v.formValue("step") == stepPreview}
+	body := api.NewSchedule{Type: wire.ScheduleFixed, At: v.formValue("at"), From: v.formValue("from"), To: v.formValue("to"), Timezone: v.formValue("timezone"),
+		First: api.FirstPrompt(v.formValue("first")), DryRun: v.formValue("step") == stepPreview}
 	if body.At == "" && body.From != "" {
 		body.Type = wire.ScheduleRandom
 	}

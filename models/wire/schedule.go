@@ -36,6 +36,9 @@ type ScheduleAsk struct {
 	// ByOperator: the times are not the person's own choice, so that quiet hours
 	// hold for them.
 	ByOperator bool `json:"by_operator,omitempty"`
+	// NotBefore: no prompt has its time before this instant or at it; zero for the next
+	// that there is.
+	NotBefore time.Time `json:"not_before,omitzero"`
 	// MoveTo is when the moved prompt goes out (ScheduleMove).
 	MoveTo time.Time `json:"move_to,omitzero"`
 }
