@@ -145,7 +145,8 @@ func TestSendAccepted(t *testing.T) {
 	require.Equal(t, []models.Receipt{{ProviderSID: "SM1", Status: wire.OutboxQueued}}, r.accepted)
 }
 
-// A check-in is not posted once quiet hours have begun, however fresh it is.
+// A check-in is not posted once quiet hours have begun, however fresh it is, and a prompt
+// that is of no use any more is not posted at all.
 func TestSendTooLate(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -163,6 +164,17 @@ func TestSendTooLate(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, []any{tt.want, tt.sends}, []any{out, n.sends})
 		})
+	}
+	useful := models.KindPrompt.Spec().UsefulFor
+	for age, want := range map[time.Duration]wire.SendSMSResult{
+		useful: {Status: wire.OutboxQueued, AcceptedAt: now}, useful + time.Second: {Status: wire.OutboxFailed, Code: "stale"},
+	} {
+		r, n := ready(), &network{}
+		r.claim.Outbox.Kind, r.claim.Outbox.CreatedAt = models.KindPrompt, now.Add(-age)
+		out, err := send(t, r, n)
+		require.NoError(t, err)
+		require.Equal(t, want, out, age)
+		require.Equal(t, want.Code == "", n.sends == 1, age)
 	}
 }
 

@@ -124,13 +124,13 @@ func TestCreateScheduleTwice(t *testing.T) {
 	got := scheduleTool(t, s, create(wire.ScheduleAsk{NewID: "s1", Type: wire.ScheduleFixed, At: "18:00"}))
 	require.Empty(t, got.Effects, "a retried call makes no second one")
 
-	for n := 2; n <= MaxSchedules; n++ {
+	for n := 2; n <= 5; n++ {
 		got := scheduleTool(t, s, create(wire.ScheduleAsk{NewID: "s" + strconv.Itoa(n), Type: wire.ScheduleFixed, At: "1" + strconv.Itoa(n) + ":00"}))
 		require.Len(t, got.Effects, 2)
 		s.State.Schedules = append(s.State.Schedules, *got.Effects[0].Schedule)
 	}
 	got = scheduleTool(t, s, create(wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "19:00"}))
-	require.Contains(t, got.Refused, "s1, s2, s3, s4, s5")
+	require.Equal(t, "there are 5 schedules already, the most allowed; delete one first: existing ids: s1, s2, s3, s4, s5", got.Refused)
 	got = scheduleTool(t, s, create(wire.ScheduleAsk{Type: wire.ScheduleFixed, At: "18:00"}))
 	require.Equal(t, "already exists", noteOf(t, got)["status"])
 }
