@@ -19,7 +19,7 @@ func TestTheWorkersOwnAddress(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, stop(), "none is open")
 
-	taken, err := m.Open(t.Context(), "127.0.0.1:0")
+	taken, err := m.Open(t.Context(), "127.0.0.1:0", false)
 	require.NoError(t, err)
 	_, _, err = serveMetrics(t.Context(), address(taken.Addr()), m)
 	require.ErrorContains(t, err, "COACH_METRICS_ADDR")

@@ -193,7 +193,7 @@ func serveMetrics(ctx context.Context, cfg config.Config, m *metrics.Metrics) (r
 	if cfg.Worker.MetricsAddr == "" {
 		return func() {}, func() error { return nil }, nil
 	}
-	endpoint, err := m.Open(ctx, cfg.Worker.MetricsAddr)
+	endpoint, err := m.Open(ctx, cfg.Worker.MetricsAddr, cfg.Worker.Profiles == config.SwitchOn)
 	if err != nil {
 		return nil, nil, fmt.Errorf("COACH_METRICS_ADDR: %w", err)
 	}

@@ -282,6 +282,8 @@ type Worker struct {
 	Helplines     *helplines.Table
 	// MetricsAddr is where the worker serves its metrics; empty is nowhere.
 	MetricsAddr string `env:"COACH_METRICS_ADDR"`
+	// Profiles says whether the worker serves profiles of the process there.
+	Profiles Switch `env:"COACH_PROFILES" envDefault:"off"`
 }
 
 // Tuning is what a machine's size decides. The presets are those that did best

@@ -233,6 +233,7 @@ var explanations = map[string]explanation{
 	"COACH_HELPLINES_FILE":         {readByWorker, "table of [numbers for people in danger](screening.md#which-numbers), whose countries replace the programme's own"},
 	"COACH_CRISIS_TAKE_OVER":       {readByBoth, "how long an alert [silences the coach](operations.md#take-a-conversation-over); 0: off"},
 	"COACH_METRICS_ADDR":           {readByWorker, "private `HOST:PORT` of `/metrics`, `/livez` and `/readyz`, no token"},
+	"COACH_PROFILES":               {readByWorker, "`on`: it also serves profiles of the process, `/debug/pprof/`"},
 
 	"COACH_WORKFLOW_POLLERS":     {readByWorker, "polls for workflow tasks a queue; 0: the server advises"},
 	"COACH_ACTIVITY_POLLERS":     {readByWorker, "for activities"},

@@ -29,7 +29,7 @@ func TestDefaults(t *testing.T) {
 		MaxInitiated: 2, StrangerRetention: 30 * 24 * time.Hour, Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, LateTry: 30 * time.Minute, QuietHours: "21:00-08:00",
 	}, cfg.Coaching)
 	require.Equal(t, Inbound{TextsPerMinute: 30, TextsPerDay: 300, LoopMute: time.Hour, UnknownSenders: UnknownHint}, cfg.Inbound)
-	require.Equal(t, Worker{HistoryLimit: 30, MaxTurns: 8, MaxToolCalls: 5, Versioning: VersioningAuto, Deployment: "coachline", AlertWords: SwitchOn, AlertEscalation: 15 * time.Minute, SecondLook: SwitchOn}, cfg.Worker)
+	require.Equal(t, Worker{HistoryLimit: 30, MaxTurns: 8, MaxToolCalls: 5, Versioning: VersioningAuto, Deployment: "coachline", AlertWords: SwitchOn, AlertEscalation: 15 * time.Minute, SecondLook: SwitchOn, Profiles: SwitchOff}, cfg.Worker)
 	require.Equal(t, Tuning{WorkflowPollers: 10, ActivityPollers: 2, Slots: 1000, WorkflowCache: 10000, Queues: QueuesOne}, cfg.Tuning)
 	require.Equal(t, []string{"gpt-4.1-mini", "gpt-4.1-mini", "text-embedding-3-small"},
 		[]string{cfg.Model.Name, cfg.Model.Small, cfg.Model.Embedding})
@@ -54,7 +54,7 @@ func TestEverySettingIsRead(t *testing.T) {
 		"COACH_FEEDBACK_TIMEOUT=4m", "COACH_FEEDBACK_FOLLOWUP=5h", "COACH_DEBOUNCE=1s", "COACH_DEBOUNCE_MAX=1s", "COACH_LATE_TRY=0",
 		"COACH_CHECK_IN=5m",
 		"COACH_QUIET_HOURS=", "COACH_SEND_RATE=0.5", "COACH_HISTORY_LIMIT=10", "COACH_MAX_TURNS=2", "COACH_MAX_TOOL_CALLS=3",
-		"COACH_CONTINUE_AS_NEW_EVENTS=100", "COACH_DEPLOYMENT_VERSIONING=pinned", "TEMPORAL_DEPLOYMENT_NAME=coaches", "TEMPORAL_WORKER_BUILD_ID=v7", "COACH_LOG_LEVEL=debug", "COACH_METRICS_ADDR=10.0.0.7:9090", "COACH_ALERT_ESCALATION=5m", "COACH_ALERT_WORDS=off", "COACH_CRISIS_TAKE_OVER=2h", "COACH_SECOND_LOOK=off", "COACH_ALERT_URL=https://hooks.example.org/services/T0?token=abc",
+		"COACH_CONTINUE_AS_NEW_EVENTS=100", "COACH_DEPLOYMENT_VERSIONING=pinned", "TEMPORAL_DEPLOYMENT_NAME=coaches", "TEMPORAL_WORKER_BUILD_ID=v7", "COACH_LOG_LEVEL=debug", "COACH_METRICS_ADDR=10.0.0.7:9090", "COACH_PROFILES=on", "COACH_ALERT_ESCALATION=5m", "COACH_ALERT_WORDS=off", "COACH_CRISIS_TAKE_OVER=2h", "COACH_SECOND_LOOK=off", "COACH_ALERT_URL=https://hooks.example.org/services/T0?token=abc",
 		"COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=5", "COACH_LOOP_MUTE=0", "COACH_UNKNOWN_SENDERS=silent",
 		"COACH_WORKFLOW_POLLERS=0", "COACH_ACTIVITY_POLLERS=5", "COACH_WORKER_SLOTS=0",
 		"COACH_WORKFLOW_CACHE=200", "COACH_QUEUES=split", "COACH_DATABASE_CONNECTIONS=20",
@@ -75,7 +75,7 @@ func TestEverySettingIsRead(t *testing.T) {
 	require.Zero(t, cfg.Coaching.PrepTime)
 	require.Zero(t, cfg.Coaching.LateTry)
 	require.Equal(t, 5*time.Minute, cfg.Coaching.CheckIn)
-	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100, Versioning: VersioningPinned, Deployment: "coaches", BuildID: "v7", AlertURL: NewSecret("https://hooks.example.org/services/T0?token=abc"), AlertWords: SwitchOff, AlertEscalation: 5 * time.Minute, CrisisTakeOver: 2 * time.Hour, SecondLook: SwitchOff, MetricsAddr: "10.0.0.7:9090"}, cfg.Worker)
+	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100, Versioning: VersioningPinned, Deployment: "coaches", BuildID: "v7", AlertURL: NewSecret("https://hooks.example.org/services/T0?token=abc"), AlertWords: SwitchOff, AlertEscalation: 5 * time.Minute, CrisisTakeOver: 2 * time.Hour, SecondLook: SwitchOff, MetricsAddr: "10.0.0.7:9090", Profiles: SwitchOn}, cfg.Worker)
 	require.Equal(t, Tuning{ActivityPollers: 5, WorkflowCache: 200, DatabaseConns: 20, Queues: QueuesSplit}, cfg.Tuning)
 	require.Equal(t, Inbound{TextsPerDay: 5, UnknownSenders: UnknownSilent}, cfg.Inbound)
 	require.Equal(t, Web{

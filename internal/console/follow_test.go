@@ -47,7 +47,7 @@ type things struct {
 	refuse string
 	// sent is the body of the newest change.
 	sent string
-	told   map[chan string]bool
+	told map[chan string]bool
 }
 
 func (w *things) SaveSession(_ context.Context, row models.Session) error {

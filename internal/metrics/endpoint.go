@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"sync/atomic"
 	"time"
 
@@ -33,14 +34,21 @@ const (
 
 // Open listens on address (host:port; port 0 picks a free one), so that a taken
 // port is found at once. Nothing on it asks for a token: it holds figures only,
-// and belongs into a private network.
-func (m *Metrics) Open(ctx context.Context, address string) (*Endpoint, error) {
+// and belongs into a private network. With profiles it also serves those of
+// net/http/pprof below /debug/pprof/.
+func (m *Metrics) Open(ctx context.Context, address string, profiles bool) (*Endpoint, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("opening the address of the metrics: %w", err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", m.Handler())
+	if profiles {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	}
 	e := &Endpoint{listener: listener, logger: m.logger}
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {

@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -352,19 +353,28 @@ func TestTemporalsMetrics(t *testing.T) {
 }
 
 func TestEndpoint(t *testing.T) {
+	for _, profiles := range []bool{true, false} {
+		t.Run(fmt.Sprintf("profiles %v", profiles), func(t *testing.T) { testEndpoint(t, profiles) })
+	}
+}
+
+func testEndpoint(t *testing.T, profiles bool) {
 	m := newMetrics(t)
-	endpoint, err := m.Open(t.Context(), "127.0.0.1:0")
+	endpoint, err := m.Open(t.Context(), "127.0.0.1:0", profiles)
 	require.NoError(t, err)
 	done := make(chan struct{})
 	go func() { defer close(done); endpoint.Serve() }()
-	for path, want := range map[string]int{"/livez": 200, "/metrics": 200, "/": 404} {
+	profile := map[bool]int{true: 200, false: 404}[profiles]
+	for path, want := range map[string]int{
+		"/livez": 200, "/metrics": 200, "/": 404, "/debug/pprof/": profile, "/debug/pprof/heap": profile, "/debug/pprof/profile?seconds=1": profile,
+	} {
 		resp, err := http.Get("http://" + endpoint.Addr() + path)
 		require.NoError(t, err)
 		_, err = io.Copy(io.Discard, resp.Body)
 		require.NoError(t, errors.Join(err, resp.Body.Close()))
 		require.Equal(t, want, resp.StatusCode, path)
 	}
-	_, err = m.Open(t.Context(), endpoint.Addr())
+	_, err = m.Open(t.Context(), endpoint.Addr(), false)
 	require.ErrorContains(t, err, "opening the address", "a taken port is found at once")
 	require.NoError(t, endpoint.Close(t.Context()))
 	<-done
