@@ -51,14 +51,14 @@ const (
 // StudyJoin is one keyword by which people join a study by text.
 type StudyJoin struct {
 	// Keyword is the whole text, 3 to 20 letters and digits.
-	Keyword string `json:"keyword"`
+	Keyword string `json:"keyword" minLength:"3"`
 	// Locale is that of the consent text and of the texts that the person gets.
-	Locale string `json:"locale"`
+	Locale string `json:"locale" minLength:"1"`
 	// About says in a sentence what the programme is.
-	About string `json:"about"`
+	About string `json:"about" minLength:"1" maxLength:"160"`
 	// Link is the address of the consent text; where it is empty the consent text
 	// itself is sent, which must be short then.
-	Link string `json:"link,omitempty"`
+	Link string `json:"link,omitempty" pattern:"^(https://.+)?$"`
 }
 
 // Join is one row of table joins: a person who asked to join a study and has or has

@@ -130,9 +130,9 @@ type StudyOverlay struct {
 
 // StudyArm is one arm of a study.
 type StudyArm struct {
-	Name string `json:"name"`
+	Name string `json:"name" minLength:"1"`
 	// Weight is the arm's share of the people, 1 to 100.
-	Weight  int          `json:"weight"`
+	Weight  int          `json:"weight" minimum:"1" maximum:"100"`
 	Overlay StudyOverlay `json:"overlay,omitzero"`
 }
 
@@ -153,15 +153,15 @@ func RandomisationMethods() []RandomisationMethod {
 
 // Randomisation says how people are allocated to arms.
 type Randomisation struct {
-	Method RandomisationMethod `json:"method,omitempty"`
+	Method RandomisationMethod `json:"method,omitempty" enum:"simple,blocks,minimisation"`
 	Strata []Stratum           `json:"strata,omitempty"`
 }
 
 // Stratum is one baseline factor. A person is allocated when the value of each is
 // known.
 type Stratum struct {
-	Name   string   `json:"name"`
-	Levels []string `json:"levels"`
+	Name   string   `json:"name" minLength:"1"`
+	Levels []string `json:"levels" minItems:"2" uniqueItems:"true" nullable:"false"`
 }
 
 // CheckStrata refuses levels that a study does not have, and strata. The error is a
@@ -182,20 +182,20 @@ func CheckStrata(known []Stratum, levels map[string]string) error {
 // DecisionPoints says how each prompt slot of a person is randomised.
 type DecisionPoints struct {
 	// Policy names the rule in records and exports.
-	Policy string `json:"policy"`
+	Policy string `json:"policy" minLength:"1"`
 	// Options are what may be done, with probabilities that add up to 1; each is
 	// between 0.05 and 0.95. With Thompson they have none.
-	Options []DecisionOption `json:"options"`
+	Options []DecisionOption `json:"options" minItems:"2" nullable:"false"`
 	// OutcomeHours is within how many hours of the decision an answer counts; 0 is 4.
-	OutcomeHours int `json:"outcome_hours,omitempty"`
+	OutcomeHours int `json:"outcome_hours,omitempty" minimum:"0" maximum:"168"`
 	// Thompson has the probabilities follow the outcomes; nil is fixed ones.
 	Thompson *Thompson `json:"thompson,omitempty"`
 }
 
 // DecisionOption is one thing that may be done at a decision point.
 type DecisionOption struct {
-	Name        string  `json:"name"`
-	Probability float64 `json:"probability"`
+	Name        string  `json:"name" minLength:"1"`
+	Probability float64 `json:"probability" minimum:"0" maximum:"0.95"`
 	// Send is whether the prompt goes out.
 	Send bool `json:"send,omitempty"`
 	// Instruction is added to what the model is told of the prompt.

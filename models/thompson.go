@@ -7,14 +7,14 @@ type Thompson struct {
 	// Prior is what each option begins with; nil is Beta(1, 1).
 	Prior *Beta `json:"prior,omitempty"`
 	// Clip is the least probability of an option; 0 is 0.1.
-	Clip float64 `json:"clip,omitempty"`
+	Clip float64 `json:"clip,omitempty" minimum:"0" exclusiveMaximum:"0.5"`
 }
 
 // Beta holds the parameters of a Beta distribution. They are whole, so that the
 // probabilities of options are sums that can be repeated.
 type Beta struct {
-	A int64 `json:"a"`
-	B int64 `json:"b"`
+	A int64 `json:"a" minimum:"1"`
+	B int64 `json:"b" minimum:"1"`
 }
 
 // OptionPosterior is what is known of an option.

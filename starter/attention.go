@@ -66,9 +66,6 @@ type clearAttentionRequest struct {
 
 // clearAttention ends the attention of every kind. It is safe to repeat.
 func (h *attentionRoutes) clearAttention(ctx context.Context, in *clearAttentionRequest) (*answer[api.AttentionCleared], error) {
-	if !in.Body.Clear {
-		return nil, newFailure(http.StatusBadRequest, "clear: must be true")
-	}
 	p, err := h.attention.ClearAttention(ctx, models.AttentionClearing{ParticipantID: in.ID, Note: in.Body.Note, Actor: actorOf(ctx), Now: h.now()})
 	return newAnswer("", api.AttentionCleared{ID: p.ID, Attention: p.Attention, Version: p.Version}), h.toFailure("clear-attention", err)
 }

@@ -34,7 +34,7 @@ func TestCrisisIsEscalated(t *testing.T) {
 	h.refused(call{method: "GET", path: participantsPath + "?attention=mood"}, http.StatusBadRequest, "attention: must be one of: crisis")
 
 	path := participantsPath + "/" + ann.ID + "/attention"
-	h.refused(call{method: "POST", path: path, body: `{"clear":false}`}, http.StatusBadRequest, "clear: must be true")
+	h.refused(call{method: "POST", path: path, body: `{"clear":false}`}, http.StatusBadRequest, "clear: must be one of: true")
 	h.refused(call{method: "POST", path: participantsPath + "/nobody/attention", body: `{"clear":true}`}, http.StatusNotFound, "participant not found")
 	cleared := result[api.AttentionCleared](t, h.do(call{method: "POST", path: path, body: `{"clear":true,"note":"called her sister"}`}))
 	require.Equal(t, api.AttentionCleared{ID: ann.ID, Version: view.Version + 1}, cleared)

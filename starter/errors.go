@@ -77,6 +77,8 @@ var patternWords = map[string]string{
 	`^[a-z][a-z0-9-]{1,39}$`:          "must be 2 to 40 small letters, digits and hyphens, beginning with a letter",
 	`^[A-Za-z0-9][A-Za-z0-9._-]*$`:    "must be letters, digits and . _ -, beginning with a letter or digit",
 	`^[A-Za-z0-9][A-Za-z0-9._@+-]*$`:  "must be letters, digits and . _ @ + -, beginning with a letter or digit",
+	`\S`:                              "must not be blank",
+	`^(https://.+)?$`:                 "must be an https address, or empty",
 	`^f[0-9]+$`:                       "must be the id of a fact, such as f12",
 }
 

@@ -69,7 +69,7 @@ func (h *viewRoutes) getView(ctx context.Context, in *viewRequest) (*taggedAnswe
 func (h *viewRoutes) addView(ctx context.Context, in *newViewRequest) (*created[api.PeopleView], error) {
 	name := strings.TrimSpace(in.Body.Name)
 	if name == "" {
-		return nil, newFailure(http.StatusBadRequest, "name: must not be empty")
+		return nil, newFailure(http.StatusBadRequest, "name: must not be blank")
 	}
 	query, err := cleanView(in.Body.Query)
 	if err == nil {

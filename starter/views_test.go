@@ -67,6 +67,6 @@ func TestViewsRefuse(t *testing.T) {
 	} {
 		h.refused(call{method: "POST", path: "/views", body: `{"name":"x","query":"` + query + `"}`}, http.StatusBadRequest, message)
 	}
-	h.refused(call{method: "POST", path: "/views", body: `{"name":" ","query":"waiting=true"}`}, http.StatusBadRequest, "name: must not be empty")
+	h.refused(call{method: "POST", path: "/views", body: `{"name":" ","query":"waiting=true"}`}, http.StatusBadRequest, "name: must not be blank")
 	require.Empty(t, h.views(""))
 }

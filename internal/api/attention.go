@@ -31,7 +31,7 @@ type AttentionPage struct {
 // AttentionClearing ends a participant's attention. Note may hold personal data;
 // it is sealed, and the audit does not repeat it.
 type AttentionClearing struct {
-	Clear bool   `json:"clear" doc:"Must be true."`
+	Clear bool   `json:"clear" enum:"true" doc:"Must be true."`
 	Note  string `json:"note,omitempty" maxLength:"2000" doc:"What was done; kept sealed with the alert."`
 }
 

@@ -44,7 +44,7 @@ type WaitingMessage struct {
 
 // NewMessage is an operator's message to a participant.
 type NewMessage struct {
-	Body string `json:"body" minLength:"1" maxLength:"1600"`
+	Body string `json:"body" minLength:"1" maxLength:"1600" pattern:"\\S"`
 	// Force stands for what the person who sends was asked about.
 	Force bool `json:"force,omitempty" doc:"Also when another operator has the conversation, or, for a user, when another user has written within ten minutes; 409 without it."`
 }
@@ -57,7 +57,7 @@ type QueuedMessage struct {
 
 // ChatMessage is a text of the participant on channel chat.
 type ChatMessage struct {
-	Body string `json:"body" minLength:"1" maxLength:"1600"`
+	Body string `json:"body" minLength:"1" maxLength:"1600" pattern:"\\S"`
 }
 
 // ChatAccepted is what became of a text on channel chat.

@@ -19,7 +19,7 @@ type PeopleViewList struct {
 
 // NewPeopleView saves filters under a name.
 type NewPeopleView struct {
-	Name   string `json:"name" minLength:"1" maxLength:"60" doc:"No other view of the caller's has it. It must not name a person: an erasure does not look here."`
+	Name   string `json:"name" minLength:"1" maxLength:"60" pattern:"\\S" doc:"No other view of the caller's has it. It must not name a person: an erasure does not look here."`
 	Query  string `json:"query" minLength:"1" maxLength:"500" doc:"Filters of GET /people that hold nothing personal: status, attention, silent_days, waiting, unreachable, taken_over, taken_over_by, sort."`
 	Shared bool   `json:"shared,omitempty" doc:"Show it to every operator."`
 }
