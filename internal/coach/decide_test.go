@@ -240,6 +240,18 @@ func TestDecideDebounce(t *testing.T) {
 	require.Empty(t, decide(t, paused, dueEvent(wire.DueDebounce, "")).Effects)
 }
 
+// TestModelIsToldWhatBecomesOfASubagent: of a task that it does not wait for, that nothing
+// is known yet, and who gets the result.
+func TestModelIsToldWhatBecomesOfASubagent(t *testing.T) {
+	note := func(wait, tell bool) string {
+		sub := wire.Subagent{TurnID: models.SubagentTurnID(models.TurnID(person, 1), 1, 0), Wait: wait, Tell: tell}
+		return decide(t, at(t, noon), wire.Event{Kind: wire.EventSubagentAsk, Plan: wire.TurnPlan{Subagent: sub}}).Note
+	}
+	require.Empty(t, note(true, true), "the subagent answers the call itself")
+	require.Contains(t, note(false, true), "The result is texted to the person when it is ready. It is not known now")
+	require.Contains(t, note(false, false), "The result is kept for the team and not sent. It is not known now")
+}
+
 // TestSubagentsHaveLimits: two at a time and five a day.
 func TestSubagentsHaveLimits(t *testing.T) {
 	s := at(t, "2026-03-02T12:00:00Z")

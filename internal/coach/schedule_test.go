@@ -135,6 +135,30 @@ func TestCreateScheduleTwice(t *testing.T) {
 	require.Equal(t, "already exists", noteOf(t, got)["status"])
 }
 
+// TestSchedulesOfAModelAreApart: a model makes no fixed schedule within half an hour of
+// another one in the same zone; an operator may.
+func TestSchedulesOfAModelAreApart(t *testing.T) {
+	for _, c := range []struct {
+		had, wanted, zone string
+		refused           bool
+	}{
+		{"18:00", "18:29", "", true}, {"18:00", "17:31", "", true}, {"18:00", "18:30", "", false}, {"18:00", "17:30", "", false},
+		{"00:10", "23:50", "", true}, {"23:50", "00:10", "", true}, {"00:10", "23:40", "", false},
+		{"18:00", "18:10", "Asia/Tokyo", false},
+	} {
+		s := at(t, noon)
+		s.State.Schedules = []wire.Schedule{{ID: "s1", Type: wire.ScheduleFixed, At: c.had}, {ID: "s2", Type: wire.ScheduleRandom, From: c.had, To: "20:00"}}
+		ask := create(wire.ScheduleAsk{Type: wire.ScheduleFixed, At: c.wanted, Zone: c.zone})
+		got := scheduleTool(t, s, ask)
+		if c.refused {
+			require.Equal(t, "there is s1 at "+c.had+" already, within 30 minutes; delete it first where this one is to take its place", got.Refused)
+			ask.ByOperator, s.Rules.Quiet = true, QuietHours{}
+			got = scheduleTool(t, s, ask)
+		}
+		require.Empty(t, got.Refused, "%s beside %s", c.wanted, c.had)
+	}
+}
+
 func TestCreateScheduleWhilePaused(t *testing.T) {
 	s := at(t, noon)
 	s.State.Status = wire.StatusPaused

@@ -1,0 +1,55 @@
+package coach
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models/wire"
+)
+
+// TestTextsOfASilenceAreAnswered: what came while an operator wrote, or during a pause, is
+// answered when the coach writes again and that is asked for; in quiet hours only where the
+// newest text has just come, and never in the place of an operator who has the conversation.
+func TestTextsOfASilenceAreAnswered(t *testing.T) {
+	const night = "2026-01-15T22:00:00-05:00"
+	morning := setDue(wire.DueDebounce, "", instant(t, "2026-01-16T08:00:00-05:00"))
+	reply, kept := turn(wire.TurnPlan{Kind: wire.TurnReply}), turn(wire.TurnPlan{Kind: wire.TurnMessage})
+	back := []wire.Effect{{Kind: wire.EffectTakeOver}, clearDue(wire.DueTakeOverEnd)}
+	for _, c := range []struct {
+		name   string
+		now    string
+		age    time.Duration // of the text that waits; negative: none does
+		answer bool
+		want   []wire.Effect
+	}{
+		{"by day", noon, time.Hour, true, []wire.Effect{reply}},
+		{"not asked for", noon, time.Hour, false, nil},
+		{"nothing came", noon, -1, true, nil},
+		{"at night, an old text", night, 10*time.Minute + time.Second, true, []wire.Effect{morning}},
+		{"at night, a text of just now", night, 10 * time.Minute, true, []wire.Effect{reply}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := at(t, c.now)
+			if c.age >= 0 {
+				s = waiting(s, c.age)
+			}
+			taken := s
+			taken.State.TakenOverUntil = s.Now.Add(time.Hour)
+			taken.State.Due = []wire.Due{{Kind: wire.DueTakeOverEnd, At: taken.State.TakenOverUntil}}
+			require.Equal(t, append(back[:2:2], c.want...), decide(t, taken, wire.Event{Kind: wire.EventHandedBack, Answer: c.answer}).Effects)
+
+			s.State.Status = wire.StatusPaused
+			resumed := decide(t, s, wire.Event{Kind: wire.EventStatus, Status: wire.StatusActive, Answer: c.answer}).Effects
+			require.Subset(t, resumed, c.want)
+			require.Equal(t, len(c.want) > 0 && c.want[len(c.want)-1].Kind == wire.EffectStartTurn, resumed[len(resumed)-1].Kind == wire.EffectStartTurn)
+		})
+	}
+	s := waiting(at(t, noon), time.Hour)
+	s.State.Status, s.State.TakenOverUntil = wire.StatusPaused, s.Now.Add(time.Hour)
+	s.State.Due = []wire.Due{{Kind: wire.DueTakeOverEnd, At: s.State.TakenOverUntil}}
+	resumed := decide(t, s, wire.Event{Kind: wire.EventStatus, Status: wire.StatusActive, Answer: true}).Effects
+	require.Equal(t, kept, resumed[len(resumed)-1], "the operator answers")
+	require.Equal(t, back, decide(t, s, wire.Event{Kind: wire.EventHandedBack, Answer: true}).Effects, "a pause goes on")
+}
