@@ -2,6 +2,8 @@ package coach
 
 import (
 	"encoding/json"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -250,6 +252,42 @@ func TestModelIsToldWhatBecomesOfASubagent(t *testing.T) {
 	require.Empty(t, note(true, true), "the subagent answers the call itself")
 	require.Contains(t, note(false, true), "The result is texted to the person when it is ready. It is not known now")
 	require.Contains(t, note(false, false), "The result is kept for the team and not sent. It is not known now")
+}
+
+// TestResultOfASubagentIsSent: to people in coaching, outside quiet hours and when no
+// operator writes; otherwise later, or never.
+func TestResultOfASubagentIsSent(t *testing.T) {
+	sub := wire.Subagent{TurnID: models.SubagentTurnID(models.TurnID(person, 1), 1, 0), Tell: true}
+	later := func(at string) []wire.Effect {
+		return []wire.Effect{setDue(wire.DueResult, sub.TurnID, instant(t, at))}
+	}
+	sent := []wire.Effect{turn(wire.TurnPlan{Kind: wire.TurnResult, Subagent: wire.Subagent{TurnID: sub.TurnID}})}
+	for _, c := range []struct {
+		name, now string
+		change    func(*Input, *wire.Subagent)
+		want      []wire.Effect
+	}{
+		{"by day", noon, nil, sent},
+		{"in quiet hours", "2026-01-15T22:00:00-05:00", nil, later("2026-01-16T08:00:00-05:00")},
+		{"an operator writes", noon, func(s *Input, _ *wire.Subagent) { s.State.TakenOverUntil = s.Now.Add(time.Hour) }, later("2026-01-15T13:00:00-05:00")},
+		{"paused", noon, func(s *Input, _ *wire.Subagent) { s.State.Status = wire.StatusPaused }, nil},
+		{"failed", noon, func(_ *Input, sub *wire.Subagent) { sub.Failed = true }, nil},
+		{"kept for the team", noon, func(_ *Input, sub *wire.Subagent) { sub.Tell = false }, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, sub := at(t, c.now), sub
+			if c.change != nil {
+				c.change(&s, &sub)
+			}
+			require.Equal(t, c.want, decide(t, s, wire.Event{Kind: wire.EventSubagentDone, Plan: wire.TurnPlan{Subagent: sub}}).Effects)
+		})
+	}
+}
+
+// TestRefusalsQuoteLittle: of a value that came from outside a message shows the beginning.
+func TestRefusalsQuoteLittle(t *testing.T) {
+	require.Equal(t, strconv.Quote(strings.Repeat("é", 60)), quoteValue(strings.Repeat("é", 60)))
+	require.Equal(t, strconv.Quote(strings.Repeat("é", 60)+"..."), quoteValue(strings.Repeat("é", 61)))
 }
 
 // TestSubagentsHaveLimits: two at a time and five a day.

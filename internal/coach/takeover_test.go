@@ -53,3 +53,17 @@ func TestTextsOfASilenceAreAnswered(t *testing.T) {
 	require.Equal(t, kept, resumed[len(resumed)-1], "the operator answers")
 	require.Equal(t, back, decide(t, s, wire.Event{Kind: wire.EventHandedBack, Answer: true}).Effects, "a pause goes on")
 }
+
+// TestTextsOfABurstAreKeptAtATakeOver: what was about to be answered enters the
+// conversation, where the operator reads it; nothing else does.
+func TestTextsOfABurstAreKeptAtATakeOver(t *testing.T) {
+	kept := turn(wire.TurnPlan{Kind: wire.TurnMessage})
+	take := func(s Input) []wire.Effect {
+		return decide(t, s, wire.Event{Kind: wire.EventTakenOver, At: s.Now.Add(time.Hour)}).Effects
+	}
+	require.Contains(t, take(waiting(at(t, noon), time.Second)), kept)
+	require.NotContains(t, take(at(t, noon)), kept)
+	paused := waiting(at(t, noon), time.Second)
+	paused.State.Status = wire.StatusPaused
+	require.NotContains(t, take(paused), kept)
+}
