@@ -204,9 +204,10 @@ func (p *conversation) register(begins time.Time) {
 	now, settings := p.env.Now, d.settings
 	p.carrier = &carrier{store: p.store}
 	replies := agent.New(agent.Config{
-		Prompts: d.library, Model: p.model, Embedder: d.model, Memory: p.memory, Diary: p.memory, Journal: p.memory, Steps: p.memory,
+		Prompts: d.library, Model: p.model, Embedder: d.model, Server: d.model, Memory: p.memory, Diary: p.memory, Journal: p.memory, Steps: p.memory,
 		Zones: time.LoadLocation, Now: now, Settings: agent.Settings{
 			ChatModel: d.column.Model, SmallModel: d.column.Small, Endpoint: d.endpoint(),
+			ModelSize: settings.Model.Size.Forced(), ContextTokens: settings.Model.ContextTokens, AnswerTokens: settings.Model.AnswerTokens,
 			Hot: settings.Replies.HotWindow, MemoryStep: agent.MemoryStep(settings.Replies.MemoryStep),
 			Programme: settings.Coaching.Programme, HistoryLimit: settings.Worker.HistoryLimit,
 			Planner: settings.Replies.Planner.Forced(), Digests: settings.Replies.Digests.Forced(),

@@ -46,6 +46,9 @@ type Driver struct {
 	library  *prompts.Library
 	registry *tools.Registry
 	secrets  []string
+	// rests closes a conversation once it has rested, as the product does, and not after
+	// each reply.
+	rests bool
 	// run are the prompts of all conversations so far.
 	run *prefixes
 }

@@ -112,7 +112,7 @@ func TestProtocols(t *testing.T) {
 func TestATextThatNeverReachesTheCoachIsADefectOfTheCase(t *testing.T) {
 	t.Parallel()
 	_, err := newDriver(t, Setup{Model: "script"}).Play(t.Context(), parsed(t, "  - text: hello\n  - text: STOP\n"))
-	require.ErrorContains(t, err, "rules answer this text, and no model is asked (stop)")
+	require.ErrorContains(t, err, `rules answer "STOP", and no model is asked (stop)`)
 }
 
 func TestAnEndedContextEndsThePlay(t *testing.T) {

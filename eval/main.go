@@ -76,7 +76,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 		o.cases = append(o.cases, text)
 		return nil
 	})
-	flags.StringVar(&o.set, "set", "", "judge single messages in the place of conversations: look, for the second look at weak signs of danger; weak, for those of the scored sheets")
+	flags.StringVar(&o.set, "set", "", "judge single messages in the place of conversations: look, for the second look at weak signs of danger; weak, for those of the scored sheets; or play people, and count what reaches their phones")
 	flags.StringVar(&o.record, "record", "", "with -set: a `file` for the verdicts (eval/testdata/looks.tsv is held to limits by a test)")
 	flags.BoolVar(&o.costs, "costs", false, "play the twenty conversations that costs are compared by, and print those alone")
 	flags.IntVar(&o.parallel, "parallel", 1, "conversations at a time; with more than one the cached share depends on their order")
@@ -88,8 +88,8 @@ func parse(args []string, errs io.Writer) (options, error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
 	}
-	if o.set != "" && o.set != setLook && o.set != setWeak {
-		return o, fmt.Errorf("-set: want %s or %s", setLook, setWeak)
+	if o.set != "" && !slices.Contains([]string{setLook, setWeak, setPeople}, o.set) {
+		return o, fmt.Errorf("-set: want %s, %s or %s", setLook, setWeak, setPeople)
 	}
 	if o.parallel < 1 {
 		return o, errors.New("-parallel: want 1 or more")
@@ -118,7 +118,7 @@ func run(ctx context.Context, in invocation) error {
 		}
 	}
 	book, err := chooseCases(o)
-	if err != nil {
+	if err != nil && o.set == "" {
 		return err
 	}
 	ground, err := prepare(ctx, in.environ)
@@ -126,7 +126,11 @@ func run(ctx context.Context, in invocation) error {
 		return err
 	}
 	defer ground.stop()
-	if o.set != "" {
+	switch o.set {
+	case "":
+	case setPeople:
+		return ground.playPeople(ctx, o, in.out)
+	default:
 		return ground.judgeSets(ctx, o, in.out)
 	}
 	done, err := evaluate(ctx, evaluation{columns: ground.columns(o), settings: ground.settings, cases: book, parallel: o.parallel})
@@ -170,15 +174,19 @@ func chooseCases(o options) ([]cases.Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	left := slices.DeleteFunc(all, func(one cases.Case) bool {
-		named := len(o.cases) == 0 || slices.ContainsFunc(o.cases, func(pattern string) bool {
-			ok, err := path.Match(pattern, one.Name)
-			return err == nil && ok
-		})
-		return !named || o.costs && !one.Costed
-	})
+	left := slices.DeleteFunc(o.matching(all), func(one cases.Case) bool { return o.costs && !one.Costed })
 	if len(left) == 0 {
 		return nil, fmt.Errorf("no case is called %s", strings.Join(o.cases, " or "))
 	}
 	return left, nil
+}
+
+// matching returns the cases whose names match one of the patterns; all without any.
+func (o options) matching(all []cases.Case) []cases.Case {
+	return slices.DeleteFunc(slices.Clone(all), func(one cases.Case) bool {
+		return len(o.cases) > 0 && !slices.ContainsFunc(o.cases, func(pattern string) bool {
+			ok, err := path.Match(pattern, one.Name)
+			return err == nil && ok
+		})
+	})
 }

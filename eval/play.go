@@ -134,7 +134,7 @@ func (p *conversation) sendText(body string) error {
 		return fmt.Errorf("delivering a text: %w", err)
 	}
 	if got.Inbound.Seq == 0 {
-		return fmt.Errorf("rules answer this text, and no model is asked (%s%s%s)", got.Inbound.Intent, got.Inbound.Limit, got.Inbound.Danger)
+		return fmt.Errorf("rules answer %q, and no model is asked (%s%s%s)", body, got.Inbound.Intent, got.Inbound.Limit, got.Inbound.Danger)
 	}
 	p.env.SignalWorkflow(wire.SignalMessageReceived, wire.InboxItem{
 		MessageID: got.Inbound.ID, Seq: got.Inbound.Seq, ReceivedAt: got.Inbound.ReceivedAt,
@@ -156,8 +156,10 @@ func (p *conversation) finishStep(number, looks int) error {
 		p.schedule(look, func() error { return p.finishStep(number, looks+1) })
 		return nil
 	}
-	if err := p.runMemoryStep(); err != nil {
-		return err
+	if !p.driver.rests || p.hasRested(number+1) {
+		if err := p.runMemoryStep(); err != nil {
+			return err
+		}
 	}
 	done, err := p.exchange(p.script.Steps[number].Text, view.Turns)
 	if err != nil {
@@ -166,6 +168,11 @@ func (p *conversation) finishStep(number, looks int) error {
 	p.progress.steps = append(p.progress.steps, done)
 	p.progress.turn = view.Turns
 	return p.beginStep(number + 1)
+}
+
+// hasRested reports whether the conversation rests before a step, or ends.
+func (p *conversation) hasRested(next int) bool {
+	return next == len(p.script.Steps) || p.script.Steps[next].Wait >= p.driver.settings.Replies.HotWindow
 }
 
 func (p *conversation) status() (wire.StatusView, error) {
