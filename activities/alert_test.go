@@ -31,10 +31,10 @@ func (a *alerts) Alert(_ context.Context, id string) (models.Alert, error) {
 	return models.Alert{ID: id, ParticipantID: "conv_1", Safety: a.kind, Pages: !a.weak, Answer: true, CreatedAt: now, AcknowledgedAt: a.acknowledgedAt}, nil
 }
 
-func (a *alerts) AlertText(ctx context.Context, id string) (models.AlertText, error) {
+func (a *alerts) AlertText(ctx context.Context, id string) (models.AlertMessage, error) {
 	row, err := a.Alert(ctx, id)
 	row.Rule, row.LookReason = "en.want-die", "means it, call 202-555-0123"
-	return models.AlertText{Alert: row, Phone: "+12025550101", Text: "Hi, I want to die. My number is 202-555-0199"}, err
+	return models.AlertMessage{Alert: row, Phone: "+12025550101", Text: "Hi, I want to die. My number is 202-555-0199"}, err
 }
 
 func (a *alerts) QueueSafetyText(_ context.Context, s models.SafetyText) (string, error) {

@@ -169,7 +169,7 @@ func (t *ModelActivities) runStep(ctx context.Context, in wire.CallModelInput, t
 	}
 	input := agent.StepInput{Input: in, Context: turn, Offer: t.offerFor(in.Mode, models.ChannelSpecOf(turn.Turn.Channel).Rights)}
 	if in.Kind == wire.TurnSubagent {
-		if shouldStopSubagent(turn) {
+		if turn.IsOver() {
 			return wire.CallModelResult{Begun: &wire.PrepareTurnResult{Skip: true}}, nil
 		}
 		outside, compact := t.Tools.Outside()
@@ -236,12 +236,6 @@ func entriesFor(kind wire.TurnKind) int {
 		return 0
 	}
 	return WindowEntries
-}
-
-// shouldStopSubagent reports whether the person left, opted out or is not in
-// coaching any more, so that no subagent may go on about them.
-func shouldStopSubagent(turn models.TurnContext) bool {
-	return turn.Turn.Outcome != "" || turn.Participant.RemovedAt != nil || turn.Participant.Status != wire.StatusActive
 }
 
 // loadTask returns what the call that started a subagent gave away.

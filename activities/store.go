@@ -79,7 +79,7 @@ type Alerts interface {
 	Alert(ctx context.Context, id string) (models.Alert, error)
 	QueueSafetyText(ctx context.Context, s models.SafetyText) (string, error)
 	AlertPaged(ctx context.Context, id string, at time.Time) error
-	AlertText(ctx context.Context, id string) (models.AlertText, error)
+	AlertText(ctx context.Context, id string) (models.AlertMessage, error)
 }
 
 // Looks are weak signs of danger that a model reads once more.

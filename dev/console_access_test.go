@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/browsertest"
+	"coachline/models"
 )
 
 const goodPassword = "correct horse battery"
@@ -169,7 +170,7 @@ func changeWebhook(t *testing.T, p *browsertest.Page, w webhookWorld, first stri
 }
 
 // expectFailing waits until the one webhook fails.
-func expectFailing(t *testing.T, address string) api.Webhook {
+func expectFailing(t *testing.T, address string) models.Webhook {
 	t.Helper()
 	var list api.Envelope[api.WebhookList]
 	require.True(t, waits(soon, func() bool {

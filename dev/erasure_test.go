@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/api"
 	"coachline/internal/store"
 	"coachline/models"
 )
@@ -67,7 +66,7 @@ func storedPile(t *testing.T, data string) []byte {
 	for _, list := range []any{
 		&[]models.Participant{}, &[]models.Profile{}, &[]models.Message{}, &[]models.Inbound{}, &[]models.Outbox{}, &[]models.Consent{},
 		&[]models.Step{}, &[]models.ToolRun{}, &[]models.Stage{}, &[]models.Fact{}, &[]models.FactVersion{}, &[]models.Note{},
-		&[]models.Summary{}, &[]models.Audit{}, &[]models.FormerPhone{}, &[]models.Alert{}, &[]models.Erasure{}, &[]models.ScheduleRow{},
+		&[]models.Summary{}, &[]models.AuditRow{}, &[]models.FormerPhone{}, &[]models.Alert{}, &[]models.Erasure{}, &[]models.ScheduleRow{},
 	} {
 		require.NoError(t, rows.Database().Reader(t.Context()).Find(list).Error)
 		out = fmt.Appendf(out, "%+v\n", list)
@@ -113,7 +112,7 @@ func (p *texted) erased() {
 	status, answer := send(p.t, http.MethodPost, p.api("/erase"), map[string]any{"confirm": p.id, "reason": "letter"})
 	require.Equal(p.t, http.StatusAccepted, status, answer)
 	var receipt struct {
-		Result api.Erasure `json:"result"`
+		Result models.Erasure `json:"result"`
 	}
 	require.Eventually(p.t, func() bool {
 		getJSON(p.t, p.r.table["API"]+"/erasures/"+p.id, &receipt)

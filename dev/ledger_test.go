@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
+	"coachline/models"
 )
 
 // charged is what the stand-ins of model and carrier counted.
@@ -25,7 +26,7 @@ func (r *running) charged(t *testing.T) (out charged) {
 	return out
 }
 
-func (r *running) ledger(t *testing.T) api.CostRow {
+func (r *running) ledger(t *testing.T) models.CostRow {
 	t.Helper()
 	var out struct{ Result api.Costs }
 	require.Equal(t, http.StatusOK, getJSON(t, r.table["API"]+"/costs?by=kind", &out))
@@ -34,8 +35,8 @@ func (r *running) ledger(t *testing.T) api.CostRow {
 
 // sumOf is the row of the ledger that the stand-ins' counts come to, without the
 // calls whose answer was lost.
-func (c charged) sumOf(lost charged, unknown int64) api.CostRow {
-	out := api.CostRow{SegmentsOut: c.SegmentsOut, SegmentsIn: c.SegmentsIn, LostCalls: unknown}
+func (c charged) sumOf(lost charged, unknown int64) models.CostRow {
+	out := models.CostRow{SegmentsOut: c.SegmentsOut, SegmentsIn: c.SegmentsIn, LostCalls: unknown}
 	for _, call := range c.Calls {
 		out.InputTokens, out.CachedTokens, out.OutputTokens = out.InputTokens+call.Prompt, out.CachedTokens+call.Cached, out.OutputTokens+call.Completion
 	}

@@ -33,7 +33,6 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	"coachline/internal/api"
 	"coachline/internal/seal"
 	"coachline/models"
 	"coachline/models/wire"
@@ -231,7 +230,7 @@ func unreachable(t *testing.T, r *running) []*texted {
 		p := enrols(t, r, number, map[string]any{"name": name, "timezone": "America/Chicago"})
 		require.Eventually(t, func() bool {
 			var page struct {
-				Result []api.HistoryEntry `json:"result"`
+				Result []models.HistoryEntry `json:"result"`
 			}
 			getJSON(t, p.api("/history"), &page)
 			if len(page.Result) == 0 || page.Result[0].Delivery != wire.OutboxFailed {

@@ -35,9 +35,9 @@ type AgendaEntry struct {
 }
 
 // AgendaCount is how many prompts are planned in the hour that begins at At.
-type AgendaCount struct {
-	At      time.Time
-	Prompts int
+type PlannedHour struct {
+	At      time.Time `json:"at" doc:"When the hour begins, in UTC."`
+	Prompts int       `json:"prompts"`
 }
 
 // LeftOutPrompt is a prompt that was missed or has follow-ups that were left out.

@@ -6,45 +6,39 @@ import "time"
 // safety text and its page to a person on call are recorded in it.
 type Alert struct {
 	// ID derives from the inbound row, so that a text raises one.
-	ID string `gorm:"primaryKey"`
-	// ParticipantID is empty when the number is not enrolled.
-	ParticipantID string
-	InboundID     int64
+	ID            string    `gorm:"primaryKey" json:"id"`
+	ParticipantID string    `json:"participant_id" doc:"Empty when the number is not enrolled."`
+	CreatedAt     time.Time `json:"at"`
 	// Danger is what the text was found to speak of; Tier, Rule, Kind and Score are
 	// those of its row. Escalated: it was a weak sign, and not the first of a day.
-	Danger    string
-	Tier      string
-	Rule      string
-	Kind      string
-	Score     float64
-	Escalated bool
-	// Safety says which safety text is for it.
-	Safety SafetyKind
-	// Pages: a person is paged.
-	Pages bool
-	// Answer: the safety text answers it.
-	Answer    bool
-	CreatedAt time.Time
-	ToldAt    *time.Time // when its activities were started
-	PagedAt   *time.Time // when the page was taken
-	// AcknowledgedAt is when AcknowledgedBy, an operator, first said that they see
-	// to it. EscalatedAt is when the second page was begun.
-	AcknowledgedAt *time.Time
-	AcknowledgedBy string
-	EscalatedAt    *time.Time
-	ClearedAt      *time.Time
-	// Note is what an operator wrote when clearing it; personal data.
-	Note string `gorm:"serializer:sealed"`
+	Danger         Danger     `json:"danger" enum:"self_harm,harm,emergency"`
+	Tier           string     `json:"tier" enum:"A,B" doc:"A pages a person, B is a weak sign."`
+	Rule           string     `json:"rule" doc:"The rule that found it; in alerts of older versions also score for the classifier alone, or empty."`
+	Kind           string     `json:"kind" doc:"The kind of statement that the rule looks for."`
+	Score          float64    `json:"score" doc:"What the classifier gave the message. It raises no alert."`
+	Escalated      bool       `json:"escalated" doc:"It was a weak sign, and not the first within 24 hours."`
+	Answer         bool       `json:"answered" doc:"The safety text answers it."`
+	Look           LookState  `json:"look,omitempty" enum:"due,none,possible,clear,failed" doc:"What the second look of the small model at a weak sign found; failed counts as possible. Empty: none was needed."`
+	PagedAt        *time.Time `json:"paged_at,omitempty"` // when the page was taken
+	AcknowledgedAt *time.Time `json:"acknowledged_at,omitempty" doc:"When an operator first said that they see to it."`
+	AcknowledgedBy string     `json:"acknowledged_by,omitempty"`
+	WaitedSeconds  int64      `gorm:"-" json:"waited_seconds" doc:"From the message to its acknowledgement, or until now."`
+	EscalatedAt    *time.Time `json:"escalated_at,omitempty" doc:"When it paged a second time, because it was not acknowledged."`
+	ClearedAt      *time.Time `json:"cleared_at,omitempty"`
 	// Mark is what an operator said of the alert, empty before.
-	Mark     AlertMark
-	MarkedBy string
-	MarkedAt *time.Time
-	// Look is where the second look at a weak sign stands, LookedAt when it was
-	// settled, LookReason the reason of its model, or of the coach's that raised the
-	// alert, in a few words; personal data.
-	Look       LookState
-	LookedAt   *time.Time
-	LookReason string `gorm:"serializer:sealed"`
+	Mark      AlertMark  `json:"mark,omitempty" enum:"right,wrong"`
+	MarkedBy  string     `json:"marked_by,omitempty"`
+	MarkedAt  *time.Time `json:"marked_at,omitempty"`
+	InboundID int64      `json:"-"`
+	// Safety says which safety text is for it.
+	Safety SafetyKind `json:"-"`
+	// Pages: a person is paged.
+	Pages  bool       `json:"-"`
+	ToldAt *time.Time `json:"-"` // when its activities were started
+	// Note is what an operator wrote when clearing it; personal data.
+	Note       string     `gorm:"serializer:sealed" json:"-"`
+	LookedAt   *time.Time `json:"-"`
+	LookReason string     `gorm:"serializer:sealed" json:"-"`
 }
 
 // TableName implements gorm's Tabler.
@@ -165,12 +159,15 @@ type DueLook struct {
 	InboundID int64
 }
 
-// AlertText is an alert with the text that raised it and the number that sent it. Both
-// are empty after an erasure.
-type AlertText struct {
-	Alert Alert
-	Phone string
-	Text  string
+// AlertMessage is an alert with the text that raised it and the number that sent it.
+// Both are empty after an erasure.
+type AlertMessage struct {
+	Alert
+	Phone string `json:"phone" doc:"Empty for a message of another channel."`
+	Text  string `json:"text" doc:"Empty after an erasure."`
+	Words string `json:"words" doc:"What was recognised in it, by the rules of now."`
+	// LookReason is shown here and in no list; personal data.
+	LookReason string `json:"look_reason,omitempty" doc:"The reason of the second look, in a few words."`
 }
 
 // AlertMark says whether an alert was right.

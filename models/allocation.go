@@ -38,10 +38,10 @@ type AllocationRequest struct {
 // AllocationCheck is what a check of a study's allocations found. BadRow is the
 // number of the first bad row, 0 where a problem is of no row.
 type AllocationCheck struct {
-	Rows    int64
-	Head    string // hash of the newest row that was found right
-	BadRow  int64
-	Problem string // empty: everything is right
-	// Decisions is what the check of the decision points found.
-	Decisions DecisionCheck
+	OK        bool           `json:"ok" doc:"Both are."`
+	Rows      int64          `json:"rows" doc:"Rows that are right, from the first."`
+	Head      string         `json:"head" doc:"Hash of the newest of them."`
+	BadRow    int64          `json:"bad_row,omitempty" doc:"Number of the first bad row."`
+	Problem   string         `json:"problem,omitempty"` // empty: everything is right
+	Decisions *DecisionCheck `json:"decisions,omitempty" doc:"What the check of the decision points found; absent where there are none."`
 }

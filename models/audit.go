@@ -9,35 +9,32 @@ import (
 // where. Rows are added and never changed, except that an erasure empties Reason
 // and Change. Each row carries a hash over itself and the row before it, so that
 // a row that was changed or taken out is found.
-type Audit struct {
-	ID int64 `gorm:"primaryKey"`
-	// Seq counts the rows of the chain without a gap; nil in rows from before
-	// there was a chain.
-	Seq           *int64
-	ParticipantID string // empty: not about one participant
-	Actor         string
-	Action        string
-	// Object names what the action was about where that is no participant, such as
-	// "user:usr_1".
-	Object    string
-	Detail    string // no personal data
-	RequestID string
-	Address   string // of the caller
-	At        time.Time
+type AuditRow struct {
+	ID            int64     `gorm:"primaryKey" json:"id"`
+	Seq           *int64    `json:"seq" doc:"Place in the chain; null in rows from before there was one."`
+	At            time.Time `json:"at"`
+	Actor         string    `json:"actor" doc:"user:LOGIN, token:NAME, operator (the shared token), participant, carrier or a part of the system."`
+	Action        string    `json:"action"`
+	ParticipantID string    `json:"participant_id,omitempty"` // empty: not about one participant
+	Object        string    `json:"object,omitempty" doc:"What it was about where that is no participant."`
+	Detail        string    `json:"detail,omitempty"` // no personal data
 	// Reason is what an operator wrote; it may hold personal data. Reason and
 	// Change stand behind the fields that they are bound to.
-	Reason string `gorm:"serializer:sealed"`
+	Reason string `gorm:"serializer:sealed" json:"reason,omitempty"`
+	// Before and After are what changed, for AddAudit; they are kept in Change.
+	Before map[string]string `gorm:"-" json:"before,omitempty"`
+	// Before and After are what changed, for AddAudit; they are kept in Change.
+	After     map[string]string `gorm:"-" json:"after,omitempty"`
+	RequestID string            `json:"request_id,omitempty"`
+	Address   string            `json:"address,omitempty"` // of the caller
+	Hash      string            `json:"hash,omitempty" doc:"SHA-256 over the row and the hash before it."`
 	// Change is the JSON of an AuditChange.
-	Change string `gorm:"serializer:sealed"`
+	Change string `gorm:"serializer:sealed" json:"-"`
 	// ContentHash covers Reason and Change, Hash the row and the Hash before it;
 	// both in hexadecimal.
-	ContentHash string
-	Hash        string
-
+	ContentHash string `json:"-"`
 	// Unreadable names sealed columns that could not be opened; lists only.
-	Unreadable string `gorm:"-"`
-	// Before and After are what changed, for AddAudit; they are kept in Change.
-	Before, After map[string]string `gorm:"-"`
+	Unreadable string `gorm:"-" json:"-"`
 }
 
 // AuditChange is what an action changed. Salt keeps ContentHash from being
@@ -61,18 +58,14 @@ type AuditQuery struct {
 
 // AuditChain is what a check of the audit found.
 type AuditChain struct {
-	// Rows is the number of the last row that was checked; Erased of those checked
-	// have no content any more.
-	Rows, Erased int64
+	OK       bool   `json:"ok"`
+	Rows     int64  `json:"rows" doc:"Rows of the chain that were checked."`
+	Erased   int64  `json:"erased" doc:"Rows whose texts an erasure has removed."`
+	Head     string `json:"head,omitempty" doc:"Hash of the newest row checked; written down elsewhere it proves later that nothing was cut off."`
+	BrokenAt int64  `json:"broken_at,omitempty" doc:"First row that does not fit."`
+	Problem  string `json:"problem,omitempty"`
 	// Whole: all rows were checked by CheckNewAudit, not only those that are new.
-	Whole bool
-	// Head is the hash of the newest row. Kept outside of the database, it proves
-	// later that nothing was cut off.
-	Head string
-	// BrokenAt is the first row that does not fit, and Problem what is wrong with
-	// it; 0 where the chain is whole.
-	BrokenAt int64
-	Problem  string
+	Whole bool `json:"-"`
 }
 
 // Origin is who makes a request and from where. Audit rows that are written

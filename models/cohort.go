@@ -27,48 +27,50 @@ func (s CohortState) IsOver() bool {
 	return s == CohortDone || s == CohortFailed || s == CohortCanceled
 }
 
-// CohortJob is one row of table cohort_jobs: a file of people who are enrolled
+// Cohort is one row of table cohort_jobs: a file of people who are enrolled
 // together. File is emptied when the job is over.
-type CohortJob struct {
-	ID       string `gorm:"primaryKey"`
-	State    CohortState
-	FileName string `gorm:"serializer:sealed"`
-	File     []byte `gorm:"serializer:sealed"`
+type Cohort struct {
+	ID             string         `gorm:"primaryKey" json:"id,omitempty" doc:"Missing after a dry run, which keeps nothing."`
+	State          CohortState    `json:"state" enum:"checking,ready,running,done,failed,canceled" doc:"A ready one waits for its confirmation."`
+	FileName       string         `gorm:"serializer:sealed" json:"file_name,omitempty"`
+	Rows           int            `json:"rows" doc:"People in the file."`
+	Good           int            `json:"good" doc:"Of them, those who can be enrolled."`
+	FaultCount     int            `gorm:"column:faults" json:"fault_count" doc:"Faults that the check found; faults lists the first 500 and what was found later."`
+	ZonesSuggested int            `gorm:"column:suggested" json:"zones_suggested" doc:"People whose zone was taken from their number; it counts as assumed."`
+	PerMinute      int            `json:"per_minute" doc:"The most greetings that are planned for one minute."`
+	Tried          int            `gorm:"column:next_row" json:"tried" doc:"Of the good ones, how many were enrolled or skipped so far."`
+	Enrolled       int            `json:"enrolled"`
+	Skipped        int            `json:"skipped" doc:"People who were enrolled elsewhere or opted out after the check; faults names them."`
+	Faults         []CohortFault  `gorm:"-" json:"faults" nullable:"false"`
+	First          []CohortPerson `gorm:"-" json:"first" nullable:"false" doc:"The first people who can be enrolled."`
+	CreatedBy      string         `json:"created_by,omitempty"`
+	CreatedAt      time.Time      `json:"created_at,omitempty"`
+	ConfirmedBy    string         `json:"confirmed_by,omitempty"`
+	ConfirmedAt    *time.Time     `json:"confirmed_at,omitempty"`
+	FinishedAt     *time.Time     `json:"finished_at,omitempty"`
+	LastGreetingAt *time.Time     `gorm:"-" json:"last_greeting_at,omitempty" doc:"When the last greeting is planned, counted from now before the confirmation; quiet hours, and people who text first, move it."`
+	File           []byte         `gorm:"serializer:sealed" json:"-"`
 	// Report is the JSON of a CohortReport.
-	Report string `gorm:"serializer:sealed"`
+	Report string `gorm:"serializer:sealed" json:"-"`
 	// IgnoreUnknown leaves out columns that are not known; SkipFaulty enrols the
 	// rows without a fault although others have one.
-	IgnoreUnknown bool
-	SkipFaulty    bool
+	IgnoreUnknown bool `json:"-"`
+	SkipFaulty    bool `json:"-"`
 	// Region and Zone are the defaults as of the upload, so that the file is read
 	// alike each time.
-	Region, Zone string
+	Region string `json:"-"`
+	Zone   string `json:"-"`
 	// StudyID is the study of the people.
-	StudyID string
-	// PerMinute is the most greetings that are planned for one minute.
-	PerMinute int
-	// Rows counts the people in the file, Good those who can be enrolled, Faults
-	// what is wrong, Suggested the zones that were taken from numbers.
-	Rows      int
-	Good      int
-	Faults    int
-	Suggested int
-	// NextRow is the first row that was not tried; Enrolled and Skipped count
-	// what became of those before it.
-	NextRow     int
-	Enrolled    int
-	Skipped     int
-	CreatedBy   string
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
-	ConfirmedBy string
-	ConfirmedAt *time.Time
-	FinishedAt  *time.Time
+	StudyID   string    `json:"-"`
+	UpdatedAt time.Time `json:"-"`
 }
+
+// TableName implements gorm's Tabler.
+func (Cohort) TableName() string { return "cohort_jobs" }
 
 // ReadReport returns what the check and the enrolments found; the zero value before
 // the check.
-func (j CohortJob) ReadReport() (CohortReport, error) {
+func (j Cohort) ReadReport() (CohortReport, error) {
 	var report CohortReport
 	if j.Report == "" {
 		return report, nil
@@ -82,7 +84,7 @@ type CohortReport struct {
 	// Faults are the first ones, in the order of the file.
 	Faults []CohortFault `json:"faults,omitempty"`
 	// First are the first people who can be enrolled.
-	First []CohortPerson `json:"first,omitempty"`
+	First []CohortRow `json:"first,omitempty"`
 	// LastGreetingAt is when the last greeting is planned; zero before the check.
 	LastGreetingAt time.Time `json:"last_greeting_at,omitzero"`
 }
@@ -110,19 +112,17 @@ const MaxCohortFault = 500
 // CohortFault is one thing that is wrong with an imported file. Line and Column
 // count from 1, Column in characters; both are 0 for the file as a whole.
 type CohortFault struct {
-	Line    int    `json:"line"`
-	Column  int    `json:"column"`
-	Kind    string `json:"kind"`
-	Field   string `json:"field,omitempty"`
-	Message string `json:"message"`
-	// Value is the number that Message is about; personal data.
-	Value string `json:"value,omitempty"`
-	// ParticipantID is who has the number.
-	ParticipantID string `json:"participant_id,omitempty"`
+	Line          int    `json:"line" doc:"From 1; 0: the file as a whole."`
+	Column        int    `json:"column" doc:"In characters, from 1."`
+	Kind          string `json:"kind" enum:"file,column,row,cell,repeated,enrolled,opted_out,study"`
+	Field         string `json:"field,omitempty"`
+	Message       string `json:"message"`
+	Value         string `json:"value,omitempty" doc:"The number that it is about; only for callers with personal:read."`
+	ParticipantID string `json:"participant_id,omitempty" doc:"Who is enrolled with the number."`
 }
 
 // CohortPerson is one person of an imported file.
-type CohortPerson struct {
+type CohortRow struct {
 	// Line and Column are where the number stands.
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
@@ -144,8 +144,20 @@ type CohortPerson struct {
 	Strata map[string]string `json:"strata,omitempty"`
 }
 
+// CohortPerson is a person of a file. Callers without personal:read see the line
+// and the zone.
+type CohortPerson struct {
+	Line          int    `json:"line"`
+	Phone         string `json:"phone_number,omitempty"`
+	Name          string `json:"name,omitempty"`
+	Timezone      string `json:"timezone"`
+	ZoneAssumed   bool   `json:"timezone_assumed,omitempty" doc:"The file does not say it."`
+	ZoneSuggested bool   `json:"timezone_suggested,omitempty" doc:"It was taken from the number."`
+	Locale        string `json:"locale,omitempty"`
+}
+
 // FaultOf returns why a person with a number that is known is not enrolled.
-func (p CohortPerson) FaultOf(known KnownNumber) CohortFault {
+func (p CohortRow) FaultOf(known KnownNumber) CohortFault {
 	fault := CohortFault{Line: p.Line, Column: p.Column, Field: "phone_number", Value: p.Phone, ParticipantID: known.ParticipantID}
 	fault.Kind, fault.Message = FaultEnrolled, "the number is enrolled already"
 	if known.OptedOut {
@@ -155,7 +167,7 @@ func (p CohortPerson) FaultOf(known KnownNumber) CohortFault {
 }
 
 // StudyFault says that the person's study refused them.
-func (p CohortPerson) StudyFault(err error) CohortFault {
+func (p CohortRow) StudyFault(err error) CohortFault {
 	fault := CohortFault{Line: p.Line, Column: p.Column, Value: p.Phone, Kind: FaultStudy, Message: err.Error()}
 	var field *FieldError
 	if errors.As(err, &field) {
@@ -210,7 +222,7 @@ type CohortBatch struct {
 	From int
 	// Rows and People are the same rows, as they stand in the file and as they are
 	// enrolled; Consents are what these people have agreed to, nil for nothing.
-	Rows     []CohortPerson
+	Rows     []CohortRow
 	People   []Participant
 	Consents []*StudyConsent
 	// LastGreetingAt is when the last greeting of the file is planned.

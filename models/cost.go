@@ -56,24 +56,19 @@ type CostQuery struct {
 }
 
 // CostSum is what the costs of one group add up to.
-type CostSum struct {
-	// Key is the day, the participant's id, the study's, the model or the kind.
-	Key string
-	// Name is the person's, by person; personal data.
-	Name         string `gorm:"-"`
-	Calls        int64
-	InputTokens  int64
-	CachedTokens int64
-	OutputTokens int64
-	AudioMillis  int64
-	// Lost counts calls whose answer was lost: what they used is not known, and
-	// they are among the unpriced.
-	Lost        int64
-	SegmentsOut int64
-	SegmentsIn  int64
-	Micros      int64
-	// Unpriced counts calls and texts without a known price.
-	Unpriced int64
+type CostRow struct {
+	Key          string `json:"key" doc:"The day, the participant's id or the study's (empty: people who are not enrolled), the model, or the kind: model, outbound, inbound."`
+	Name         string `gorm:"-" json:"name,omitempty" doc:"The person's name, for callers who may see it."`
+	Calls        int64  `json:"calls" doc:"Calls of models and texts."`
+	InputTokens  int64  `json:"input_tokens"`
+	CachedTokens int64  `json:"cached_tokens" doc:"Those of input_tokens that the provider had."`
+	OutputTokens int64  `json:"output_tokens"`
+	AudioMillis  int64  `json:"audio_ms" doc:"Length of the voice notes that were written down and are paid by the minute."`
+	LostCalls    int64  `gorm:"column:lost" json:"lost_calls" doc:"Calls of models whose answer was lost, as with a worker that was killed. What they used, only the provider knows; they are among unpriced."`
+	SegmentsOut  int64  `json:"segments_out"`
+	SegmentsIn   int64  `json:"segments_in"`
+	Micros       int64  `json:"micros"`
+	Unpriced     int64  `json:"unpriced" doc:"Calls and texts that no price was known for; they are not in micros."`
 }
 
 // BudgetScope is whose costs a budget bounds.
@@ -119,19 +114,25 @@ const (
 // Budget is one row of table budgets: what may be spent. State, Spent and
 // PeriodStart are of the last sweep.
 type Budget struct {
-	ID            int64 `gorm:"primaryKey"`
-	Scope         BudgetScope
-	ParticipantID string // of scope participant
-	Period        BudgetPeriod
-	Micros        int64
-	WarnPercent   int64
-	Currency      string
-	State         BudgetState
-	Spent         int64
-	PeriodStart   string
-	CreatedBy     string
-	UpdatedAt     time.Time
-	StudyID       string // of scope study
+	ID            int64        `gorm:"primaryKey" json:"id"`
+	Scope         BudgetScope  `json:"scope" enum:"programme,study,participant"`
+	ParticipantID string       `json:"participant_id,omitempty"` // of scope participant
+	StudyID       string       `json:"study_id,omitempty"`       // of scope study
+	Period        BudgetPeriod `json:"period" enum:"day,month,total" doc:"It begins anew with each day or month of UTC."`
+	Micros        int64        `json:"micros" doc:"In millionths of the currency."`
+	WarnPercent   int64        `json:"warn_percent"`
+	Currency      string       `json:"currency"`
+	State         BudgetState  `json:"state" enum:"open,warned,spent" doc:"As of the last sweep, seconds ago. While it is spent the model writes nothing, and fixed texts stand in."`
+	Spent         int64        `json:"spent" doc:"In millionths of the currency, in this period."`
+	CreatedBy     string       `json:"created_by"`
+	UpdatedAt     time.Time    `json:"updated_at"`
+	PeriodStart   string       `json:"-"`
+}
+
+// Settings is b without what spending changes.
+func (b Budget) Settings() Budget {
+	b.State, b.Spent = "", 0
+	return b
 }
 
 // BudgetChange changes some fields of a budget.

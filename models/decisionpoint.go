@@ -63,12 +63,13 @@ type DecisionHead struct {
 // DecisionCheck is what a check of a study's decision points found. ParticipantID and
 // BadRow name the first bad row; BadRow is 0 where a problem is of no row.
 type DecisionCheck struct {
-	People, Rows int64 // that were found right
-	// Unchained counts people whose rows are all from before there were hashes.
-	Unchained     int64
-	ParticipantID string
-	BadRow        int64
-	Problem       string // empty: everything is right
+	OK            bool   `json:"ok"`
+	People        int64  `json:"people" doc:"People whose rows are right."`
+	Rows          int64  `json:"rows" doc:"Rows that are right."`
+	Unchained     int64  `json:"unchained" doc:"People whose rows are all from before rows had hashes; only their draws were checked."`
+	ParticipantID string `json:"participant_id,omitempty" doc:"Whose row is the first bad one."`
+	BadRow        int64  `json:"bad_row,omitempty" doc:"Number of the row among the person's."`
+	Problem       string `json:"problem,omitempty"` // empty: everything is right
 }
 
 // DecisionQuery selects decision points of a study.

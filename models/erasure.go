@@ -21,32 +21,23 @@ const (
 // Erasure is one row of table erasures: what stays of a person who was erased, and
 // how far the erasure has come. It holds no personal data.
 type Erasure struct {
-	// ParticipantID is the pseudonym under which figures are kept.
-	ParticipantID string `gorm:"primaryKey"`
-	State         ErasureState
-	RequestedBy   string
-	RequestedAt   time.Time
-	UpdatedAt     time.Time
-	FinishedAt    *time.Time
-	// Suppressed: a number of the person's had opted out, and stays so as a keyed
-	// hash.
-	Suppressed bool
-	// Executions is how many workflow runs were deleted.
-	Executions int64
-	// CarrierMessages is how many messages the carrier has deleted.
-	CarrierMessages int64
-	// CarrierUnknown is how many messages may be at the carrier under an id that we
-	// never learned.
-	CarrierUnknown int64
-	// Problem is why the carrier has not deleted everything; no personal data.
-	Problem string
-	// Counts is how many rows of each table were emptied or deleted, as JSON.
-	Counts map[string]int64 `gorm:"serializer:json"`
+	ParticipantID string       `gorm:"primaryKey" json:"participant_id" doc:"The pseudonym under which figures are kept."`
+	State         ErasureState `json:"state" enum:"ending,history,rows,carrier,done" doc:"The step that is next. ending: the workflow is ending. history: Temporal's histories are being deleted. rows: the tables are being emptied. carrier: the carrier is deleting its copies. done: nothing is left."`
+	RequestedBy   string       `json:"requested_by"`
 	// Reason is what the operator wrote. It stays, sealed.
-	Reason string `gorm:"serializer:sealed"`
-
+	Reason          string           `gorm:"serializer:sealed" json:"reason,omitempty"`
+	RequestedAt     time.Time        `json:"requested_at"`
+	FinishedAt      *time.Time       `json:"finished_at,omitempty"`
+	Rows            map[string]int64 `gorm:"column:counts;serializer:json" json:"rows" nullable:"false" doc:"How many rows of each table were emptied or deleted."`
+	Executions      int64            `json:"executions" doc:"Workflow runs whose histories were deleted."`
+	CarrierMessages int64            `json:"carrier_messages" doc:"Messages that the carrier has deleted."`
+	CarrierUnknown  int64            `json:"carrier_unknown" doc:"Messages that may be at the carrier under an id that never came back; delete them in its console."`
+	Suppressed      bool             `json:"suppressed" doc:"A number had opted out. A keyed hash of it is kept, so that the opt-out is honoured."`
+	Problem         string           `json:"problem,omitempty" doc:"Why the carrier has not deleted everything yet; it is asked again."`
+	Notes           []string         `gorm:"-" json:"notes" nullable:"false" doc:"What the erasure does not reach."`
+	UpdatedAt       time.Time        `json:"-"`
 	// Unreadable names sealed columns that could not be opened; lists only.
-	Unreadable string `gorm:"-"`
+	Unreadable string `gorm:"-" json:"-"`
 }
 
 // Suppression is one row of table suppressions: an opt-out of a number that is

@@ -19,25 +19,25 @@ const (
 const MissedHold = "held"
 
 // Hold is one row of table holds. It stops prompts, reminders, feedback
-// questions and check-ins from CreatedAt until UntilAt or, if earlier,
+// questions and check-ins from CreatedAt until Until or, if earlier,
 // ReleasedAt. Replies, operators' messages and consent texts are not affected.
 type Hold struct {
-	ID    int64 `gorm:"primaryKey"`
-	Scope HoldScope
-	// ScopeID names what Scope is limited to; empty for HoldAll.
-	ScopeID   string
-	CreatedAt time.Time // before Reason, whose seal is bound to it
+	ID        int64     `gorm:"primaryKey" json:"id"`
+	Scope     HoldScope `json:"scope" enum:"all,participant,study"`
+	ScopeID   string    `json:"scope_id,omitempty" doc:"The participant or the study, where the scope is one."`
+	Active    bool      `gorm:"-" json:"active" doc:"It stops prompts now."`
+	Until     time.Time `gorm:"column:until_at" json:"until" doc:"Prompts go on with the first slot from then on."`
+	CreatedAt time.Time `json:"created_at"` // before Reason, whose seal is bound to it
 	// Reason is an operator's own text and may hold personal data.
-	Reason     string `gorm:"serializer:sealed"`
-	CreatedBy  string
-	UntilAt    time.Time
-	ReleasedBy string
-	ReleasedAt *time.Time
+	Reason     string     `gorm:"serializer:sealed" json:"reason"`
+	CreatedBy  string     `json:"created_by"`
+	ReleasedAt *time.Time `json:"released_at,omitempty" doc:"When an operator ended it before its time."`
+	ReleasedBy string     `json:"released_by,omitempty"`
 }
 
 // IsActive reports whether the hold stops prompts at an instant.
 func (h Hold) IsActive(at time.Time) bool {
-	return !at.Before(h.CreatedAt) && at.Before(h.UntilAt) && (h.ReleasedAt == nil || at.Before(*h.ReleasedAt))
+	return !at.Before(h.CreatedAt) && at.Before(h.Until) && (h.ReleasedAt == nil || at.Before(*h.ReleasedAt))
 }
 
 // Stops reports whether the hold is about a participant.

@@ -64,32 +64,28 @@ type StudyJoin struct {
 // Join is one row of table joins: a person who asked to join a study and has or has
 // not agreed. Phone is emptied when the join ends.
 type Join struct {
-	ID         string `gorm:"primaryKey"`
-	StudyID    string
-	Phone      string `gorm:"serializer:sealed"`
-	PhoneIndex string
+	ID     string    `gorm:"primaryKey" json:"id"`
+	State  JoinState `json:"state" enum:"pending,enrolled,expired,declined,refused"`
+	Reason string    `json:"reason,omitempty" doc:"Why it ended without an enrolment."`
 	// Method is keyword or web: how the person asked.
-	Method  ConsentMethod
-	Keyword string
-	Locale  string
+	Method  ConsentMethod `json:"method" enum:"keyword,web"`
+	Keyword string        `json:"keyword,omitempty"`
+	Locale  string        `json:"locale"`
 	// Version is that of the consent text that the person was shown.
-	Version     int
-	About, Link string
+	Version       int               `json:"consent_version"`
+	Delivery      wire.OutboxStatus `gorm:"-" json:"delivery,omitempty" doc:"Where the newest text to the person stands."`
+	ErrorCode     string            `gorm:"-" json:"error_code,omitempty"`
+	ParticipantID string            `json:"participant_id,omitempty"`
+	CreatedAt     time.Time         `json:"created_at"`
+	ExpiresAt     time.Time         `json:"expires_at"`
+	EndedAt       *time.Time        `json:"ended_at,omitempty"`
+	StudyID       string            `json:"-"`
+	Phone         string            `gorm:"serializer:sealed" json:"-"`
+	PhoneIndex    string            `json:"-"`
+	About         string            `json:"-"`
+	Link          string            `json:"-"`
 	// Timezone is empty where the person did not say it.
-	Timezone      string
-	State         JoinState
-	Reason        string
-	ParticipantID string
-	CreatedAt     time.Time
-	ExpiresAt     time.Time
-	EndedAt       *time.Time
-}
-
-// JoinRow is a join with where its newest text stands.
-type JoinRow struct {
-	Join
-	Delivery  wire.OutboxStatus
-	ErrorCode string
+	Timezone string `json:"-"`
 }
 
 // JoinRequest asks for a join on behalf of a person who filled in a form.

@@ -26,31 +26,30 @@ func FactKinds() []FactKind {
 // participant told. It is personal data.
 type Fact struct {
 	// ID keeps its value through updates: f1, f2, ... of one participant.
-	ID            string `gorm:"primaryKey"`
-	ParticipantID string `gorm:"primaryKey"`
-	Kind          FactKind
-	Text          string `gorm:"serializer:sealed"`
-	// SourceID is the entry of the conversation (Message.ID) it was learnt
-	// from; TurnID is the turn that stored it.
-	SourceID  int64
-	TurnID    string
-	Version   int
-	CreatedAt time.Time
-	UpdatedAt time.Time
-	DeletedAt *time.Time
+	ID            string        `gorm:"primaryKey" json:"id"`
+	Kind          FactKind      `json:"kind"`
+	ParticipantID string        `gorm:"primaryKey" json:"-"`
+	Text          string        `gorm:"serializer:sealed" json:"text"`
+	SourceID      int64         `json:"source_entry" doc:"Entry of the conversation that it was learnt from."`
+	TurnID        string        `json:"turn_id"`
+	Version       int           `json:"version"`
+	UpdatedAt     time.Time     `json:"updated_at"`
+	Before        []FactVersion `gorm:"-" json:"before" nullable:"false"`
+	CreatedAt     time.Time     `json:"-"`
+	DeletedAt     *time.Time    `json:"-"`
 }
 
 // FactVersion is one row of table fact_versions: what a fact said before. It
 // is personal data.
 type FactVersion struct {
-	FactID        string `gorm:"primaryKey"`
-	ParticipantID string `gorm:"primaryKey"`
-	Version       int    `gorm:"primaryKey"`
-	Kind          FactKind
-	Text          string `gorm:"serializer:sealed"`
-	SourceID      int64
-	TurnID        string
-	At            time.Time
+	Version       int       `gorm:"primaryKey" json:"version"`
+	Kind          FactKind  `json:"kind"`
+	FactID        string    `gorm:"primaryKey" json:"-"`
+	ParticipantID string    `gorm:"primaryKey" json:"-"`
+	Text          string    `gorm:"serializer:sealed" json:"text"`
+	SourceID      int64     `json:"source_entry"`
+	TurnID        string    `json:"turn_id"`
+	At            time.Time `json:"at"`
 }
 
 // DuplicateFactError says that the person has a fact of the same meaning
@@ -97,15 +96,15 @@ type FactQuery struct {
 // Note is one row of table notes: the note of one local day. It is personal
 // data.
 type Note struct {
-	ParticipantID string `gorm:"primaryKey"`
-	LocalDate     string `gorm:"primaryKey"` // YYYY-MM-DD in the person's zone
-	Text          string `gorm:"serializer:sealed"`
+	LocalDate     string    `gorm:"primaryKey" json:"local_date"` // YYYY-MM-DD in the person's zone
+	ParticipantID string    `gorm:"primaryKey" json:"-"`
+	Text          string    `gorm:"serializer:sealed" json:"text"`
+	UpdatedAt     time.Time `json:"updated_at"`
 	// UptoMessage is the newest entry of the conversation that it covers.
-	UptoMessage int64
+	UptoMessage int64 `json:"-"`
 	// Version is 1 for the first text of the day. Who writes a text gives the
 	// version it was made from, 0 for none.
-	Version   int
-	UpdatedAt time.Time
+	Version int `json:"-"`
 }
 
 // Summary is one row of table summaries: what the conversation held before the

@@ -112,12 +112,12 @@ const (
 
 // WaitingMessage is a text that waits for an operator. Text is personal data.
 type WaitingMessage struct {
-	ID      int64
-	Text    string
-	At      time.Time
-	Channel wire.Channel
+	ID      int64        `json:"id"`
+	Text    string       `json:"text"`
+	At      time.Time    `json:"at"`
+	Channel wire.Channel `json:"channel"`
 	// Danger is set for a text that may be a crisis.
-	Danger Danger
+	Danger Danger `json:"danger,omitempty"`
 }
 
 // Outbox is one row of table outbox: a text to be sent exactly once.
@@ -264,24 +264,25 @@ type Notice struct {
 // HistoryEntry is an entry of the conversation as operators read it. Text is
 // personal data.
 type HistoryEntry struct {
-	Role     Role
-	Kind     EntryKind
-	Text     string
-	At       time.Time
-	Channel  wire.Channel
-	Delivery wire.OutboxStatus
+	Role     Role              `json:"role"`
+	Kind     EntryKind         `json:"kind"`
+	Text     string            `json:"text"`
+	At       time.Time         `json:"at"`
+	Channel  wire.Channel      `json:"channel"`
+	Delivery wire.OutboxStatus `json:"delivery,omitempty"`
 	// By is the operator who wrote it; empty for others.
-	By string
-	// ErrorCode is why it was not delivered: the carrier's code or our own.
-	ErrorCode string
+	By        string `json:"by,omitempty"`
+	ErrorCode string `json:"error_code,omitempty" doc:"Why it was not delivered: the carrier's code or our own."`
+	Meaning   string `json:"error_meaning,omitempty" doc:"What the code means."`
+	NextStep  string `json:"error_next_step,omitempty" doc:"What an operator can do about it."`
 	// TurnID names the turn that the entry belongs to; empty for texts of no turn.
-	TurnID string
+	TurnID string `json:"turn_id,omitempty"`
 	// Limit is set for a text that was kept from the coach.
-	Limit InboundLimit
+	Limit InboundLimit `json:"gate,omitempty"`
 	// Danger is set for a text that may be a crisis.
-	Danger Danger
+	Danger Danger `json:"danger,omitempty"`
 	// Unreadable is set for a text that could not be opened; Text is empty then.
-	Unreadable bool
+	Unreadable bool `json:"unreadable,omitempty"`
 }
 
 // InboundLimit says what kept an inbound text from the coach, or a HELP from its answer.

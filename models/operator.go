@@ -76,20 +76,27 @@ const RoleAdmin = "admin"
 
 // User is one row of table users: a person who operates the programme.
 type User struct {
-	ID    string `gorm:"primaryKey"`
-	Login string // lower case; unique
-	Name  string
-	Role  string
+	ID          string     `gorm:"primaryKey" json:"id"`
+	Login       string     `json:"login"` // lower case; unique
+	Name        string     `json:"name"`
+	Role        string     `json:"role" enum:"viewer,researcher,coach,safety,lead,admin"`
+	HasPassword bool       `gorm:"-" json:"has_password" doc:"The user can sign in with a password."`
+	Subject     string     `json:"subject,omitempty" doc:"The user's identity at the OpenID Connect provider."`
+	Disabled    bool       `gorm:"-" json:"disabled" doc:"The user cannot sign in."`
+	CreatedAt   time.Time  `json:"created_at"`
+	CreatedBy   string     `json:"created_by"`
+	LastLoginAt *time.Time `json:"last_login_at,omitempty"`
 	// PasswordHash is an argon2id hash; empty where the user signs in elsewhere.
-	PasswordHash string
-	// Subject is the user's identity at the OpenID Connect provider; empty: none.
-	Subject     string
-	CreatedBy   string
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
-	LastLoginAt *time.Time
+	PasswordHash string    `json:"-"`
+	UpdatedAt    time.Time `json:"-"`
 	// DisabledAt is since when the user cannot sign in; nil: they can.
-	DisabledAt *time.Time
+	DisabledAt *time.Time `json:"-"`
+}
+
+// Settings is u without what signing in changes.
+func (u User) Settings() User {
+	u.LastLoginAt = nil
+	return u
 }
 
 // UserPatch is a partial update of a user; a nil field stays as it is.
@@ -111,36 +118,40 @@ type UserUpdate struct {
 
 // Session is one row of table sessions: a browser that is signed in.
 type Session struct {
-	TokenHash  string `gorm:"primaryKey"`
-	ID         string // names the session to operators; no secret
-	UserID     string
-	Data       string // JSON of the session library
-	Address    string
-	Agent      string
-	CreatedAt  time.Time
-	LastSeenAt time.Time
-	ExpiresAt  time.Time
+	ID         string    `json:"id"` // names the session to operators; no secret
+	UserID     string    `json:"user_id"`
+	Login      string    `gorm:"-" json:"login"`
+	Address    string    `json:"address" doc:"Where it signed in from."`
+	Agent      string    `json:"agent" doc:"The browser's name for itself."`
+	CreatedAt  time.Time `json:"created_at"`
+	LastSeenAt time.Time `json:"last_seen_at"`
+	ExpiresAt  time.Time `json:"expires_at" doc:"When it ends if it is not used."`
+	Current    bool      `gorm:"-" json:"current" doc:"It is the caller's own."`
+	TokenHash  string    `gorm:"primaryKey" json:"-"`
+	Data       string    `json:"-"` // JSON of the session library
 }
 
 // APIToken is one row of table api_tokens: the access of a script.
-type APIToken struct {
-	ID        string `gorm:"primaryKey"`
-	Name      string
-	TokenHash string // SHA-256 of the token, in hexadecimal
-	// Scopes are permissions with blanks between them.
-	Scopes     string
-	CreatedBy  string
-	CreatedAt  time.Time
-	ExpiresAt  time.Time
-	LastUsedAt *time.Time
-	RevokedAt  *time.Time
+type Token struct {
+	ID   string `gorm:"primaryKey" json:"id"`
+	Name string `json:"name"`
+	// Scopes are Permissions with blanks between them.
+	Scopes      string     `json:"-"`
+	Permissions []string   `gorm:"-" json:"scopes" nullable:"false" doc:"Permissions."`
+	Active      bool       `gorm:"-" json:"active" doc:"It is neither revoked nor expired."`
+	CreatedAt   time.Time  `json:"created_at"`
+	CreatedBy   string     `json:"created_by"`
+	ExpiresAt   time.Time  `json:"expires_at"`
+	LastUsedAt  *time.Time `json:"last_used_at,omitempty" doc:"To a minute."`
+	RevokedAt   *time.Time `json:"revoked_at,omitempty"`
+	TokenHash   string     `json:"-"` // SHA-256 of the token, in hexadecimal
 }
 
 // TableName keeps the initialism in one piece.
-func (APIToken) TableName() string { return "api_tokens" }
+func (Token) TableName() string { return "api_tokens" }
 
 // IsValid reports whether the token gives access at an instant.
-func (t APIToken) IsValid(at time.Time) bool {
+func (t Token) IsValid(at time.Time) bool {
 	return t.RevokedAt == nil && at.Before(t.ExpiresAt)
 }
 

@@ -190,26 +190,20 @@ const (
 // back, when and how. Rows are added and never changed, except that TurnID
 // names the one turn that confirms the entry.
 type Consent struct {
-	ID            int64 `gorm:"primaryKey"`
-	ParticipantID string
-	PhoneIndex    string // of the number that the entry is about
-	Action        ConsentAction
-	Method        ConsentMethod
-	// RecordedBy is participant, carrier, or the operator's name.
-	RecordedBy string
-	InboundID  int64 // 0: no text of the person
-	// Channel is the text's, and Caller the actor who brought one that no carrier
-	// has a part in; empty for SMS.
-	Channel wire.Channel
-	Caller  string
-	TurnID  string
-	At      time.Time
-	// Text is the exact text of the person; empty where there was none. It stands
-	// behind the fields that it is bound to.
-	Text string `gorm:"serializer:sealed"`
-
+	Action        ConsentAction `json:"action"`
+	Method        ConsentMethod `json:"method"`
+	At            time.Time     `json:"at"`
+	RecordedBy    string        `json:"actor" doc:"participant, carrier, or an operator's name."`
+	ParticipantID string        `json:"-"`
+	InboundID     int64         `json:"-"` // 0: no text of the person
+	Text          string        `gorm:"serializer:sealed" json:"text" doc:"The person's own text; empty where there was none."`
+	Channel       wire.Channel  `json:"channel,omitempty" doc:"Where the text came from; empty for SMS."`
+	Caller        string        `json:"caller,omitempty" doc:"The user or token who brought a text of the chat."`
+	TurnID        string        `json:"confirmed_by,omitempty" doc:"The turn that confirmed it."`
+	ID            int64         `gorm:"primaryKey" json:"-"`
+	PhoneIndex    string        `json:"-"` // of the number that the entry is about
 	// Unreadable names sealed columns that could not be opened; erasures only.
-	Unreadable string `gorm:"-"`
+	Unreadable string `gorm:"-" json:"-"`
 }
 
 // Profile is one row of table profiles: what the coach has learnt of a

@@ -68,8 +68,8 @@ type PeoplePage struct {
 
 // HourCount counts the people who have a prompt within an hour.
 type HourCount struct {
-	From   time.Time
-	People int
+	From   time.Time `json:"from"`
+	People int       `json:"people"`
 }
 
 // Today is what an operator looks at first. Every count is of the people whom the

@@ -68,15 +68,10 @@ type PersonField struct {
 	// IsStratum gives its value to a stratum of its name.
 	IsStratum bool
 
-	of     func(*Participant) *string
-	change func(*ParticipantPatch) **string
+	// Of is the field of a participant, ChangeOf that of a change.
+	Of       func(*Participant) *string
+	ChangeOf func(*ParticipantPatch) **string
 }
-
-// Of returns the field of a participant.
-func (f PersonField) Of(p *Participant) *string { return f.of(p) }
-
-// ChangeOf returns the field of a change.
-func (f PersonField) ChangeOf(patch *ParticipantPatch) **string { return f.change(patch) }
 
 // Usage says in the help of a flag what the field is.
 func (f PersonField) Usage() string { return cmp.Or(f.Meaning, strings.ToLower(f.Label)) }
@@ -100,24 +95,24 @@ func PersonFields() []PersonField { return personFields }
 func newPersonFields() []PersonField {
 	fields := []PersonField{{
 		Name: "phone_number", Column: "phone", Label: "Phone", Length: 40, IsPersonal: true,
-		of:     func(p *Participant) *string { return &p.Phone },
-		change: func(c *ParticipantPatch) **string { return &c.Phone },
+		Of:       func(p *Participant) *string { return &p.Phone },
+		ChangeOf: func(c *ParticipantPatch) **string { return &c.Phone },
 	}}
 	for i := range personTexts {
 		text := &personTexts[i]
 		text.Column, text.IsPersonal, text.IsToldToModel, text.IsClearable = text.Name, true, true, true
-		text.of = func(p *Participant) *string { return p.list()[i] }
-		text.change = func(c *ParticipantPatch) **string { return c.list()[i] }
+		text.Of = func(p *Participant) *string { return p.list()[i] }
+		text.ChangeOf = func(c *ParticipantPatch) **string { return c.list()[i] }
 		fields = append(fields, *text)
 	}
 	return append(fields, PersonField{
 		Name: "timezone", Column: "timezone", Label: "Time zone", Length: 64,
-		of:     func(p *Participant) *string { return &p.Timezone },
-		change: func(c *ParticipantPatch) **string { return &c.Timezone },
+		Of:       func(p *Participant) *string { return &p.Timezone },
+		ChangeOf: func(c *ParticipantPatch) **string { return &c.Timezone },
 	}, PersonField{
 		Name: "locale", Column: "locale", Label: "Locale", Length: 35, IsToldToModel: true, IsClearable: true, IsStratum: true,
-		of:     func(p *Participant) *string { return &p.Locale },
-		change: func(c *ParticipantPatch) **string { return &c.Locale },
+		Of:       func(p *Participant) *string { return &p.Locale },
+		ChangeOf: func(c *ParticipantPatch) **string { return &c.Locale },
 	})
 }
 
@@ -146,7 +141,7 @@ func (t *PersonTexts[T]) Text(name string) *T {
 func (p *Participant) Texts() iter.Seq2[PersonField, *string] {
 	return func(yield func(PersonField, *string) bool) {
 		for _, field := range personFields {
-			if !yield(field, field.of(p)) {
+			if !yield(field, field.Of(p)) {
 				return
 			}
 		}

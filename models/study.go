@@ -388,28 +388,26 @@ func (d DecisionPoints) checkProbability(field string, probability float64) erro
 // ConsentText is one row of table consent_texts: what people in a study agree to,
 // in one language. A version that was used is never changed.
 type ConsentText struct {
-	StudyID   string `gorm:"primaryKey"`
-	Version   int    `gorm:"primaryKey"`
-	Locale    string `gorm:"primaryKey"`
-	Body      string
-	CreatedBy string
-	CreatedAt time.Time
+	Version   int       `gorm:"primaryKey" json:"version"`
+	Locale    string    `gorm:"primaryKey" json:"locale"`
+	Body      string    `json:"body"`
+	CreatedBy string    `json:"created_by"`
+	CreatedAt time.Time `json:"created_at"`
+	StudyID   string    `gorm:"primaryKey" json:"-"`
 }
 
 // StudyConsent is one row of table study_consents: a person's agreement to take
 // part in a study, or its withdrawal. Rows are only added.
 type StudyConsent struct {
-	ID            int64 `gorm:"primaryKey"`
-	ParticipantID string
-	StudyID       string
-	// Version and Locale name the consent text; 0 and empty for a withdrawal.
-	Version int
-	Locale  string
-	Method  ConsentMethod
-	// Given is false for a withdrawal.
-	Given      bool
-	RecordedBy string
-	At         time.Time
+	StudyID       string        `json:"study"`
+	Given         bool          `json:"given" doc:"False is a withdrawal."`
+	Version       int           `json:"version,omitempty" doc:"Version of the consent text."`
+	Locale        string        `json:"locale,omitempty"`
+	Method        ConsentMethod `json:"method" enum:"form,web,operator,keyword"`
+	RecordedBy    string        `json:"recorded_by"`
+	At            time.Time     `json:"at"`
+	ID            int64         `gorm:"primaryKey" json:"-"`
+	ParticipantID string        `json:"-"`
 }
 
 // CanStart reports whether messages are started that no participant has asked for:

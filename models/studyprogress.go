@@ -15,7 +15,7 @@ type StudyProgress struct {
 	Prompts  []PromptGroup
 	Texts    []TextGroup
 	// Balance counts the record of allocations.
-	Balance   []BalanceGroup
+	Balance   []ArmBalance
 	Decisions []AvailabilityGroup
 	Costs     []CostGroupSum
 	Attention []AttentionCount
@@ -87,10 +87,10 @@ type TextGroup struct {
 
 // BalanceGroup counts the people of a stratum, a JSON object, who were allocated to
 // an arm.
-type BalanceGroup struct {
-	Stratum string
-	Arm     string
-	People  int64
+type ArmBalance struct {
+	Stratum string `json:"stratum" doc:"A JSON object of levels; {} where there are no strata."`
+	Arm     string `json:"arm"`
+	People  int64  `json:"people"`
 }
 
 // AvailabilityGroup counts decision points by whether people were available, and why
@@ -153,5 +153,5 @@ type StudyRows interface {
 	Costs(fn func(StudyPerson, Cost) error) error
 	// Audit are the audit rows about the study as a whole, with a person without an
 	// id, and then those about its people; all without reasons, details and changes.
-	Audit(fn func(StudyPerson, Audit) error) error
+	Audit(fn func(StudyPerson, AuditRow) error) error
 }

@@ -8,23 +8,19 @@ import (
 
 // Turn is one row of table turns: why it ran and how it ended.
 type Turn struct {
-	ID            string `gorm:"primaryKey"` // TurnID(...)
-	ParticipantID string
-	Number        int
-	Kind          wire.TurnKind
-	Mode          wire.Mode
-	Channel       wire.Channel // of the texts that it answers; empty: SMS
-	PromptID      string
-	PromptVersion string
-	// Arm is the participant's when the turn began, StudyVersion the version of the
-	// study's settings that were in force; 0 in turns from before there were studies.
-	Arm          string
-	StudyVersion int64
-	// Outcome is empty while the turn runs; then the source of its text, canceled, or
-	// OutcomeSafety.
-	Outcome    string
-	StartedAt  time.Time
-	FinishedAt *time.Time
+	ID            string        `gorm:"primaryKey" json:"id"` // TurnID(...)
+	Number        int           `json:"number"`
+	Kind          wire.TurnKind `json:"kind"`
+	Mode          wire.Mode     `json:"mode"`
+	Outcome       string        `json:"outcome" doc:"Where the words came from (step, fixed, fallback, prepared, outbox, subagent, silent), canceled, or safety where the safety text answers; failed for a subagent without a result; empty while the turn runs."`
+	StartedAt     time.Time     `json:"started_at"`
+	FinishedAt    *time.Time    `json:"finished_at"`
+	PromptVersion string        `json:"prompt_version"`
+	Arm           string        `json:"arm,omitempty" doc:"Arm of the participant when the turn began; left out where there was none."`
+	StudyVersion  int64         `json:"study_version,omitempty" doc:"Version of the study whose settings were in force; left out for turns from before there were studies."`
+	ParticipantID string        `json:"-"`
+	Channel       wire.Channel  `json:"-"` // of the texts that it answers; empty: SMS
+	PromptID      string        `json:"-"`
 }
 
 // OutcomeSafety ends a turn whose message the safety text answers.
@@ -55,6 +51,11 @@ type TurnContext struct {
 	Instruction string
 	// Safety is the safety text of the newest alert, while a crisis is open.
 	Safety SafetyKind
+}
+
+// IsOver reports whether the turn has ended, or its person takes no more part.
+func (c TurnContext) IsOver() bool {
+	return c.Turn.Outcome != "" || c.Participant.RemovedAt != nil || c.Participant.Status != wire.StatusActive
 }
 
 // TurnOutcome is what the end of a turn writes to the store.
@@ -142,19 +143,17 @@ type TurnQuery struct {
 	Limit  int // 1..500
 }
 
-// TurnTotals is a turn and what it came to, without any text.
-type TurnTotals struct {
-	Turn  Turn
-	Steps int
-	// Tools are the names of the calls that were answered, in order.
-	Tools []string
-	// Usage is what steps and stages were answered with, together.
-	Usage Usage
+// TurnSummary is a turn and what it came to, without any text.
+type TurnSummary struct {
+	Turn
+	Steps  int      `json:"rounds"`
+	Tools  []string `json:"tools" nullable:"false" doc:"Names of the tools that were called, in order."`
+	Tokens Usage    `json:"tokens" doc:"Of all model calls of the turn; cached is a part of prompt."`
 }
 
 // TurnRecord is everything that is kept of one turn. It holds personal data.
 type TurnRecord struct {
-	Totals TurnTotals
+	Totals TurnSummary
 	// Steps, Runs and Stages are in the order in which they were done.
 	Steps  []Step
 	Runs   []ToolRun

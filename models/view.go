@@ -7,14 +7,13 @@ const MostViews = 50
 
 // PeopleView is filters of the list of people that an operator saved under a name.
 type PeopleView struct {
-	ID int64 `gorm:"primaryKey"`
+	ID int64 `gorm:"primaryKey" json:"id"`
 	// Owner is the actor who saved it; no other one of theirs has its Name.
-	Owner, Name string
-	// Query is the filters as in an address, without anything personal.
-	Query string
-	// Shared: every operator is shown it.
-	Shared    bool
-	CreatedAt time.Time
+	Name      string    `json:"name"`
+	Query     string    `json:"query" doc:"The filters as GET /people takes them, such as status=active&silent_days=3."`
+	Shared    bool      `json:"shared" doc:"Every operator is shown it."`
+	Owner     string    `json:"owner" doc:"Who saved it."`
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // TableName implements gorm's Tabler.

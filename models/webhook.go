@@ -29,25 +29,24 @@ func WebhookEvents() []string {
 
 // Webhook is one row of table webhooks: a receiver of signed events.
 type Webhook struct {
-	ID  string `gorm:"primaryKey"`
-	URL string
-	// StudyID, when not empty, is the study whose events it is told of.
-	StudyID string
+	ID      string `gorm:"primaryKey" json:"id"`
+	URL     string `json:"url"`
+	StudyID string `json:"study_id,omitempty" doc:"The study whose events it is told of; empty: all."`
 	// Events lists the types it is told of, each between blanks; empty: all.
-	Events string
+	Events       string       `json:"-"`
+	Types        []string     `gorm:"-" json:"events" doc:"Types of events it is told of; none: all."`
+	State        WebhookState `json:"state" enum:"active,disabled"`
+	FailingSince *time.Time   `json:"failing_since,omitempty" doc:"Since when no event has been taken."`
+	LastError    string       `json:"last_error,omitempty"`
+	CreatedBy    string       `json:"created_by"`
+	CreatedAt    time.Time    `json:"created_at"`
+	UpdatedAt    time.Time    `json:"updated_at"`
+	Version      int64        `json:"version"`
 	// Secret signs its events, as the Standard Webhooks write it (whsec_...). For
 	// WebhookOverlap after RotatedAt the secret before it, behind a blank, signs too.
-	Secret    string `gorm:"serializer:sealed"`
-	RotatedAt *time.Time
-	State     WebhookState
-	// FailingSince is when the first delivery failed after which none succeeded,
-	// LastError why the last one did.
-	FailingSince *time.Time
-	LastError    string
-	CreatedBy    string
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
-	Version      int64
+	Secret    string     `gorm:"serializer:sealed" json:"-"`
+	NewSecret string     `gorm:"-" json:"secret,omitempty" doc:"Only in the answer that made it: what the receiver checks signatures with."`
+	RotatedAt *time.Time `json:"-"`
 }
 
 // WebhookOverlap is for how long a secret that was replaced signs beside the new one.
@@ -72,9 +71,6 @@ func JoinEventTypes(types []string) string {
 	return " " + strings.Join(slices.Compact(types), " ") + " "
 }
 
-// EventTypes lists the types that the webhook is told of; none: all.
-func (w Webhook) EventTypes() []string { return strings.Fields(w.Events) }
-
 // WebhookChange is a change of a webhook by an operator; nil leaves a field.
 type WebhookChange struct {
 	ID string
@@ -92,23 +88,25 @@ type WebhookChange struct {
 // WebhookDelivery is one row of table webhook_deliveries: one event for one webhook.
 // It says what happened to which row, and nothing of what people or operators wrote.
 type WebhookDelivery struct {
-	ID            int64 `gorm:"primaryKey"`
-	WebhookID     string
-	Type          string
-	ParticipantID string // empty for an event of a study
-	StudyID       string
+	ID            int64  `gorm:"primaryKey" json:"id"`
+	Event         string `gorm:"-" json:"event" doc:"The header webhook-id, the same in each try."`
+	Type          string `json:"type"`
+	ParticipantID string `json:"participant_id,omitempty"` // empty for an event of a study
 	// ObjectID is the id of the row that changed, Status and Code what it came to.
-	ObjectID string
-	Status   string
-	Code     string
-	At       time.Time
-	NextAt   time.Time // not before then it is tried
-	Attempts int
+	ObjectID string     `json:"object_id,omitempty"`
+	Status   string     `json:"status,omitempty"`
+	At       time.Time  `json:"at"`
+	Attempts int        `json:"attempts"`
+	NextAt   time.Time  `json:"-"` // not before then it is tried
+	Next     *time.Time `gorm:"-" json:"next_at,omitempty" doc:"When it is tried next; left out once it is delivered."`
 	// DeliveredAt is when the receiver took it, Answer its last HTTP status and Error
 	// why the last try failed.
-	DeliveredAt *time.Time
-	Answer      int
-	Error       string
+	DeliveredAt *time.Time `json:"delivered_at,omitempty"`
+	Answer      int        `json:"answer,omitempty" doc:"The receiver's last HTTP status."`
+	Error       string     `json:"error,omitempty"`
+	WebhookID   string     `json:"-"`
+	StudyID     string     `json:"-"`
+	Code        string     `json:"-"`
 }
 
 // WebhookAttempt is what came of one try to deliver.

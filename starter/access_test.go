@@ -29,7 +29,7 @@ func startWithAccess(t *testing.T, change func(*Config)) *harness {
 }
 
 // token makes an API token and returns its secret.
-func (h *harness) token(scopes ...auth.Permission) (api.Token, string) {
+func (h *harness) token(scopes ...auth.Permission) (models.Token, string) {
 	h.t.Helper()
 	body, err := json.Marshal(map[string]any{"name": "script", "scopes": scopes, "expires_at": testNow.Add(time.Hour)})
 	require.NoError(h.t, err)
@@ -111,7 +111,7 @@ func TestUsers(t *testing.T) {
 	create := func(login, role, password string) call {
 		return call{method: "POST", path: usersPath, body: `{"login":"` + login + `","name":"Eve","role":"` + role + `","password":"` + password + `"}`}
 	}
-	eve := result[api.User](t, h.do(create("Eve@Example.org", "admin", "correct horse battery")))
+	eve := result[models.User](t, h.do(create("Eve@Example.org", "admin", "correct horse battery")))
 	require.Equal(t, "eve@example.org", eve.Login)
 	require.True(t, eve.HasPassword)
 	h.refused(create("eve@example.org", "coach", "correct horse battery"), http.StatusConflict, "already exists")
@@ -123,9 +123,9 @@ func TestUsers(t *testing.T) {
 	h.refused(change(eve.ID, `{"role":"coach"}`), http.StatusBadRequest, "role: is the last enabled user with role admin")
 	h.refused(change(eve.ID, `{"disabled":true}`), http.StatusBadRequest, "role: is the last enabled user with role admin")
 	h.refused(change("usr_none", `{"role":"coach"}`), http.StatusNotFound, "user not found")
-	ida := result[api.User](t, h.do(create("ida", "admin", "correct horse battery")))
-	require.True(t, result[api.User](t, h.do(change(eve.ID, `{"disabled":true}`))).Disabled)
-	require.Equal(t, "Ida", result[api.User](t, h.do(change(ida.ID, `{"name":"Ida"}`))).Name)
+	ida := result[models.User](t, h.do(create("ida", "admin", "correct horse battery")))
+	require.True(t, result[models.User](t, h.do(change(eve.ID, `{"disabled":true}`))).Disabled)
+	require.Equal(t, "Ida", result[models.User](t, h.do(change(ida.ID, `{"name":"Ida"}`))).Name)
 	require.NotContains(t, h.do(call{method: "GET", path: usersPath}).raw, "argon2")
 	require.Len(t, result[api.UserList](t, h.do(call{method: "GET", path: usersPath})).Users, 2)
 }
@@ -150,7 +150,7 @@ func TestAuditNamesActorReasonAndRequest(t *testing.T) {
 	hidden := result[api.AuditPage](t, h.do(withToken(call{method: "GET", path: auditPath + "?action=update"}, secret))).Rows[0]
 	require.Empty(t, hidden.Reason)
 	require.Empty(t, hidden.After)
-	chain := result[api.AuditChain](t, h.do(call{method: "GET", path: auditPath + "/chain"}))
+	chain := result[models.AuditChain](t, h.do(call{method: "GET", path: auditPath + "/chain"}))
 	require.True(t, chain.OK)
 	require.GreaterOrEqual(t, chain.Rows, int64(3))
 

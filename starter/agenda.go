@@ -69,10 +69,9 @@ func (h *reportRoutes) getAgenda(ctx context.Context, in *agendaRequest) (*answe
 	if err != nil {
 		return nil, h.toFailure("reading the agenda", err)
 	}
-	page := api.Agenda{LeftOut: left, Resumptions: resumptions, From: query.From, Until: query.Until, Hours: make([]api.PlannedHour, 0, len(hours)), Prompts: make([]api.PlannedPrompt, 0, in.Limit)}
+	page := api.Agenda{LeftOut: left, Resumptions: resumptions, From: query.From, Until: query.Until, Hours: copyNonNil(hours), Prompts: make([]api.PlannedPrompt, 0, in.Limit)}
 	for _, hour := range hours {
 		page.Total += hour.Prompts
-		page.Hours = append(page.Hours, api.PlannedHour{At: hour.At, Prompts: hour.Prompts})
 	}
 	if len(rows) > in.Limit {
 		rows = rows[:in.Limit]

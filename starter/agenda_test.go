@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
+	"coachline/models"
 	"coachline/models/wire"
 )
 
@@ -30,7 +31,7 @@ func TestAgendaRoute(t *testing.T) {
 	require.Equal(t, http.StatusOK, first.status, first.raw)
 	page := result[api.Agenda](t, first)
 	require.Equal(t, []any{2, testNow, testNow.Add(24 * time.Hour)}, []any{page.Total, page.From, page.Until})
-	require.Equal(t, []api.PlannedHour{{At: testNow.Add(time.Hour), Prompts: 1}, {At: testNow.Add(2 * time.Hour), Prompts: 1}}, page.Hours)
+	require.Equal(t, []models.PlannedHour{{At: testNow.Add(time.Hour), Prompts: 1}, {At: testNow.Add(2 * time.Hour), Prompts: 1}}, page.Hours)
 	yesterday := []api.LeftOut{{ParticipantID: ann.ID, Name: ann.Name, Date: "2026-11-24", At: testNow.Add(-time.Hour), What: "prompt", Reason: "backed_off"}}
 	require.Equal(t, yesterday, page.LeftOut)
 	require.Len(t, page.Prompts, 1)

@@ -52,24 +52,19 @@ func (h *alertRoutes) listAlerts(ctx context.Context, in *alertsRequest) (*answe
 		return nil, h.toFailure("list-alerts", err)
 	}
 	rows, next := cutPage(rows, in.Limit, func(last models.Alert) string { return strconv.FormatInt(last.InboundID, 10) })
-	page := api.AlertPage{Alerts: make([]api.Alert, 0, len(rows)), NextCursor: next}
+	page := api.AlertPage{Alerts: make([]models.Alert, 0, len(rows)), NextCursor: next}
 	for _, row := range rows {
 		page.Alerts = append(page.Alerts, toAlert(row, h.now()))
 	}
 	return newAnswer("", page), nil
 }
 
-func toAlert(row models.Alert, now time.Time) api.Alert {
+func toAlert(row models.Alert, now time.Time) models.Alert {
 	if row.AcknowledgedAt != nil {
 		now = *row.AcknowledgedAt
 	}
-	return api.Alert{
-		AcknowledgedAt: row.AcknowledgedAt, AcknowledgedBy: row.AcknowledgedBy, EscalatedAt: row.EscalatedAt,
-		WaitedSeconds: int64(now.Sub(row.CreatedAt) / time.Second),
-		ID:            row.ID, ParticipantID: row.ParticipantID, At: row.CreatedAt.UTC(), Danger: models.Danger(row.Danger), Tier: row.Tier,
-		Rule: row.Rule, Kind: row.Kind, Score: row.Score, Escalated: row.Escalated, Answered: row.Answer, Look: string(row.Look),
-		PagedAt: row.PagedAt, ClearedAt: row.ClearedAt, Mark: row.Mark, MarkedBy: row.MarkedBy, MarkedAt: row.MarkedAt,
-	}
+	row.WaitedSeconds = int64(now.Sub(row.CreatedAt) / time.Second)
+	return row
 }
 
 type alertRequest struct {
@@ -78,16 +73,15 @@ type alertRequest struct {
 
 // getAlertMessage shows an alert of a participant, or of a number that is not enrolled, with
 // the message that raised it.
-func (h *alertRoutes) getAlertMessage(ctx context.Context, in *alertRequest) (*answer[api.AlertMessage], error) {
+func (h *alertRoutes) getAlertMessage(ctx context.Context, in *alertRequest) (*answer[models.AlertMessage], error) {
 	row, err := h.alerts.AlertText(ctx, in.ID)
-	return newAnswer("", api.AlertMessage{
-		Alert: toAlert(row.Alert, h.now()), Phone: row.Phone, Text: row.Text, LookReason: row.Alert.LookReason,
-		Words: screening.Screen(screening.Message{Body: row.Text}).Words,
-	}), h.toFailure("get-alert-message", asMissing("alert", err))
+	row.Alert, row.LookReason = toAlert(row.Alert, h.now()), row.Alert.LookReason
+	row.Words = screening.Screen(screening.Message{Body: row.Text}).Words
+	return newAnswer("", row), h.toFailure("get-alert-message", asMissing("alert", err))
 }
 
 // acknowledgeAlert records that the caller sees to an alert; the first one stays.
-func (h *alertRoutes) acknowledgeAlert(ctx context.Context, in *alertRequest) (*answer[api.Alert], error) {
+func (h *alertRoutes) acknowledgeAlert(ctx context.Context, in *alertRequest) (*answer[models.Alert], error) {
 	row, err := h.alerts.AcknowledgeAlert(ctx, models.AlertAcknowledgement{AlertID: in.ID, Actor: actorOf(ctx), Now: h.now()})
 	return newAnswer("", toAlert(row, h.now())), h.toFailure("acknowledge-alert", asMissing("alert", err))
 }
@@ -99,7 +93,7 @@ type markAlertRequest struct {
 
 // markAlert records what an operator says of an alert; the newest mark counts.
 // It is safe to repeat.
-func (h *alertRoutes) markAlert(ctx context.Context, in *markAlertRequest) (*answer[api.Alert], error) {
+func (h *alertRoutes) markAlert(ctx context.Context, in *markAlertRequest) (*answer[models.Alert], error) {
 	row, err := h.alerts.MarkAlert(ctx, models.AlertMarking{AlertID: in.ID, Mark: in.Body.Mark, Actor: actorOf(ctx), Now: h.now()})
 	return newAnswer("", toAlert(row, h.now())), h.toFailure("mark-alert", asMissing("alert", err))
 }

@@ -31,7 +31,7 @@ func TestAlertsAreMarkedAndExported(t *testing.T) {
 	require.True(t, first.Alerts[0].Escalated, "the second sign of a day")
 	second := list("?limit=1&cursor=" + *first.NextCursor).Alerts
 	require.Equal(t, "alarm-1", second[0].ID)
-	require.Equal(t, []any{ann.ID, models.DangerSelfHarm, "A", "direct", true}, []any{second[0].ParticipantID, second[0].Danger, second[0].Tier, second[0].Kind, second[0].Answered})
+	require.Equal(t, []any{ann.ID, models.DangerSelfHarm, "A", "direct", true}, []any{second[0].ParticipantID, second[0].Danger, second[0].Tier, second[0].Kind, second[0].Answer})
 	require.NotEmpty(t, second[0].Rule)
 
 	mark := func(id, value string) call {
@@ -39,10 +39,10 @@ func TestAlertsAreMarkedAndExported(t *testing.T) {
 	}
 	h.refused(mark("alarm-1", "maybe"), http.StatusBadRequest, "mark: must be one of")
 	h.refused(mark("alarm-9", "right"), http.StatusNotFound, "alert not found")
-	require.Equal(t, models.MarkRight, result[api.Alert](t, h.do(mark("alarm-1", "right"))).Mark)
-	view := result[api.Alert](t, h.do(mark("alarm-2", "right")))
+	require.Equal(t, models.MarkRight, result[models.Alert](t, h.do(mark("alarm-1", "right"))).Mark)
+	view := result[models.Alert](t, h.do(mark("alarm-2", "right")))
 	require.Equal(t, auth.Operator, view.MarkedBy)
-	require.Equal(t, view, result[api.Alert](t, h.do(mark("alarm-2", "right"))), "repeated")
+	require.Equal(t, view, result[models.Alert](t, h.do(mark("alarm-2", "right"))), "repeated")
 	require.Empty(t, list("?unmarked=true").Alerts)
 	h.do(mark("alarm-2", "wrong"))
 

@@ -85,19 +85,19 @@ func (h *allocationRoutes) allocate(ctx context.Context, in *newAllocationReques
 	return newCreated(studiesPath+"/"+in.ID+"/allocations", "Allocated", api.Allocated{ParticipantID: row.ParticipantID, Number: row.Number}), nil
 }
 
-func (h *allocationRoutes) checkAllocations(ctx context.Context, in *studyRequest) (*answer[api.AllocationCheck], error) {
+func (h *allocationRoutes) checkAllocations(ctx context.Context, in *studyRequest) (*answer[models.AllocationCheck], error) {
 	check, err := h.allocations.CheckAllocations(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("checking allocations", asMissing("study", err))
 	}
-	out := api.AllocationCheck{OK: check.Problem == "", Rows: check.Rows, Head: check.Head, BadRow: check.BadRow, Problem: check.Problem}
-	if d := check.Decisions; d != (models.DecisionCheck{}) {
-		out.Decisions = &api.DecisionCheck{
-			OK: d.Problem == "", People: d.People, Rows: d.Rows, Unchained: d.Unchained, ParticipantID: d.ParticipantID, BadRow: d.BadRow, Problem: d.Problem,
-		}
-		out.OK = out.OK && out.Decisions.OK
+	check.OK = check.Problem == ""
+	if d := check.Decisions; *d == (models.DecisionCheck{}) {
+		check.Decisions = nil
+	} else {
+		d.OK = d.Problem == ""
+		check.OK = check.OK && d.OK
 	}
-	return newAnswer("", out), nil
+	return newAnswer("", check), nil
 }
 
 func (h *allocationRoutes) readSeed(ctx context.Context, in *studyRequest) (*answer[api.StudySeed], error) {

@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/trial"
+	"coachline/models"
 )
 
 const walkSettings = `{"arms":[{"name":"texts","weight":1},{"name":"calls","weight":1}],` +
@@ -46,7 +47,7 @@ func TestAllocationRoutes(t *testing.T) {
 	require.NotNil(t, first.NextCursor)
 	second := result[api.AllocationPage](t, h.do(call{method: "GET", path: path + "?limit=3&cursor=" + *first.NextCursor}))
 	require.Nil(t, second.NextCursor)
-	check := result[api.AllocationCheck](t, h.do(call{method: "GET", path: path + "/check"}))
+	check := result[models.AllocationCheck](t, h.do(call{method: "GET", path: path + "/check"}))
 	require.True(t, check.OK)
 	require.Equal(t, int64(4), check.Rows)
 

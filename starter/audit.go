@@ -54,13 +54,9 @@ func (h *auditRoutes) register(router huma.API) {
 	h.registerAuditExport(router)
 }
 
-func toAuditRow(ctx context.Context, a models.Audit) api.AuditRow {
-	row := api.AuditRow{
-		ID: a.ID, Seq: a.Seq, At: a.At.UTC(), Actor: a.Actor, Action: a.Action, ParticipantID: a.ParticipantID, Object: a.Object,
-		Detail: a.Detail, RequestID: a.RequestID, Address: a.Address, Hash: a.Hash,
-	}
-	if canSeePersonal(ctx) {
-		row.Reason, row.Before, row.After = a.Reason, a.Before, a.After
+func toAuditRow(ctx context.Context, row models.AuditRow) models.AuditRow {
+	if !canSeePersonal(ctx) {
+		row.Reason, row.Before, row.After = "", nil, nil
 	}
 	return row
 }
@@ -72,19 +68,18 @@ func (h *auditRoutes) listAudit(ctx context.Context, in *auditRequest) (*answer[
 	if err != nil {
 		return nil, h.toFailure("reading the audit", err)
 	}
-	rows, next := cutPage(rows, in.Limit, func(last models.Audit) string { return strconv.FormatInt(last.ID, 10) })
-	page := api.AuditPage{Rows: make([]api.AuditRow, len(rows)), NextCursor: next}
+	rows, next := cutPage(rows, in.Limit, func(last models.AuditRow) string { return strconv.FormatInt(last.ID, 10) })
+	page := api.AuditPage{Rows: make([]models.AuditRow, len(rows)), NextCursor: next}
 	for i, row := range rows {
 		page.Rows[i] = toAuditRow(ctx, row)
 	}
 	return newAnswer("", page), nil
 }
 
-func (h *auditRoutes) checkAudit(ctx context.Context, _ *noInput) (*answer[api.AuditChain], error) {
+func (h *auditRoutes) checkAudit(ctx context.Context, _ *noInput) (*answer[models.AuditChain], error) {
 	chain, err := h.audit.CheckAudit(ctx)
-	return newAnswer("", api.AuditChain{
-		OK: chain.BrokenAt == 0, Rows: chain.Rows, Erased: chain.Erased, Head: chain.Head, BrokenAt: chain.BrokenAt, Problem: chain.Problem,
-	}), h.toFailure("checking the audit", err)
+	chain.OK = chain.BrokenAt == 0
+	return newAnswer("", chain), h.toFailure("checking the audit", err)
 }
 
 // Formats of an exported audit.
@@ -141,7 +136,7 @@ func (h *auditRoutes) exportAudit(ctx context.Context, in *auditExportRequest) (
 // auditExport is an export under way: its first page, and how to go on.
 type auditExport struct {
 	query  models.AuditQuery
-	rows   []models.Audit
+	rows   []models.AuditRow
 	format string
 }
 
@@ -173,9 +168,9 @@ func (h *auditRoutes) writeAudit(ctx context.Context, w http.ResponseWriter, e a
 	}
 }
 
-func lineWriter(w io.Writer) func(api.AuditRow) error {
+func lineWriter(w io.Writer) func(models.AuditRow) error {
 	encoder := json.NewEncoder(w)
-	return func(row api.AuditRow) error { return encoder.Encode(row) }
+	return func(row models.AuditRow) error { return encoder.Encode(row) }
 }
 
 // auditColumns are the columns of an exported table.
@@ -184,7 +179,7 @@ var auditColumns = []string{
 }
 
 // csvWriter writes the head of a table, and then each row as a line.
-func csvWriter(w io.Writer) (func(api.AuditRow) error, error) {
+func csvWriter(w io.Writer) (func(models.AuditRow) error, error) {
 	table := csv.NewWriter(w)
 	write := func(cells []string) error {
 		if err := table.Write(cells); err != nil {
@@ -196,7 +191,7 @@ func csvWriter(w io.Writer) (func(api.AuditRow) error, error) {
 	if err := write(auditColumns); err != nil {
 		return nil, fmt.Errorf("writing the columns: %w", err)
 	}
-	return func(row api.AuditRow) error {
+	return func(row models.AuditRow) error {
 		seq := ""
 		if row.Seq != nil {
 			seq = strconv.FormatInt(*row.Seq, 10)

@@ -95,16 +95,16 @@ func (h *cohortRoutes) advanceCohort(ctx context.Context, id string) error {
 }
 
 // checkCohort checks the file of a job and stores what it found.
-func (h *cohortRoutes) checkCohort(ctx context.Context, job models.CohortJob) (models.CohortJob, error) {
+func (h *cohortRoutes) checkCohort(ctx context.Context, job models.Cohort) (models.Cohort, error) {
 	check, err := h.checkFile(ctx, job)
 	if err != nil {
-		return models.CohortJob{}, err
+		return models.Cohort{}, err
 	}
 	return h.cohorts.SaveCohortCheck(ctx, check)
 }
 
 // checkFile reads a file and looks for its numbers among those that are known.
-func (h *cohortRoutes) checkFile(ctx context.Context, job models.CohortJob) (models.CohortCheck, error) {
+func (h *cohortRoutes) checkFile(ctx context.Context, job models.Cohort) (models.CohortCheck, error) {
 	list := h.parseCohort(job)
 	rules, err := h.readStudyRules(ctx, job.StudyID)
 	if err != nil {
@@ -151,7 +151,7 @@ func (h *cohortRoutes) checkFile(ctx context.Context, job models.CohortJob) (mod
 	return check, nil
 }
 
-func (h *cohortRoutes) parseCohort(job models.CohortJob) cohort.List {
+func (h *cohortRoutes) parseCohort(job models.Cohort) cohort.List {
 	return cohort.Parse(job.File, cohort.Options{
 		IgnoreUnknown: job.IgnoreUnknown, Region: job.Region, Zone: job.Zone, OurNumbers: h.numbers.list(),
 	})
@@ -189,7 +189,7 @@ func (h *cohortRoutes) readStudyRules(ctx context.Context, studyID string) (stud
 
 // consentOf is what a person of a file has agreed to, on paper; nil for nothing. A
 // file need not name the language where the study has texts in one.
-func (r studyRules) consentOf(row models.CohortPerson) *models.StudyConsent {
+func (r studyRules) consentOf(row models.CohortRow) *models.StudyConsent {
 	if row.ConsentVersion == 0 {
 		return nil
 	}
@@ -203,7 +203,7 @@ func (r studyRules) consentOf(row models.CohortPerson) *models.StudyConsent {
 
 // check refuses a person who has not agreed to what the study asks, or has a level
 // that it does not know.
-func (r studyRules) check(row models.CohortPerson) error {
+func (r studyRules) check(row models.CohortRow) error {
 	if err := models.CheckStrata(r.strata, row.Strata); err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (r studyRules) check(row models.CohortPerson) error {
 
 // enrolCohort enrols the people of a job from the first one that was not tried.
 // Another process may do the same: each batch is enrolled by one of them.
-func (h *cohortRoutes) enrolCohort(ctx context.Context, job models.CohortJob) error {
+func (h *cohortRoutes) enrolCohort(ctx context.Context, job models.Cohort) error {
 	list := h.parseCohort(job)
 	rules, err := h.readStudyRules(ctx, job.StudyID)
 	if err != nil {
@@ -237,7 +237,7 @@ func (h *cohortRoutes) enrolCohort(ctx context.Context, job models.CohortJob) er
 		return err
 	}
 	for tries := 0; !job.State.IsOver() && tries < cohortTries; {
-		from := min(job.NextRow, len(list.People))
+		from := min(job.Tried, len(list.People))
 		to := min(from+cohortBatch, len(list.People))
 		batch := h.newBatch(job, rules, list.People[from:to], plan[from:to])
 		batch.IsLast, batch.LastGreetingAt = to == len(list.People), slices.MaxFunc(plan, time.Time.Compare)
@@ -261,9 +261,9 @@ func (h *cohortRoutes) enrolCohort(ctx context.Context, job models.CohortJob) er
 	return nil
 }
 
-func (h *cohortRoutes) newBatch(job models.CohortJob, rules studyRules, rows []models.CohortPerson, plan []time.Time) models.CohortBatch {
+func (h *cohortRoutes) newBatch(job models.Cohort, rules studyRules, rows []models.CohortRow, plan []time.Time) models.CohortBatch {
 	now := h.now()
-	batch := models.CohortBatch{ID: job.ID, From: job.NextRow, Rows: rows, Now: now}
+	batch := models.CohortBatch{ID: job.ID, From: job.Tried, Rows: rows, Now: now}
 	for i, row := range rows {
 		batch.People = append(batch.People, models.Participant{
 			ID: cohortParticipantID(job.ID, row.Line), Phone: row.Phone, PersonTexts: row.PersonTexts,
@@ -279,7 +279,7 @@ func (h *cohortRoutes) newBatch(job models.CohortJob, rules studyRules, rows []m
 // planGreetings returns when each person of a file is greeted. Those who are
 // enrolled keep their places; those who follow after a pause are not planned into
 // the past.
-func (h *cohortRoutes) planGreetings(ctx context.Context, job models.CohortJob, people []models.CohortPerson) ([]time.Time, error) {
+func (h *cohortRoutes) planGreetings(ctx context.Context, job models.Cohort, people []models.CohortRow) ([]time.Time, error) {
 	settings, err := h.resolver.Resolve(ctx, job.StudyID, "") // arms are drawn later
 	if err != nil {
 		return nil, err
@@ -296,7 +296,7 @@ func (h *cohortRoutes) planGreetings(ctx context.Context, job models.CohortJob, 
 			State: wire.ParticipantState{ParticipantID: cohortParticipantID(job.ID, p.Line), Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed},
 			Now:   begun, Rules: rules, Zones: zones.Load,
 		}
-		if i >= job.NextRow && now.After(begun) {
+		if i >= job.Tried && now.After(begun) {
 			in.Now = now
 		}
 		at, err := stagger.Plan(in)

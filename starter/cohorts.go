@@ -51,7 +51,7 @@ type newCohortRequest struct {
 type newCohortAnswer struct {
 	Status   int
 	Location string `header:"Location" doc:"Path of the import; missing after a dry run."`
-	Body     api.Envelope[api.Cohort]
+	Body     api.Envelope[models.Cohort]
 }
 
 type cohortRequest struct {
@@ -110,7 +110,7 @@ func (h *cohortRoutes) importCohort(ctx context.Context, in *newCohortRequest) (
 	if err != nil {
 		return nil, h.toFailure("storing the file", err)
 	}
-	job := models.CohortJob{
+	job := models.Cohort{
 		ID: id, FileName: name, File: file, IgnoreUnknown: in.IgnoreUnknown, SkipFaulty: in.SkipFaulty,
 		Region: h.defaults.Region, Zone: h.defaults.Zone, PerMinute: h.defaults.GreetingsPerMinute,
 		StudyID: cmp.Or(in.Study, models.DefaultStudy), CreatedBy: actorOf(ctx), CreatedAt: h.now(),
@@ -150,15 +150,15 @@ func (h *cohortRoutes) checkRecruiting(ctx context.Context, id string) error {
 }
 
 // tryCohort says what an import would find, and keeps nothing but an audit row.
-func (h *cohortRoutes) tryCohort(ctx context.Context, job models.CohortJob) (*newCohortAnswer, error) {
+func (h *cohortRoutes) tryCohort(ctx context.Context, job models.Cohort) (*newCohortAnswer, error) {
 	check, err := h.checkFile(ctx, job)
 	if err != nil {
 		return nil, h.toFailure("checking the file", err)
 	}
 	job.ID, job.State = "", check.State
-	job.Rows, job.Good, job.Faults, job.Suggested = check.Rows, check.Good, check.Faults, check.Suggested
-	detail := strconv.Itoa(job.Rows) + " rows, " + strconv.Itoa(job.Faults) + " faults"
-	if err := h.audit.RecordAudit(ctx, models.Audit{Actor: job.CreatedBy, Action: "cohort_dry_run", Detail: detail, At: job.CreatedAt}); err != nil {
+	job.Rows, job.Good, job.FaultCount, job.ZonesSuggested = check.Rows, check.Good, check.Faults, check.Suggested
+	detail := strconv.Itoa(job.Rows) + " rows, " + strconv.Itoa(job.FaultCount) + " faults"
+	if err := h.audit.RecordAudit(ctx, models.AuditRow{Actor: job.CreatedBy, Action: "cohort_dry_run", Detail: detail, At: job.CreatedAt}); err != nil {
 		return nil, h.toFailure("checking the file", err)
 	}
 	body := newAnswer("Dry run: nothing was kept", showCohort(ctx, job, check.Report)).Body
@@ -166,7 +166,7 @@ func (h *cohortRoutes) tryCohort(ctx context.Context, job models.CohortJob) (*ne
 }
 
 // describeCheck says what a check found and what to do.
-func describeCheck(job models.CohortJob) string {
+func describeCheck(job models.Cohort) string {
 	if job.State == models.CohortFailed {
 		return "The file cannot be imported; nothing was enrolled"
 	}
@@ -199,13 +199,13 @@ func readUpload(in *newCohortRequest) (name string, file []byte, err error) {
 	return string(runes[:min(len(runes), 200)]), file, nil
 }
 
-func (h *cohortRoutes) getCohort(ctx context.Context, in *cohortRequest) (*answer[api.Cohort], error) {
+func (h *cohortRoutes) getCohort(ctx context.Context, in *cohortRequest) (*answer[models.Cohort], error) {
 	job, err := h.cohorts.Cohort(ctx, in.ID)
 	return h.answerCohort(ctx, "", job, err)
 }
 
 // confirmCohort answers at once; the people are enrolled in the background.
-func (h *cohortRoutes) confirmCohort(ctx context.Context, in *cohortRequest) (*answer[api.Cohort], error) {
+func (h *cohortRoutes) confirmCohort(ctx context.Context, in *cohortRequest) (*answer[models.Cohort], error) {
 	job, err := h.cohorts.ConfirmCohort(ctx, models.CohortStep{ID: in.ID, Actor: actorOf(ctx), Now: h.now()})
 	if errors.Is(err, models.ErrConflict) {
 		return nil, newFailure(http.StatusConflict, "the cohort is not ready; only a checked file that waits for its confirmation can be confirmed")
@@ -216,7 +216,7 @@ func (h *cohortRoutes) confirmCohort(ctx context.Context, in *cohortRequest) (*a
 	return h.answerCohort(ctx, "The people are being enrolled", job, err)
 }
 
-func (h *cohortRoutes) cancelCohort(ctx context.Context, in *cohortRequest) (*answer[api.Cohort], error) {
+func (h *cohortRoutes) cancelCohort(ctx context.Context, in *cohortRequest) (*answer[models.Cohort], error) {
 	job, err := h.cohorts.CancelCohort(ctx, models.CohortStep{ID: in.ID, Actor: actorOf(ctx), Now: h.now()})
 	if errors.Is(err, models.ErrConflict) {
 		return nil, newFailure(http.StatusConflict, "the cohort is over and cannot be canceled")
@@ -224,7 +224,7 @@ func (h *cohortRoutes) cancelCohort(ctx context.Context, in *cohortRequest) (*an
 	return h.answerCohort(ctx, "The import is canceled; who is enrolled stays so", job, err)
 }
 
-func (h *cohortRoutes) answerCohort(ctx context.Context, message string, job models.CohortJob, err error) (*answer[api.Cohort], error) {
+func (h *cohortRoutes) answerCohort(ctx context.Context, message string, job models.Cohort, err error) (*answer[models.Cohort], error) {
 	if err != nil {
 		return nil, h.toFailure("reading the cohort", asMissing("cohort", err))
 	}
@@ -246,43 +246,30 @@ func (h *cohortRoutes) exportFaults(ctx context.Context, in *cohortRequest) (*fi
 	return &fileAnswer{Type: csvType + "; charset=utf-8", Disposition: `attachment; filename="faults.csv"`, Body: raw}, h.toFailure("writing the faults", err)
 }
 
-func toCohort(ctx context.Context, job models.CohortJob) (api.Cohort, error) {
+func toCohort(ctx context.Context, job models.Cohort) (models.Cohort, error) {
 	report, err := job.ReadReport()
-	if err != nil {
-		return api.Cohort{}, err
-	}
-	return showCohort(ctx, job, report), nil
+	return showCohort(ctx, job, report), err
 }
 
 // showCohort leaves numbers and names out for callers who may not see them.
-func showCohort(ctx context.Context, job models.CohortJob, report models.CohortReport) api.Cohort {
-	created := job.CreatedAt.UTC()
-	out := api.Cohort{
-		ID: job.ID, State: job.State, FileName: job.FileName, Rows: job.Rows, Good: job.Good, FaultCount: job.Faults, ZonesSuggested: job.Suggested,
-		PerMinute: job.PerMinute, Tried: job.NextRow, Enrolled: job.Enrolled, Skipped: job.Skipped,
-		CreatedBy: job.CreatedBy, CreatedAt: &created, ConfirmedBy: job.ConfirmedBy, ConfirmedAt: job.ConfirmedAt, FinishedAt: job.FinishedAt,
-		Faults: make([]api.CohortFault, 0, len(report.Faults)), First: make([]api.CohortPerson, 0, len(report.First)),
-	}
+func showCohort(ctx context.Context, job models.Cohort, report models.CohortReport) models.Cohort {
+	job.Faults, job.First = copyNonNil(report.Faults), make([]models.CohortPerson, len(report.First))
 	if !report.LastGreetingAt.IsZero() {
-		out.LastGreetingAt = &report.LastGreetingAt
+		job.LastGreetingAt = &report.LastGreetingAt
 	}
 	personal := canSeePersonal(ctx)
-	for _, f := range report.Faults {
-		if !personal {
-			f.Value = ""
+	for i, p := range report.First {
+		job.First[i] = models.CohortPerson{Line: p.Line, Timezone: p.Timezone, ZoneAssumed: p.ZoneAssumed, ZoneSuggested: p.ZoneSuggested, Locale: p.Locale}
+		if personal {
+			job.First[i].Phone, job.First[i].Name = p.Phone, p.Name
 		}
-		out.Faults = append(out.Faults, api.CohortFault(f))
 	}
-	for _, p := range report.First {
-		if !personal {
-			p.Phone, p.PersonTexts = "", models.PersonTexts[string]{}
-		}
-		out.First = append(out.First, api.CohortPerson{
-			Line: p.Line, Phone: p.Phone, Name: p.Name, Timezone: p.Timezone, ZoneAssumed: p.ZoneAssumed, ZoneSuggested: p.ZoneSuggested, Locale: p.Locale,
-		})
+	if personal {
+		return job
 	}
-	if !personal {
-		out.FileName = ""
+	job.FileName = ""
+	for i := range job.Faults {
+		job.Faults[i].Value = ""
 	}
-	return out
+	return job
 }

@@ -40,7 +40,7 @@ func benchCohort(b *testing.B, url string) {
 			fmt.Fprintf(&file, "+1212%07d,Person %d,,plays the cello\n", 2000000+n*people+i, i)
 		}
 		id := fmt.Sprintf("coh_%d", n)
-		job, err := rows.Cohorts.CreateCohort(b.Context(), models.CohortJob{ID: id, File: []byte(file.String()), Region: "US", Zone: "UTC", PerMinute: 15, CreatedAt: time.Now()})
+		job, err := rows.Cohorts.CreateCohort(b.Context(), models.Cohort{ID: id, File: []byte(file.String()), Region: "US", Zone: "UTC", PerMinute: 15, CreatedAt: time.Now()})
 		require.NoError(b, err)
 		begun := time.Now()
 		_, err = h.checkCohort(b.Context(), job)

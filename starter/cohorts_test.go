@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/internal/study"
 	"coachline/models"
@@ -27,11 +26,11 @@ func upload(query, body string) call {
 }
 
 // waitOver waits until an import is over.
-func (h *harness) waitOver(id string) api.Cohort {
+func (h *harness) waitOver(id string) models.Cohort {
 	h.t.Helper()
-	var job api.Cohort
+	var job models.Cohort
 	require.Eventually(h.t, func() bool {
-		job = result[api.Cohort](h.t, h.do(call{method: "GET", path: cohortsPath + "/" + id}))
+		job = result[models.Cohort](h.t, h.do(call{method: "GET", path: cohortsPath + "/" + id}))
 		return job.State.IsOver()
 	}, 20*time.Second, 10*time.Millisecond)
 	return job
@@ -41,12 +40,12 @@ func TestCohortImport(t *testing.T) {
 	h, rows := startWithStore(t, nil)
 	got := h.do(upload("?file_name=spring.csv", cohortFile))
 	require.Equal(t, http.StatusCreated, got.status, got.raw)
-	job := result[api.Cohort](t, got)
+	job := result[models.Cohort](t, got)
 	require.Equal(t, cohortsPath+"/"+job.ID, got.header.Get("Location"))
 	require.Equal(t, models.CohortReady, job.State)
 	require.Equal(t, []int{3, 3, 0, 2, 15}, []int{job.Rows, job.Good, job.FaultCount, job.ZonesSuggested, job.PerMinute})
 	require.Equal(t, "spring.csv", job.FileName)
-	require.Equal(t, api.CohortPerson{Line: 3, Phone: "+14155550102", Name: "Bo", Timezone: "America/Los_Angeles", ZoneAssumed: true, ZoneSuggested: true}, job.First[1])
+	require.Equal(t, models.CohortPerson{Line: 3, Phone: "+14155550102", Name: "Bo", Timezone: "America/Los_Angeles", ZoneAssumed: true, ZoneSuggested: true}, job.First[1])
 	people, err := rows.People.Participants(t.Context(), models.ParticipantQuery{})
 	require.NoError(t, err)
 	require.Empty(t, people, "nobody is enrolled before the confirmation")
@@ -89,7 +88,7 @@ func TestCohortFaults(t *testing.T) {
 	body := cohortFile + ourNumber + ",Dee,\n+12125550103,Eve,EST\n"
 	for _, query := range []string{"?dry_run=true", ""} {
 		got := h.do(upload(query, body))
-		job := result[api.Cohort](t, got)
+		job := result[models.Cohort](t, got)
 		var faults []string
 		for _, f := range job.Faults {
 			faults = append(faults, strings.TrimSpace(fmt.Sprintf("%d:%d %s %s %s", f.Line, f.Column, f.Kind, f.Value, f.ParticipantID)))
@@ -111,13 +110,13 @@ func TestCohortFaults(t *testing.T) {
 		require.Equal(t, http.StatusConflict, got.status)
 	}
 	// Those without a fault, where that is asked for.
-	job := result[api.Cohort](t, h.do(upload("?skip_faulty=true&per_minute=2", body)))
+	job := result[models.Cohort](t, h.do(upload("?skip_faulty=true&per_minute=2", body)))
 	require.Equal(t, []any{models.CohortReady, 1, 2}, []any{job.State, job.Good, job.PerMinute})
 	h.do(call{method: "POST", path: cohortsPath + "/" + job.ID + "/confirm"})
 	job = h.waitOver(job.ID)
 	require.Equal(t, []any{models.CohortDone, 1, 2}, []any{job.State, job.Enrolled, job.Skipped})
 	// A file that was not read to its end is not imported in part.
-	job = result[api.Cohort](t, h.do(upload("?skip_faulty=true", "phone,name\n+12125550110,a\n+12125550111,\"b\n+12125550112,c\n")))
+	job = result[models.Cohort](t, h.do(upload("?skip_faulty=true", "phone,name\n+12125550110,a\n+12125550111,\"b\n+12125550112,c\n")))
 	require.Equal(t, models.CohortFailed, job.State)
 	people, err := rows.People.Participants(t.Context(), models.ParticipantQuery{})
 	require.NoError(t, err)
@@ -128,10 +127,10 @@ func TestCohortRequests(t *testing.T) {
 	h, _ := startWithStore(t, nil)
 	form := "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\n" + cohortFile + "\r\n--x--\r\n"
 	got := h.do(call{method: "POST", path: cohortsPath, body: form, header: map[string]string{"Content-Type": "multipart/form-data; boundary=x"}})
-	job := result[api.Cohort](t, got)
+	job := result[models.Cohort](t, got)
 	require.Equal(t, []any{models.CohortReady, "a.csv", 3}, []any{job.State, job.FileName, job.Good})
 	got = h.do(call{method: "DELETE", path: cohortsPath + "/" + job.ID})
-	require.Equal(t, models.CohortCanceled, result[api.Cohort](t, got).State)
+	require.Equal(t, models.CohortCanceled, result[models.Cohort](t, got).State)
 	require.Equal(t, models.CohortCanceled, h.waitOver(job.ID).State)
 
 	for name, c := range map[string]struct {
@@ -171,7 +170,7 @@ func TestCohortHidesPersonalData(t *testing.T) {
 	require.Contains(t, got.raw, "the same number as in line 3")
 	require.Contains(t, got.raw, "the number is enrolled already")
 	require.Contains(t, got.raw, "Europe/Berlin")
-	id := result[api.Cohort](t, got).ID // random, it may hold any digits
+	id := result[models.Cohort](t, got).ID // random, it may hold any digits
 	shown := strings.ReplaceAll(got.raw, id, "")
 	for _, personal := range []string{"555", "867", "Ada", "Bo"} {
 		require.NotContains(t, shown, personal)
@@ -222,7 +221,7 @@ func TestCohortGoesOnAfterACrash(t *testing.T) {
 				var kept Config
 				h, rows := startWithStore(t, func(cfg *Config) { kept = cfg.withDefaults() })
 				stopped := h.stopAtBatch(stopAt, isWritten)
-				job := result[api.Cohort](t, h.do(upload("", file.String())))
+				job := result[models.Cohort](t, h.do(upload("", file.String())))
 				h.do(call{method: "POST", path: cohortsPath + "/" + job.ID + "/confirm"})
 				<-stopped
 				h.stop()
@@ -255,11 +254,11 @@ func TestCohortGoesOnAfterACrash(t *testing.T) {
 // checking it.
 func TestCohortIsCheckedAfterACrash(t *testing.T) {
 	h, _ := startWithStore(t, func(cfg *Config) {
-		_, err := cfg.Store.Cohorts.CreateCohort(t.Context(), models.CohortJob{ID: "coh_1", File: []byte(cohortFile), Region: "US", Zone: "UTC", PerMinute: 1, CreatedAt: testNow})
+		_, err := cfg.Store.Cohorts.CreateCohort(t.Context(), models.Cohort{ID: "coh_1", File: []byte(cohortFile), Region: "US", Zone: "UTC", PerMinute: 1, CreatedAt: testNow})
 		require.NoError(t, err)
 	})
 	require.Eventually(t, func() bool {
-		return result[api.Cohort](t, h.do(call{method: "GET", path: cohortsPath + "/coh_1"})).State == models.CohortReady
+		return result[models.Cohort](t, h.do(call{method: "GET", path: cohortsPath + "/coh_1"})).State == models.CohortReady
 	}, 20*time.Second, 10*time.Millisecond)
 }
 

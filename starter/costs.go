@@ -51,7 +51,7 @@ func (h *costRoutes) register(router huma.API) {
 		errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.setBudget)
 	register(router, route{method: http.MethodGet, path: budgetPath, id: "get-budget", needs: auth.CostRead, summary: "One budget",
 		errors: []int{http.StatusNotFound}}, h.getBudget)
-	registerPatch(router, merging[PatchInput, api.BudgetChange, taggedAnswer[api.Budget]]{
+	registerPatch(router, merging[PatchInput, api.BudgetChange, taggedAnswer[models.Budget]]{
 		route:   route{path: budgetPath, id: "patch-budget", needs: auth.BudgetChange, summary: "Change some fields of a budget"},
 		cleared: map[string]any{"warn_percent": defaultWarnPercent},
 		change:  h.changeBudget,
@@ -71,13 +71,12 @@ func (h *costRoutes) listCosts(ctx context.Context, in *costsRequest) (*answer[a
 	if query.Until < query.From {
 		return nil, newFailure(http.StatusBadRequest, "until: must not be before from")
 	}
-	sums, err := h.costs.Sum(ctx, query)
+	rows, err := h.costs.Sum(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("adding up costs", err)
 	}
-	out := api.Costs{From: query.From, Until: query.Until, By: in.By, Currency: h.prices.Currency(), Rows: make([]api.CostRow, len(sums))}
-	for i, sum := range sums {
-		out.Rows[i] = toCostRow(sum)
+	out := api.Costs{From: query.From, Until: query.Until, By: in.By, Currency: h.prices.Currency(), Rows: copyNonNil(rows)}
+	for i := range out.Rows {
 		if !canSeePersonal(ctx) {
 			out.Rows[i].Name = ""
 		}
@@ -86,15 +85,7 @@ func (h *costRoutes) listCosts(ctx context.Context, in *costsRequest) (*answer[a
 	return newAnswer("", out), nil
 }
 
-func toCostRow(s models.CostSum) api.CostRow {
-	return api.CostRow{
-		Key: s.Key, Name: s.Name, Calls: s.Calls, InputTokens: s.InputTokens, CachedTokens: s.CachedTokens, OutputTokens: s.OutputTokens,
-		AudioMillis: s.AudioMillis, LostCalls: s.Lost,
-		SegmentsOut: s.SegmentsOut, SegmentsIn: s.SegmentsIn, Micros: s.Micros, Unpriced: s.Unpriced,
-	}
-}
-
-func addRow(total *api.CostRow, row api.CostRow) {
+func addRow(total *models.CostRow, row models.CostRow) {
 	total.Calls += row.Calls
 	total.InputTokens += row.InputTokens
 	total.CachedTokens += row.CachedTokens
@@ -107,16 +98,9 @@ func addRow(total *api.CostRow, row api.CostRow) {
 	total.Unpriced += row.Unpriced
 }
 
-func toBudget(b models.Budget) api.Budget {
-	return api.Budget{
-		ID: b.ID, Scope: b.Scope, ParticipantID: b.ParticipantID, StudyID: b.StudyID, Period: b.Period, Micros: b.Micros, WarnPercent: b.WarnPercent,
-		Currency: b.Currency, State: b.State, Spent: b.Spent, CreatedBy: b.CreatedBy, UpdatedAt: b.UpdatedAt.UTC(),
-	}
-}
-
 func (h *costRoutes) listBudgets(ctx context.Context, _ *noInput) (*answer[api.BudgetList], error) {
 	rows, err := h.budgets.List(ctx)
-	return newAnswer("", api.BudgetList{Budgets: showAll(rows, toBudget)}), h.toFailure("listing budgets", err)
+	return newAnswer("", api.BudgetList{Budgets: copyNonNil(rows)}), h.toFailure("listing budgets", err)
 }
 
 // checkNewBudget refuses a budget without the id that its scope needs, or with
@@ -139,7 +123,7 @@ func (h *costRoutes) checkNewBudget(b api.NewBudget) error {
 }
 
 // setBudget needs prices: without them nothing would ever count against it.
-func (h *costRoutes) setBudget(ctx context.Context, in *newBudgetRequest) (*answer[api.Budget], error) {
+func (h *costRoutes) setBudget(ctx context.Context, in *newBudgetRequest) (*answer[models.Budget], error) {
 	if err := h.checkNewBudget(in.Body); err != nil {
 		return nil, err
 	}
@@ -150,39 +134,39 @@ func (h *costRoutes) setBudget(ctx context.Context, in *newBudgetRequest) (*answ
 	if errors.Is(err, models.ErrNotFound) {
 		return nil, newFailure(http.StatusNotFound, "%s not found", in.Body.Scope)
 	}
-	return newAnswer("Budget set; it takes effect within a minute", toBudget(saved)), h.toFailure("setting the budget", err)
+	return newAnswer("Budget set; it takes effect within a minute", saved), h.toFailure("setting the budget", err)
 }
 
 // defaultWarnPercent is that of api.NewBudget.
 const defaultWarnPercent = 80
 
 // getBudget finds a budget among all, which are few.
-func (h *costRoutes) getBudget(ctx context.Context, in *budgetRequest) (*taggedAnswer[api.Budget], error) {
+func (h *costRoutes) getBudget(ctx context.Context, in *budgetRequest) (*taggedAnswer[models.Budget], error) {
 	rows, err := h.budgets.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("reading the budget", err)
 	}
 	for _, row := range rows {
 		if row.ID == in.ID {
-			return newTagged(toBudget(row))
+			return newTagged(row)
 		}
 	}
 	return nil, newFailure(http.StatusNotFound, "budget not found")
 }
 
-func (h *costRoutes) changeBudget(ctx context.Context, in *PatchInput, ifMatch string, body api.BudgetChange) (*taggedAnswer[api.Budget], error) {
+func (h *costRoutes) changeBudget(ctx context.Context, in *PatchInput, ifMatch string, body api.BudgetChange) (*taggedAnswer[models.Budget], error) {
 	id, err := strconv.ParseInt(in.ID, 10, 64)
 	if err != nil {
 		return nil, newFailure(http.StatusNotFound, "budget not found")
 	}
 	saved, err := h.budgets.ChangeBudget(ctx, models.BudgetChange{
 		ID: id, Micros: body.Micros, WarnPercent: body.WarnPercent, Actor: actorOf(ctx), Now: h.now(),
-		Check: func(row models.Budget) error { return checkTag(ifMatch, toBudget(row)) },
+		Check: func(row models.Budget) error { return checkTag(ifMatch, row) },
 	})
 	if err != nil {
 		return nil, h.toFailure("changing the budget", asMissing("budget", err))
 	}
-	return newTagged(toBudget(saved))
+	return newTagged(saved)
 }
 
 func (h *costRoutes) deleteBudget(ctx context.Context, in *budgetRequest) (*answer[api.Empty], error) {

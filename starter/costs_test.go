@@ -18,11 +18,11 @@ func TestCostRoutes(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, rows.Costs.RecordCosts(t.Context(), list))
 
-	row := api.CostRow{Key: ann.ID, Name: ann.Name, Calls: 1, SegmentsIn: 1, Micros: 20_000}
+	row := models.CostRow{Key: ann.ID, Name: ann.Name, Calls: 1, SegmentsIn: 1, Micros: 20_000}
 	costs := result[api.Costs](t, h.do(call{method: "GET", path: costsPath + "?by=person"}))
 	require.Equal(t, api.Costs{
-		From: "2026-11-01", Until: "2026-11-24", By: "person", Currency: "USD", Rows: []api.CostRow{row},
-		Total: api.CostRow{Calls: 1, SegmentsIn: 1, Micros: 20_000},
+		From: "2026-11-01", Until: "2026-11-24", By: "person", Currency: "USD", Rows: []models.CostRow{row},
+		Total: models.CostRow{Calls: 1, SegmentsIn: 1, Micros: 20_000},
 	}, costs)
 	costs = result[api.Costs](t, h.do(call{method: "GET", path: costsPath + "?from=2026-11-25&until=2026-11-26"}))
 	require.Empty(t, costs.Rows)
@@ -31,7 +31,7 @@ func TestCostRoutes(t *testing.T) {
 
 	set := h.do(call{method: "PUT", path: budgetsPath, body: `{"period":"month","micros":25000000}`})
 	require.Equal(t, http.StatusOK, set.status, set.raw)
-	budget := result[api.Budget](t, set)
+	budget := result[models.Budget](t, set)
 	require.Equal(t, int64(80), budget.WarnPercent)
 	require.Equal(t, int64(20_000), budget.Spent)
 	require.Equal(t, models.BudgetOpen, budget.State)

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/api"
+	"coachline/models"
 	"coachline/models/wire"
 )
 
@@ -43,12 +44,12 @@ func TestDecisionRoute(t *testing.T) {
 	require.NotNil(t, first.Decisions[0].Outcome)
 	require.Zero(t, *first.Decisions[0].Outcome)
 	require.Nil(t, got.Outcome, "its four hours are not over")
-	check := result[api.AllocationCheck](t, h.do(call{method: "GET", path: studiesPath + "/walk-1/allocations/check"}))
+	check := result[models.AllocationCheck](t, h.do(call{method: "GET", path: studiesPath + "/walk-1/allocations/check"}))
 	require.True(t, check.OK)
-	require.Equal(t, &api.DecisionCheck{OK: true, People: 1, Rows: 3}, check.Decisions)
+	require.Equal(t, &models.DecisionCheck{OK: true, People: 1, Rows: 3}, check.Decisions)
 	require.NoError(t, rows.Database().Write(t.Context(), func(tx *gorm.DB) error { return tx.Exec("DELETE FROM decision_heads").Error }))
-	check = result[api.AllocationCheck](t, h.do(call{method: "GET", path: studiesPath + "/walk-1/allocations/check"}))
+	check = result[models.AllocationCheck](t, h.do(call{method: "GET", path: studiesPath + "/walk-1/allocations/check"}))
 	require.False(t, check.OK)
-	require.Equal(t, &api.DecisionCheck{ParticipantID: person.ID, BadRow: 1, Problem: "nothing was kept of the person's rows"}, check.Decisions)
+	require.Equal(t, &models.DecisionCheck{ParticipantID: person.ID, BadRow: 1, Problem: "nothing was kept of the person's rows"}, check.Decisions)
 	h.refused(call{method: "GET", path: studiesPath + "/none/decisions"}, http.StatusNotFound, "study not found")
 }

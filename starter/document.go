@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"coachline/internal/auth"
+	"coachline/internal/metrics"
 )
 
 // registerDocument serves the API document. It is called last, because the
@@ -239,9 +240,9 @@ func (h *admission) registerCodec(mux *http.ServeMux, doc *huma.OpenAPI, cfg Cod
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxCodecBody)
 		ctx := withCaller(r.Context(), who, r)
-		seen := &seenStatus{ResponseWriter: w, status: http.StatusOK}
+		seen := &metrics.SeenStatus{ResponseWriter: w, Status: http.StatusOK}
 		codec.ServeHTTP(seen, r)
-		if r.URL.Path == codecDecode && seen.status == http.StatusOK {
+		if r.URL.Path == codecDecode && seen.Status == http.StatusOK {
 			h.readings.record(ctx, reading{actor: who.Actor, action: readPayload}, false)
 		}
 	})

@@ -32,20 +32,15 @@ const (
 	noteSuppression = "A keyed hash of a number is kept, because it has opted out."
 )
 
-func toErasure(e models.Erasure) api.Erasure {
-	out := api.Erasure{
-		ParticipantID: e.ParticipantID, State: e.State, RequestedBy: e.RequestedBy, Reason: e.Reason,
-		RequestedAt: e.RequestedAt.UTC(), FinishedAt: e.FinishedAt, Rows: e.Counts, Executions: e.Executions,
-		CarrierMessages: e.CarrierMessages, CarrierUnknown: e.CarrierUnknown, Suppressed: e.Suppressed, Problem: e.Problem,
-		Notes: []string{noteBackups, noteCarrier},
-	}
-	if out.Rows == nil {
-		out.Rows = map[string]int64{}
+func toErasure(e models.Erasure) models.Erasure {
+	e.Notes = []string{noteBackups, noteCarrier}
+	if e.Rows == nil {
+		e.Rows = map[string]int64{}
 	}
 	if e.Suppressed {
-		out.Notes = append(out.Notes, noteSuppression)
+		e.Notes = append(e.Notes, noteSuppression)
 	}
-	return out
+	return e
 }
 
 type eraseRequest struct {
@@ -90,7 +85,7 @@ func (h *erasureRoutes) register(router huma.API) {
 	}, h.getErasure)
 }
 
-func (h *erasureRoutes) eraseParticipant(ctx context.Context, in *eraseRequest) (*answer[api.Erasure], error) {
+func (h *erasureRoutes) eraseParticipant(ctx context.Context, in *eraseRequest) (*answer[models.Erasure], error) {
 	if in.Body.Confirm != in.ID {
 		return nil, h.toFailure("erasing the participant", models.BadField("confirm", "must be the participant's id"))
 	}
@@ -142,7 +137,7 @@ func (h *erasureRoutes) listErasures(ctx context.Context, in *erasuresRequest) (
 	return newAnswer("", api.ErasurePage{Erasures: showAll(rows, toErasure), NextCursor: next}), nil
 }
 
-func (h *erasureRoutes) getErasure(ctx context.Context, in *personRequest) (*answer[api.Erasure], error) {
+func (h *erasureRoutes) getErasure(ctx context.Context, in *personRequest) (*answer[models.Erasure], error) {
 	row, err := h.erasures.Erasure(ctx, in.ID)
 	return newAnswer("", toErasure(row)), h.toFailure("reading the erasure", err)
 }

@@ -25,7 +25,7 @@ func TestErasureRoutes(t *testing.T) {
 
 	asked := h.do(call{method: "POST", path: path, body: `{"confirm":"` + ann.ID + `","reason":"letter of 1 March"}`})
 	require.Equal(t, http.StatusAccepted, asked.status, asked.raw)
-	receipt := result[api.Erasure](t, asked)
+	receipt := result[models.Erasure](t, asked)
 	require.Equal(t, ann.ID, receipt.ParticipantID)
 	require.Equal(t, "letter of 1 March", receipt.Reason)
 	require.Equal(t, auth.Operator, receipt.RequestedBy)
@@ -35,12 +35,12 @@ func TestErasureRoutes(t *testing.T) {
 
 	again := h.do(call{method: "POST", path: path, body: `{"confirm":"` + ann.ID + `"}`})
 	require.Equal(t, http.StatusAccepted, again.status, again.raw)
-	require.Equal(t, receipt.RequestedAt, result[api.Erasure](t, again).RequestedAt)
+	require.Equal(t, receipt.RequestedAt, result[models.Erasure](t, again).RequestedAt)
 	step := models.ErasureStep{ParticipantID: ann.ID, From: models.ErasureEnding, To: models.ErasureRows, Now: testNow}
 	require.NoError(t, rows.Erasures.EndErasureStep(t.Context(), step))
 	require.NoError(t, rows.Erasures.EraseRows(t.Context(), ann.ID, testNow))
 	require.NoError(t, rows.Erasures.FinishErasure(t.Context(), ann.ID, testNow))
-	receipt = result[api.Erasure](t, h.do(call{method: "GET", path: erasuresPath + "/" + ann.ID}))
+	receipt = result[models.Erasure](t, h.do(call{method: "GET", path: erasuresPath + "/" + ann.ID}))
 	require.Equal(t, models.ErasureDone, receipt.State)
 	require.Equal(t, int64(1), receipt.Rows["participants"])
 

@@ -155,7 +155,7 @@ func (h *harness) undelivered() int {
 }
 
 // audits are the rows of the audit with an action, oldest first.
-func (h *harness) audits(action string) []models.Audit {
+func (h *harness) audits(action string) []models.AuditRow {
 	h.t.Helper()
 	rows, err := h.rows.Audit.AuditRows(context.Background(), models.AuditQuery{Action: action})
 	require.NoError(h.t, err)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/internal/store"
 	"coachline/models"
@@ -38,19 +37,18 @@ type historyRequest struct {
 	After  time.Time `query:"after" doc:"Only what is newer than this instant, to look for an answer; not together with before."`
 }
 
-func (h *conversationRoutes) getHistory(ctx context.Context, in *historyRequest) (*answer[[]api.HistoryEntry], error) {
+func (h *conversationRoutes) getHistory(ctx context.Context, in *historyRequest) (*answer[[]models.HistoryEntry], error) {
 	entries, err := h.readHistory(ctx, in)
 	if err != nil {
 		return nil, h.toFailure("reading the conversation", err)
 	}
-	list := make([]api.HistoryEntry, 0, len(entries))
-	for _, entry := range entries {
+	for i, entry := range entries {
 		if entry.Unreadable {
 			h.log.Error("a stored text cannot be opened with the payload keys; check `coachline doctor`", "participant", in.ID, "at", entry.At)
 		}
-		list = append(list, toHistoryEntry(entry))
+		entries[i].Meaning, entries[i].NextStep = explainCode(entry.ErrorCode)
 	}
-	return newAnswer("", list), nil
+	return newAnswer("", copyNonNil(entries)), nil
 }
 
 func (h *conversationRoutes) readHistory(ctx context.Context, in *historyRequest) ([]models.HistoryEntry, error) {
@@ -64,13 +62,4 @@ func (h *conversationRoutes) readHistory(ctx context.Context, in *historyRequest
 		return nil, err
 	}
 	return h.people.HistoryAfter(ctx, in.ID, in.Limit, in.After)
-}
-
-func toHistoryEntry(entry models.HistoryEntry) api.HistoryEntry {
-	out := api.HistoryEntry{
-		Role: entry.Role, Kind: entry.Kind, Text: entry.Text, At: entry.At, Channel: entry.Channel, Delivery: entry.Delivery, By: entry.By,
-		ErrorCode: entry.ErrorCode, TurnID: entry.TurnID, Limit: entry.Limit, Danger: entry.Danger, Unreadable: entry.Unreadable,
-	}
-	out.Meaning, out.NextStep = explainCode(entry.ErrorCode)
-	return out
 }

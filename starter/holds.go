@@ -20,11 +20,9 @@ const holdsPath = "/holds"
 // maxHold is the longest time for which prompts may be held.
 const maxHold = 366 * 24 * time.Hour
 
-func toHold(h models.Hold, now time.Time) api.Hold {
-	return api.Hold{
-		ID: h.ID, Scope: h.Scope, ScopeID: h.ScopeID, Reason: h.Reason, Active: h.IsActive(now), Until: h.UntilAt.UTC(),
-		CreatedAt: h.CreatedAt.UTC(), CreatedBy: h.CreatedBy, ReleasedAt: h.ReleasedAt, ReleasedBy: h.ReleasedBy,
-	}
+func toHold(h models.Hold, now time.Time) models.Hold {
+	h.Active = h.IsActive(now)
+	return h
 }
 
 type newHoldRequest struct {
@@ -60,7 +58,7 @@ func (h *holdRoutes) register(router huma.API) {
 
 // createHold stops prompts, reminders, feedback questions and check-ins. What
 // falls due meanwhile is recorded as missed and not sent later.
-func (h *holdRoutes) createHold(ctx context.Context, in *newHoldRequest) (*created[api.Hold], error) {
+func (h *holdRoutes) createHold(ctx context.Context, in *newHoldRequest) (*created[models.Hold], error) {
 	now := h.now()
 	switch until := in.Body.Until; {
 	case !until.After(now):
@@ -69,7 +67,7 @@ func (h *holdRoutes) createHold(ctx context.Context, in *newHoldRequest) (*creat
 		return nil, newFailure(http.StatusBadRequest, "until: must be at most 366 days from now")
 	}
 	saved, err := h.holds.CreateHold(ctx, models.Hold{
-		Scope: in.Body.Scope, ScopeID: in.Body.ScopeID, Reason: in.Body.Reason, CreatedBy: actorOf(ctx), CreatedAt: now, UntilAt: in.Body.Until,
+		Scope: in.Body.Scope, ScopeID: in.Body.ScopeID, Reason: in.Body.Reason, CreatedBy: actorOf(ctx), CreatedAt: now, Until: in.Body.Until,
 	})
 	return newCreated(holdsPath+"/"+strconv.FormatInt(saved.ID, 10), "Prompts are held; what falls due meanwhile is recorded as missed", toHold(saved, now)), h.toFailure("creating the hold", err)
 }
@@ -85,7 +83,7 @@ func (h *holdRoutes) listHolds(ctx context.Context, in *holdsRequest) (*answer[a
 		return nil, h.toFailure("listing holds", err)
 	}
 	rows, next := cutPage(rows, in.Limit, func(last models.Hold) string { return strconv.FormatInt(last.ID, 10) })
-	page := api.HoldPage{Holds: make([]api.Hold, 0, len(rows)), NextCursor: next}
+	page := api.HoldPage{Holds: make([]models.Hold, 0, len(rows)), NextCursor: next}
 	for _, h := range rows {
 		page.Holds = append(page.Holds, toHold(h, now))
 	}
@@ -93,7 +91,7 @@ func (h *holdRoutes) listHolds(ctx context.Context, in *holdsRequest) (*answer[a
 }
 
 // getHold reads the page of one that begins with the hold.
-func (h *holdRoutes) getHold(ctx context.Context, in *holdRequest) (*taggedAnswer[api.Hold], error) {
+func (h *holdRoutes) getHold(ctx context.Context, in *holdRequest) (*taggedAnswer[models.Hold], error) {
 	rows, err := h.holds.List(ctx, models.HoldQuery{BeforeID: in.ID + 1, Limit: 1})
 	if err != nil {
 		return nil, h.toFailure("reading the hold", err)
@@ -104,7 +102,7 @@ func (h *holdRoutes) getHold(ctx context.Context, in *holdRequest) (*taggedAnswe
 	return newTagged(toHold(rows[0], h.now()))
 }
 
-func (h *holdRoutes) releaseHold(ctx context.Context, in *holdRequest) (*answer[api.Hold], error) {
+func (h *holdRoutes) releaseHold(ctx context.Context, in *holdRequest) (*answer[models.Hold], error) {
 	now := h.now()
 	saved, err := h.holds.ReleaseHold(ctx, models.HoldRelease{ID: in.ID, Actor: actorOf(ctx), Now: now})
 	if errors.Is(err, models.ErrNotFound) {
@@ -119,7 +117,7 @@ func findActiveHold(ctx context.Context, holds *store.Holds, participantID strin
 	rows, err := holds.List(ctx, models.HoldQuery{ActiveAt: now, ParticipantID: participantID})
 	var longest *models.Hold
 	for i := range rows {
-		if longest == nil || rows[i].UntilAt.After(longest.UntilAt) {
+		if longest == nil || rows[i].Until.After(longest.Until) {
 			longest = &rows[i]
 		}
 	}

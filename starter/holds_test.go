@@ -17,8 +17,8 @@ func TestHoldRoutes(t *testing.T) {
 	h, rows := startWithStore(t, nil)
 	created := h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-26T08:00:00Z","reason":"Thanksgiving"}`})
 	require.Equal(t, http.StatusCreated, created.status, created.raw)
-	hold := result[api.Hold](t, created)
-	require.Equal(t, api.Hold{ID: 1, Scope: models.HoldAll, Reason: "Thanksgiving", Active: true,
+	hold := result[models.Hold](t, created)
+	require.Equal(t, models.Hold{ID: 1, Scope: models.HoldAll, Reason: "Thanksgiving", Active: true,
 		Until: time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC), CreatedAt: testNow, CreatedBy: auth.Operator}, hold)
 
 	h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-25T08:00:00Z","scope":"all"}`})
@@ -27,12 +27,12 @@ func TestHoldRoutes(t *testing.T) {
 	require.Equal(t, int64(2), page.Holds[0].ID)
 	require.NotNil(t, page.NextCursor)
 	page = result[api.HoldPage](t, h.do(call{method: "GET", path: holdsPath + "?active=true&limit=1&cursor=" + *page.NextCursor}))
-	require.Equal(t, []api.Hold{hold}, page.Holds)
+	require.Equal(t, []models.Hold{hold}, page.Holds)
 	require.Nil(t, page.NextCursor)
 
 	released := h.do(call{method: "DELETE", path: holdsPath + "/2"})
 	require.Equal(t, http.StatusOK, released.status, released.raw)
-	require.False(t, result[api.Hold](t, released).Active)
+	require.False(t, result[models.Hold](t, released).Active)
 	h.refused(call{method: "DELETE", path: holdsPath + "/2"}, http.StatusNotFound, "hold not found, or already over")
 	active, err := rows.Holds.List(t.Context(), models.HoldQuery{ActiveAt: testNow})
 	require.NoError(t, err)
@@ -80,14 +80,14 @@ func TestHoldOfOneParticipant(t *testing.T) {
 	bea := result[api.Participant](t, h.do(call{method: "POST", path: participantsPath, body: body}))
 	got := h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-25T13:00:00Z","scope":"participant","scope_id":"` + bea.ID + `"}`})
 	require.Equal(t, http.StatusCreated, got.status, got.raw)
-	hold := result[api.Hold](t, got)
+	hold := result[models.Hold](t, got)
 	require.Equal(t, []any{models.HoldParticipant, bea.ID}, []any{hold.Scope, hold.ScopeID})
 	state := func(id string) *api.ActiveHold {
 		return result[api.State](t, h.do(call{method: "GET", path: participantsPath + "/" + id + "/state"})).Hold
 	}
 	require.Nil(t, state(ann.ID))
 	require.Equal(t, &api.ActiveHold{ID: hold.ID, Scope: models.HoldParticipant, Until: hold.Until}, state(bea.ID))
-	list := func(id string) []api.Hold {
+	list := func(id string) []models.Hold {
 		return result[api.HoldPage](t, h.do(call{method: "GET", path: holdsPath + "?participant_id=" + id})).Holds
 	}
 	require.Empty(t, list(ann.ID))

@@ -71,21 +71,9 @@ func (h *joinRoutes) listJoins(ctx context.Context, in *studyRequest) (*answer[a
 	if err != nil {
 		return nil, h.toFailure("listing joins", err)
 	}
-	list := api.JoinList{Counts: map[string]int64{}, Joins: showAll(rows, toJoin)}
+	list := api.JoinList{Counts: map[string]int64{}, Joins: copyNonNil(rows)}
 	for _, state := range models.JoinStates() {
 		list.Counts[string(state)] = counts[state]
 	}
 	return newAnswer("", list), nil
-}
-
-func toJoin(row models.JoinRow) api.Join {
-	out := api.Join{
-		ID: row.ID, State: row.State, Reason: row.Reason, Method: row.Method, Keyword: row.Keyword, Locale: row.Locale, Version: row.Version,
-		Delivery: row.Delivery, ErrorCode: row.ErrorCode, ParticipantID: row.ParticipantID, CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(),
-	}
-	if row.EndedAt != nil {
-		at := row.EndedAt.UTC()
-		out.EndedAt = &at
-	}
-	return out
 }

@@ -39,7 +39,7 @@ func TestJoinRoutes(t *testing.T) {
 	require.Equal(t, int64(1), list.Counts["pending"])
 	require.Len(t, list.Joins, 2)
 	// Both were asked for at one instant, so either is the newest.
-	enrolled := slices.IndexFunc(list.Joins, func(join api.Join) bool { return join.Method == models.MethodKeyword })
+	enrolled := slices.IndexFunc(list.Joins, func(join models.Join) bool { return join.Method == models.MethodKeyword })
 	require.GreaterOrEqual(t, enrolled, 0)
 	require.Equal(t, models.JoinEnrolled, list.Joins[enrolled].State)
 	h.stop()

@@ -88,13 +88,13 @@ func (h *memoryRoutes) forgetMemories(ctx context.Context, in *personRequest) (*
 
 // toMemory leaves out notes and summaries that were erased.
 func toMemory(known models.Memory, histories map[string][]models.FactVersion) api.Memory {
-	out := api.Memory{Facts: []api.Fact{}, Notes: []api.Note{}}
+	out := api.Memory{Facts: []models.Fact{}, Notes: []models.Note{}}
 	for _, fact := range known.Facts {
 		out.Facts = append(out.Facts, toFact(fact, histories[fact.ID]))
 	}
 	for _, note := range known.Notes {
 		if note.Text != "" {
-			out.Notes = append(out.Notes, api.Note{LocalDate: note.LocalDate, Text: note.Text, At: note.UpdatedAt.UTC()})
+			out.Notes = append(out.Notes, note)
 		}
 	}
 	if known.Summary.Text != "" {
@@ -103,17 +103,12 @@ func toMemory(known models.Memory, histories map[string][]models.FactVersion) ap
 	return out
 }
 
-func toFact(fact models.Fact, versions []models.FactVersion) api.Fact {
-	out := api.Fact{
-		ID: fact.ID, Kind: fact.Kind, Text: fact.Text, Source: fact.SourceID, TurnID: fact.TurnID,
-		Version: fact.Version, At: fact.UpdatedAt.UTC(), Before: []api.FactVersion{},
-	}
+func toFact(fact models.Fact, versions []models.FactVersion) models.Fact {
+	fact.Before = []models.FactVersion{}
 	for _, old := range versions {
 		if old.Version < fact.Version {
-			out.Before = append(out.Before, api.FactVersion{
-				Version: old.Version, Kind: old.Kind, Text: old.Text, Source: old.SourceID, TurnID: old.TurnID, At: old.At.UTC(),
-			})
+			fact.Before = append(fact.Before, old)
 		}
 	}
-	return out
+	return fact
 }

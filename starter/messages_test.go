@@ -29,13 +29,13 @@ func TestHistory(t *testing.T) {
 	require.JSONEq(t, `[{"role":"assistant","kind":"greeting","text":"Hi","at":"2026-11-24T13:00:00Z","channel":"sms","delivery":"undelivered",
 		"error_code":"21614","error_meaning":"the number is not a mobile number","error_next_step":"Ask the person by another way for the right number, and change it here.","turn_id":"conv_1-t1"},
 		{"role":"user","kind":"message","text":"Hello","at":"2026-11-24T13:01:00Z","channel":"chat"}]`, string(all.body.Result))
-	newer := result[[]api.HistoryEntry](t, h.do(call{method: "GET", path: path + "?after=2026-11-24T13:00:00Z"}))
-	require.Equal(t, []api.HistoryEntry{{Role: models.RoleUser, Kind: models.KindMessage, Text: "Hello", At: testNow.Add(time.Minute), Channel: wire.ChannelChat}}, newer)
+	newer := result[[]models.HistoryEntry](t, h.do(call{method: "GET", path: path + "?after=2026-11-24T13:00:00Z"}))
+	require.Equal(t, []models.HistoryEntry{{Role: models.RoleUser, Kind: models.KindMessage, Text: "Hello", At: testNow.Add(time.Minute), Channel: wire.ChannelChat}}, newer)
 	h.refused(call{method: "GET", path: path + "?after=2026-11-24T13:00:00Z&before=2026-11-24T13:00:00Z"}, http.StatusBadRequest, "not together")
 	h.refused(call{method: "GET", path: participantsPath + "/nobody/history?after=2026-11-24T13:00:00Z"}, http.StatusNotFound, "participant not found")
-	require.Len(t, result[[]api.HistoryEntry](t, h.do(call{method: "GET", path: path + "?limit=1"})), 1)
+	require.Len(t, result[[]models.HistoryEntry](t, h.do(call{method: "GET", path: path + "?limit=1"})), 1)
 	older := h.do(call{method: "GET", path: path + "?before=" + url.QueryEscape("2026-11-24T14:00:30+01:00")})
-	require.Equal(t, "Hi", result[[]api.HistoryEntry](t, older)[0].Text)
+	require.Equal(t, "Hi", result[[]models.HistoryEntry](t, older)[0].Text)
 	h.refused(call{method: "GET", path: path + "?before=yesterday"}, http.StatusBadRequest, "before: ")
 	h.refused(call{method: "GET", path: path + "?limit=501"}, http.StatusBadRequest, "limit: must be at most 500")
 }

@@ -86,18 +86,6 @@ func withEnvelope(mux *http.ServeMux, known map[string]queryRules) http.Handler 
 	})
 }
 
-// seenStatus remembers the status of an answer that it passes on.
-type seenStatus struct {
-	http.ResponseWriter
-	status int
-}
-
-// WriteHeader passes the status on.
-func (s *seenStatus) WriteHeader(status int) {
-	s.status = status
-	s.ResponseWriter.WriteHeader(status)
-}
-
 // statusProbe takes the mux's own refusal and keeps its status and headers.
 type statusProbe struct {
 	header http.Header

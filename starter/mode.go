@@ -43,7 +43,7 @@ func (h *workflowRoutes) forceMode(ctx context.Context, in *modeRequest) (*answe
 	if !p.Status.Coached() {
 		return nil, newFailure(http.StatusConflict, "target_state: the participant is %s; a mode can be set only while they are active or paused", p.Status)
 	}
-	audit := models.Audit{ParticipantID: in.ID, Actor: actorOf(ctx), Action: "set_mode", Detail: string(in.Body.Target), Reason: in.Body.Reason, At: h.now()}
+	audit := models.AuditRow{ParticipantID: in.ID, Actor: actorOf(ctx), Action: "set_mode", Detail: string(in.Body.Target), Reason: in.Body.Reason, At: h.now()}
 	if err := h.audit.RecordAudit(ctx, audit); err != nil {
 		return nil, h.toFailure("setting the mode", err)
 	}

@@ -47,10 +47,10 @@ func TestModeOfPeopleWhoLeft(t *testing.T) {
 		h := start(t, nil)
 		ann := h.ann()
 		h.change(ann.ID, map[string]any{"status": status})
-		audits := len(listRows[models.Audit](h, "id"))
+		audits := len(listRows[models.AuditRow](h, "id"))
 		h.refused(call{method: http.MethodPost, path: participantsPath + "/" + ann.ID + "/mode", body: `{"target_state":"FEEDBACK"}`},
 			http.StatusConflict, "target_state: the participant is "+string(status))
-		require.Len(t, listRows[models.Audit](h, "id"), audits)
+		require.Len(t, listRows[models.AuditRow](h, "id"), audits)
 		require.NotContains(t, h.engine.seen(), "update:SetMode")
 	}
 }

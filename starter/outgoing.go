@@ -23,23 +23,17 @@ const (
 	webhookPath  = webhooksPath + "/{id}"
 )
 
-func toWebhook(w models.Webhook) api.Webhook {
-	return api.Webhook{
-		ID: w.ID, URL: w.URL, StudyID: w.StudyID, Events: append([]string{}, w.EventTypes()...), State: w.State, FailingSince: w.FailingSince,
-		LastError: w.LastError, CreatedBy: w.CreatedBy, CreatedAt: w.CreatedAt.UTC(), UpdatedAt: w.UpdatedAt.UTC(), Version: w.Version,
-	}
+func toWebhook(w models.Webhook) models.Webhook {
+	w.Types = append([]string{}, strings.Fields(w.Events)...)
+	return w
 }
 
-func toWebhookDelivery(d models.WebhookDelivery) api.WebhookDelivery {
-	out := api.WebhookDelivery{
-		ID: d.ID, Event: webhooks.EventID(d), Type: d.Type, ParticipantID: d.ParticipantID, ObjectID: d.ObjectID, Status: d.Status, At: d.At.UTC(),
-		Attempts: d.Attempts, DeliveredAt: d.DeliveredAt, Answer: d.Answer, Error: d.Error,
-	}
+func toWebhookDelivery(d models.WebhookDelivery) models.WebhookDelivery {
+	d.Event = webhooks.EventID(d)
 	if d.DeliveredAt == nil {
-		next := d.NextAt.UTC()
-		out.NextAt = &next
+		d.Next = &d.NextAt
 	}
-	return out
+	return d
 }
 
 type webhookRequest struct {
@@ -58,12 +52,12 @@ type webhookChangeRequest struct {
 
 type webhookAnswer struct {
 	ETag string `header:"ETag" doc:"Version of the webhook, for If-Match."`
-	Body api.Envelope[api.Webhook]
+	Body api.Envelope[models.Webhook]
 }
 
 func answerWebhook(message string, row models.Webhook, secret string) *webhookAnswer {
 	shown := toWebhook(row)
-	shown.Secret = secret
+	shown.NewSecret = secret
 	return &webhookAnswer{ETag: strconv.Quote(strconv.FormatInt(row.Version, 10)), Body: newAnswer(message, shown).Body}
 }
 
@@ -127,7 +121,7 @@ func (h *webhookRoutes) checkWebhook(address *string, events []string) error {
 	return nil
 }
 
-func (h *webhookRoutes) createWebhook(ctx context.Context, in *newWebhookRequest) (*created[api.Webhook], error) {
+func (h *webhookRoutes) createWebhook(ctx context.Context, in *newWebhookRequest) (*created[models.Webhook], error) {
 	const doing = "adding the webhook"
 	if err := h.checkWebhook(&in.Body.URL, in.Body.Events); err != nil {
 		return nil, h.toFailure(doing, err)
@@ -145,7 +139,7 @@ func (h *webhookRoutes) createWebhook(ctx context.Context, in *newWebhookRequest
 		return nil, h.toFailure(doing, err)
 	}
 	out := toWebhook(saved)
-	out.Secret = secret
+	out.NewSecret = secret
 	return newCreated(webhooksPath+"/"+id, "Webhook added; its secret is shown this once", out), nil
 }
 
@@ -181,7 +175,7 @@ func (h *webhookRoutes) changeWebhook(ctx context.Context, in *webhookChangeRequ
 	return answerWebhook(describeChanged(in.Body, "Webhook changed"), saved, secret), h.toFailure(doing, asMissing("webhook", err))
 }
 
-func (h *webhookRoutes) deleteWebhook(ctx context.Context, in *webhookRequest) (*answer[api.Webhook], error) {
+func (h *webhookRoutes) deleteWebhook(ctx context.Context, in *webhookRequest) (*answer[models.Webhook], error) {
 	row, err := h.webhooks.Webhook(ctx, in.ID)
 	if err == nil {
 		err = h.webhooks.RemoveWebhook(ctx, in.ID, actorOf(ctx), h.now())
@@ -189,7 +183,7 @@ func (h *webhookRoutes) deleteWebhook(ctx context.Context, in *webhookRequest) (
 	return newAnswer("Webhook removed", toWebhook(row)), h.toFailure("removing the webhook", asMissing("webhook", err))
 }
 
-func (h *webhookRoutes) testWebhook(ctx context.Context, in *webhookRequest) (*answer[api.WebhookDelivery], error) {
+func (h *webhookRoutes) testWebhook(ctx context.Context, in *webhookRequest) (*answer[models.WebhookDelivery], error) {
 	row, err := h.webhooks.AddTestDelivery(ctx, in.ID, actorOf(ctx), h.now())
 	return newAnswer("The test will be delivered within seconds; see the deliveries", toWebhookDelivery(row)), h.toFailure("testing the webhook", asMissing("webhook", err))
 }

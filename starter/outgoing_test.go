@@ -33,13 +33,13 @@ func TestWebhookIsTold(t *testing.T) {
 	h, _ := startWithStore(t, func(c *Config) { c.WebAllow = []netip.AddrPort{at} })
 	created := h.do(call{method: "POST", path: webhooksPath, body: `{"url":"` + receiver.URL + `","events":["participant.enrolled"]}`})
 	require.Equal(t, http.StatusCreated, created.status, created.raw)
-	hook := result[api.Webhook](t, created)
+	hook := result[models.Webhook](t, created)
 	require.Equal(t, webhooksPath+"/"+hook.ID, created.header.Get("Location"))
 	ann := h.ann()
 	got := <-posts
 	require.Contains(t, got.body, `"participant_id":"`+ann.ID+`"`)
 	require.NotContains(t, got.body, ann.Name)
-	checker, err := standardwebhooks.NewWebhook(hook.Secret)
+	checker, err := standardwebhooks.NewWebhook(hook.NewSecret)
 	require.NoError(t, err)
 	require.NoError(t, checker.VerifyIgnoringTimestamp([]byte(got.body), got.header))
 
@@ -63,7 +63,7 @@ func TestWebhookRoutes(t *testing.T) {
 	} {
 		h.refused(call{method: "POST", path: webhooksPath, body: body}, http.StatusBadRequest, message)
 	}
-	first := result[api.Webhook](t, h.do(call{method: "POST", path: webhooksPath, body: `{"url":"https://x.example/a"}`}))
+	first := result[models.Webhook](t, h.do(call{method: "POST", path: webhooksPath, body: `{"url":"https://x.example/a"}`}))
 	path := webhooksPath + "/" + first.ID
 	shown := h.do(call{method: "GET", path: path})
 	require.Equal(t, `"1"`, shown.header.Get("ETag"))
@@ -71,9 +71,9 @@ func TestWebhookRoutes(t *testing.T) {
 
 	stale := map[string]string{"If-Match": `"7"`}
 	h.refused(call{method: "PUT", path: path, body: `{"state":"disabled"}`, header: stale}, http.StatusPreconditionFailed, "")
-	changed := result[api.Webhook](t, h.do(call{method: "PUT", path: path, body: `{"state":"disabled","rotate_secret":true}`}))
+	changed := result[models.Webhook](t, h.do(call{method: "PUT", path: path, body: `{"state":"disabled","rotate_secret":true}`}))
 	require.Equal(t, models.WebhookDisabled, changed.State)
-	require.NotEqual(t, first.Secret, changed.Secret)
+	require.NotEqual(t, first.NewSecret, changed.NewSecret)
 	require.Len(t, result[api.WebhookList](t, h.do(call{method: "GET", path: webhooksPath})).Webhooks, 1)
 
 	for range 3 {

@@ -169,7 +169,7 @@ func TestUnknownParticipant(t *testing.T) {
 	} {
 		h.refused(c, http.StatusNotFound, "participant not found")
 	}
-	require.Empty(t, listRows[models.Audit](h, "id"))
+	require.Empty(t, listRows[models.AuditRow](h, "id"))
 }
 
 func TestChange(t *testing.T) {

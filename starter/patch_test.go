@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/temporal"
 
-	"coachline/internal/api"
 	"coachline/internal/prices"
+	"coachline/models"
 	"coachline/models/wire"
 )
 
@@ -79,9 +79,9 @@ func patchables(t *testing.T, h *harness) []patchable {
 	}
 	ann := h.enrol(`{"phone_number":"+12025550123","name":"Ann","timezone":"America/New_York"}`)
 	made("POST", studiesPath, `{"id":"sleep-1","name":"Sleep","planned":50,"settings":{"programme":"Sleep well","require_consent":true}}`)
-	hook := result[api.Webhook](t, made("POST", webhooksPath, `{"url":"https://hooks.example.org/a","events":["participant.enrolled"]}`))
-	user := result[api.User](t, made("POST", usersPath, `{"login":"ida","name":"Ida","role":"coach","password":"correct horse battery"}`))
-	budget := result[api.Budget](t, made("PUT", budgetsPath, `{"period":"month","micros":25000000,"warn_percent":50}`))
+	hook := result[models.Webhook](t, made("POST", webhooksPath, `{"url":"https://hooks.example.org/a","events":["participant.enrolled"]}`))
+	user := result[models.User](t, made("POST", usersPath, `{"login":"ida","name":"Ida","role":"coach","password":"correct horse battery"}`))
+	budget := result[models.Budget](t, made("PUT", budgetsPath, `{"period":"month","micros":25000000,"warn_percent":50}`))
 	return []patchable{
 		{"participant", participantsPath + "/" + ann.ID, `{"background":"Runs"}`, `"background":"Runs"`, `{"background":null,"locale":null,"tester":null}`, `"background":""`,
 			map[string]string{`{"nick":"A"}`: "nick: unknown field", `{"phone_number":null}`: "phone_number: cannot be null", `{"status":"gone"}`: "status: must be one of"}},

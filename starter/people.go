@@ -166,13 +166,10 @@ func (h *peopleRoutes) getToday(ctx context.Context, _ *noInput) (*answer[api.To
 	counts := read.counts
 	today := api.Today{
 		People: counts.People, Silent: counts.Silent, SilentDays: silentDays, Waiting: counts.Waiting, Unreachable: counts.Unreachable,
-		Crises: []api.Attention{}, Strangers: []api.Alert{}, SenderHolds: []api.SenderHold{},
+		Crises: []api.Attention{}, Strangers: []models.Alert{}, SenderHolds: []api.SenderHold{}, Hours: counts.Hours,
 	}
 	for _, kind := range wire.Attentions() {
 		today.Attention = append(today.Attention, api.AttentionCount{Kind: kind, People: counts.Attention[kind]})
-	}
-	for _, hour := range counts.Hours {
-		today.Hours = append(today.Hours, api.HourCount{From: hour.From.UTC(), People: hour.People})
 	}
 	for _, row := range read.crises {
 		today.Crises = append(today.Crises, toAttention(ctx, row))

@@ -125,7 +125,7 @@ func (r *readings) record(ctx context.Context, one reading, follows bool) {
 	if !r.needsRow(one, follows, now) {
 		return
 	}
-	entry := models.Audit{Actor: one.actor, Action: one.action, ParticipantID: one.participant, Object: one.object, At: now}
+	entry := models.AuditRow{Actor: one.actor, Action: one.action, ParticipantID: one.participant, Object: one.object, At: now}
 	if err := r.audit.RecordAudit(context.WithoutCancel(ctx), entry); err != nil {
 		r.forget(one)
 		r.log.Error("recording a reading in the audit failed", "actor", one.actor, "action", one.action, "participant", one.participant, "object", one.object, "error", err)

@@ -14,6 +14,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/models"
 )
 
 // auditOf lists the audit's rows of the actions, newest first, as actor, action and
@@ -114,7 +115,7 @@ func TestExportAudit(t *testing.T) {
 	lines := h.do(call{method: "GET", path: auditPath + "/export?format=jsonl&action=update&since=2099-01-01T00:00:00Z"})
 	require.Empty(t, lines.raw)
 	lines = h.do(call{method: "GET", path: auditPath + "/export?format=jsonl&action=export"})
-	var row api.AuditRow
+	var row models.AuditRow
 	require.NoError(t, json.Unmarshal([]byte(lines.raw), &row))
 	require.Equal(t, "export", row.Action)
 	h.refused(call{method: "GET", path: auditPath + "/export?format=xls"}, http.StatusBadRequest, "format: must be one of")

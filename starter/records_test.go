@@ -69,15 +69,15 @@ func TestLedgerAndMemoryRoutes(t *testing.T) {
 	for _, id := range []string{"conv_a", "conv_b"} {
 		got := h.do(call{method: "GET", path: participantsPath + "/" + id + "/consents"})
 		require.Equal(t, http.StatusOK, got.status, got.raw)
-		require.Equal(t, []api.Consent{
-			{Action: models.ConsentOptOut, Method: models.MethodKeyword, At: testNow, Actor: "participant", Text: "STOP"},
-		}, result[[]api.Consent](t, got))
+		require.Equal(t, []models.Consent{
+			{Action: models.ConsentOptOut, Method: models.MethodKeyword, At: testNow, RecordedBy: "participant", Text: "STOP"},
+		}, result[[]models.Consent](t, got))
 	}
 	h.refused(call{method: "GET", path: participantsPath + "/conv_x/consents"}, http.StatusNotFound, "participant not found")
 
 	memory := result[api.Memory](t, h.do(call{method: "GET", path: participantsPath + "/conv_b/memories"}))
-	changed := slices.IndexFunc(memory.Facts, func(f api.Fact) bool { return f.ID == "f2" })
-	require.Equal(t, []api.FactVersion{{Version: 1, Kind: models.FactGoal, Text: "One walk\n# a day", Source: 4, TurnID: "conv_b-t2", At: viewStart.AddDate(0, 0, -4)}}, memory.Facts[changed].Before)
+	changed := slices.IndexFunc(memory.Facts, func(f models.Fact) bool { return f.ID == "f2" })
+	require.Equal(t, []models.FactVersion{{Version: 1, Kind: models.FactGoal, Text: "One walk\n# a day", SourceID: 4, TurnID: "conv_b-t2", At: viewStart.AddDate(0, 0, -4)}}, memory.Facts[changed].Before)
 	require.Empty(t, memory.Facts[(changed+1)%3].Before)
 	h.refused(call{method: "GET", path: participantsPath + "/conv_a/memories"}, http.StatusNotFound, "participant not found")
 }

@@ -272,7 +272,7 @@ func (h *workflowRoutes) changeSchedules(ctx context.Context, id string, change 
 	if err != nil || change.dryRun {
 		return now.show(after), err
 	}
-	audit := models.Audit{ParticipantID: id, Actor: actorOf(ctx), Action: "schedule_" + string(ask.Action), Detail: ask.ID + ask.NewID, At: h.now(),
+	audit := models.AuditRow{ParticipantID: id, Actor: actorOf(ctx), Action: "schedule_" + string(ask.Action), Detail: ask.ID + ask.NewID, At: h.now(),
 		Before: auditSchedule(before), After: auditSchedule(after)}
 	if ask.Action == wire.ScheduleDelete {
 		audit.After = auditSchedule(wire.Schedule{})
@@ -288,7 +288,7 @@ func (h *workflowRoutes) changeSchedules(ctx context.Context, id string, change 
 
 // refuseUpdate records that the workflow refused what the audit says, and returns
 // the answer.
-func (h *workflowRoutes) refuseUpdate(ctx context.Context, audit models.Audit, err error) error {
+func (h *workflowRoutes) refuseUpdate(ctx context.Context, audit models.AuditRow, err error) error {
 	audit.Action, audit.At = audit.Action+"_failed", h.now()
 	if auditErr := h.audit.RecordAudit(context.WithoutCancel(ctx), audit); auditErr != nil {
 		h.log.Error("recording a refused change failed", "participant", audit.ParticipantID, "error", auditErr)

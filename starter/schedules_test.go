@@ -29,7 +29,7 @@ func TestScheduleRoutes(t *testing.T) {
 	require.Len(t, result[[]api.Schedule](t, h.do(call{method: "GET", path: path})), 1)
 	require.Equal(t, "13:00", result[api.Schedule](t, h.do(call{method: "GET", path: path + "/s1"})).At)
 
-	audits := len(listRows[models.Audit](h, "id"))
+	audits := len(listRows[models.AuditRow](h, "id"))
 	for _, tt := range []struct {
 		method, path, body, message string
 		status                      int
@@ -48,7 +48,7 @@ func TestScheduleRoutes(t *testing.T) {
 	} {
 		h.refused(call{method: tt.method, path: tt.path, body: tt.body}, tt.status, tt.message)
 	}
-	require.Len(t, listRows[models.Audit](h, "id"), audits)
+	require.Len(t, listRows[models.AuditRow](h, "id"), audits)
 	require.NotContains(t, h.engine.seen(), "update:"+wire.UpdateChangeSchedules)
 
 	dry := h.do(call{method: "POST", path: path + "/s1/move", body: `{"to":"2026-11-24T20:00:00Z","dry_run":true}`})
@@ -57,7 +57,7 @@ func TestScheduleRoutes(t *testing.T) {
 	tried := h.do(call{method: "POST", path: path, body: `{"type":"fixed","at":"15:00","dry_run":true}`})
 	require.Equal(t, http.StatusOK, tried.status, tried.raw)
 	require.Empty(t, tried.header.Get("Location"))
-	require.Len(t, listRows[models.Audit](h, "id"), audits)
+	require.Len(t, listRows[models.AuditRow](h, "id"), audits)
 	require.NotContains(t, h.engine.seen(), "update:"+wire.UpdateChangeSchedules)
 
 	moved := h.do(call{method: "POST", path: path + "/s1/move", body: `{"to":"2026-11-24T20:00:00Z"}`})

@@ -177,8 +177,8 @@ func addHold(state *api.State, hold *models.Hold) {
 	if hold == nil {
 		return
 	}
-	state.Hold = &api.ActiveHold{ID: hold.ID, Scope: hold.Scope, Until: hold.UntilAt.UTC()}
+	state.Hold = &api.ActiveHold{ID: hold.ID, Scope: hold.Scope, Until: hold.Until.UTC()}
 	for i, schedule := range state.Schedules {
-		state.Schedules[i].Held = schedule.NextAt != nil && schedule.NextAt.Before(hold.UntilAt)
+		state.Schedules[i].Held = schedule.NextAt != nil && schedule.NextAt.Before(hold.Until)
 	}
 }

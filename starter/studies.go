@@ -228,40 +228,30 @@ func (h *studyRoutes) refreshStudies(ctx context.Context) {
 	}
 }
 
-func toConsentText(row models.ConsentText) api.ConsentText {
-	return api.ConsentText{Version: row.Version, Locale: row.Locale, Body: row.Body, CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt.UTC()}
-}
-
 func (h *studyRoutes) listConsentTexts(ctx context.Context, in *studyRequest) (*answer[api.ConsentTextList], error) {
 	if _, err := h.studies.Study(ctx, in.ID); err != nil {
 		return nil, h.toFailure("listing consent texts", asMissing("study", err))
 	}
 	rows, err := h.studies.ConsentTexts(ctx, in.ID)
-	return newAnswer("", api.ConsentTextList{Texts: showAll(rows, toConsentText)}), h.toFailure("listing consent texts", err)
+	return newAnswer("", api.ConsentTextList{Texts: copyNonNil(rows)}), h.toFailure("listing consent texts", err)
 }
 
-func (h *studyRoutes) addConsentText(ctx context.Context, in *newConsentTextRequest) (*created[api.ConsentText], error) {
+func (h *studyRoutes) addConsentText(ctx context.Context, in *newConsentTextRequest) (*created[models.ConsentText], error) {
 	if err := checkLocale(in.Body.Locale); err != nil {
 		return nil, h.toFailure("adding the consent text", err)
 	}
 	saved, err := h.studies.AddConsentText(ctx, models.ConsentText{
 		StudyID: in.ID, Locale: in.Body.Locale, Body: strings.TrimSpace(in.Body.Body), CreatedBy: actorOf(ctx), CreatedAt: h.now(),
 	})
-	return newCreated(studiesPath+"/"+in.ID+"/consent-texts", "Consent text added; from now on people agree to this version", toConsentText(saved)), h.toFailure("adding the consent text", asMissing("study", err))
-}
-
-func toStudyConsent(row models.StudyConsent) api.StudyConsent {
-	return api.StudyConsent{
-		StudyID: row.StudyID, Given: row.Given, Version: row.Version, Locale: row.Locale, Method: row.Method, RecordedBy: row.RecordedBy, At: row.At.UTC(),
-	}
+	return newCreated(studiesPath+"/"+in.ID+"/consent-texts", "Consent text added; from now on people agree to this version", saved), h.toFailure("adding the consent text", asMissing("study", err))
 }
 
 func (h *studyRoutes) listStudyConsents(ctx context.Context, in *participantRequest) (*answer[api.StudyConsentList], error) {
 	rows, err := h.studies.StudyConsents(ctx, in.ID)
-	return newAnswer("", api.StudyConsentList{Consents: showAll(rows, toStudyConsent)}), h.toFailure("listing consents to the study", err)
+	return newAnswer("", api.StudyConsentList{Consents: copyNonNil(rows)}), h.toFailure("listing consents to the study", err)
 }
 
-func (h *studyRoutes) recordStudyConsent(ctx context.Context, in *newStudyConsentRequest) (*created[api.StudyConsent], error) {
+func (h *studyRoutes) recordStudyConsent(ctx context.Context, in *newStudyConsentRequest) (*created[models.StudyConsent], error) {
 	body, now := in.Body, h.now()
 	row := models.StudyConsent{ParticipantID: in.ID, Given: body.Given, Version: body.Version, Locale: body.Locale, Method: body.Method, RecordedBy: actorOf(ctx), At: now}
 	if body.At != nil {
@@ -282,5 +272,5 @@ func (h *studyRoutes) recordStudyConsent(ctx context.Context, in *newStudyConsen
 		message = "Withdrawal recorded; the person has left the programme"
 		h.deliverNotices(ctx, in.ID)
 	}
-	return newCreated(participantsPath+"/"+in.ID+"/study-consents", message, toStudyConsent(saved)), nil
+	return newCreated(participantsPath+"/"+in.ID+"/study-consents", message, saved), nil
 }

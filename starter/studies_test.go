@@ -47,7 +47,7 @@ func TestStudyConsentRoutes(t *testing.T) {
 	h.do(call{method: "PUT", path: studiesPath + "/sleep-1", body: `{"state":"recruiting"}`})
 	text := h.do(call{method: "POST", path: studiesPath + "/sleep-1/consent-texts", body: `{"locale":"en","body":"You agree to a text a day."}`})
 	require.Equal(t, http.StatusCreated, text.status, text.raw)
-	require.Equal(t, 1, result[api.ConsentText](t, text).Version)
+	require.Equal(t, 1, result[models.ConsentText](t, text).Version)
 	require.Len(t, result[api.ConsentTextList](t, h.do(call{method: "GET", path: studiesPath + "/sleep-1/consent-texts"})).Texts, 1)
 
 	h.refused(call{method: "POST", path: participantsPath, body: `{"phone_number":"` + herNumber + `","study":"sleep-1"}`}, http.StatusBadRequest, "consent: must say")
@@ -82,7 +82,7 @@ func TestCohortJoinsItsStudy(t *testing.T) {
 
 	checked := h.do(upload)
 	require.Equal(t, http.StatusCreated, checked.status, checked.raw)
-	job := result[api.Cohort](t, checked)
+	job := result[models.Cohort](t, checked)
 	require.Equal(t, 2, job.Good)
 	require.Equal(t, 1, job.FaultCount)
 	require.Equal(t, 3, job.Faults[0].Line)
@@ -90,7 +90,7 @@ func TestCohortJoinsItsStudy(t *testing.T) {
 
 	h.do(call{method: "POST", path: cohortsPath + "/" + job.ID + "/confirm"})
 	require.Eventually(t, func() bool {
-		job = result[api.Cohort](t, h.do(call{method: "GET", path: cohortsPath + "/" + job.ID}))
+		job = result[models.Cohort](t, h.do(call{method: "GET", path: cohortsPath + "/" + job.ID}))
 		return job.State == models.CohortDone
 	}, 10*time.Second, 10*time.Millisecond)
 	require.Equal(t, 2, job.Enrolled)
@@ -118,13 +118,13 @@ func TestCohortIsAllocated(t *testing.T) {
 	file := "phone_number,stratum:site\n+12125550101,north\n+12125550102,west\n+12125550103,\n+12125550104,south\n"
 	checked := h.do(call{method: "POST", path: cohortsPath + "?study=sleep-1&skip_faulty=true", body: file, header: map[string]string{"Content-Type": "text/csv"}})
 	require.Equal(t, http.StatusCreated, checked.status, checked.raw)
-	job := result[api.Cohort](t, checked)
+	job := result[models.Cohort](t, checked)
 	require.Len(t, job.Faults, 1)
 	require.Equal(t, "strata.site", job.Faults[0].Field)
 	require.Equal(t, 3, job.Faults[0].Line)
 	h.do(call{method: "POST", path: cohortsPath + "/" + job.ID + "/confirm"})
 	require.Eventually(t, func() bool {
-		job = result[api.Cohort](t, h.do(call{method: "GET", path: cohortsPath + "/" + job.ID}))
+		job = result[models.Cohort](t, h.do(call{method: "GET", path: cohortsPath + "/" + job.ID}))
 		return job.State == models.CohortDone
 	}, 10*time.Second, 10*time.Millisecond)
 	require.Equal(t, 3, job.Enrolled)

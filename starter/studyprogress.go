@@ -96,10 +96,7 @@ func toStudyProgress(rows progressRows, who auth.Identity) api.StudyProgress {
 		out.Attention = append(out.Attention, api.AttentionCount{Kind: row.Kind, People: int(row.Open)})
 	}
 	if arms {
-		out.ArmResponse, out.Balance = toArmResponse(rows.counts.Response), []api.ArmBalance{}
-		for _, row := range rows.counts.Balance {
-			out.Balance = append(out.Balance, api.ArmBalance(row))
-		}
+		out.ArmResponse, out.Balance = toArmResponse(rows.counts.Response), copyNonNil(rows.counts.Balance)
 	}
 	if who.Can(auth.CostRead) {
 		out.Costs = toStudyCosts(rows.counts.Costs, flow.Enrolled())

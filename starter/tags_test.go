@@ -19,8 +19,8 @@ func TestTagOutlivesWhatChangesByItself(t *testing.T) {
 	list := priceList(t)
 	h, rows := startWithStore(t, func(cfg *Config) { cfg.Prices = list })
 	ann := h.ann()
-	user := result[api.User](t, h.do(call{method: "POST", path: usersPath, body: `{"login":"ida","name":"Ida","role":"coach","password":"correct horse battery"}`}))
-	budget := result[api.Budget](t, h.do(call{method: "PUT", path: budgetsPath, body: `{"period":"month","micros":25000000}`}))
+	user := result[models.User](t, h.do(call{method: "POST", path: usersPath, body: `{"login":"ida","name":"Ida","role":"coach","password":"correct horse battery"}`}))
+	budget := result[models.Budget](t, h.do(call{method: "PUT", path: budgetsPath, body: `{"period":"month","micros":25000000}`}))
 	for _, tt := range []struct {
 		path, change string
 		occur        func() error

@@ -43,7 +43,7 @@ func TestTakeOverRoutes(t *testing.T) {
 	back := h.do(call{method: "DELETE", path: path, body: `{"waiting_messages":"read","note":"all is well"}`})
 	require.Equal(t, http.StatusOK, back.status, back.raw)
 	require.Nil(t, result[api.Participant](t, back).TakenOver)
-	history := result[[]api.HistoryEntry](t, h.do(call{method: "GET", path: participantsPath + "/" + id + "/history"}))
+	history := result[[]models.HistoryEntry](t, h.do(call{method: "GET", path: participantsPath + "/" + id + "/history"}))
 	require.Len(t, history, 2)
 	require.Equal(t, []string{"I call her", "all is well"}, []string{history[0].Text, history[1].Text})
 	require.Equal(t, models.KindTeamNote, history[0].Kind)

@@ -43,7 +43,7 @@ func (h *recordRoutes) listTurns(ctx context.Context, in *turnsRequest) (*answer
 	if err != nil {
 		return nil, h.toFailure("list-turns", err)
 	}
-	page := api.TurnPage{Turns: make([]api.TurnSummary, 0, len(rows))}
+	page := api.TurnPage{Turns: make([]models.TurnSummary, 0, len(rows))}
 	if len(rows) > in.Limit {
 		rows = rows[:in.Limit]
 		page.NextBefore = &rows[in.Limit-1].Turn.Number
@@ -73,13 +73,9 @@ func (h *recordRoutes) getTurn(ctx context.Context, in *turnRequest) (*answer[ap
 	return newAnswer("", turn), nil
 }
 
-func toTurnSummary(t models.TurnTotals) api.TurnSummary {
-	return api.TurnSummary{
-		ID: t.Turn.ID, Number: t.Turn.Number, Kind: t.Turn.Kind, Mode: t.Turn.Mode, Outcome: t.Turn.Outcome,
-		StartedAt: t.Turn.StartedAt.UTC(), FinishedAt: toUTC(t.Turn.FinishedAt), PromptVersion: t.Turn.PromptVersion,
-		Arm: t.Turn.Arm, StudyVersion: t.Turn.StudyVersion,
-		Steps: t.Steps, Tools: copyNonNil(t.Tools), Tokens: t.Usage,
-	}
+func toTurnSummary(t models.TurnSummary) models.TurnSummary {
+	t.Tools = copyNonNil(t.Tools)
+	return t
 }
 
 // toTurn builds the API's record of a turn; it fails where a stored call or result
@@ -236,7 +232,7 @@ func toUTC(t *time.Time) *time.Time {
 
 // copyNonNil returns a copy that is never nil, so that an empty list is [] in
 // JSON.
-func copyNonNil(list []string) []string { return append([]string{}, list...) }
+func copyNonNil[T any](list []T) []T { return append([]T{}, list...) }
 
 // toSubagent shows a subagent with the call that it was started by; the
 // task is what that call was given.
@@ -244,7 +240,7 @@ func toSubagent(sub, parent models.TurnRecord) (api.Subagent, error) {
 	out := api.Subagent{Turn: toTurnSummary(sub.Totals), Steps: []api.Round{}}
 	origin, _ := models.ParseSubagentTurnID(sub.Totals.Turn.ID)
 	out.Origin = api.Origin{
-		Workflow: models.WorkflowID(sub.Totals.Turn.ParticipantID), Channel: parent.Channel, Turn: origin.TurnID, Round: origin.Step, Call: origin.Call,
+		Workflow: models.WorkflowID(sub.Totals.Turn.ParticipantID), Channel: parent.Channel, Turn: origin.TurnID, Step: origin.Step, Call: origin.Call,
 	}
 	for _, step := range parent.Steps {
 		calls, err := step.ToolCalls()

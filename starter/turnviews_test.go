@@ -67,10 +67,10 @@ func TestTurnView(t *testing.T) {
 		{ID: "c3", Name: "transition_state", Arguments: `{}`},
 	})
 	full := models.TurnRecord{
-		Totals: models.TurnTotals{
+		Totals: models.TurnSummary{
 			Turn: models.Turn{ID: "conv_a-t42", ParticipantID: "conv_a", Number: 42, Kind: wire.TurnReply, Mode: wire.ModeFeedback,
 				PromptID: "p1", PromptVersion: "9f2c", Outcome: "step", StartedAt: viewStart, FinishedAt: &accepted},
-			Steps: 3, Tools: []string{"save_user_profile", "scheduler"}, Usage: models.Usage{Prompt: 300, Cached: 140, Completion: 24},
+			Steps: 3, Tools: []string{"save_user_profile", "scheduler"}, Tokens: models.Usage{Prompt: 300, Cached: 140, Completion: 24},
 		},
 		Steps: []models.Step{
 			{Number: 1, Calls: calls, FinishReason: "tool_calls", Model: "m", Trace: traced(t, 7, "gate skip 0.75"), CreatedAt: at(2)},
@@ -105,7 +105,7 @@ func TestTurnView(t *testing.T) {
 	}{
 		{"turn", full},
 		{"turn-erased", erased},
-		{"turn-running", models.TurnRecord{Totals: models.TurnTotals{Turn: models.Turn{ID: "conv_a-t1", Number: 1, Kind: wire.TurnGreeting, StartedAt: viewStart}}}},
+		{"turn-running", models.TurnRecord{Totals: models.TurnSummary{Turn: models.Turn{ID: "conv_a-t1", Number: 1, Kind: wire.TurnGreeting, StartedAt: viewStart}}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			out, err := toTurn(tc.in)
@@ -123,10 +123,10 @@ func TestTurnView(t *testing.T) {
 }
 
 func TestConsentsAndMemoryView(t *testing.T) {
-	golden(t, "consents", toConsents([]models.Consent{
+	golden(t, "consents", []models.Consent{
 		{ID: 1, Action: models.ConsentOptOut, Method: models.MethodPhrase, Text: "please stop", RecordedBy: "participant", InboundID: 4, TurnID: "conv_a-t3", At: viewStart},
 		{ID: 2, Action: models.ConsentOptOut, Method: models.MethodCarrierError, RecordedBy: "carrier", At: at(60)},
-	}))
+	})
 	known := models.Memory{
 		Facts: []models.Fact{
 			{ID: "f2", Kind: models.FactGoal, Text: "Two walks", SourceID: 12, TurnID: "conv_a-t9", Version: 2, UpdatedAt: at(9)},
@@ -155,8 +155,8 @@ func TestMeanings(t *testing.T) {
 
 func TestTurnShowsItsSubagents(t *testing.T) {
 	t.Parallel()
-	turn := func(id string, kind wire.TurnKind) models.TurnTotals {
-		return models.TurnTotals{Turn: models.Turn{ID: id, ParticipantID: "ann", Number: 4, Kind: kind, Outcome: "step", StartedAt: at(0)}}
+	turn := func(id string, kind wire.TurnKind) models.TurnSummary {
+		return models.TurnSummary{Turn: models.Turn{ID: id, ParticipantID: "ann", Number: 4, Kind: kind, Outcome: "step", StartedAt: at(0)}}
 	}
 	shown, err := toTurn(models.TurnRecord{
 		Totals: turn("ann-t4", wire.TurnReply), Channel: wire.ChannelSMS,
@@ -168,7 +168,7 @@ func TestTurnShowsItsSubagents(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, shown.Subagents, 1)
 	t.Run("origin of a subagent's result", func(t *testing.T) {
-		require.Equal(t, api.Origin{Workflow: "participant-ann", Channel: wire.ChannelSMS, Turn: "ann-t4", Round: 1, Call: 1, Tool: "spawn"}, shown.Subagents[0].Origin)
+		require.Equal(t, api.Origin{Workflow: "participant-ann", Channel: wire.ChannelSMS, Turn: "ann-t4", Step: 1, Call: 1, Tool: "spawn"}, shown.Subagents[0].Origin)
 	})
 	require.Equal(t, "When do they walk?", shown.Subagents[0].Task)
 	require.Equal(t, "walks", shown.Subagents[0].Label)

@@ -47,10 +47,10 @@ func (h *accessRoutes) register(router huma.API) {
 	register(router, route{method: http.MethodGet, path: usersPath + "/{id}", id: "get-user", needs: auth.UserRead, summary: "One user", errors: missing}, h.getUser)
 	register(router, route{method: http.MethodPut, path: usersPath + "/{id}", id: "update-user", needs: auth.UserChange,
 		summary: "Change some fields of a user", errors: append(slices.Clone(bodyErrors), http.StatusPreconditionFailed)}, h.updateUser)
-	registerPatch(router, merging[PatchInput, api.UserChange, answer[api.User]]{
+	registerPatch(router, merging[PatchInput, api.UserChange, answer[models.User]]{
 		route:   route{path: usersPath + "/{id}", id: "patch-user", needs: auth.UserChange, summary: "Change or clear some fields of a user"},
 		cleared: map[string]any{"subject": "", "disabled": false},
-		change: func(ctx context.Context, in *PatchInput, ifMatch string, body api.UserChange) (*answer[api.User], error) {
+		change: func(ctx context.Context, in *PatchInput, ifMatch string, body api.UserChange) (*answer[models.User], error) {
 			return h.updateUser(ctx, &userRequest{ID: in.ID, IfMatch: ifMatch, Body: body})
 		},
 	})
@@ -77,11 +77,9 @@ func (*accessRoutes) getSelf(ctx context.Context, _ *noInput) (*answer[api.Self]
 	return newAnswer("", self), nil
 }
 
-func toUser(u models.User) api.User {
-	return api.User{
-		ID: u.ID, Login: u.Login, Name: u.Name, Role: u.Role, HasPassword: u.PasswordHash != "", Subject: u.Subject,
-		Disabled: u.DisabledAt != nil, CreatedAt: u.CreatedAt.UTC(), CreatedBy: u.CreatedBy, LastLoginAt: u.LastLoginAt,
-	}
+func toUser(u models.User) models.User {
+	u.HasPassword, u.Disabled = u.PasswordHash != "", u.DisabledAt != nil
+	return u
 }
 
 func (h *accessRoutes) listUsers(ctx context.Context, _ *noInput) (*answer[api.UserList], error) {
@@ -89,7 +87,7 @@ func (h *accessRoutes) listUsers(ctx context.Context, _ *noInput) (*answer[api.U
 	return newAnswer("", api.UserList{Users: showAll(rows, toUser)}), h.toFailure("listing users", err)
 }
 
-func (h *accessRoutes) getUser(ctx context.Context, in *accessRequest) (*taggedAnswer[api.User], error) {
+func (h *accessRoutes) getUser(ctx context.Context, in *accessRequest) (*taggedAnswer[models.User], error) {
 	u, err := h.users.User(ctx, in.ID)
 	if err != nil {
 		return nil, h.toFailure("reading the user", asMissing("user", err))
@@ -103,7 +101,7 @@ type newUserRequest struct {
 
 // createUser adds a person who can sign in with a password, at the OpenID Connect
 // provider, or both.
-func (h *accessRoutes) createUser(ctx context.Context, in *newUserRequest) (*created[api.User], error) {
+func (h *accessRoutes) createUser(ctx context.Context, in *newUserRequest) (*created[models.User], error) {
 	body := in.Body
 	if err := models.CheckText("name", body.Name, false); err != nil {
 		return nil, h.toFailure("creating the user", err)
@@ -132,7 +130,7 @@ type userRequest struct {
 	Body    api.UserChange
 }
 
-func (h *accessRoutes) updateUser(ctx context.Context, in *userRequest) (*answer[api.User], error) {
+func (h *accessRoutes) updateUser(ctx context.Context, in *userRequest) (*answer[models.User], error) {
 	patch := models.UserPatch{Name: in.Body.Name, Role: in.Body.Role, Subject: in.Body.Subject, Disabled: in.Body.Disabled}
 	if in.Body.Name != nil {
 		if err := models.CheckText("name", *in.Body.Name, false); err != nil {
@@ -165,14 +163,10 @@ func (h *accessRoutes) listSessions(ctx context.Context, _ *noInput) (*answer[ap
 		logins[u.ID] = u.Login
 	}
 	who, _ := auth.IdentityOf(ctx)
-	list := api.SessionList{Sessions: make([]api.Session, len(rows))}
 	for i, s := range rows {
-		list.Sessions[i] = api.Session{
-			ID: s.ID, UserID: s.UserID, Login: logins[s.UserID], Address: s.Address, Agent: s.Agent, CreatedAt: s.CreatedAt.UTC(),
-			LastSeenAt: s.LastSeenAt.UTC(), ExpiresAt: s.ExpiresAt.UTC(), Current: s.ID == who.SessionID,
-		}
+		rows[i].Login, rows[i].Current = logins[s.UserID], s.ID == who.SessionID
 	}
-	return newAnswer("", list), nil
+	return newAnswer("", api.SessionList{Sessions: copyNonNil(rows)}), nil
 }
 
 type accessRequest struct {
@@ -186,11 +180,9 @@ func (h *accessRoutes) revokeSession(ctx context.Context, in *accessRequest) (*a
 	return newAnswer("Signed out", api.Removal(*in)), nil
 }
 
-func (h *accessRoutes) toToken(t models.APIToken) api.Token {
-	return api.Token{
-		ID: t.ID, Name: t.Name, Scopes: strings.Fields(t.Scopes), Active: t.IsValid(h.now()), CreatedAt: t.CreatedAt.UTC(), CreatedBy: t.CreatedBy,
-		ExpiresAt: t.ExpiresAt.UTC(), LastUsedAt: t.LastUsedAt, RevokedAt: t.RevokedAt,
-	}
+func (h *accessRoutes) toToken(t models.Token) models.Token {
+	t.Permissions, t.Active = strings.Fields(t.Scopes), t.IsValid(h.now())
+	return t
 }
 
 func (h *accessRoutes) listTokens(ctx context.Context, _ *noInput) (*answer[api.TokenList], error) {
@@ -199,7 +191,7 @@ func (h *accessRoutes) listTokens(ctx context.Context, _ *noInput) (*answer[api.
 }
 
 // getToken finds a token among all, which are few.
-func (h *accessRoutes) getToken(ctx context.Context, in *accessRequest) (*taggedAnswer[api.Token], error) {
+func (h *accessRoutes) getToken(ctx context.Context, in *accessRequest) (*taggedAnswer[models.Token], error) {
 	rows, err := h.tokens.List(ctx)
 	if err != nil {
 		return nil, h.toFailure("reading the token", err)
@@ -229,14 +221,14 @@ func (h *accessRoutes) createToken(ctx context.Context, in *newTokenRequest) (*c
 		return nil, newFailure(http.StatusBadRequest, "expires_at: must be at most 366 days from now")
 	}
 	secret := auth.NewToken()
-	saved, err := h.tokens.CreateToken(ctx, models.APIToken{
+	saved, err := h.tokens.CreateToken(ctx, models.Token{
 		ID: auth.NewID("tok"), Name: in.Body.Name, TokenHash: auth.HashSecret(secret), Scopes: auth.JoinScopes(scopes),
 		CreatedBy: actorOf(ctx), CreatedAt: now, ExpiresAt: in.Body.ExpiresAt,
 	})
 	return newCreated(tokensPath+"/"+saved.ID, "Token created; its secret is not shown again", api.CreatedToken{Token: h.toToken(saved), Secret: secret}), h.toFailure("creating the token", err)
 }
 
-func (h *accessRoutes) revokeToken(ctx context.Context, in *accessRequest) (*answer[api.Token], error) {
+func (h *accessRoutes) revokeToken(ctx context.Context, in *accessRequest) (*answer[models.Token], error) {
 	saved, err := h.tokens.RevokeToken(ctx, in.ID, actorOf(ctx), h.now())
 	return newAnswer("Token revoked", h.toToken(saved)), h.toFailure("revoking the token", asMissing("token", err))
 }

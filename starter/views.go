@@ -44,17 +44,13 @@ func (h *viewRoutes) register(router huma.API) {
 		errors: []int{http.StatusNotFound}}, h.deleteView)
 }
 
-func toView(v models.PeopleView) api.PeopleView {
-	return api.PeopleView{ID: v.ID, Name: v.Name, Query: v.Query, Shared: v.Shared, Owner: v.Owner, CreatedAt: v.CreatedAt.UTC()}
-}
-
 func (h *viewRoutes) listViews(ctx context.Context, _ *noInput) (*answer[api.PeopleViewList], error) {
 	rows, err := h.views.List(ctx, actorOf(ctx))
-	return newAnswer("", api.PeopleViewList{Views: showAll(rows, toView)}), h.toFailure("listing views", err)
+	return newAnswer("", api.PeopleViewList{Views: copyNonNil(rows)}), h.toFailure("listing views", err)
 }
 
 // getView finds a view among those that the caller sees, which are few.
-func (h *viewRoutes) getView(ctx context.Context, in *viewRequest) (*taggedAnswer[api.PeopleView], error) {
+func (h *viewRoutes) getView(ctx context.Context, in *viewRequest) (*taggedAnswer[models.PeopleView], error) {
 	rows, err := h.views.List(ctx, actorOf(ctx))
 	if err != nil {
 		return nil, h.toFailure("reading the view", err)
@@ -63,10 +59,10 @@ func (h *viewRoutes) getView(ctx context.Context, in *viewRequest) (*taggedAnswe
 	if i < 0 {
 		return nil, newFailure(http.StatusNotFound, "view not found")
 	}
-	return newTagged(toView(rows[i]))
+	return newTagged(rows[i])
 }
 
-func (h *viewRoutes) addView(ctx context.Context, in *newViewRequest) (*created[api.PeopleView], error) {
+func (h *viewRoutes) addView(ctx context.Context, in *newViewRequest) (*created[models.PeopleView], error) {
 	name := strings.TrimSpace(in.Body.Name)
 	if name == "" {
 		return nil, newFailure(http.StatusBadRequest, "name: must not be blank")
@@ -82,7 +78,7 @@ func (h *viewRoutes) addView(ctx context.Context, in *newViewRequest) (*created[
 	if errors.Is(err, models.ErrConflict) {
 		return nil, newFailure(http.StatusConflict, "name: is taken by another view of yours")
 	}
-	return newCreated(viewsPath+"/"+strconv.FormatInt(saved.ID, 10), "View saved", toView(saved)), h.toFailure("saving the view", err)
+	return newCreated(viewsPath+"/"+strconv.FormatInt(saved.ID, 10), "View saved", saved), h.toFailure("saving the view", err)
 }
 
 func (h *viewRoutes) deleteView(ctx context.Context, in *viewRequest) (*answer[api.Empty], error) {

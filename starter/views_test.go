@@ -8,6 +8,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/models"
 )
 
 func (h *harness) views(secret string) (names []string) {
@@ -31,7 +32,7 @@ func TestViewsRoute(t *testing.T) {
 
 	got := h.do(add(`{"name":" Crises ","query":"sort=silent&attention=crisis,flood&silent_days="}`))
 	require.Equal(t, http.StatusCreated, got.status, got.raw)
-	saved := result[api.PeopleView](t, got)
+	saved := result[models.PeopleView](t, got)
 	require.Equal(t, []any{"Crises", "attention=crisis%2Cflood&sort=silent", auth.Operator, false}, []any{saved.Name, saved.Query, saved.Owner, saved.Shared})
 	require.Equal(t, []string{"conv_1"}, h.people("?"+saved.Query))
 	require.Equal(t, http.StatusCreated, h.do(withToken(add(`{"name":"Silent","query":"silent_days=3","shared":true}`), secret)).status)

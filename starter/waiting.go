@@ -6,8 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/models"
 )
 
 func (h *conversationRoutes) registerWaiting(router huma.API) {
@@ -18,14 +18,7 @@ func (h *conversationRoutes) registerWaiting(router huma.API) {
 // listWaiting lists the texts that came while a participant was paused. An
 // operator has them answered or marks them as read with waiting_messages of an
 // update.
-func (h *conversationRoutes) listWaiting(ctx context.Context, in *participantRequest) (*answer[[]api.WaitingMessage], error) {
+func (h *conversationRoutes) listWaiting(ctx context.Context, in *participantRequest) (*answer[[]models.WaitingMessage], error) {
 	rows, err := h.people.WaitingMessages(ctx, in.ID)
-	if err != nil {
-		return nil, h.toFailure("listing waiting messages", err)
-	}
-	list := make([]api.WaitingMessage, 0, len(rows))
-	for _, row := range rows {
-		list = append(list, api.WaitingMessage(row))
-	}
-	return newAnswer("", list), nil
+	return newAnswer("", copyNonNil(rows)), h.toFailure("listing waiting messages", err)
 }

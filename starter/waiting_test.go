@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
+	"coachline/models"
 	"coachline/models/wire"
 )
 
@@ -14,15 +15,15 @@ func TestWaitingMessages(t *testing.T) {
 	h, _ := startWithStore(t, nil)
 	path := participantsPath + "/" + h.ann().ID
 	put := func(body string) reply { return h.do(call{method: "PUT", path: path, body: body}) }
-	waiting := func() []api.WaitingMessage {
+	waiting := func() []models.WaitingMessage {
 		got := h.do(call{method: "GET", path: path + "/waiting"})
 		require.Equal(t, http.StatusOK, got.status, got.raw)
-		return result[[]api.WaitingMessage](t, got)
+		return result[[]models.WaitingMessage](t, got)
 	}
 	require.Empty(t, waiting())
 	put(`{"status":"paused"}`)
 	h.text(sid(1), "are you there?")
-	require.Equal(t, []api.WaitingMessage{{ID: 1, Text: "are you there?", At: testNow, Channel: wire.ChannelSMS}}, waiting())
+	require.Equal(t, []models.WaitingMessage{{ID: 1, Text: "are you there?", At: testNow, Channel: wire.ChannelSMS}}, waiting())
 	state := result[api.State](t, h.do(call{method: "GET", path: path + "/state"}))
 	require.Equal(t, 1, state.Waiting)
 	require.Len(t, result[api.ParticipantPage](t, h.do(call{method: "GET", path: participantsPath + "?waiting=true"})).Participants, 1)

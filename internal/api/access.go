@@ -1,30 +1,14 @@
 package api
 
-import "time"
+import (
+	"time"
 
-// User is a person who operates the programme.
-type User struct {
-	ID          string     `json:"id"`
-	Login       string     `json:"login"`
-	Name        string     `json:"name"`
-	Role        string     `json:"role" enum:"viewer,researcher,coach,safety,lead,admin"`
-	HasPassword bool       `json:"has_password" doc:"The user can sign in with a password."`
-	Subject     string     `json:"subject,omitempty" doc:"The user's identity at the OpenID Connect provider."`
-	Disabled    bool       `json:"disabled" doc:"The user cannot sign in."`
-	CreatedAt   time.Time  `json:"created_at"`
-	CreatedBy   string     `json:"created_by"`
-	LastLoginAt *time.Time `json:"last_login_at,omitempty"`
-}
-
-// Settings is u without what signing in changes.
-func (u User) Settings() User {
-	u.LastLoginAt = nil
-	return u
-}
+	"coachline/models"
+)
 
 // UserList is all users, by login.
 type UserList struct {
-	Users []User `json:"users" nullable:"false"`
+	Users []models.User `json:"users" nullable:"false"`
 }
 
 // NewUser asks for a user.
@@ -45,40 +29,14 @@ type UserChange struct {
 	Disabled *bool   `json:"disabled,omitempty" doc:"A disabled user cannot sign in, and their sessions end."`
 }
 
-// Session is a browser that is signed in to the console.
-type Session struct {
-	ID         string    `json:"id"`
-	UserID     string    `json:"user_id"`
-	Login      string    `json:"login"`
-	Address    string    `json:"address" doc:"Where it signed in from."`
-	Agent      string    `json:"agent" doc:"The browser's name for itself."`
-	CreatedAt  time.Time `json:"created_at"`
-	LastSeenAt time.Time `json:"last_seen_at"`
-	ExpiresAt  time.Time `json:"expires_at" doc:"When it ends if it is not used."`
-	Current    bool      `json:"current" doc:"It is the caller's own."`
-}
-
 // SessionList is the sessions that have not expired, last used first.
 type SessionList struct {
-	Sessions []Session `json:"sessions" nullable:"false"`
-}
-
-// Token is an API token. Its secret is shown once, when it is made.
-type Token struct {
-	ID         string     `json:"id"`
-	Name       string     `json:"name"`
-	Scopes     []string   `json:"scopes" nullable:"false" doc:"Permissions."`
-	Active     bool       `json:"active" doc:"It is neither revoked nor expired."`
-	CreatedAt  time.Time  `json:"created_at"`
-	CreatedBy  string     `json:"created_by"`
-	ExpiresAt  time.Time  `json:"expires_at"`
-	LastUsedAt *time.Time `json:"last_used_at,omitempty" doc:"To a minute."`
-	RevokedAt  *time.Time `json:"revoked_at,omitempty"`
+	Sessions []models.Session `json:"sessions" nullable:"false"`
 }
 
 // TokenList is all tokens, newest first.
 type TokenList struct {
-	Tokens []Token `json:"tokens" nullable:"false"`
+	Tokens []models.Token `json:"tokens" nullable:"false"`
 }
 
 // NewToken asks for a token.
@@ -90,8 +48,8 @@ type NewToken struct {
 
 // CreatedToken is a new token with its secret, which is not shown again.
 type CreatedToken struct {
-	Token  Token  `json:"token"`
-	Secret string `json:"secret" doc:"Send it as a bearer token. It is stored as a hash and cannot be shown again."`
+	Token  models.Token `json:"token"`
+	Secret string       `json:"secret" doc:"Send it as a bearer token. It is stored as a hash and cannot be shown again."`
 }
 
 // Removal names what was ended.
@@ -99,41 +57,11 @@ type Removal struct {
 	ID string `json:"id"`
 }
 
-// AuditRow is one action: who did what to whom, why and from where. Reason, Before
-// and After may hold personal data and are left out for callers who may not see
-// it.
-type AuditRow struct {
-	ID            int64             `json:"id"`
-	Seq           *int64            `json:"seq" doc:"Place in the chain; null in rows from before there was one."`
-	At            time.Time         `json:"at"`
-	Actor         string            `json:"actor" doc:"user:LOGIN, token:NAME, operator (the shared token), participant, carrier or a part of the system."`
-	Action        string            `json:"action"`
-	ParticipantID string            `json:"participant_id,omitempty"`
-	Object        string            `json:"object,omitempty" doc:"What it was about where that is no participant."`
-	Detail        string            `json:"detail,omitempty"`
-	Reason        string            `json:"reason,omitempty"`
-	Before        map[string]string `json:"before,omitempty"`
-	After         map[string]string `json:"after,omitempty"`
-	RequestID     string            `json:"request_id,omitempty"`
-	Address       string            `json:"address,omitempty"`
-	Hash          string            `json:"hash,omitempty" doc:"SHA-256 over the row and the hash before it."`
-}
-
 // AuditPage is one page of the audit, newest first; NextCursor is null on the
 // last.
 type AuditPage struct {
-	Rows       []AuditRow `json:"rows" nullable:"false"`
-	NextCursor *string    `json:"next_cursor"`
-}
-
-// AuditChain says whether the audit is as it was written.
-type AuditChain struct {
-	OK       bool   `json:"ok"`
-	Rows     int64  `json:"rows" doc:"Rows of the chain that were checked."`
-	Erased   int64  `json:"erased" doc:"Rows whose texts an erasure has removed."`
-	Head     string `json:"head,omitempty" doc:"Hash of the newest row checked; written down elsewhere it proves later that nothing was cut off."`
-	BrokenAt int64  `json:"broken_at,omitempty" doc:"First row that does not fit."`
-	Problem  string `json:"problem,omitempty"`
+	Rows       []models.AuditRow `json:"rows" nullable:"false"`
+	NextCursor *string           `json:"next_cursor"`
 }
 
 // Self is the caller of a request.

@@ -1,6 +1,10 @@
 package api
 
-import "time"
+import (
+	"time"
+
+	"coachline/models"
+)
 
 // PlannedPrompt is a prompt that is planned. Name is personal data.
 type PlannedPrompt struct {
@@ -34,20 +38,14 @@ type LeftOut struct {
 	Reason        string    `json:"reason" doc:"daily_limit, backed_off, one_follow_up, next_day, held, outage, quiet_hours, paused, attention, taken_over, or another one of a missed prompt."`
 }
 
-// PlannedHour is how many prompts are planned in an hour.
-type PlannedHour struct {
-	At      time.Time `json:"at" doc:"When the hour begins, in UTC."`
-	Prompts int       `json:"prompts"`
-}
-
 // Agenda is one page of what is planned, the earliest first; NextCursor is null on
 // the last.
 type Agenda struct {
-	From    time.Time       `json:"from"`
-	Until   time.Time       `json:"until"`
-	Total   int             `json:"total" doc:"All prompts of the span, not only of this page."`
-	Hours   []PlannedHour   `json:"hours" nullable:"false" doc:"All hours of the span that have a prompt."`
-	Prompts []PlannedPrompt `json:"prompts" nullable:"false"`
+	From    time.Time            `json:"from"`
+	Until   time.Time            `json:"until"`
+	Total   int                  `json:"total" doc:"All prompts of the span, not only of this page."`
+	Hours   []models.PlannedHour `json:"hours" nullable:"false" doc:"All hours of the span that have a prompt."`
+	Prompts []PlannedPrompt      `json:"prompts" nullable:"false"`
 	// Resumptions are on the first page only.
 	Resumptions []PlannedResumption `json:"resumptions" nullable:"false" doc:"People whose pause ends by itself in the span, the earliest first, at most 200; on the first page only."`
 	LeftOut     []LeftOut           `json:"left_out" nullable:"false" doc:"What was not sent in the 24 hours before from, or since, the newest first, at most 200; on the first page only."`

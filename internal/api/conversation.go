@@ -7,41 +7,6 @@ import (
 	"coachline/models/wire"
 )
 
-// HistoryEntry is an entry of the conversation. Text is personal data.
-type HistoryEntry struct {
-	Role     models.Role       `json:"role"`
-	Kind     models.EntryKind  `json:"kind"`
-	Text     string            `json:"text"`
-	At       time.Time         `json:"at"`
-	Channel  wire.Channel      `json:"channel"`
-	Delivery wire.OutboxStatus `json:"delivery,omitempty"`
-	// By is the operator who wrote a message or a note; empty for others.
-	By string `json:"by,omitempty"`
-	// ErrorCode, Meaning and NextStep are of a message that was not delivered.
-	ErrorCode string `json:"error_code,omitempty" doc:"Why it was not delivered: the carrier's code or our own."`
-	Meaning   string `json:"error_meaning,omitempty" doc:"What the code means."`
-	NextStep  string `json:"error_next_step,omitempty" doc:"What an operator can do about it."`
-	// TurnID names the turn that the entry belongs to; empty for texts of no turn.
-	TurnID string `json:"turn_id,omitempty"`
-	// Limit is set for a text that was kept from the coach.
-	Limit models.InboundLimit `json:"gate,omitempty"`
-	// Danger is set for a text that may be a crisis.
-	Danger models.Danger `json:"danger,omitempty"`
-	// Unreadable is set for a text that could not be opened; Text is empty then.
-	Unreadable bool `json:"unreadable,omitempty"`
-}
-
-// WaitingMessage is a text that came while the participant was paused and waits
-// for an operator. Text is personal data.
-type WaitingMessage struct {
-	ID      int64        `json:"id"`
-	Text    string       `json:"text"`
-	At      time.Time    `json:"at"`
-	Channel wire.Channel `json:"channel"`
-	// Danger is set for a text that may be a crisis.
-	Danger models.Danger `json:"danger,omitempty"`
-}
-
 // NewMessage is an operator's message to a participant.
 type NewMessage struct {
 	Body string `json:"body" minLength:"1" maxLength:"1600" pattern:"\\S"`

@@ -3,6 +3,7 @@ package api
 import (
 	"time"
 
+	"coachline/models"
 	"coachline/models/wire"
 )
 
@@ -36,12 +37,6 @@ type AttentionCount struct {
 	People int            `json:"people"`
 }
 
-// HourCount counts the people who have a prompt within an hour.
-type HourCount struct {
-	From   time.Time `json:"from"`
-	People int       `json:"people"`
-}
-
 // SenderHold is why nothing is sent for now.
 type SenderHold struct {
 	Sender string    `json:"sender" doc:"The number or messaging service; empty for the whole account."`
@@ -53,15 +48,15 @@ type SenderHold struct {
 // Today is what an operator looks at first. Each number counts the people whom GET
 // /people lists with the filter of the same name.
 type Today struct {
-	People      int              `json:"people" doc:"Everybody who is enrolled."`
-	Crises      []Attention      `json:"crises" nullable:"false" doc:"Open crises, oldest first; at most 50."`
-	Flood       *Attention       `json:"flood,omitempty" doc:"Numbers that are not enrolled send more messages than a person may; the newest is shown."`
-	Strangers   []Alert          `json:"strangers" nullable:"false" doc:"Alerts of numbers that are not enrolled which no operator has acknowledged, oldest first; at most 50."`
-	Attention   []AttentionCount `json:"attention" nullable:"false" doc:"The most urgent kind first."`
-	Silent      int              `json:"silent" doc:"Active people who were not heard for silent_days days."`
-	SilentDays  int              `json:"silent_days"`
-	Waiting     int              `json:"waiting" doc:"People with texts that wait for an operator."`
-	Unreachable int              `json:"unreachable" doc:"People whose number the carrier cannot reach."`
-	SenderHolds []SenderHold     `json:"sender_holds" nullable:"false" doc:"Senders that the carrier has us wait with, oldest first."`
-	Hours       []HourCount      `json:"hours" nullable:"false" doc:"People with a prompt in each of the next 24 hours, from the hour that holds now."`
+	People      int                `json:"people" doc:"Everybody who is enrolled."`
+	Crises      []Attention        `json:"crises" nullable:"false" doc:"Open crises, oldest first; at most 50."`
+	Flood       *Attention         `json:"flood,omitempty" doc:"Numbers that are not enrolled send more messages than a person may; the newest is shown."`
+	Strangers   []models.Alert     `json:"strangers" nullable:"false" doc:"Alerts of numbers that are not enrolled which no operator has acknowledged, oldest first; at most 50."`
+	Attention   []AttentionCount   `json:"attention" nullable:"false" doc:"The most urgent kind first."`
+	Silent      int                `json:"silent" doc:"Active people who were not heard for silent_days days."`
+	SilentDays  int                `json:"silent_days"`
+	Waiting     int                `json:"waiting" doc:"People with texts that wait for an operator."`
+	Unreachable int                `json:"unreachable" doc:"People whose number the carrier cannot reach."`
+	SenderHolds []SenderHold       `json:"sender_holds" nullable:"false" doc:"Senders that the carrier has us wait with, oldest first."`
+	Hours       []models.HourCount `json:"hours" nullable:"false" doc:"People with a prompt in each of the next 24 hours, from the hour that holds now."`
 }

@@ -46,19 +46,10 @@ type StudyChange struct {
 	EndsAt   *time.Time            `json:"ends_at,omitempty"`
 }
 
-// ConsentText is what people in a study agree to, in one language.
-type ConsentText struct {
-	Version   int       `json:"version"`
-	Locale    string    `json:"locale"`
-	Body      string    `json:"body"`
-	CreatedBy string    `json:"created_by"`
-	CreatedAt time.Time `json:"created_at"`
-}
-
 // ConsentTextList holds the consent texts of a study, newest version first in each
 // language.
 type ConsentTextList struct {
-	Texts []ConsentText `json:"texts" nullable:"false"`
+	Texts []models.ConsentText `json:"texts" nullable:"false"`
 }
 
 // NewConsentText is the next version of a consent text.
@@ -67,20 +58,9 @@ type NewConsentText struct {
 	Body   string `json:"body" minLength:"1" maxLength:"20000"`
 }
 
-// StudyConsent is an agreement to take part in a study, or its withdrawal.
-type StudyConsent struct {
-	StudyID    string               `json:"study"`
-	Given      bool                 `json:"given" doc:"False is a withdrawal."`
-	Version    int                  `json:"version,omitempty" doc:"Version of the consent text."`
-	Locale     string               `json:"locale,omitempty"`
-	Method     models.ConsentMethod `json:"method" enum:"form,web,operator,keyword"`
-	RecordedBy string               `json:"recorded_by"`
-	At         time.Time            `json:"at"`
-}
-
 // StudyConsentList holds what a person has agreed to and withdrawn, oldest first.
 type StudyConsentList struct {
-	Consents []StudyConsent `json:"consents" nullable:"false"`
+	Consents []models.StudyConsent `json:"consents" nullable:"false"`
 }
 
 // NewStudyConsent records that a person agreed to the newest consent text of their

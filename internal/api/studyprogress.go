@@ -10,22 +10,22 @@ import (
 // StudyProgress is how a study goes. Testers are not counted, but in balance. What
 // the caller may not see is null: arms need allocation:read, costs need cost:read.
 type StudyProgress struct {
-	Study       string           `json:"study"`
-	At          time.Time        `json:"at" doc:"When it was counted."`
-	Enrolled    int64            `json:"enrolled"`
-	Planned     int              `json:"planned" doc:"How many people are to take part; 0 is not planned."`
-	Recruitment []RecruitmentDay `json:"recruitment" nullable:"false" doc:"At most 60 UTC days at equal distances, the last of them today."`
-	Flow        []FlowStep       `json:"flow" nullable:"false" doc:"The boxes of the CONSORT diagram, as in the export."`
-	Retention   []WeekRetention  `json:"retention" nullable:"false" doc:"By study week: seven days from each person's enrolment."`
-	Response    []StudyDay       `json:"response" nullable:"false" doc:"By study day: 24 hours from each person's enrolment."`
-	ArmResponse []ArmStudyDay    `json:"arm_response" doc:"The same by arm."`
-	Prompts     PromptCounts     `json:"prompts"`
-	Texts       TextCounts       `json:"texts"`
-	Balance     []ArmBalance     `json:"balance" doc:"The record of allocations."`
-	Decisions   DecisionCounts   `json:"decisions"`
-	Costs       *StudyCosts      `json:"costs"`
-	Attention   []AttentionCount `json:"attention" nullable:"false" doc:"People who call for an operator, by reason."`
-	Alerts      int              `json:"alerts" doc:"Alerts that page and that no operator has acknowledged."`
+	Study       string              `json:"study"`
+	At          time.Time           `json:"at" doc:"When it was counted."`
+	Enrolled    int64               `json:"enrolled"`
+	Planned     int                 `json:"planned" doc:"How many people are to take part; 0 is not planned."`
+	Recruitment []RecruitmentDay    `json:"recruitment" nullable:"false" doc:"At most 60 UTC days at equal distances, the last of them today."`
+	Flow        []FlowStep          `json:"flow" nullable:"false" doc:"The boxes of the CONSORT diagram, as in the export."`
+	Retention   []WeekRetention     `json:"retention" nullable:"false" doc:"By study week: seven days from each person's enrolment."`
+	Response    []StudyDay          `json:"response" nullable:"false" doc:"By study day: 24 hours from each person's enrolment."`
+	ArmResponse []ArmStudyDay       `json:"arm_response" doc:"The same by arm."`
+	Prompts     PromptCounts        `json:"prompts"`
+	Texts       TextCounts          `json:"texts"`
+	Balance     []models.ArmBalance `json:"balance" doc:"The record of allocations."`
+	Decisions   DecisionCounts      `json:"decisions"`
+	Costs       *StudyCosts         `json:"costs"`
+	Attention   []AttentionCount    `json:"attention" nullable:"false" doc:"People who call for an operator, by reason."`
+	Alerts      int                 `json:"alerts" doc:"Alerts that page and that no operator has acknowledged."`
 }
 
 // RecruitmentDay is how many people had been enrolled at the end of a day.
@@ -107,13 +107,6 @@ type TextCounts struct {
 	Unknown   int64 `json:"unknown" doc:"The carrier may or may not have them."`
 	Canceled  int64 `json:"canceled" doc:"They were not to be sent any more."`
 	Underway  int64 `json:"underway" doc:"Nothing final is known of them yet."`
-}
-
-// ArmBalance counts the people of a stratum who were allocated to an arm.
-type ArmBalance struct {
-	Stratum string `json:"stratum" doc:"A JSON object of levels; {} where there are no strata."`
-	Arm     string `json:"arm"`
-	People  int64  `json:"people"`
 }
 
 // DecisionCounts counts decision points.

@@ -7,52 +7,35 @@ import (
 	"coachline/models/wire"
 )
 
-// TurnSummary is a turn as the API lists it; no personal data.
-type TurnSummary struct {
-	ID            string        `json:"id"`
-	Number        int           `json:"number"`
-	Kind          wire.TurnKind `json:"kind"`
-	Mode          wire.Mode     `json:"mode"`
-	Outcome       string        `json:"outcome" doc:"Where the words came from (step, fixed, fallback, prepared, outbox, subagent, silent), canceled, or safety where the safety text answers; failed for a subagent without a result; empty while the turn runs."`
-	StartedAt     time.Time     `json:"started_at"`
-	FinishedAt    *time.Time    `json:"finished_at"`
-	PromptVersion string        `json:"prompt_version"`
-	Arm           string        `json:"arm,omitempty" doc:"Arm of the participant when the turn began; left out where there was none."`
-	StudyVersion  int64         `json:"study_version,omitempty" doc:"Version of the study whose settings were in force; left out for turns from before there were studies."`
-	Steps         int           `json:"rounds"`
-	Tools         []string      `json:"tools" nullable:"false" doc:"Names of the tools that were called, in order."`
-	Tokens        models.Usage  `json:"tokens" doc:"Of all model calls of the turn; cached is a part of prompt."`
-}
-
 // TurnPage is one page of turns; NextBefore is null on the last.
 type TurnPage struct {
-	Turns      []TurnSummary `json:"turns" nullable:"false"`
-	NextBefore *int          `json:"next_before"`
+	Turns      []models.TurnSummary `json:"turns" nullable:"false"`
+	NextBefore *int                 `json:"next_before"`
 }
 
 // Turn is everything that is known of a turn. It holds personal data, as
 // the history route does.
 type Turn struct {
-	Turn     TurnSummary `json:"turn"`
-	PromptID string      `json:"prompt_id,omitempty"`
+	Turn     models.TurnSummary `json:"turn"`
+	PromptID string             `json:"prompt_id,omitempty"`
 	// In are the texts that the turn answered, Out what it said.
 	In     []Text     `json:"in" nullable:"false"`
 	Out    []Text     `json:"out" nullable:"false"`
 	Steps  []Round    `json:"rounds" nullable:"false"`
-	Stages []Stage    `json:"stages" nullable:"false" doc:"What stages asked of models beside the rounds, also after the reply."`
+	Stages []Stage    `json:"stages" nullable:"false" doc:"What stages asked of models beside the steps, also after the reply."`
 	Sent   []Delivery `json:"sent" nullable:"false"`
 	// Subagents are the tasks that the turn gave away.
 	Subagents []Subagent `json:"subagents" nullable:"false"`
 }
 
 // Subagent is a task that a turn gave away, what it did, and where it comes
-// from. Its result is the text of its last round.
+// from. Its result is the text of its last step.
 type Subagent struct {
-	Turn   TurnSummary `json:"turn"`
-	Origin Origin      `json:"origin"`
-	Label  string      `json:"label,omitempty" doc:"As the model named it."`
-	Task   string      `json:"task"`
-	Steps  []Round     `json:"rounds" nullable:"false"`
+	Turn   models.TurnSummary `json:"turn"`
+	Origin Origin             `json:"origin"`
+	Label  string             `json:"label,omitempty" doc:"As the model named it."`
+	Task   string             `json:"task"`
+	Steps  []Round            `json:"rounds" nullable:"false"`
 }
 
 // Origin is the call that a subagent was started by.
@@ -60,7 +43,7 @@ type Origin struct {
 	Workflow string       `json:"workflow"`
 	Channel  wire.Channel `json:"channel"`
 	Turn     string       `json:"turn"`
-	Round    int          `json:"round"`
+	Step     int          `json:"round"`
 	Call     int          `json:"call" doc:"From 0."`
 	Tool     string       `json:"tool"`
 }
@@ -72,13 +55,13 @@ type Text struct {
 	At   time.Time        `json:"at"`
 }
 
-// Round is one round: what the model was given, what it answered.
+// Round is one step of a turn: what the model was given, what it answered.
 type Round struct {
 	Number int          `json:"number"`
 	Model  string       `json:"model"`
 	Finish string       `json:"finish_reason"`
 	Tokens models.Usage `json:"tokens" doc:"Of the calls of the chat model."`
-	// Given is null where the round went on from the one before, and where its
+	// Given is null where the step went on from the one before, and where its
 	// record was erased or could not be read.
 	Given  *Given    `json:"given"`
 	Stages []Stage   `json:"stages" nullable:"false"`

@@ -1,20 +1,10 @@
 package api
 
-import "time"
-
-// PeopleView is filters of the list of people that were saved under a name.
-type PeopleView struct {
-	ID        int64     `json:"id"`
-	Name      string    `json:"name"`
-	Query     string    `json:"query" doc:"The filters as GET /people takes them, such as status=active&silent_days=3."`
-	Shared    bool      `json:"shared" doc:"Every operator is shown it."`
-	Owner     string    `json:"owner" doc:"Who saved it."`
-	CreatedAt time.Time `json:"created_at"`
-}
+import "coachline/models"
 
 // PeopleViewList is the caller's views and those that are shared, by name.
 type PeopleViewList struct {
-	Views []PeopleView `json:"views" nullable:"false"`
+	Views []models.PeopleView `json:"views" nullable:"false"`
 }
 
 // NewPeopleView saves filters under a name.

@@ -43,7 +43,7 @@ func TestIdentityCan(t *testing.T) {
 	require.False(t, user.Can(MessageSend))
 	require.Equal(t, "user:ada", user.Actor)
 
-	token := TokenIdentity(models.APIToken{ID: "tok_1", Name: "redcap", Scopes: "message:send export:read"})
+	token := TokenIdentity(models.Token{ID: "tok_1", Name: "redcap", Scopes: "message:send export:read"})
 	require.True(t, token.Can(MessageSend))
 	require.False(t, token.Can(ParticipantRead))
 	token.Role = RoleAdmin // A role gives a token nothing.

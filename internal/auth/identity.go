@@ -54,7 +54,7 @@ func UserIdentity(u models.User, sessionID string) Identity {
 }
 
 // TokenIdentity is the identity of a script.
-func TokenIdentity(t models.APIToken) Identity {
+func TokenIdentity(t models.Token) Identity {
 	return Identity{Kind: KindToken, ID: t.ID, Actor: "token:" + t.Name, Name: t.Name, Scopes: SplitScopes(t.Scopes)}
 }
 

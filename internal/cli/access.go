@@ -18,6 +18,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/models"
 )
 
 // tokenAge is for how long a token is valid unless its maker says otherwise.
@@ -50,8 +51,8 @@ func tokenCommand(p *program) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return callAndShow(c.Context(), p, request{method: http.MethodDelete, path: tokensPath + "/" + url.PathEscape(id)}, func(w io.Writer, t api.Token) error {
-			return renderTokens(w, []api.Token{t})
+		return callAndShow(c.Context(), p, request{method: http.MethodDelete, path: tokensPath + "/" + url.PathEscape(id)}, func(w io.Writer, t models.Token) error {
+			return renderTokens(w, []models.Token{t})
 		})
 	})
 	return groupCommand("token", "Make and end API tokens of scripts",
@@ -223,7 +224,7 @@ func tokenAdd(p *program) *cobra.Command {
 			return usageError{fmt.Errorf("--expires: %w", err)}
 		}
 		return callAndShow(c.Context(), p, request{method: http.MethodPost, path: tokensPath, body: api.NewToken{Name: args[0], Scopes: scopes, ExpiresAt: until}}, func(w io.Writer, made api.CreatedToken) error {
-			if err := renderTokens(w, []api.Token{made.Token}); err != nil {
+			if err := renderTokens(w, []models.Token{made.Token}); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintf(w, "\nSecret, which is not shown again: %s\n", made.Secret)
@@ -302,9 +303,9 @@ func changeUser(ctx context.Context, p *program, ref string, change api.UserChan
 	return fmt.Errorf("no user has the login or id %q; see coachline user list", ref)
 }
 
-func renderUser(w io.Writer, u api.User) error { return renderUsers(w, []api.User{u}) }
+func renderUser(w io.Writer, u models.User) error { return renderUsers(w, []models.User{u}) }
 
-func renderUsers(w io.Writer, users []api.User) error {
+func renderUsers(w io.Writer, users []models.User) error {
 	rows := [][]string{{"USER", "LOGIN", "NAME", "ROLE", "STATE", "SIGNS IN WITH", "LAST LOGIN"}}
 	for _, u := range users {
 		state := "enabled"
@@ -333,7 +334,7 @@ func formatLast(at *time.Time) string {
 
 // findToken returns the id of the token with an id, or of the only active one with
 // a name.
-func findToken(tokens []api.Token, ref string) (string, error) {
+func findToken(tokens []models.Token, ref string) (string, error) {
 	var named []string
 	for _, t := range tokens {
 		if t.ID == ref {
@@ -349,7 +350,7 @@ func findToken(tokens []api.Token, ref string) (string, error) {
 	return named[0], nil
 }
 
-func renderTokens(w io.Writer, tokens []api.Token) error {
+func renderTokens(w io.Writer, tokens []models.Token) error {
 	rows := [][]string{{"TOKEN", "NAME", "STATE", "EXPIRES", "LAST USED", "MADE BY", "SCOPES"}}
 	for _, t := range tokens {
 		state := "expired"
@@ -359,7 +360,7 @@ func renderTokens(w io.Writer, tokens []api.Token) error {
 		case t.RevokedAt != nil:
 			state = "revoked " + formatInstant(*t.RevokedAt)
 		}
-		rows = append(rows, []string{t.ID, t.Name, state, formatInstant(t.ExpiresAt), formatLast(t.LastUsedAt), t.CreatedBy, strings.Join(t.Scopes, " ")})
+		rows = append(rows, []string{t.ID, t.Name, state, formatInstant(t.ExpiresAt), formatLast(t.LastUsedAt), t.CreatedBy, strings.Join(t.Permissions, " ")})
 	}
 	return writeTable(w, rows)
 }

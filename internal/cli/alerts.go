@@ -49,10 +49,10 @@ func alertsShow(p *program) *cobra.Command {
 	}
 }
 
-func renderAlert(w io.Writer, a api.AlertMessage) error {
+func renderAlert(w io.Writer, a models.AlertMessage) error {
 	rows := [][]string{
-		{"alert", a.ID}, {"participant", a.ParticipantID}, {"phone", a.Phone}, {"at", formatInstant(a.At)}, {"danger", string(a.Danger) + ", tier " + a.Tier},
-		{"rule", a.Rule}, {"words", a.Words}, {"score", strconv.FormatFloat(a.Score, 'f', 1, 64)}, {"second look", strings.TrimSpace(a.Look + " " + a.LookReason)},
+		{"alert", a.ID}, {"participant", a.ParticipantID}, {"phone", a.Phone}, {"at", formatInstant(a.CreatedAt)}, {"danger", string(a.Danger) + ", tier " + a.Tier},
+		{"rule", a.Rule}, {"words", a.Words}, {"score", strconv.FormatFloat(a.Score, 'f', 1, 64)}, {"second look", strings.TrimSpace(string(a.Look) + " " + a.LookReason)},
 		{"mark", string(a.Mark)}, {"message", a.Text},
 	}
 	return writeTable(w, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
@@ -63,7 +63,7 @@ func alertsAcknowledge(p *program) *cobra.Command {
 		Use: "acknowledge ALERT", Short: "Say that you see to an alert, so that it does not page again", Args: exactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			r := request{method: http.MethodPost, path: alertsPath + "/" + url.PathEscape(args[0]) + "/acknowledge"}
-			return callAndShow(c.Context(), p, r, func(w io.Writer, a api.Alert) error {
+			return callAndShow(c.Context(), p, r, func(w io.Writer, a models.Alert) error {
 				waited := time.Duration(a.WaitedSeconds) * time.Second
 				_, err := fmt.Fprintf(w, "%s is acknowledged by %s, %s after the message.\n", a.ID, a.AcknowledgedBy, waited)
 				return err
@@ -81,7 +81,7 @@ func alertsMark(p *program) *cobra.Command {
 				return usageError{fmt.Errorf("%q is neither right nor wrong", args[1])}
 			}
 			r := request{method: http.MethodPost, path: alertsPath + "/" + url.PathEscape(args[0]) + "/mark", body: api.AlertMarking{Mark: mark}}
-			return callAndShow(c.Context(), p, r, func(w io.Writer, a api.Alert) error {
+			return callAndShow(c.Context(), p, r, func(w io.Writer, a models.Alert) error {
 				goesOn := ""
 				if a.Mark == models.MarkWrong {
 					goesOn = " It holds nothing any more."
@@ -135,7 +135,7 @@ func renderAlerts(w io.Writer, all api.AlertPage) error {
 	}
 	rows := [][]string{{"ALERT", "PARTICIPANT", "AT", "DANGER", "TIER", "RULE", "SCORE", "MARK"}}
 	for _, a := range all.Alerts {
-		rows = append(rows, []string{a.ID, a.ParticipantID, formatInstant(a.At), string(a.Danger), a.Tier, a.Rule, strconv.FormatFloat(a.Score, 'f', 1, 64), string(a.Mark)})
+		rows = append(rows, []string{a.ID, a.ParticipantID, formatInstant(a.CreatedAt), string(a.Danger), a.Tier, a.Rule, strconv.FormatFloat(a.Score, 'f', 1, 64), string(a.Mark)})
 	}
 	return writeTable(w, rows)
 }

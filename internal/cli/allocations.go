@@ -38,7 +38,7 @@ func studyVerify(p *program) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var check api.AllocationCheck
+		var check models.AllocationCheck
 		if err := got.decodeInto(&check); err != nil {
 			return err
 		}
@@ -120,8 +120,8 @@ func checkAllocations(ctx context.Context, p *program, id string, local LocalChe
 	return result{raw: raw}, err
 }
 
-func verifyRows(design trial.Design, rows []models.Allocation) api.AllocationCheck {
-	out := api.AllocationCheck{OK: true, Rows: int64(len(rows))}
+func verifyRows(design trial.Design, rows []models.Allocation) models.AllocationCheck {
+	out := models.AllocationCheck{OK: true, Rows: int64(len(rows))}
 	if fault := trial.Verify(design, rows); fault != nil {
 		out.OK, out.Rows, out.BadRow, out.Problem = false, fault.Number-1, fault.Number, fault.Problem
 	}
@@ -159,7 +159,7 @@ func readRecord(ctx context.Context, p *program, id, path string) ([]models.Allo
 	return page.Allocations, nil
 }
 
-func renderAllocationCheck(w io.Writer, check api.AllocationCheck) error {
+func renderAllocationCheck(w io.Writer, check models.AllocationCheck) error {
 	text := fmt.Sprintf("The allocations are those that were drawn: %d rows, head %s.", check.Rows, check.Head)
 	if check.Problem != "" {
 		text = fmt.Sprintf("Row %d is not right: %s. The %d rows before it are.", check.BadRow, check.Problem, check.Rows)
@@ -171,7 +171,7 @@ func renderAllocationCheck(w io.Writer, check api.AllocationCheck) error {
 	return err
 }
 
-func describeDecisions(check api.DecisionCheck) string {
+func describeDecisions(check models.DecisionCheck) string {
 	switch {
 	case check.Problem != "":
 		return fmt.Sprintf("Decision point %d of participant %s is not right: %s. The %d rows before it are.", check.BadRow, check.ParticipantID, check.Problem, check.Rows)

@@ -17,6 +17,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/wrap"
+	"coachline/models"
 )
 
 func auditCommand(p *program) *cobra.Command {
@@ -30,7 +31,7 @@ func auditVerify(p *program) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var chain api.AuditChain
+		var chain models.AuditChain
 		if err := got.decodeInto(&chain); err != nil {
 			return err
 		}
@@ -164,7 +165,7 @@ func renderAudit(w io.Writer, page api.AuditPage) error {
 }
 
 // describeChange shows each field of a change as before > after.
-func describeChange(a api.AuditRow) string {
+func describeChange(a models.AuditRow) string {
 	names := map[string]bool{}
 	for _, fields := range []map[string]string{a.Before, a.After} {
 		for name := range fields {
@@ -183,7 +184,7 @@ func describeChange(a api.AuditRow) string {
 	return strings.Join(parts, ", ")
 }
 
-func renderChain(w io.Writer, chain api.AuditChain) error {
+func renderChain(w io.Writer, chain models.AuditChain) error {
 	text := fmt.Sprintf("The audit is whole: %d rows, %d of them erased, head %s.", chain.Rows, chain.Erased, chain.Head)
 	if !chain.OK {
 		text = fmt.Sprintf("The audit is broken at row %d: %s.", chain.BrokenAt, chain.Problem)

@@ -47,8 +47,8 @@ func budgetSet(p *program) *cobra.Command {
 		if study != "" {
 			body.Scope, body.StudyID = models.BudgetStudy, study
 		}
-		return callAndShow(c.Context(), p, request{method: http.MethodPut, path: budgetsPath, body: body}, func(w io.Writer, b api.Budget) error {
-			return renderBudgets(w, []api.Budget{b})
+		return callAndShow(c.Context(), p, request{method: http.MethodPut, path: budgetsPath, body: body}, func(w io.Writer, b models.Budget) error {
+			return renderBudgets(w, []models.Budget{b})
 		})
 	}
 	return c
@@ -78,7 +78,7 @@ func budgetDelete(p *program) *cobra.Command {
 
 const budgetsPath = "/budgets"
 
-func renderBudgets(w io.Writer, list []api.Budget) error {
+func renderBudgets(w io.Writer, list []models.Budget) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(w, "No budgets are set.")
 		return err

@@ -180,12 +180,12 @@ func (c *chat) sendSMS(ctx context.Context, body string) error {
 }
 
 // readNew lists the entries that were not seen before, oldest first.
-func (c *chat) readNew(ctx context.Context) ([]api.HistoryEntry, error) {
+func (c *chat) readNew(ctx context.Context) ([]models.HistoryEntry, error) {
 	got, err := c.client.do(ctx, request{participant: c.who.ID, path: "/history"})
 	if err != nil {
 		return nil, err
 	}
-	var all, fresh []api.HistoryEntry
+	var all, fresh []models.HistoryEntry
 	if err := got.decodeInto(&all); err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func (c *chat) printNew(ctx context.Context) error {
 	return nil
 }
 
-func (c *chat) printEntry(e api.HistoryEntry) error {
+func (c *chat) printEntry(e models.HistoryEntry) error {
 	if c.json {
 		return json.NewEncoder(c.out).Encode(e)
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/api"
 	"coachline/internal/doctor"
 	"coachline/models"
 )
@@ -24,14 +23,14 @@ import (
 type coach struct {
 	mu       sync.Mutex
 	enrolled string // JSON of the participant that has the phone already
-	history  []api.HistoryEntry
+	history  []models.HistoryEntry
 	texts    []string
 	mute     bool
 }
 
 func (c *coach) say(role models.Role, kind models.EntryKind, text string) {
 	at := time.Date(2026, 11, 24, 13, 0, len(c.history), 0, time.UTC)
-	c.history = append(c.history, api.HistoryEntry{Role: role, Kind: kind, Text: text, At: at})
+	c.history = append(c.history, models.HistoryEntry{Role: role, Kind: kind, Text: text, At: at})
 }
 
 func (c *coach) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +49,7 @@ func (c *coach) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "GET /conversation/participants":
 		ok(`{"participants":[{"id":"conv_0","phone_number":"+15550009999"},` + c.enrolled + `],"next_cursor":null}`)
 	case "GET /conversation/participants/conv_1/history":
-		raw, _ := json.Marshal(append([]api.HistoryEntry{}, c.history...))
+		raw, _ := json.Marshal(append([]models.HistoryEntry{}, c.history...))
 		ok(string(raw))
 	case "POST /sim/phones/+15550001234/messages":
 		var in struct{ Body string }
@@ -95,7 +94,7 @@ func TestChatGoesOn(t *testing.T) {
 	require.NotContains(t, out, "Hi!")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	require.Len(t, lines, 2)
-	var last api.HistoryEntry
+	var last models.HistoryEntry
 	require.NoError(t, json.Unmarshal([]byte(lines[1]), &last))
 	require.Equal(t, "You said again", last.Text)
 }

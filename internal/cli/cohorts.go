@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coachline/internal/api"
 	"coachline/internal/cohort"
 	"coachline/internal/wait"
 	"coachline/models"
@@ -76,7 +75,7 @@ func importCohort(ctx context.Context, p *program, in CohortImport) error {
 	if err != nil {
 		return err
 	}
-	var job api.Cohort
+	var job models.Cohort
 	if err := got.decodeInto(&job); err != nil {
 		return err
 	}
@@ -88,7 +87,7 @@ func importCohort(ctx context.Context, p *program, in CohortImport) error {
 			return err
 		}
 	}
-	render := func(w io.Writer, job api.Cohort) error { return renderCohort(w, in.Path, job) }
+	render := func(w io.Writer, job models.Cohort) error { return renderCohort(w, in.Path, job) }
 	if err := showResult(p, got, render); err != nil {
 		return err
 	}
@@ -142,7 +141,7 @@ func (in CohortImport) toRequest() request {
 }
 
 // enrolCohort confirms a checked file and waits until its people are enrolled.
-func enrolCohort(ctx context.Context, p *program, job api.Cohort, reason string, progress Progress) (result, error) {
+func enrolCohort(ctx context.Context, p *program, job models.Cohort, reason string, progress Progress) (result, error) {
 	confirm := request{method: http.MethodPost, path: cohortPath(job.ID) + "/confirm"}
 	if reason != "" {
 		confirm.header = map[string]string{"Coach-Reason": reason}
@@ -165,7 +164,7 @@ func enrolCohort(ctx context.Context, p *program, job api.Cohort, reason string,
 	}
 }
 
-func renderStoredCohort(w io.Writer, job api.Cohort) error {
+func renderStoredCohort(w io.Writer, job models.Cohort) error {
 	name := job.FileName
 	if name == "" {
 		name = job.ID
@@ -175,7 +174,7 @@ func renderStoredCohort(w io.Writer, job api.Cohort) error {
 
 // renderCohort prints each fault in the form of compilers, and what came of the
 // file.
-func renderCohort(w io.Writer, path string, job api.Cohort) error {
+func renderCohort(w io.Writer, path string, job models.Cohort) error {
 	var failed []error
 	line := func(text string) {
 		_, err := fmt.Fprintln(w, replaceControls(text))
@@ -204,7 +203,7 @@ func renderCohort(w io.Writer, path string, job api.Cohort) error {
 }
 
 // describeGreetings says how fast people are greeted, and when that is done.
-func describeGreetings(job api.Cohort) string {
+func describeGreetings(job models.Cohort) string {
 	text := fmt.Sprintf("at most %d greetings a minute", job.PerMinute)
 	if job.LastGreetingAt != nil {
 		text += ", the last " + formatInstant(*job.LastGreetingAt)
@@ -212,7 +211,7 @@ func describeGreetings(job api.Cohort) string {
 	return text
 }
 
-func formatFault(path string, f api.CohortFault) string {
+func formatFault(path string, f models.CohortFault) string {
 	text := path + ": "
 	if f.Line > 0 {
 		text = fmt.Sprintf("%s:%d:%d: ", path, f.Line, f.Column)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/api"
 	"coachline/internal/goldens"
+	"coachline/models"
 )
 
 func golden(t *testing.T, name, got string) {
@@ -143,7 +143,7 @@ func TestLongTranscript(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	_, out, _ := call(t, []string{"COACH_URL=" + server.URL}, "transcript", "conv_1", "--limit", "600", "--json")
-	var all []api.HistoryEntry
+	var all []models.HistoryEntry
 	require.NoError(t, json.Unmarshal([]byte(out), &all))
 	require.Len(t, all, 600)
 	require.Equal(t, []string{"old", "new"}, []string{all[99].Text, all[100].Text})

@@ -23,7 +23,7 @@ func TestDoctorFindsABrokenAudit(t *testing.T) {
 	rows, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + path, Sealer: ring})
 	require.NoError(t, err)
 	for range 3 {
-		require.NoError(t, rows.Audit.RecordAudit(t.Context(), models.Audit{Actor: "eve", Action: "update", At: time.Unix(0, 0)}))
+		require.NoError(t, rows.Audit.RecordAudit(t.Context(), models.AuditRow{Actor: "eve", Action: "update", At: time.Unix(0, 0)}))
 	}
 	require.NoError(t, rows.Close())
 	environ := []string{"DATABASE_URL=sqlite:" + path, "COACH_PAYLOAD_KEYS=" + doctorKey}

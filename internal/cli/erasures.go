@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coachline/internal/api"
+	"coachline/models"
 )
 
 var errNotConfirmed = errors.New("what you typed is not the id; nothing was done")
@@ -76,7 +77,7 @@ func erasureCommand(p *program) *cobra.Command {
 
 const erasuresPath = "/erasures"
 
-func renderErasure(w io.Writer, e api.Erasure) error {
+func renderErasure(w io.Writer, e models.Erasure) error {
 	rows := [][]string{
 		{"Erasure of", e.ParticipantID}, {"State", string(e.State)},
 		{"Requested", formatInstant(e.RequestedAt) + " by " + e.RequestedBy},

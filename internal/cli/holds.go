@@ -105,9 +105,9 @@ func parseInstant(text string, now time.Time) (time.Time, error) {
 
 const holdsPath = "/holds"
 
-func renderHold(w io.Writer, h api.Hold) error { return renderHolds(w, []api.Hold{h}) }
+func renderHold(w io.Writer, h models.Hold) error { return renderHolds(w, []models.Hold{h}) }
 
-func renderHolds(w io.Writer, list []api.Hold) error {
+func renderHolds(w io.Writer, list []models.Hold) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(w, "No prompts are held.")
 		return err

@@ -194,7 +194,7 @@ func renderMemories(w io.Writer, m api.Memory) error {
 	if len(m.Facts) > 0 {
 		rows := [][]string{{"FACT", "VERSION", "KIND", "STORED", "TURN", "TEXT"}}
 		for _, f := range m.Facts {
-			rows = append(rows, []string{f.ID, fmt.Sprint(f.Version), string(f.Kind), formatInstant(f.At), f.TurnID, f.Text})
+			rows = append(rows, []string{f.ID, fmt.Sprint(f.Version), string(f.Kind), formatInstant(f.UpdatedAt), f.TurnID, f.Text})
 			for _, old := range f.Before {
 				rows = append(rows, []string{"  before", fmt.Sprint(old.Version), string(old.Kind), formatInstant(old.At), old.TurnID, old.Text})
 			}
@@ -208,7 +208,7 @@ func renderMemories(w io.Writer, m api.Memory) error {
 	return p.err
 }
 
-func renderConsents(w io.Writer, list []api.Consent) error {
+func renderConsents(w io.Writer, list []models.Consent) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(w, "The ledger has no entry.")
 		return err
@@ -221,9 +221,9 @@ func renderConsents(w io.Writer, list []api.Consent) error {
 }
 
 // writtenBy names who an entry of the ledger is by, and who brought a text of the chat.
-func writtenBy(c api.Consent) string {
+func writtenBy(c models.Consent) string {
 	if c.Caller == "" {
-		return c.Actor
+		return c.RecordedBy
 	}
-	return fmt.Sprintf("%s (%s, %s)", c.Actor, c.Channel, c.Caller)
+	return fmt.Sprintf("%s (%s, %s)", c.RecordedBy, c.Channel, c.Caller)
 }

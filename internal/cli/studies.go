@@ -231,7 +231,7 @@ func consentTextAdd(p *program) *cobra.Command {
 			return fmt.Errorf("reading the consent text: %w", err)
 		}
 		r := request{method: http.MethodPost, path: studyPath(args[0]) + "/consent-texts", body: api.NewConsentText{Locale: locale, Body: string(body)}}
-		return callAndShow(c.Context(), p, r, func(w io.Writer, text api.ConsentText) error {
+		return callAndShow(c.Context(), p, r, func(w io.Writer, text models.ConsentText) error {
 			_, err := fmt.Fprintf(w, "Version %d of the consent text in %s is in force.\n", text.Version, text.Locale)
 			return err
 		})
@@ -269,7 +269,7 @@ func studyPath(id string) string { return studiesPath + "/" + url.PathEscape(id)
 // recordStudyConsent records that a person agreed to their study, or withdrew.
 func recordStudyConsent(ctx context.Context, p *program, participant string, body api.NewStudyConsent) error {
 	r := request{method: http.MethodPost, participant: participant, path: "/study-consents", body: body}
-	return callAndShow(ctx, p, r, func(w io.Writer, row api.StudyConsent) error {
+	return callAndShow(ctx, p, r, func(w io.Writer, row models.StudyConsent) error {
 		text := fmt.Sprintf("The consent to study %s is recorded.\n", row.StudyID)
 		if !row.Given {
 			text = fmt.Sprintf("The withdrawal from study %s is recorded; the person has left the programme.\n", row.StudyID)

@@ -30,7 +30,7 @@ func (nobody) Allocations(func(models.StudyPerson, models.Allocation) error) err
 func (nobody) Alerts(func(models.StudyPerson, models.Alert) error) error               { return nil }
 func (nobody) StudyConsents(func(models.StudyPerson, models.StudyConsent) error) error { return nil }
 func (nobody) Costs(func(models.StudyPerson, models.Cost) error) error                 { return nil }
-func (nobody) Audit(func(models.StudyPerson, models.Audit) error) error                { return nil }
+func (nobody) Audit(func(models.StudyPerson, models.AuditRow) error) error             { return nil }
 
 // TestStudyExport unpacks an archive into a new folder, and leaves nothing where the
 // archive is not whole.

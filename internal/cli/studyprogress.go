@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"coachline/internal/api"
+	"coachline/models"
 )
 
 func renderStudyProgress(w io.Writer, p api.StudyProgress) error {
@@ -107,7 +108,7 @@ func decisionTable(d api.DecisionCounts) [][]string {
 	return rows
 }
 
-func balanceTable(balance []api.ArmBalance) [][]string {
+func balanceTable(balance []models.ArmBalance) [][]string {
 	rows := [][]string{{"STRATUM", "ARM", "PEOPLE"}}
 	for _, row := range balance {
 		rows = append(rows, []string{row.Stratum, row.Arm, formatCount(row.People)})

@@ -24,7 +24,7 @@ func TestStudyProgressVerb(t *testing.T) {
 		Flow: []api.FlowStep{{Step: "enrolled", People: 10}}, Retention: []api.WeekRetention{{Week: 1, Proportion: half}}, Response: []api.StudyDay{{Day: 3, Proportion: half}},
 		ArmResponse: []api.ArmStudyDay{{Arm: "calm", StudyDay: api.StudyDay{Day: 3, Proportion: half}}},
 		Prompts:     api.PromptCounts{Sent: 7, Lateness: []api.LatePrompts{{AtMostSeconds: &minute, Prompts: 6}, {Prompts: 1}}, Unsent: []api.UnsentPrompt{{State: models.PromptMissed, Reason: "outage", Prompts: 2}}},
-		Texts:       api.TextCounts{Delivered: 20, Unknown: 1}, Balance: []api.ArmBalance{{Stratum: `{"site":"north"}`, Arm: "calm", People: 4}},
+		Texts:       api.TextCounts{Delivered: 20, Unknown: 1}, Balance: []models.ArmBalance{{Stratum: `{"site":"north"}`, Arm: "calm", People: 4}},
 		Decisions: api.DecisionCounts{Points: 9, Available: 8, Unavailable: []api.Unavailable{{Reason: "paused", Points: 1}}},
 		Costs:     &api.StudyCosts{Sums: []api.StudyCost{{Kind: models.CostModel, Currency: "USD", Micros: 1_500_000, Unpriced: 2}}, PerPerson: []api.StudyCost{{Currency: "USD", Micros: 150_000}}},
 		Attention: []api.AttentionCount{{Kind: wire.AttentionCrisis, People: 1}}, Alerts: 3,

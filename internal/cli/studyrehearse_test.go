@@ -84,7 +84,7 @@ func requireTokens(t *testing.T, report rehearsal.Report, sums map[string]int) {
 	t.Helper()
 	require.Positive(t, report.Texts.InputTokens)
 	require.Positive(t, report.Texts.OutputTokens)
-	i := slices.IndexFunc(report.Cost, func(c models.CostSum) bool { return c.Key == "model" })
+	i := slices.IndexFunc(report.Cost, func(c models.CostRow) bool { return c.Key == "model" })
 	require.GreaterOrEqual(t, i, 0)
 	for of, counts := range map[string][3]int{
 		"read":    {report.Texts.InputTokens, int(report.Cost[i].InputTokens), sums["read"]},

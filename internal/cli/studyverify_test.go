@@ -32,7 +32,7 @@ func TestStudyVerify(t *testing.T) {
 		require.Nil(t, v.Check(row))
 		rows = append(rows, row)
 	}
-	check := api.AllocationCheck{OK: true, Rows: 6, Head: rows[5].Hash}
+	check := models.AllocationCheck{OK: true, Rows: 6, Head: rows[5].Hash}
 	var body string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var result any = api.Study{ID: "walk-1", Settings: settings}
@@ -81,14 +81,14 @@ func TestStudyVerify(t *testing.T) {
 	require.Contains(t, run(exitFailed, "study verify walk-1 --seed-file "+seed+" --record "+tampered), "Row 4 is not right")
 	wrong := save("wrong", base64.StdEncoding.EncodeToString([]byte("another")))
 	require.Contains(t, run(exitFailed, "study verify walk-1 --seed-file "+wrong), "Row 1 is not right")
-	check = api.AllocationCheck{Rows: 3, BadRow: 4, Problem: "it was changed"}
+	check = models.AllocationCheck{Rows: 3, BadRow: 4, Problem: "it was changed"}
 	require.Contains(t, run(exitFailed, "study verify walk-1"), "Row 4 is not right: it was changed. The 3 rows before it are.")
 	require.Contains(t, run(exitFailed, "study verify walk-1 --json"), `"bad_row": 4`)
-	check = api.AllocationCheck{OK: true, Rows: 6, Head: rows[5].Hash, Decisions: &api.DecisionCheck{OK: true, People: 3, Rows: 40}}
+	check = models.AllocationCheck{OK: true, Rows: 6, Head: rows[5].Hash, Decisions: &models.DecisionCheck{OK: true, People: 3, Rows: 40}}
 	require.Contains(t, run(exitDone, "study verify walk-1"), "The decision points are those that were recorded: 40 rows of 3 people.\n")
 	check.Decisions.Unchained = 2
 	require.Contains(t, run(exitDone, "study verify walk-1"), "40 rows of 3 people, of whom 2 have rows without hashes only.")
-	check.OK, check.Decisions = false, &api.DecisionCheck{Rows: 7, ParticipantID: "conv_1", BadRow: 8, Problem: "it was changed"}
+	check.OK, check.Decisions = false, &models.DecisionCheck{Rows: 7, ParticipantID: "conv_1", BadRow: 8, Problem: "it was changed"}
 	require.Contains(t, run(exitFailed, "study verify walk-1"), "Decision point 8 of participant conv_1 is not right: it was changed. The 7 rows before it are.")
 	run(exitUsage, "study verify walk-1 --record "+record)
 	run(exitUsage, "study allocate walk-1 conv_9 --stratum site")

@@ -102,14 +102,14 @@ func printTranscript(ctx context.Context, p *program, id string, limit int) erro
 	if err != nil {
 		return fmt.Errorf("encoding the conversation: %w", err)
 	}
-	return showResult(p, result{raw: raw}, func(w io.Writer, list []api.HistoryEntry) error {
+	return showResult(p, result{raw: raw}, func(w io.Writer, list []models.HistoryEntry) error {
 		return renderTranscript(w, list, p.client.zoneOf(ctx, id))
 	})
 }
 
 // decodeHistory returns the entries as they came, and the instant of the oldest.
 func decodeHistory(r result) (list []json.RawMessage, oldest time.Time, err error) {
-	var entries []api.HistoryEntry
+	var entries []models.HistoryEntry
 	if err := errors.Join(r.decodeInto(&entries), r.decodeInto(&list)); err != nil {
 		return nil, oldest, err
 	}
@@ -123,7 +123,7 @@ func renderQueued(w io.Writer, q api.QueuedMessage) error {
 	return writeTable(w, [][]string{{"id", q.ID}, {"status", string(q.Status)}})
 }
 
-func renderTranscript(w io.Writer, list []api.HistoryEntry, zone *time.Location) error {
+func renderTranscript(w io.Writer, list []models.HistoryEntry, zone *time.Location) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(w, "Nothing was said yet.")
 		return err
@@ -149,7 +149,7 @@ func renderTranscript(w io.Writer, list []api.HistoryEntry, zone *time.Location)
 	return nil
 }
 
-func renderWaiting(w io.Writer, list []api.WaitingMessage) error {
+func renderWaiting(w io.Writer, list []models.WaitingMessage) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(w, "No messages wait.")
 		return err

@@ -55,7 +55,7 @@ func renderTurns(w io.Writer, page api.TurnPage) error {
 		_, err := fmt.Fprintln(w, "No turns yet.")
 		return err
 	}
-	rows := [][]string{{"TURN", "STARTED", "KIND", "MODE", "OUTCOME", "ROUNDS", "TOKENS", "CACHED", "TOOLS"}}
+	rows := [][]string{{"TURN", "STARTED", "KIND", "MODE", "OUTCOME", "STEPS", "TOKENS", "CACHED", "TOOLS"}}
 	for _, t := range page.Turns {
 		rows = append(rows, []string{
 			t.ID, formatInstant(t.StartedAt), string(t.Kind), string(t.Mode), formatOutcome(t), fmt.Sprint(t.Steps),
@@ -65,7 +65,7 @@ func renderTurns(w io.Writer, page api.TurnPage) error {
 	return writeTable(w, rows)
 }
 
-func formatOutcome(t api.TurnSummary) string {
+func formatOutcome(t models.TurnSummary) string {
 	return cmp.Or(strings.ReplaceAll(t.Outcome, "_", " "), "running")
 }
 
@@ -79,7 +79,7 @@ func renderTurn(w io.Writer, v api.Turn) error {
 	for _, sub := range v.Subagents {
 		p.writeSubagent(sub)
 	}
-	p.writeStages("ASKED BESIDE THE ROUNDS", v.Stages)
+	p.writeStages("ASKED BESIDE THE STEPS", v.Stages)
 	p.writeTexts("OUT", v.Out)
 	p.writeDeliveries(v.Sent)
 	return p.err
@@ -89,7 +89,7 @@ func listTurnFields(v api.Turn) [][]string {
 	t := v.Turn
 	rows := [][]string{
 		{"turn", t.ID}, {"kind", string(t.Kind)}, {"mode", string(t.Mode)}, {"outcome", formatOutcome(t)}, {"started", formatInstant(t.StartedAt)},
-		{"finished", ""}, {"prompt", v.PromptID}, {"prompt version", t.PromptVersion}, {"arm", t.Arm}, {"study version", formatVersion(t.StudyVersion)}, {"rounds", fmt.Sprint(t.Steps)},
+		{"finished", ""}, {"prompt", v.PromptID}, {"prompt version", t.PromptVersion}, {"arm", t.Arm}, {"study version", formatVersion(t.StudyVersion)}, {"steps", fmt.Sprint(t.Steps)},
 		{"tools", strings.Join(t.Tools, ", ")}, {"tokens", formatTokens(t.Tokens)},
 	}
 	if t.FinishedAt != nil {
@@ -151,7 +151,7 @@ func (p *printer) writeTexts(title string, list []api.Text) {
 }
 
 func (p *printer) writeStep(r api.Round) {
-	head := fmt.Sprintf("\nROUND %d  %s  %s", r.Number, formatInstant(r.At), replaceControls(r.Model))
+	head := fmt.Sprintf("\nSTEP %d  %s  %s", r.Number, formatInstant(r.At), replaceControls(r.Model))
 	p.writeLine(strings.TrimRight(head, " "))
 	rows := [][]string{{"finish", r.Finish}, {"tokens", formatTokens(r.Tokens)}}
 	if r.Given != nil {
@@ -177,7 +177,7 @@ func (p *printer) writeStep(r api.Round) {
 func (p *printer) writeSubagent(s api.Subagent) {
 	p.writeLine("\nSUBAGENT " + s.Turn.ID)
 	p.writeTable(slices.DeleteFunc([][]string{
-		{"started by", fmt.Sprintf("%s, turn %s, round %d, call %d, of %s over %s", s.Origin.Tool, s.Origin.Turn, s.Origin.Round, s.Origin.Call, s.Origin.Workflow, s.Origin.Channel)},
+		{"started by", fmt.Sprintf("%s, turn %s, step %d, call %d, of %s over %s", s.Origin.Tool, s.Origin.Turn, s.Origin.Step, s.Origin.Call, s.Origin.Workflow, s.Origin.Channel)},
 		{"label", replaceControls(s.Label)}, {"outcome", formatOutcome(s.Turn)}, {"tokens", formatTokens(s.Turn.Tokens)},
 	}, func(row []string) bool { return row[1] == "" }))
 	p.writeBlock("task", s.Task)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coachline/internal/api"
+	"coachline/models"
 )
 
 func viewCommand(p *program) *cobra.Command {
@@ -33,8 +34,8 @@ func viewAdd(p *program) *cobra.Command {
 			return usageError{errors.New("--query is needed")}
 		}
 		body.Name = args[0]
-		return callAndShow(c.Context(), p, request{method: http.MethodPost, path: viewsPath, body: body}, func(w io.Writer, v api.PeopleView) error {
-			return renderViews(w, []api.PeopleView{v})
+		return callAndShow(c.Context(), p, request{method: http.MethodPost, path: viewsPath, body: body}, func(w io.Writer, v models.PeopleView) error {
+			return renderViews(w, []models.PeopleView{v})
 		})
 	}
 	return c
@@ -88,7 +89,7 @@ func viewShow(p *program) *cobra.Command {
 	})
 }
 
-func renderViews(w io.Writer, list []api.PeopleView) error {
+func renderViews(w io.Writer, list []models.PeopleView) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(w, "No views are saved.")
 		return err

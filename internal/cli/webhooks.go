@@ -33,7 +33,7 @@ func webhookShow(p *program) *cobra.Command {
 
 func webhookRemove(p *program) *cobra.Command {
 	return verb("remove WEBHOOK", "Remove a webhook and what it was still to be told", func(c *cobra.Command, args []string) error {
-		return callAndShow(c.Context(), p, request{method: http.MethodDelete, path: webhookPath(args[0])}, func(w io.Writer, _ api.Webhook) error {
+		return callAndShow(c.Context(), p, request{method: http.MethodDelete, path: webhookPath(args[0])}, func(w io.Writer, _ models.Webhook) error {
 			_, err := fmt.Fprintln(w, "The webhook is removed, with what it was still to be told.")
 			return err
 		})
@@ -42,7 +42,7 @@ func webhookRemove(p *program) *cobra.Command {
 
 func webhookTest(p *program) *cobra.Command {
 	return verb("test WEBHOOK", "Send a webhook an event of type webhook.test", func(c *cobra.Command, args []string) error {
-		return callAndShow(c.Context(), p, request{method: http.MethodPost, path: webhookPath(args[0]) + "/test"}, func(w io.Writer, d api.WebhookDelivery) error {
+		return callAndShow(c.Context(), p, request{method: http.MethodPost, path: webhookPath(args[0]) + "/test"}, func(w io.Writer, d models.WebhookDelivery) error {
 			_, err := fmt.Fprintf(w, "Event %s is on its way; see: coachline webhook deliveries %s\n", d.Event, args[0])
 			return err
 		})
@@ -151,15 +151,15 @@ const webhooksPath = "/webhooks"
 
 func webhookPath(id string) string { return webhooksPath + "/" + url.PathEscape(id) }
 
-func renderWebhook(w io.Writer, hook api.Webhook) error {
-	if err := renderWebhooks(w, []api.Webhook{hook}); err != nil || hook.Secret == "" {
+func renderWebhook(w io.Writer, hook models.Webhook) error {
+	if err := renderWebhooks(w, []models.Webhook{hook}); err != nil || hook.NewSecret == "" {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nSecret, shown this once: %s\n", hook.Secret)
+	_, err := fmt.Fprintf(w, "\nSecret, shown this once: %s\n", hook.NewSecret)
 	return err
 }
 
-func renderWebhooks(w io.Writer, list []api.Webhook) error {
+func renderWebhooks(w io.Writer, list []models.Webhook) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(w, "There are no webhooks; see coachline webhook add --help.")
 		return err
@@ -170,7 +170,7 @@ func renderWebhooks(w io.Writer, list []api.Webhook) error {
 		if hook.FailingSince != nil {
 			state = "failing since " + formatInstant(*hook.FailingSince) + ": " + hook.LastError
 		}
-		rows = append(rows, []string{hook.ID, state, cmp.Or(hook.StudyID, "-"), cmp.Or(strings.Join(hook.Events, " "), "-"), hook.URL})
+		rows = append(rows, []string{hook.ID, state, cmp.Or(hook.StudyID, "-"), cmp.Or(strings.Join(hook.Types, " "), "-"), hook.URL})
 	}
 	return writeTable(w, rows)
 }

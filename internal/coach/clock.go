@@ -31,15 +31,8 @@ func (c Clock) String() string { return fmt.Sprintf("%02d:%02d", int(c)/60, int(
 // clockOf returns the wall time that local shows in its own location.
 func clockOf(local time.Time) Clock { return Clock(local.Hour()*60 + local.Minute()) }
 
-// wallTime returns what a wall clock of the zone shows at an instant, coded as
-// the UTC instant that shows the same.
-func wallTime(at time.Time, zone *time.Location) time.Time {
-	_, offset := at.In(zone).Zone()
-	return at.UTC().Add(time.Duration(offset) * time.Second)
-}
-
 // firstInstantAt returns the first instant, not before from, at which a wall
-// clock of the zone shows wall (coded as by wallTime) or later. One rule
+// clock of the zone shows wall (coded as the UTC instant that shows the same) or later. One rule
 // settles both clock changes: a time inside a gap is reached at the first
 // instant after the gap, a repeated time at its first occurrence.
 func firstInstantAt(from, wall time.Time, zone *time.Location) time.Time {

@@ -101,9 +101,3 @@ func TestDateExists(t *testing.T) {
 		require.Equal(t, c.want, date.existsIn(zoneNamed(t, c.zone)), "%s %s", c.zone, c.date)
 	}
 }
-
-func TestReadingIsTheInverseOfAt(t *testing.T) {
-	zone := zoneNamed(t, "Asia/Kathmandu")
-	at := time.Date(2026, 6, 1, 2, 15, 0, 0, time.UTC)
-	require.Equal(t, time.Date(2026, 6, 1, 8, 0, 0, 0, time.UTC), wallTime(at, zone))
-}

@@ -41,7 +41,7 @@ type List struct {
 	// a fault are not to be used.
 	IsBroken bool
 	// People are those without a fault, in the order of the file.
-	People []models.CohortPerson
+	People []models.CohortRow
 	// Faults are the first ones, in the order of the file; FaultCount counts all,
 	// except that reading stops where the file is no table any more.
 	Faults     []models.CohortFault
@@ -70,7 +70,7 @@ type field struct {
 	name    string
 	aliases []string
 	most    int
-	set     func(*models.CohortPerson, string)
+	set     func(*models.CohortRow, string)
 	// lines: cells may have several.
 	lines bool
 }
@@ -89,17 +89,17 @@ const (
 var fields = newFields()
 
 func newFields() []field {
-	known := []field{{name: phoneField, aliases: []string{"phone", "mobile"}, set: func(p *models.CohortPerson, s string) { p.Phone = s }}}
+	known := []field{{name: phoneField, aliases: []string{"phone", "mobile"}, set: func(p *models.CohortRow, s string) { p.Phone = s }}}
 	var texts models.PersonTexts[string]
 	for text := range texts.All() {
-		known = append(known, field{name: text.Name, set: func(p *models.CohortPerson, s string) { *p.Text(text.Name) = s }})
+		known = append(known, field{name: text.Name, set: func(p *models.CohortRow, s string) { *p.Text(text.Name) = s }})
 	}
 	known = append(known, []field{
-		{name: zoneField, aliases: []string{"tz"}, set: func(p *models.CohortPerson, s string) { p.Timezone = s }},
-		{name: localeField, aliases: []string{"language"}, set: func(p *models.CohortPerson, s string) { p.Locale = s }},
-		{name: consentVersionField, most: 9, set: func(p *models.CohortPerson, s string) { p.ConsentVersion, _ = strconv.Atoi(s) }},
-		{name: consentLocaleField, most: 35, set: func(p *models.CohortPerson, s string) { p.ConsentLocale = s }},
-		{name: consentDateField, most: 35, set: func(p *models.CohortPerson, s string) { p.ConsentDate = s }},
+		{name: zoneField, aliases: []string{"tz"}, set: func(p *models.CohortRow, s string) { p.Timezone = s }},
+		{name: localeField, aliases: []string{"language"}, set: func(p *models.CohortRow, s string) { p.Locale = s }},
+		{name: consentVersionField, most: 9, set: func(p *models.CohortRow, s string) { p.ConsentVersion, _ = strconv.Atoi(s) }},
+		{name: consentLocaleField, most: 35, set: func(p *models.CohortRow, s string) { p.ConsentLocale = s }},
+		{name: consentDateField, most: 35, set: func(p *models.CohortRow, s string) { p.ConsentDate = s }},
 	}...)
 	for _, text := range models.PersonFields() {
 		for i := range known {
@@ -144,7 +144,7 @@ func fieldOf(name string) *field {
 
 func newStratumField(stratum string) *field {
 	const most = 100
-	return &field{name: stratumPrefix + stratum, most: most, set: func(p *models.CohortPerson, level string) {
+	return &field{name: stratumPrefix + stratum, most: most, set: func(p *models.CohortRow, level string) {
 		if level == "" {
 			return // not known yet
 		}
@@ -237,8 +237,8 @@ func (p *parser) readPeople(rows [][]sheet.Cell) {
 	}
 }
 
-func (p *parser) readPerson(row []sheet.Cell) models.CohortPerson {
-	var person models.CohortPerson
+func (p *parser) readPerson(row []sheet.Cell) models.CohortRow {
+	var person models.CohortRow
 	if len(row) < len(p.columns) {
 		p.addFault(models.FaultRow, row[0].At, "", fmt.Sprintf("the row has %d cells, the first row %d", len(row), len(p.columns)))
 		return person
@@ -312,7 +312,7 @@ func (p *parser) checkZone(at sheet.Position, name string) {
 
 // readPhone writes the number in its one form, finds repetitions, and suggests a
 // zone where the file says none.
-func (p *parser) readPhone(person *models.CohortPerson, cell sheet.Cell) {
+func (p *parser) readPhone(person *models.CohortRow, cell sheet.Cell) {
 	person.Line, person.Column = cell.At.Line, cell.At.Column
 	phone, message := p.canonical(strings.TrimSpace(cell.Text))
 	if message != "" {

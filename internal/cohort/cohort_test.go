@@ -35,7 +35,7 @@ func TestParsePeople(t *testing.T) {
 		"+1 800 555 0103;Cy;;;;;\n")
 	require.Empty(t, show(list))
 	require.Equal(t, 4, list.Rows)
-	require.Equal(t, []models.CohortPerson{
+	require.Equal(t, []models.CohortRow{
 		{Line: 2, Column: 1, Phone: "+12125550101", PersonTexts: models.PersonTexts[string]{Name: "Ada Quill", Gender: "woman", Background: "plays\nthe cello"}, Timezone: "Europe/Berlin", Locale: "de"},
 		{Line: 4, Column: 1, Phone: "+4930901820", PersonTexts: models.PersonTexts[string]{Name: "Bo"}, Timezone: "Europe/Berlin", ZoneAssumed: true, ZoneSuggested: true},
 		{Line: 5, Column: 1, Phone: "+14155550102", PersonTexts: models.PersonTexts[string]{Name: "=SUM(1)"}, Timezone: "America/Los_Angeles", ZoneAssumed: true, ZoneSuggested: true},

@@ -220,7 +220,7 @@ var explanations = map[string]explanation{
 
 	"COACH_PROMPTS_DIR":            {readByBoth, "folder of your own [prompts](#prompts-playbooks-and-focuses)"},
 	"COACH_HISTORY_LIMIT":          {readByWorker, "entries that the model sees; 0: none, -1: no cap"},
-	"COACH_MAX_TURNS":              {readByWorker, "model rounds of a turn"},
+	"COACH_MAX_TURNS":              {readByWorker, "steps of a turn: calls of the model"},
 	"COACH_MAX_TOOL_CALLS":         {readByWorker, "tool calls of a turn"},
 	"COACH_CONTINUE_AS_NEW_EVENTS": {readByWorker, "events before continue-as-new; 0: the server suggests"},
 	"COACH_DEPLOYMENT_VERSIONING":  {readByBoth, "how people [move to a new build](operations.md#rolling-out-a-workflow-change): `off`, `auto`, `pinned`"},

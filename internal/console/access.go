@@ -12,6 +12,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/models"
 )
 
 // accessPath is the page of users, tokens and sessions.
@@ -78,13 +79,13 @@ func roleChoice(id, chosen string) g.Node {
 	})))
 }
 
-func usersSection(v *viewer, users []api.User) g.Node {
+func usersSection(v *viewer, users []models.User) g.Node {
 	mayChange := v.can(auth.UserChange)
 	columns := []string{"Login", "Name", "Role", "Signs in with", "Last login"}
 	if mayChange {
 		columns = append(columns, "Change")
 	}
-	rows := g.Map(users, func(u api.User) g.Node {
+	rows := g.Map(users, func(u models.User) g.Node {
 		role := g.Text(u.Role)
 		if u.Disabled {
 			role = tag("disabled", "bad")
@@ -100,7 +101,7 @@ func usersSection(v *viewer, users []api.User) g.Node {
 	)
 }
 
-func waysOf(u api.User) string {
+func waysOf(u models.User) string {
 	var ways []string
 	if u.HasPassword {
 		ways = append(ways, "password")
@@ -111,7 +112,7 @@ func waysOf(u api.User) string {
 	return strings.Join(ways, ", ")
 }
 
-func userForms(v *viewer, u api.User) g.Node {
+func userForms(v *viewer, u models.User) g.Node {
 	action := accessPath + "/users/" + url.PathEscape(u.ID)
 	change, password, standing := "change-"+u.ID, "password-"+u.ID, "standing-"+u.ID
 	label, value, hintText := "Disable "+u.Login, "yes", "Signs the user out everywhere and refuses further logins."
@@ -157,7 +158,7 @@ func addUser(v *viewer) (string, error) {
 		Login: strings.TrimSpace(form.Get("login")), Name: form.Get("name"), Role: form.Get("role"),
 		Password: form.Get("password"), Subject: strings.TrimSpace(form.Get("subject")),
 	}
-	_, err := send[api.User](v, call{method: http.MethodPost, path: "/users", body: body, reason: reasonOf(v)})
+	_, err := send[models.User](v, api.Request{Method: http.MethodPost, Path: "/users", Body: body, Reason: reasonOf(v)})
 	return accessPath, err
 }
 
@@ -173,7 +174,7 @@ func changeUser(v *viewer) (string, error) {
 		change.Disabled = new(form.Get("disabled") == "yes")
 	}
 	path := "/users/" + url.PathEscape(v.path("id"))
-	_, err := send[api.User](v, call{method: http.MethodPut, path: path, body: change, reason: reasonOf(v)})
+	_, err := send[models.User](v, api.Request{Method: http.MethodPut, Path: path, Body: change, Reason: reasonOf(v)})
 	return accessPath, err
 }
 
@@ -190,13 +191,13 @@ func rolesSection() g.Node {
 	)
 }
 
-func sessionsSection(v *viewer, sessions []api.Session) g.Node {
+func sessionsSection(v *viewer, sessions []models.Session) g.Node {
 	mayChange := v.can(auth.UserChange)
 	columns := []string{"Login", "Address", "Browser", "Since", "Last seen"}
 	if mayChange {
 		columns = append(columns, "End")
 	}
-	rows := g.Map(sessions, func(s api.Session) g.Node {
+	rows := g.Map(sessions, func(s models.Session) g.Node {
 		login := s.Login
 		if s.Current {
 			login += " (you)"
@@ -215,17 +216,17 @@ func sessionsSection(v *viewer, sessions []api.Session) g.Node {
 }
 
 func endSession(v *viewer) (string, error) {
-	_, err := send[api.Removal](v, call{method: http.MethodDelete, path: "/sessions/" + url.PathEscape(v.path("id")), reason: reasonOf(v)})
+	_, err := send[api.Removal](v, api.Request{Method: http.MethodDelete, Path: "/sessions/" + url.PathEscape(v.path("id")), Reason: reasonOf(v)})
 	return accessPath, err
 }
 
-func tokensSection(v *viewer, tokens []api.Token) g.Node {
+func tokensSection(v *viewer, tokens []models.Token) g.Node {
 	mayChange := v.can(auth.TokenChange)
 	columns := []string{"Name", "State", "Expires", "Last used", "Made by", "Scopes"}
 	if mayChange {
 		columns = append(columns, "End")
 	}
-	rows := g.Map(tokens, func(t api.Token) g.Node {
+	rows := g.Map(tokens, func(t models.Token) g.Node {
 		state := tag("expired", "")
 		switch {
 		case t.Active:
@@ -234,7 +235,7 @@ func tokensSection(v *viewer, tokens []api.Token) g.Node {
 			state = tag("revoked", "bad")
 		}
 		return h.Tr(h.Th(h.Scope("row"), g.Text(t.Name)), h.Td(state), h.Td(instantOf(&t.ExpiresAt, time.UTC)), h.Td(g.Text(ageOf(t.LastUsedAt, v.now))),
-			h.Td(g.Text(t.CreatedBy)), h.Td(g.Text(strings.Join(t.Scopes, ", "))), g.If(mayChange, h.Td(g.Iff(t.Active, func() g.Node {
+			h.Td(g.Text(t.CreatedBy)), h.Td(g.Text(strings.Join(t.Permissions, ", "))), g.If(mayChange, h.Td(g.Iff(t.Active, func() g.Node {
 				return actionForm(v, "end-"+t.ID, "End token "+t.Name, accessPath+"/tokens/"+url.PathEscape(t.ID),
 					h.P(h.Class("quiet"), g.Text("Scripts that use it are refused from now on.")))
 			}))))
@@ -280,7 +281,7 @@ func (c *Console) makeToken(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body := api.NewToken{Name: strings.TrimSpace(r.PostForm.Get("name")), Scopes: append([]string{}, r.PostForm["scope"]...), ExpiresAt: v.now.Add(days * 24)}
-	made, err := send[api.CreatedToken](v, call{method: http.MethodPost, path: "/tokens", body: body, reason: reasonOf(v)})
+	made, err := send[api.CreatedToken](v, api.Request{Method: http.MethodPost, Path: "/tokens", Body: body, Reason: reasonOf(v)})
 	if err != nil {
 		c.showRefused(w, v, err, showAccess)
 		return
@@ -292,6 +293,6 @@ func (c *Console) makeToken(w http.ResponseWriter, r *http.Request) {
 }
 
 func endToken(v *viewer) (string, error) {
-	_, err := send[api.Token](v, call{method: http.MethodDelete, path: "/tokens/" + url.PathEscape(v.path("id")), reason: reasonOf(v)})
+	_, err := send[models.Token](v, api.Request{Method: http.MethodDelete, Path: "/tokens/" + url.PathEscape(v.path("id")), Reason: reasonOf(v)})
 	return accessPath, err
 }

@@ -69,14 +69,14 @@ func agendaHours(a api.Agenda) g.Node {
 		drawBars(fmt.Sprintf("Prompts by hour: %d in all, at most %d in an hour", a.Total, most), bars),
 		h.Details(h.ID("hour-table"), h.Summary(g.Text("The same as a table")), h.Table(
 			h.Caption(g.Text("Prompts by hour, in UTC")), h.THead(h.Tr(h.Th(g.Text("Hour")), h.Th(h.Class("number"), g.Text("Prompts")))),
-			h.TBody(g.Map(a.Hours, func(hour api.PlannedHour) g.Node {
+			h.TBody(g.Map(a.Hours, func(hour models.PlannedHour) g.Node {
 				return h.Tr(idOf("hour", hour.At.Unix()), h.Td(instantOf(&hour.At, time.UTC)), h.Td(h.Class("number"), g.Text(strconv.Itoa(hour.Prompts))))
 			})))))
 }
 
 // hourBars are the bars of all hours from the first one to the last, those without a
 // prompt too. More than two days are marked by their dates.
-func hourBars(hours []api.PlannedHour) (bars []bar, most int) {
+func hourBars(hours []models.PlannedHour) (bars []bar, most int) {
 	prompts := map[time.Time]int{}
 	for _, hour := range hours {
 		prompts[hour.At.UTC()] = hour.Prompts
@@ -187,7 +187,7 @@ func holdSection(v *viewer) (g.Node, error) {
 	if len(holds.Holds) == 0 {
 		section = append(section, h.P(g.Text("No prompts are held.")))
 	} else {
-		section = append(section, h.Ul(g.Map(holds.Holds, func(one api.Hold) g.Node { return holdItem(v, one) })))
+		section = append(section, h.Ul(g.Map(holds.Holds, func(one models.Hold) g.Node { return holdItem(v, one) })))
 	}
 	if !v.can(auth.HoldChange) {
 		return h.Section(section...), nil
@@ -196,7 +196,7 @@ func holdSection(v *viewer) (g.Node, error) {
 	return h.Section(append(section, form)...), err
 }
 
-func holdItem(v *viewer, one api.Hold) g.Node {
+func holdItem(v *viewer, one models.Hold) g.Node {
 	whose := g.Text("Everybody's prompts")
 	switch one.Scope {
 	case models.HoldParticipant:
@@ -284,12 +284,12 @@ func addHold(v *viewer) (string, error) {
 	case study != "":
 		body.Scope, body.ScopeID = models.HoldStudy, study
 	}
-	_, err = send[api.Hold](v, call{method: http.MethodPost, path: holdsPath, body: body, reason: form.Get("reason")})
+	_, err = send[models.Hold](v, api.Request{Method: http.MethodPost, Path: holdsPath, Body: body, Reason: form.Get("reason")})
 	return "agenda", err
 }
 
 func releaseHold(v *viewer) (string, error) {
 	path := holdsPath + "/" + url.PathEscape(v.path("id"))
-	_, err := send[api.Hold](v, call{method: http.MethodDelete, path: path, reason: v.request.PostForm.Get("reason")})
+	_, err := send[models.Hold](v, api.Request{Method: http.MethodDelete, Path: path, Reason: v.request.PostForm.Get("reason")})
 	return "agenda", err
 }

@@ -29,7 +29,7 @@ func showAlert(v *viewer) (page, error) {
 	}
 	return page{title: "Alert", body: []g.Node{
 		h.H1(g.Text("A message that may be a crisis")),
-		h.P(g.Text("Written "+ageOf(&alert.At, v.now)+", "), instantOf(&alert.At, time.UTC), g.Text(" UTC, by "), who),
+		h.P(g.Text("Written "+ageOf(&alert.CreatedAt, v.now)+", "), instantOf(&alert.CreatedAt, time.UTC), g.Text(" UTC, by "), who),
 		h.BlockQuote(g.Text(alert.Text)),
 		recognised(alert),
 		acknowledgement(v, alert.Alert),
@@ -37,12 +37,12 @@ func showAlert(v *viewer) (page, error) {
 	}}, nil
 }
 
-func readAlert(v *viewer, id string) (api.AlertMessage, error) {
-	return get[api.AlertMessage](v, "/alerts/"+url.PathEscape(id)+"/message", nil)
+func readAlert(v *viewer, id string) (models.AlertMessage, error) {
+	return get[models.AlertMessage](v, "/alerts/"+url.PathEscape(id)+"/message", nil)
 }
 
 // recognised says which words raised an alert, and what judged them.
-func recognised(a api.AlertMessage) g.Node {
+func recognised(a models.AlertMessage) g.Node {
 	by := "rule " + a.Rule
 	if a.Rule == screening.RuleScore {
 		by = "the score of these words, " + strconv.FormatFloat(a.Score, 'f', 1, 64)
@@ -52,7 +52,7 @@ func recognised(a api.AlertMessage) g.Node {
 }
 
 // acknowledgement says who sees to an alert, or asks the viewer to.
-func acknowledgement(v *viewer, a api.Alert) g.Node {
+func acknowledgement(v *viewer, a models.Alert) g.Node {
 	if a.AcknowledgedBy != "" {
 		return h.P(g.Text(a.AcknowledgedBy+" acknowledged the alert "), instantOf(a.AcknowledgedAt, time.UTC), g.Text(" UTC."))
 	}
@@ -65,7 +65,7 @@ func acknowledgement(v *viewer, a api.Alert) g.Node {
 }
 
 // markForm says how an alert was judged, and lets the viewer judge it with one click.
-func markForm(v *viewer, a api.Alert) g.Node {
+func markForm(v *viewer, a models.Alert) g.Node {
 	verdict := func(mark models.AlertMark, label string) g.Node {
 		return g.If(a.Mark != mark, h.Button(h.Type("submit"), h.Name("mark"), h.Value(string(mark)), g.Text(label)))
 	}
@@ -78,7 +78,7 @@ func markForm(v *viewer, a api.Alert) g.Node {
 
 func acknowledgeAlert(v *viewer) (string, error) {
 	id := v.path("id")
-	_, err := send[api.Alert](v, call{method: http.MethodPost, path: "/alerts/" + url.PathEscape(id) + "/acknowledge"})
+	_, err := send[models.Alert](v, api.Request{Method: http.MethodPost, Path: "/alerts/" + url.PathEscape(id) + "/acknowledge"})
 	v.notice = "The alert is acknowledged"
 	return "alerts/" + url.PathEscape(id), err
 }
@@ -86,7 +86,7 @@ func acknowledgeAlert(v *viewer) (string, error) {
 // markAlert keeps the viewer's judgement, and shows the person again.
 func markAlert(v *viewer) (string, error) {
 	mark := models.AlertMark(v.formValue("mark"))
-	marked, err := send[api.Alert](v, call{method: http.MethodPost, path: "/alerts/" + url.PathEscape(v.path("id")) + "/mark", body: api.AlertMarking{Mark: mark}})
+	marked, err := send[models.Alert](v, api.Request{Method: http.MethodPost, Path: "/alerts/" + url.PathEscape(v.path("id")) + "/mark", Body: api.AlertMarking{Mark: mark}})
 	v.notice = "The alert is marked as " + string(mark)
 	if marked.ParticipantID == "" {
 		return "alerts/" + url.PathEscape(v.path("id")), err
@@ -109,14 +109,14 @@ func (p *person) alerts() g.Node {
 	}
 	var items []g.Node
 	for _, a := range listed.Alerts {
-		if a.ClearedAt != nil || a.Look == string(models.LookNone) {
+		if a.ClearedAt != nil || a.Look == models.LookNone {
 			continue
 		}
 		message, err := readAlert(v, a.ID)
 		if err != nil {
 			message.Alert = a
 		}
-		items = append(items, h.Li(idOf("alert", a.ID), h.A(h.Href(Path+"alerts/"+a.ID), g.Text("Alert ")), instantOf(&a.At, p.zone), recognised(message), markForm(v, a)))
+		items = append(items, h.Li(idOf("alert", a.ID), h.A(h.Href(Path+"alerts/"+a.ID), g.Text("Alert ")), instantOf(&a.CreatedAt, p.zone), recognised(message), markForm(v, a)))
 	}
 	return g.If(len(items) > 0, h.Section(h.ID("alerts"), h.H2(g.Text("Open alerts")), h.Ul(items...)))
 }

@@ -48,24 +48,12 @@ func hidden(name, value string) g.Node {
 	return h.Input(h.Type("hidden"), h.Name(name), h.Value(value))
 }
 
-// call is a request to the API.
-type call struct {
-	method, path string
-	query        url.Values
-	body         any
-	// raw is sent as it is, where body is nil; header says its type.
-	raw []byte
-	// reason goes to the audit.
-	reason string
-	header map[string]string
-}
-
 func get[T any](v *viewer, path string, query url.Values) (T, error) {
-	return send[T](v, call{method: http.MethodGet, path: path, query: query})
+	return send[T](v, api.Request{Method: http.MethodGet, Path: path, Query: query})
 }
 
 // send calls the API as the viewer. What it refuses is a *refusal.
-func send[T any](v *viewer, c call) (T, error) {
+func send[T any](v *viewer, c api.Request) (T, error) {
 	var out T
 	raw, err := v.console.callAPI(v, c)
 	if err != nil {
@@ -73,14 +61,14 @@ func send[T any](v *viewer, c call) (T, error) {
 	}
 	var envelope api.Envelope[T]
 	if err := json.Unmarshal(raw, &envelope); err != nil {
-		return out, fmt.Errorf("decoding the answer of %s %s: %w", c.method, c.path, err)
+		return out, fmt.Errorf("decoding the answer of %s %s: %w", c.Method, c.Path, err)
 	}
 	v.message = envelope.Message
 	return envelope.Result, nil
 }
 
 // callAPI runs a request through the API's handler and returns the answer's body.
-func (c *Console) callAPI(v *viewer, q call) ([]byte, error) {
+func (c *Console) callAPI(v *viewer, q api.Request) ([]byte, error) {
 	r, err := newCall(v, q)
 	if err != nil {
 		return nil, err
@@ -93,28 +81,26 @@ func (c *Console) callAPI(v *viewer, q call) ([]byte, error) {
 	}
 	var failure api.Failure
 	if err := json.Unmarshal(answer.body.Bytes(), &failure); err != nil || failure.Message == "" {
-		return nil, fmt.Errorf("%s %s answered %d", q.method, q.path, answer.status)
+		return nil, fmt.Errorf("%s %s answered %d", q.Method, q.Path, answer.status)
 	}
 	return nil, &refusal{status: answer.status, message: failure.Message}
 }
 
 // newCall builds a request to the API as the viewer. The identity travels in the
 // context, where no request from outside can put one.
-func newCall(v *viewer, q call) (*http.Request, error) {
+func newCall(v *viewer, q api.Request) (*http.Request, error) {
 	// A canceled page must not leave an action half done.
 	ctx := v.request.Context()
-	if q.method != http.MethodGet {
+	if q.Method != http.MethodGet {
 		ctx = context.WithoutCancel(ctx)
 	}
-	r, err := api.Request{
-		Method: q.method, Path: q.path, Query: q.query, Header: q.header, Body: q.body, Raw: q.raw, Reason: q.reason,
-	}.Build(auth.WithIdentity(ctx, v.who), "")
+	r, err := q.Build(auth.WithIdentity(ctx, v.who), "")
 	if err != nil {
 		return nil, err
 	}
-	if once := v.request.PostFormValue(onceName); q.method == http.MethodPost && once != "" && r.Header.Get(keyHeader) == "" {
+	if once := v.request.PostFormValue(onceName); q.Method == http.MethodPost && once != "" && r.Header.Get(keyHeader) == "" {
 		// One form may make several requests, each with a key of its own.
-		sum := sha256.Sum256([]byte(once + " " + q.path))
+		sum := sha256.Sum256([]byte(once + " " + q.Path))
 		r.Header.Set(keyHeader, hex.EncodeToString(sum[:]))
 	}
 	r.RemoteAddr, r.Host = v.request.RemoteAddr, v.request.Host

@@ -12,6 +12,7 @@ import (
 	h "maragu.dev/gomponents/html"
 
 	"coachline/internal/api"
+	"coachline/models"
 )
 
 func (c *Console) registerAudit(mux *http.ServeMux) {
@@ -100,7 +101,7 @@ func chainState(v *viewer) (g.Node, error) {
 	if v.query("check") == "" {
 		return h.P(h.A(h.Href(Path+"audit?check=run"), g.Text("Check the chain")), g.Text(": that no row was changed or taken out. The starter does so daily too.")), nil
 	}
-	chain, err := get[api.AuditChain](v, "/audit/chain", nil)
+	chain, err := get[models.AuditChain](v, "/audit/chain", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +128,7 @@ func auditForm(v *viewer) g.Node {
 	)
 }
 
-func auditTable(rows []api.AuditRow, isFiltered bool) g.Node {
+func auditTable(rows []models.AuditRow, isFiltered bool) g.Node {
 	if len(rows) == 0 {
 		return h.P(g.Text("No rows."))
 	}
@@ -135,7 +136,7 @@ func auditTable(rows []api.AuditRow, isFiltered bool) g.Node {
 	if isFiltered {
 		caption = "Rows that match, newest first"
 	}
-	return table(caption, []string{"When (UTC)", "Actor", "Action", "About", "Change", "Reason", "From"}, g.Map(rows, func(a api.AuditRow) g.Node {
+	return table(caption, []string{"When (UTC)", "Actor", "Action", "About", "Change", "Reason", "From"}, g.Map(rows, func(a models.AuditRow) g.Node {
 		at := a.At
 		return h.Tr(
 			h.Td(instantOf(&at, time.UTC)), h.Td(g.Text(a.Actor)), h.Td(g.Text(a.Action)),
@@ -146,7 +147,7 @@ func auditTable(rows []api.AuditRow, isFiltered bool) g.Node {
 }
 
 // changeOf shows each field that differs, before and after.
-func changeOf(a api.AuditRow) g.Node {
+func changeOf(a models.AuditRow) g.Node {
 	names := map[string]bool{}
 	for _, fields := range []map[string]string{a.Before, a.After} {
 		for name := range fields {
@@ -177,7 +178,7 @@ func (c *Console) exportAudit(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	query.Set("format", v.query("format"))
-	request, err := newCall(v, call{method: http.MethodGet, path: "/audit/export", query: query})
+	request, err := newCall(v, api.Request{Method: http.MethodGet, Path: "/audit/export", Query: query})
 	if err != nil {
 		c.explain(w, v, err)
 		return

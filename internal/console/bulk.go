@@ -31,7 +31,7 @@ const keyBulk = "bulk"
 type bulkAction struct {
 	name, label, effect string
 	needs               auth.Permission
-	call                func(v *viewer, id string) call
+	call                func(v *viewer, id string) api.Request
 }
 
 var bulkActions = []bulkAction{
@@ -40,16 +40,16 @@ var bulkActions = []bulkAction{
 	{"send", "Send a message", "Each of them gets this text at once.", auth.MessageSend, callMessage},
 }
 
-func callStatus(status wire.Status) func(*viewer, string) call {
-	return func(_ *viewer, id string) call {
-		return call{method: http.MethodPut, path: participantsPath + "/" + url.PathEscape(id), body: api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: &status}}}
+func callStatus(status wire.Status) func(*viewer, string) api.Request {
+	return func(_ *viewer, id string) api.Request {
+		return api.Request{Method: http.MethodPut, Path: participantsPath + "/" + url.PathEscape(id), Body: api.ParticipantChange{ParticipantPatch: models.ParticipantPatch{Status: &status}}}
 	}
 }
 
-func callMessage(v *viewer, id string) call {
-	return call{
-		method: http.MethodPost, path: participantsPath + "/" + url.PathEscape(id) + "/messages",
-		body: map[string]string{"body": v.request.PostFormValue("body")},
+func callMessage(v *viewer, id string) api.Request {
+	return api.Request{
+		Method: http.MethodPost, Path: participantsPath + "/" + url.PathEscape(id) + "/messages",
+		Body: map[string]string{"body": v.request.PostFormValue("body")},
 	}
 }
 
@@ -157,7 +157,7 @@ func (c *Console) changeBulk(v *viewer) (string, error) {
 	result := bulkResult{Action: action.label}
 	for _, id := range ids[:min(len(ids), maxBulk)] {
 		q := action.call(v, id)
-		q.reason, q.header = form.Get("reason"), map[string]string{keyHeader: form.Get("key") + "-" + id}
+		q.Reason, q.Header = form.Get("reason"), map[string]string{keyHeader: form.Get("key") + "-" + id}
 		_, err := send[any](v, q)
 		var refused *refusal
 		switch {

@@ -9,6 +9,7 @@ import (
 	g "maragu.dev/gomponents"
 
 	"coachline/internal/api"
+	"coachline/models"
 )
 
 func rendered(t *testing.T, node g.Node) string {
@@ -65,10 +66,10 @@ func TestBars(t *testing.T) {
 // marked by date.
 func TestHourBars(t *testing.T) {
 	at := time.Date(2026, 11, 23, 22, 0, 0, 0, time.UTC)
-	bars, most := hourBars([]api.PlannedHour{{At: at, Prompts: 2}, {At: at.Add(3 * time.Hour), Prompts: 5}})
+	bars, most := hourBars([]models.PlannedHour{{At: at, Prompts: 2}, {At: at.Add(3 * time.Hour), Prompts: 5}})
 	require.Equal(t, []bar{{2, "22:00"}, {0, "23:00"}, {0, "00:00"}, {5, "01:00"}}, bars)
 	require.Equal(t, 5, most)
-	bars, _ = hourBars([]api.PlannedHour{{At: at, Prompts: 2}, {At: at.Add(50 * time.Hour), Prompts: 1}})
+	bars, _ = hourBars([]models.PlannedHour{{At: at, Prompts: 2}, {At: at.Add(50 * time.Hour), Prompts: 1}})
 	require.Len(t, bars, 51)
 	require.Equal(t, []bar{{0, ""}, {0, "Tue 24"}, {0, ""}}, bars[1:4])
 }

@@ -79,14 +79,14 @@ func uploadCohort(v *viewer) (string, error) {
 			query.Set(name, value)
 		}
 	}
-	job, err := send[api.Cohort](v, call{method: http.MethodPost, path: cohortsPath, query: query, raw: raw, header: map[string]string{"Content-Type": "text/csv"}})
+	job, err := send[models.Cohort](v, api.Request{Method: http.MethodPost, Path: cohortsPath, Query: query, Raw: raw, Header: map[string]string{"Content-Type": "text/csv"}})
 	return importPath + "/" + job.ID, err
 }
 
 // showCohort is an import: what its check found, the confirmation, and how far it
 // is.
 func showCohort(v *viewer) (page, error) {
-	job, err := get[api.Cohort](v, cohortAPI(v), nil)
+	job, err := get[models.Cohort](v, cohortAPI(v), nil)
 	if err != nil {
 		return page{}, err
 	}
@@ -109,7 +109,7 @@ func showCohort(v *viewer) (page, error) {
 
 func cohortAPI(v *viewer) string { return cohortsPath + "/" + url.PathEscape(v.path("id")) }
 
-func describeCohort(job api.Cohort) string {
+func describeCohort(job models.Cohort) string {
 	switch job.State {
 	case models.CohortChecking:
 		return "The file is being checked."
@@ -127,12 +127,12 @@ func describeCohort(job api.Cohort) string {
 	return string(job.State)
 }
 
-func cohortProgress(job api.Cohort) g.Node {
+func cohortProgress(job models.Cohort) g.Node {
 	return h.Div(h.Class("field"), h.Label(h.For("progress"), g.Text("Progress")),
 		h.Progress(h.ID("progress"), h.Max(strconv.Itoa(job.Rows)), h.Value(strconv.Itoa(job.Tried)), g.Text(fmt.Sprintf("%d of %d", job.Tried, job.Rows))))
 }
 
-func cohortFacts(v *viewer, job api.Cohort) g.Node {
+func cohortFacts(v *viewer, job models.Cohort) g.Node {
 	fact := func(name, value string) g.Node { return g.Group{h.Dt(g.Text(name)), h.Dd(g.Text(value))} }
 	return h.Dl(h.Class("facts"),
 		fact("People in the file", strconv.Itoa(job.Rows)), fact("Can be enrolled", strconv.Itoa(job.Good)), fact("Faults", strconv.Itoa(job.FaultCount)),
@@ -143,7 +143,7 @@ func cohortFacts(v *viewer, job api.Cohort) g.Node {
 	)
 }
 
-func confirmForm(v *viewer, job api.Cohort) g.Node {
+func confirmForm(v *viewer, job models.Cohort) g.Node {
 	return h.Section(h.ID("confirm"), h.H2(g.Text("Enrol them")),
 		postForm(importPath+"/"+job.ID+"/confirm", h.Class("stack"),
 			h.P(g.Text(fmt.Sprintf("Enrols %d people now and greets them over at least %s.", job.Good, minutesOf(job)))),
@@ -153,7 +153,7 @@ func confirmForm(v *viewer, job api.Cohort) g.Node {
 }
 
 // minutesOf says how long the greetings take at least.
-func minutesOf(job api.Cohort) string {
+func minutesOf(job models.Cohort) string {
 	minutes := (job.Good + job.PerMinute - 1) / max(job.PerMinute, 1)
 	if minutes == 1 {
 		return "1 minute"
@@ -161,7 +161,7 @@ func minutesOf(job api.Cohort) string {
 	return fmt.Sprintf("%d minutes", minutes)
 }
 
-func cancelForm(v *viewer, job api.Cohort) g.Node {
+func cancelForm(v *viewer, job models.Cohort) g.Node {
 	return h.Details(h.ID("cancel"), h.Summary(g.Text("Cancel the import")),
 		postForm(importPath+"/"+job.ID+"/cancel", h.Class("stack"),
 			h.P(g.Text("Ends the import and erases the file. Who is enrolled stays so.")),
@@ -170,7 +170,7 @@ func cancelForm(v *viewer, job api.Cohort) g.Node {
 		))
 }
 
-func cohortFaults(job api.Cohort) g.Node {
+func cohortFaults(job models.Cohort) g.Node {
 	shown := job.Faults[:min(len(job.Faults), shownFaults)]
 	all := job.FaultCount + job.Skipped
 	return h.Section(h.ID("faults"), h.H2(g.Text("Faults")),
@@ -178,7 +178,7 @@ func cohortFaults(job api.Cohort) g.Node {
 		h.P(h.A(h.Href(Path+importPath+"/"+job.ID+"/faults.csv"), g.Text("Download the faults as CSV"))),
 		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Faults of the file"), h.TabIndex("0"), h.Table(
 			h.THead(h.Tr(h.Th(g.Text("Line")), h.Th(g.Text("Column")), h.Th(g.Text("What is wrong")), h.Th(g.Text("Number")))),
-			h.TBody(g.Map(shown, func(f api.CohortFault) g.Node {
+			h.TBody(g.Map(shown, func(f models.CohortFault) g.Node {
 				what := f.Message
 				if f.Field != "" {
 					what = f.Field + ": " + what
@@ -196,7 +196,7 @@ func placeIn(n int) string {
 }
 
 // numberOf shows the number that a fault is about, with a link to who has it.
-func numberOf(f api.CohortFault) g.Node {
+func numberOf(f models.CohortFault) g.Node {
 	if f.ParticipantID == "" {
 		return g.Text(f.Value)
 	}
@@ -207,11 +207,11 @@ func numberOf(f api.CohortFault) g.Node {
 	return h.A(h.Href(Path+"people/"+f.ParticipantID), g.Text(name))
 }
 
-func firstPeople(job api.Cohort) g.Node {
+func firstPeople(job models.Cohort) g.Node {
 	return h.Section(h.ID("first"), h.H2(g.Text("The first people")),
 		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "The first people of the file"), h.TabIndex("0"), h.Table(
 			h.THead(h.Tr(h.Th(g.Text("Line")), h.Th(g.Text("Phone")), h.Th(g.Text("Name")), h.Th(g.Text("Time zone")), h.Th(g.Text("Language")))),
-			h.TBody(g.Map(job.First, func(p api.CohortPerson) g.Node {
+			h.TBody(g.Map(job.First, func(p models.CohortPerson) g.Node {
 				zone := p.Timezone
 				switch {
 				case p.ZoneSuggested:
@@ -225,12 +225,12 @@ func firstPeople(job api.Cohort) g.Node {
 }
 
 func confirmCohort(v *viewer) (string, error) {
-	job, err := send[api.Cohort](v, call{method: http.MethodPost, path: cohortAPI(v) + "/confirm", reason: v.request.PostFormValue("reason")})
+	job, err := send[models.Cohort](v, api.Request{Method: http.MethodPost, Path: cohortAPI(v) + "/confirm", Reason: v.request.PostFormValue("reason")})
 	return importPath + "/" + job.ID, err
 }
 
 func cancelCohort(v *viewer) (string, error) {
-	job, err := send[api.Cohort](v, call{method: http.MethodDelete, path: cohortAPI(v), reason: v.request.PostFormValue("reason")})
+	job, err := send[models.Cohort](v, api.Request{Method: http.MethodDelete, Path: cohortAPI(v), Reason: v.request.PostFormValue("reason")})
 	return importPath + "/" + job.ID, err
 }
 
@@ -240,7 +240,7 @@ func (c *Console) downloadFaults(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	raw, err := c.callAPI(v, call{method: http.MethodGet, path: cohortAPI(v) + "/faults"})
+	raw, err := c.callAPI(v, api.Request{Method: http.MethodGet, Path: cohortAPI(v) + "/faults"})
 	if err != nil {
 		c.explain(w, v, err)
 		return

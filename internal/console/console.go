@@ -44,7 +44,7 @@ type Config struct {
 	// Users, Sessions and RecordAudit keep who may sign in, who has, and what was tried.
 	Users       Users
 	Sessions    Sessions
-	RecordAudit func(ctx context.Context, a models.Audit) error
+	RecordAudit func(ctx context.Context, a models.AuditRow) error
 	// Changes tells of what has changed while pages are open; nil: pages do not
 	// follow by themselves.
 	Changes Changes

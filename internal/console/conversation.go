@@ -112,7 +112,7 @@ func (p *person) transcript() (g.Node, error) {
 	if before := v.query("before"); before != "" {
 		query.Set("before", before)
 	}
-	history, err := get[[]api.HistoryEntry](v, v.apiPath()+"/history", query)
+	history, err := get[[]models.HistoryEntry](v, v.apiPath()+"/history", query)
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +130,8 @@ func (p *person) transcript() (g.Node, error) {
 }
 
 // placeReactions puts each tapback behind the message that it quotes.
-func placeReactions(list []api.HistoryEntry) []api.HistoryEntry {
-	placed := make([]api.HistoryEntry, 0, len(list))
+func placeReactions(list []models.HistoryEntry) []models.HistoryEntry {
+	placed := make([]models.HistoryEntry, 0, len(list))
 	for _, e := range list {
 		at := len(placed)
 		if reaction, _ := text.ReadReaction(e.Text); e.Limit == models.LimitReaction && reaction.Quoted != "" {
@@ -150,7 +150,7 @@ func placeReactions(list []api.HistoryEntry) []api.HistoryEntry {
 	return placed
 }
 
-func (p *person) message(e api.HistoryEntry) g.Node {
+func (p *person) message(e models.HistoryEntry) g.Node {
 	class, at, body := "message", e.At, e.Text
 	if e.Role == models.RoleAssistant {
 		class += " ours"
@@ -172,7 +172,7 @@ func (p *person) message(e api.HistoryEntry) g.Node {
 }
 
 // whyLink leads from what the coach said to the record of its turn.
-func (p *person) whyLink(e api.HistoryEntry) g.Node {
+func (p *person) whyLink(e models.HistoryEntry) g.Node {
 	_, number, ok := models.ParseTurnID(e.TurnID)
 	if !ok || e.Role != models.RoleAssistant || !p.viewer.can(auth.TurnRead) {
 		return nil
@@ -259,7 +259,7 @@ func (c *Console) download(path, disposition string) http.HandlerFunc {
 		if !ok {
 			return
 		}
-		raw, err := c.callAPI(v, call{method: http.MethodGet, path: v.apiPath() + path})
+		raw, err := c.callAPI(v, api.Request{Method: http.MethodGet, Path: v.apiPath() + path})
 		if err != nil {
 			c.explain(w, v, err)
 			return

@@ -229,9 +229,9 @@ func (p *person) modeForm() g.Node {
 func (v *viewer) formValue(name string) string { return v.request.PostFormValue(name) }
 
 func sendMessage(v *viewer) (string, error) {
-	_, err := send[api.QueuedMessage](v, call{
-		method: http.MethodPost, path: v.apiPath() + "/messages", body: api.NewMessage{Body: v.formValue("body"), Force: v.formValue("force") != ""},
-		header: map[string]string{keyHeader: v.formValue("id")},
+	_, err := send[api.QueuedMessage](v, api.Request{
+		Method: http.MethodPost, Path: v.apiPath() + "/messages", Body: api.NewMessage{Body: v.formValue("body"), Force: v.formValue("force") != ""},
+		Header: map[string]string{keyHeader: v.formValue("id")},
 	})
 	return v.personPath(), err
 }
@@ -239,9 +239,9 @@ func sendMessage(v *viewer) (string, error) {
 // change sends an update of the person, for the version that the form was drawn
 // from where it has one.
 func (v *viewer) change(body api.ParticipantChange) (string, error) {
-	q := call{method: http.MethodPut, path: v.apiPath(), body: body, reason: v.formValue("reason")}
+	q := api.Request{Method: http.MethodPut, Path: v.apiPath(), Body: body, Reason: v.formValue("reason")}
 	if version := v.formValue("version"); version != "" {
-		q.header = map[string]string{"If-Match": strconv.Quote(version)}
+		q.Header = map[string]string{"If-Match": strconv.Quote(version)}
 	}
 	_, err := send[api.Participant](v, q)
 	return v.personPath(), explainStale(err)
@@ -295,7 +295,7 @@ func settleWaiting(v *viewer) (string, error) {
 
 func setMode(v *viewer) (string, error) {
 	body := api.ModeChange{Target: wire.Mode(v.formValue("mode")), Reason: v.formValue("reason")}
-	_, err := send[api.ModeChanged](v, call{method: http.MethodPost, path: v.apiPath() + "/mode", body: body, reason: v.formValue("reason")})
+	_, err := send[api.ModeChanged](v, api.Request{Method: http.MethodPost, Path: v.apiPath() + "/mode", Body: body, Reason: v.formValue("reason")})
 	return v.personPath(), err
 }
 
@@ -326,7 +326,7 @@ func clearAttention(v *viewer) (string, error) {
 		return "", err
 	}
 	body := api.AttentionClearing{Clear: true, Note: v.formValue("note")}
-	_, err := send[api.AttentionCleared](v, call{method: http.MethodPost, path: v.apiPath() + "/attention", body: body, reason: v.formValue("reason")})
+	_, err := send[api.AttentionCleared](v, api.Request{Method: http.MethodPost, Path: v.apiPath() + "/attention", Body: body, Reason: v.formValue("reason")})
 	v.notice = "Marked as handled"
 	return v.personPath(), err
 }
@@ -336,13 +336,13 @@ func forgetFacts(v *viewer) (string, error) {
 	if key := v.formValue("key"); key != "all" {
 		target += "/" + key
 	}
-	_, err := send[api.Forgotten](v, call{method: http.MethodDelete, path: target, reason: v.formValue("reason")})
+	_, err := send[api.Forgotten](v, api.Request{Method: http.MethodDelete, Path: target, Reason: v.formValue("reason")})
 	v.notice = "Forgotten"
 	return v.personPath(), err
 }
 
 func removePerson(v *viewer) (string, error) {
-	_, err := send[api.Removed](v, call{method: http.MethodDelete, path: v.apiPath(), reason: v.formValue("reason"),
-		header: map[string]string{"If-Match": strconv.Quote(v.formValue("version"))}})
+	_, err := send[api.Removed](v, api.Request{Method: http.MethodDelete, Path: v.apiPath(), Reason: v.formValue("reason"),
+		Header: map[string]string{"If-Match": strconv.Quote(v.formValue("version"))}})
 	return "people", explainStale(err)
 }

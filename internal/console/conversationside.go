@@ -121,7 +121,7 @@ func (p *person) waiting() g.Node {
 	if !v.can(auth.PersonalRead) {
 		return nil
 	}
-	list, failed := readSection[[]api.WaitingMessage](p, "Waiting messages", v.apiPath()+"/waiting", nil)
+	list, failed := readSection[[]models.WaitingMessage](p, "Waiting messages", v.apiPath()+"/waiting", nil)
 	if failed != nil {
 		return failed
 	}
@@ -129,7 +129,7 @@ func (p *person) waiting() g.Node {
 		return nil
 	}
 	return h.Section(h.ID("waiting"), h.H2(g.Text("Waiting messages")), h.P(h.Class("quiet"), g.Text("They came while the participant was paused, and nobody has answered them.")),
-		h.Ul(g.Map(list, func(m api.WaitingMessage) g.Node {
+		h.Ul(g.Map(list, func(m models.WaitingMessage) g.Node {
 			return h.Li(idOf("waiting", m.ID), g.Text(m.Text+" "), h.Small(instantOf(&m.At, p.zone)))
 		})),
 		g.If(p.Status == wire.StatusActive, p.form(action{name: "waiting", title: "Settle waiting messages", needs: auth.ParticipantChange,
@@ -151,7 +151,7 @@ func (p *person) memory() g.Node {
 		g.If(len(known.Facts) == 0, h.P(h.Class("quiet"), g.Text("No facts."))),
 		g.Map(known.Facts, p.fact),
 		g.If(known.Summary.Text != "", h.Details(h.ID("summary"), h.Summary(g.Text("Summary of older messages")), h.P(g.Text(known.Summary.Text)))),
-		g.If(len(known.Notes) > 0, h.Details(h.ID("notes"), h.Summary(g.Text("Notes by day")), h.Dl(h.Class("facts"), g.Map(known.Notes, func(n api.Note) g.Node {
+		g.If(len(known.Notes) > 0, h.Details(h.ID("notes"), h.Summary(g.Text("Notes by day")), h.Dl(h.Class("facts"), g.Map(known.Notes, func(n models.Note) g.Node {
 			return g.Group{h.Dt(idOf("day", n.LocalDate), g.Text(n.LocalDate)), h.Dd(idOf("note", n.LocalDate), g.Text(n.Text))}
 		})))),
 		h.P(h.A(h.Href(Path+v.personPath()+"/memory.zip"), g.Text("Download the memory"))),
@@ -160,8 +160,8 @@ func (p *person) memory() g.Node {
 	)
 }
 
-func (p *person) fact(f api.Fact) g.Node {
-	from := "learnt " + ageOf(&f.At, p.viewer.now)
+func (p *person) fact(f models.Fact) g.Node {
+	from := "learnt " + ageOf(&f.UpdatedAt, p.viewer.now)
 	if f.Version > 1 {
 		from += ", version " + strconv.Itoa(f.Version)
 	}
@@ -172,7 +172,7 @@ func (p *person) fact(f api.Fact) g.Node {
 			n := strconv.Itoa(number)
 			return h.A(h.Href(Path+p.viewer.personPath()+"/turns/"+n), g.Text("from turn "+n))
 		})),
-		g.If(len(f.Before) > 0, h.Ul(g.Map(f.Before, func(old api.FactVersion) g.Node {
+		g.If(len(f.Before) > 0, h.Ul(g.Map(f.Before, func(old models.FactVersion) g.Node {
 			return h.Li(idOf("fact", f.ID, "v", old.Version), g.Text("Before "+old.At.In(p.zone).Format("2 Jan 15:04")+": "+old.Text))
 		}))),
 		p.formBody(action{name: "forget", key: f.ID, needs: auth.MemoryChange, danger: true, button: "Forget " + f.ID,
@@ -185,14 +185,14 @@ func (p *person) consents() g.Node {
 	if !v.can(auth.ConsentRead) {
 		return nil
 	}
-	list, failed := readSection[[]api.Consent](p, "Consent", v.apiPath()+"/consents", nil)
+	list, failed := readSection[[]models.Consent](p, "Consent", v.apiPath()+"/consents", nil)
 	if failed != nil {
 		return failed
 	}
 	return h.Section(h.ID("consents"), h.H2(g.Text("Consent")),
 		g.If(len(list) == 0, h.P(h.Class("quiet"), g.Text("No opt-out and no return."))),
-		g.If(len(list) > 0, tableOf("Consent", []string{"When", "What", "How", "By", "Text"}, g.Map(list, func(e api.Consent) g.Node {
-			return h.Tr(idOf("consent", e.At.UnixNano(), e.Action), h.Td(instantOf(&e.At, p.zone)), h.Td(g.Text(wordsOf(string(e.Action)))), h.Td(g.Text(wordsOf(string(e.Method)))), h.Td(g.Text(strings.TrimSpace(e.Actor+" "+e.Caller))), h.Td(g.Text(e.Text)))
+		g.If(len(list) > 0, tableOf("Consent", []string{"When", "What", "How", "By", "Text"}, g.Map(list, func(e models.Consent) g.Node {
+			return h.Tr(idOf("consent", e.At.UnixNano(), e.Action), h.Td(instantOf(&e.At, p.zone)), h.Td(g.Text(wordsOf(string(e.Action)))), h.Td(g.Text(wordsOf(string(e.Method)))), h.Td(g.Text(strings.TrimSpace(e.RecordedBy+" "+e.Caller))), h.Td(g.Text(e.Text)))
 		}))))
 }
 
@@ -206,7 +206,7 @@ func (p *person) audit() g.Node {
 	if failed != nil {
 		return failed
 	}
-	return h.Section(h.ID("audit"), h.H2(g.Text("Audit")), tableOf("Audit, newest first", []string{"When", "Who", "What", "Reason"}, g.Map(rows.Rows, func(a api.AuditRow) g.Node {
+	return h.Section(h.ID("audit"), h.H2(g.Text("Audit")), tableOf("Audit, newest first", []string{"When", "Who", "What", "Reason"}, g.Map(rows.Rows, func(a models.AuditRow) g.Node {
 		return h.Tr(idOf("audit", a.ID), h.Td(instantOf(&a.At, p.zone)), h.Td(g.Text(a.Actor)), h.Td(g.Text(strings.TrimSpace(wordsOf(a.Action)+" "+a.Detail))), h.Td(g.Text(a.Reason)))
 	})))
 }

@@ -76,7 +76,7 @@ func costTable(costs api.Costs) g.Node {
 		h.THead(h.Tr(h.Th(h.Scope("col"), g.Text(costLabel(costs.By))), g.Map([]string{
 			"Tokens in", "of these cached", "Tokens out", "Segments sent", "Segments received", "Money", "Without a price",
 		}, func(label string) g.Node { return h.Th(h.Scope("col"), h.Class("number"), g.Text(label)) }))),
-		h.TBody(g.Map(costs.Rows, func(row api.CostRow) g.Node {
+		h.TBody(g.Map(costs.Rows, func(row models.CostRow) g.Node {
 			return costLine(costs, row, costKey(costs.By, row))
 		})),
 		h.TFoot(costLine(costs, costs.Total, g.Text("Total"))),
@@ -98,7 +98,7 @@ func costLabel(by string) string {
 	return by
 }
 
-func costKey(by string, row api.CostRow) g.Node {
+func costKey(by string, row models.CostRow) g.Node {
 	switch {
 	case row.Key == "":
 		return g.Text("People who are not enrolled")
@@ -112,7 +112,7 @@ func costKey(by string, row api.CostRow) g.Node {
 	return g.Text(row.Key)
 }
 
-func costLine(costs api.Costs, row api.CostRow, key g.Node) g.Node {
+func costLine(costs api.Costs, row models.CostRow, key g.Node) g.Node {
 	money := "unknown"
 	if costs.Currency != "" {
 		money = api.FormatMoney(row.Micros, costs.Currency)
@@ -123,16 +123,16 @@ func costLine(costs api.Costs, row api.CostRow, key g.Node) g.Node {
 		count(row.SegmentsOut), count(row.SegmentsIn), cell(money), count(row.Unpriced))
 }
 
-func budgetSection(v *viewer, budgets []api.Budget, currency string) g.Node {
+func budgetSection(v *viewer, budgets []models.Budget, currency string) g.Node {
 	return g.Group{
 		h.H2(g.Text("Budgets")),
 		g.If(len(budgets) == 0, h.P(g.Text("No budgets are set."))),
-		h.Ul(g.Map(budgets, func(b api.Budget) g.Node { return budgetItem(v, b) })),
+		h.Ul(g.Map(budgets, func(b models.Budget) g.Node { return budgetItem(v, b) })),
 		g.Iff(currency != "" && v.can(auth.BudgetChange), func() g.Node { return budgetForm(v, currency) }),
 	}
 }
 
-func budgetName(b api.Budget) string {
+func budgetName(b models.Budget) string {
 	scope := "The programme"
 	if b.ParticipantID != "" {
 		scope = b.ParticipantID
@@ -162,7 +162,7 @@ func budgetAlert(state models.BudgetState) string {
 	return ""
 }
 
-func budgetItem(v *viewer, b api.Budget) g.Node {
+func budgetItem(v *viewer, b models.Budget) g.Node {
 	id := strconv.FormatInt(b.ID, 10)
 	sums := api.FormatMoney(b.Spent, b.Currency) + " of " + api.FormatMoney(b.Micros, b.Currency)
 	alert := budgetAlert(b.State)
@@ -221,7 +221,7 @@ func setBudget(v *viewer) (string, error) {
 	case person != "":
 		body.Scope, body.ParticipantID = models.BudgetParticipant, person
 	}
-	_, err = send[api.Budget](v, call{method: http.MethodPut, path: "/budgets", body: body, reason: form.Get("reason")})
+	_, err = send[models.Budget](v, api.Request{Method: http.MethodPut, Path: "/budgets", Body: body, Reason: form.Get("reason")})
 	if isRefusal(err, http.StatusNotFound) {
 		return "", &refusal{status: http.StatusBadRequest, message: string(body.Scope) + ": this id is not known"}
 	}
@@ -229,7 +229,7 @@ func setBudget(v *viewer) (string, error) {
 }
 
 func deleteBudget(v *viewer) (string, error) {
-	_, err := send[api.Empty](v, call{method: http.MethodDelete, path: "/budgets/" + url.PathEscape(v.path("id")), reason: v.request.PostForm.Get("reason")})
+	_, err := send[api.Empty](v, api.Request{Method: http.MethodDelete, Path: "/budgets/" + url.PathEscape(v.path("id")), Reason: v.request.PostForm.Get("reason")})
 	return "cost", err
 }
 
@@ -261,10 +261,10 @@ func (c *Console) downloadCost(w http.ResponseWriter, r *http.Request) {
 
 // crossedBudgets lists the budgets that are past their warning; none for viewers
 // who may not see costs.
-func crossedBudgets(v *viewer) ([]api.Budget, error) {
+func crossedBudgets(v *viewer) ([]models.Budget, error) {
 	if !v.can(auth.CostRead) {
 		return nil, nil
 	}
 	list, err := get[api.BudgetList](v, "/budgets", nil)
-	return slices.DeleteFunc(list.Budgets, func(b api.Budget) bool { return b.State == models.BudgetOpen }), err
+	return slices.DeleteFunc(list.Budgets, func(b models.Budget) bool { return b.State == models.BudgetOpen }), err
 }

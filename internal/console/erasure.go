@@ -31,12 +31,12 @@ func (p *person) eraseForm() g.Node {
 
 func erasePerson(v *viewer) (string, error) {
 	body := api.NewErasure{Confirm: v.formValue("confirm"), Reason: v.formValue("reason")}
-	_, err := send[api.Erasure](v, call{method: http.MethodPost, path: v.apiPath() + "/erase", body: body, reason: v.formValue("reason")})
+	_, err := send[models.Erasure](v, api.Request{Method: http.MethodPost, Path: v.apiPath() + "/erase", Body: body, Reason: v.formValue("reason")})
 	return v.personPath() + "/erasure", err
 }
 
 func showErasure(v *viewer) (page, error) {
-	receipt, err := get[api.Erasure](v, "/erasures/"+url.PathEscape(v.path("id")), nil)
+	receipt, err := get[models.Erasure](v, "/erasures/"+url.PathEscape(v.path("id")), nil)
 	if err != nil {
 		return page{}, err
 	}

@@ -137,13 +137,15 @@ func (w *things) today() api.Today {
 		Crises: each(names, func(id, name string, at time.Time) api.Attention {
 			return api.Attention{ParticipantID: id, Name: name, Kind: wire.AttentionCrisis, Since: at, AcknowledgedBy: "by " + name, AcknowledgedAt: &at}
 		}),
-		Flood:     &api.Attention{Phone: fmt.Sprintf("one of %d numbers", len(names)), Kind: wire.AttentionFlood, Since: noon},
-		Strangers: each(names, func(id, _ string, at time.Time) api.Alert { return api.Alert{ID: "alert-of-" + id, At: at} }),
+		Flood: &api.Attention{Phone: fmt.Sprintf("one of %d numbers", len(names)), Kind: wire.AttentionFlood, Since: noon},
+		Strangers: each(names, func(id, _ string, at time.Time) models.Alert {
+			return models.Alert{ID: "alert-of-" + id, CreatedAt: at}
+		}),
 		SenderHolds: each(names, func(id, name string, at time.Time) api.SenderHold {
 			return api.SenderHold{Sender: name, Code: "code " + id, Since: at, Until: noon}
 		}),
-		Hours: each(names, func(_, name string, _ time.Time) api.HourCount {
-			return api.HourCount{From: noon.Add(time.Duration(number(name)) * time.Hour), People: int(number(name))}
+		Hours: each(names, func(_, name string, _ time.Time) models.HourCount {
+			return models.HourCount{From: noon.Add(time.Duration(number(name)) * time.Hour), People: int(number(name))}
 		}),
 	}
 }
@@ -152,8 +154,8 @@ func (w *things) agenda() api.Agenda {
 	names := w.now()
 	return api.Agenda{
 		Total: len(names),
-		Hours: each([]string{"Ann"}, func(_, _ string, at time.Time) api.PlannedHour {
-			return api.PlannedHour{At: at, Prompts: 1 + len(names)}
+		Hours: each([]string{"Ann"}, func(_, _ string, at time.Time) models.PlannedHour {
+			return models.PlannedHour{At: at, Prompts: 1 + len(names)}
 		}),
 		Prompts: each(names, func(id, name string, at time.Time) api.PlannedPrompt {
 			return api.PlannedPrompt{ParticipantID: id, Name: name, ScheduleID: "sch-" + id, At: at, Timezone: "UTC"}
@@ -165,8 +167,8 @@ func (w *things) agenda() api.Agenda {
 }
 
 func (w *things) holds() api.HoldPage {
-	return api.HoldPage{Holds: each(w.now(), func(id, name string, at time.Time) api.Hold {
-		return api.Hold{ID: number(name), Scope: models.HoldParticipant, ScopeID: id, Reason: "strike of " + name, Active: true, Until: at, CreatedBy: name}
+	return api.HoldPage{Holds: each(w.now(), func(id, name string, at time.Time) models.Hold {
+		return models.Hold{ID: number(name), Scope: models.HoldParticipant, ScopeID: id, Reason: "strike of " + name, Active: true, Until: at, CreatedBy: name}
 	})}
 }
 
@@ -177,8 +179,8 @@ func (w *things) people() api.PeoplePage {
 }
 
 func (w *things) views() api.PeopleViewList {
-	return api.PeopleViewList{Views: each(w.now(), func(id, name string, _ time.Time) api.PeopleView {
-		return api.PeopleView{ID: number(name), Name: "view of " + name, Query: "name=" + id, Shared: true, Owner: name}
+	return api.PeopleViewList{Views: each(w.now(), func(id, name string, _ time.Time) models.PeopleView {
+		return models.PeopleView{ID: number(name), Name: "view of " + name, Query: "name=" + id, Shared: true, Owner: name}
 	})}
 }
 
@@ -193,70 +195,70 @@ func (w *things) state() api.State {
 	}
 }
 
-func (w *things) history() []api.HistoryEntry {
+func (w *things) history() []models.HistoryEntry {
 	names := w.now()
-	said := each(names, func(id, name string, at time.Time) api.HistoryEntry {
-		return api.HistoryEntry{Role: models.RoleAssistant, Text: "text of " + name, At: at, Channel: wire.ChannelSMS, TurnID: models.TurnID("ann", int(number(name))), By: id}
+	said := each(names, func(id, name string, at time.Time) models.HistoryEntry {
+		return models.HistoryEntry{Role: models.RoleAssistant, Text: "text of " + name, At: at, Channel: wire.ChannelSMS, TurnID: models.TurnID("ann", int(number(name))), By: id}
 	})
-	return append(said, each(names, func(_, name string, at time.Time) api.HistoryEntry {
-		return api.HistoryEntry{Role: models.RoleUser, Text: "heard of " + name, At: at, Channel: wire.ChannelSMS}
+	return append(said, each(names, func(_, name string, at time.Time) models.HistoryEntry {
+		return models.HistoryEntry{Role: models.RoleUser, Text: "heard of " + name, At: at, Channel: wire.ChannelSMS}
 	})...)
 }
 
-func (w *things) waiting() []api.WaitingMessage {
-	return each(w.now(), func(_, name string, at time.Time) api.WaitingMessage {
-		return api.WaitingMessage{ID: number(name), Text: "waiting of " + name, At: at}
+func (w *things) waiting() []models.WaitingMessage {
+	return each(w.now(), func(_, name string, at time.Time) models.WaitingMessage {
+		return models.WaitingMessage{ID: number(name), Text: "waiting of " + name, At: at}
 	})
 }
 
 func (w *things) memory() api.Memory {
 	return api.Memory{
-		Facts: each(w.now(), func(id, name string, at time.Time) api.Fact {
-			return api.Fact{ID: id, Text: "fact of " + name, TurnID: models.TurnID("ann", int(number(name))), Version: 2, At: at,
-				Before: each(w.now(), func(_, old string, at time.Time) api.FactVersion {
-					return api.FactVersion{Version: int(number(old)), Text: name + " before " + old, At: at}
+		Facts: each(w.now(), func(id, name string, at time.Time) models.Fact {
+			return models.Fact{ID: id, Text: "fact of " + name, TurnID: models.TurnID("ann", int(number(name))), Version: 2, UpdatedAt: at,
+				Before: each(w.now(), func(_, old string, at time.Time) models.FactVersion {
+					return models.FactVersion{Version: int(number(old)), Text: name + " before " + old, At: at}
 				})}
 		}),
-		Notes: each(w.now(), func(id, name string, at time.Time) api.Note {
-			return api.Note{LocalDate: "day-of-" + id, Text: name, At: at}
+		Notes: each(w.now(), func(id, name string, at time.Time) models.Note {
+			return models.Note{LocalDate: "day-of-" + id, Text: name, UpdatedAt: at}
 		}),
 	}
 }
 
-func (w *things) consents() []api.Consent {
-	return each(w.now(), func(_, name string, at time.Time) api.Consent {
-		return api.Consent{Action: models.ConsentOptIn, Method: models.MethodKeyword, At: at, Actor: name, Text: "consent of " + name}
+func (w *things) consents() []models.Consent {
+	return each(w.now(), func(_, name string, at time.Time) models.Consent {
+		return models.Consent{Action: models.ConsentOptIn, Method: models.MethodKeyword, At: at, RecordedBy: name, Text: "consent of " + name}
 	})
 }
 
 func (w *things) audit() api.AuditPage {
-	return api.AuditPage{Rows: each(w.now(), func(id, name string, at time.Time) api.AuditRow {
-		return api.AuditRow{ID: number(name), At: at, Actor: name, Action: "did_" + id}
+	return api.AuditPage{Rows: each(w.now(), func(id, name string, at time.Time) models.AuditRow {
+		return models.AuditRow{ID: number(name), At: at, Actor: name, Action: "did_" + id}
 	})}
 }
 
-func (w *things) cohort() api.Cohort {
-	return api.Cohort{
+func (w *things) cohort() models.Cohort {
+	return models.Cohort{
 		ID: "job", State: models.CohortRunning, FileName: "people.csv", Good: 4, PerMinute: 1,
-		Faults: each(w.now(), func(id, name string, _ time.Time) api.CohortFault {
-			return api.CohortFault{Line: int(number(name)), Message: "fault of " + name, ParticipantID: id}
+		Faults: each(w.now(), func(id, name string, _ time.Time) models.CohortFault {
+			return models.CohortFault{Line: int(number(name)), Message: "fault of " + name, ParticipantID: id}
 		}),
-		First: each(w.now(), func(_, name string, _ time.Time) api.CohortPerson {
-			return api.CohortPerson{Line: int(number(name)), Name: name}
+		First: each(w.now(), func(_, name string, _ time.Time) models.CohortPerson {
+			return models.CohortPerson{Line: int(number(name)), Name: name}
 		}),
 	}
 }
 
-func (w *things) erasure() api.Erasure {
+func (w *things) erasure() models.Erasure {
 	rows := map[string]int64{}
 	for _, name := range w.now() {
 		rows[name] = number(name)
 	}
-	return api.Erasure{ParticipantID: "ann", State: models.ErasureRows, Rows: rows, Notes: each(w.now(), func(_, name string, _ time.Time) string { return "note of " + name })}
+	return models.Erasure{ParticipantID: "ann", State: models.ErasureRows, Rows: rows, Notes: each(w.now(), func(_, name string, _ time.Time) string { return "note of " + name })}
 }
 
-func (w *things) alert() api.Alert {
-	return api.Alert{ID: "alert", Rule: screening.RuleScore, Score: 2.41}
+func (w *things) alert() models.Alert {
+	return models.Alert{ID: "alert", Rule: screening.RuleScore, Score: 2.41}
 }
 
 // ServeHTTP is the API. What would change something is noted and done.
@@ -274,13 +276,13 @@ func (w *things) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 	const ann = "/conversation/participants/ann"
 	answers := map[string]func() any{
-		"/today": func() any { return w.today() }, "/costs": func() any { return api.Costs{Currency: "USD"} }, "/budgets": func() any { return api.BudgetList{Budgets: []api.Budget{{ID: 7}}} }, "/agenda": func() any { return w.agenda() },
+		"/today": func() any { return w.today() }, "/costs": func() any { return api.Costs{Currency: "USD"} }, "/budgets": func() any { return api.BudgetList{Budgets: []models.Budget{{ID: 7}}} }, "/agenda": func() any { return w.agenda() },
 		"/holds": func() any { return w.holds() }, "/people": func() any { return w.people() }, "/views": func() any { return w.views() },
 		"/alerts/alert/message": func() any {
-			return api.AlertMessage{Alert: w.alert(), Text: "he said I want to die and left", Words: "want to die", LookReason: "means it"}
+			return models.AlertMessage{Alert: w.alert(), Text: "he said I want to die and left", Words: "want to die", LookReason: "means it"}
 		},
-		"/alerts":        func() any { return api.AlertPage{Alerts: []api.Alert{w.alert()}} },
-		"/studies/study": func() any { return api.Study{ID: "study"} }, "/webhooks/hook": func() any { return api.Webhook{ID: "hook"} },
+		"/alerts":        func() any { return api.AlertPage{Alerts: []models.Alert{w.alert()}} },
+		"/studies/study": func() any { return api.Study{ID: "study"} }, "/webhooks/hook": func() any { return models.Webhook{ID: "hook"} },
 		"/studies": func() any { return api.StudyList{} }, "/audit": func() any { return w.audit() },
 		ann: func() any {
 			w.mu.Lock()
@@ -313,7 +315,7 @@ func serveThings(t *testing.T, names ...string) (*things, string) {
 	require.NoError(t, err)
 	closing := make(chan struct{})
 	pages, err := console.New(console.Config{
-		API: w, Users: w, Sessions: w, RecordAudit: func(context.Context, models.Audit) error { return nil }, Changes: w, IsOpen: func(*http.Request) bool { return true }, Closing: closing,
+		API: w, Users: w, Sessions: w, RecordAudit: func(context.Context, models.AuditRow) error { return nil }, Changes: w, IsOpen: func(*http.Request) bool { return true }, Closing: closing,
 		Metrics: m, Logger: log, Now: func() time.Time { return noon },
 	})
 	require.NoError(t, err)

@@ -210,7 +210,7 @@ func (c *Console) refuseSignIn(w http.ResponseWriter, r *http.Request, a attempt
 	c.cfg.Logger.Warn("sign-in at the OpenID Connect provider was refused", "address", address, "cause", why.cause)
 	if p.subject != "" {
 		ctx := models.WithOrigin(r.Context(), models.Origin{Address: address})
-		entry := models.Audit{Actor: "visitor", Action: "login_refused", Object: "subject:" + p.subject[:min(len(p.subject), 100)], Detail: why.cause, At: c.cfg.Now()}
+		entry := models.AuditRow{Actor: "visitor", Action: "login_refused", Object: "subject:" + p.subject[:min(len(p.subject), 100)], Detail: why.cause, At: c.cfg.Now()}
 		if err := c.cfg.RecordAudit(ctx, entry); err != nil {
 			c.fail(w, r, err)
 			return

@@ -228,7 +228,7 @@ func TestCauseIsTold(t *testing.T) {
 		require.Contains(t, got.text, `value="/console/access"`, "where the sign-in was to lead")
 		rows, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{Action: "login_refused"})
 		require.NoError(t, err)
-		require.True(t, slices.ContainsFunc(rows, func(row models.Audit) bool { return strings.Contains(row.Detail, cause) }), cause)
+		require.True(t, slices.ContainsFunc(rows, func(row models.AuditRow) bool { return strings.Contains(row.Detail, cause) }), cause)
 	}
 	b := w.open("127.0.0.1")
 	back := p.approve(b.get("/console/oidc/login").location, nil)

@@ -96,6 +96,6 @@ func enrolPerson(v *viewer) (string, error) {
 	if zone := v.request.PostFormValue("timezone"); zone != "" {
 		body.Timezone = &zone
 	}
-	p, err := send[api.Participant](v, call{method: http.MethodPost, path: participantsPath, body: body})
+	p, err := send[api.Participant](v, api.Request{Method: http.MethodPost, Path: participantsPath, Body: body})
 	return "people/" + p.ID, err
 }

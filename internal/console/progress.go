@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/consort"
+	"coachline/models"
 )
 
 // showProgress is how a study goes. It names no person.
@@ -181,7 +182,7 @@ func textSection(t api.TextCounts) g.Node {
 	}))
 }
 
-func balanceSection(balance []api.ArmBalance) g.Node {
+func balanceSection(balance []models.ArmBalance) g.Node {
 	if len(balance) == 0 {
 		return nil // without arms, or not for this viewer
 	}

@@ -5,15 +5,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/api"
 	"coachline/models"
 )
 
 func TestReactionsStandAtTheirMessage(t *testing.T) {
-	entry := func(text string, limit models.InboundLimit) api.HistoryEntry {
-		return api.HistoryEntry{Text: text, Limit: limit}
+	entry := func(text string, limit models.InboundLimit) models.HistoryEntry {
+		return models.HistoryEntry{Text: text, Limit: limit}
 	}
-	list := []api.HistoryEntry{
+	list := []models.HistoryEntry{
 		entry("Walk after lunch?", ""), entry("I did", ""), entry("Liked “Walk after lunch?”", models.LimitReaction),
 		entry("Well done", ""), entry("👍 to “Walk after…”", models.LimitReaction), entry("Loved “something old”", models.LimitReaction),
 	}

@@ -83,8 +83,8 @@ func (v *viewer) schedulePath() string {
 
 // changeSchedule sends a change of a daily prompt. Of a preview the page says what
 // would come of it.
-func (v *viewer) changeSchedule(q call, notice string) (string, error) {
-	q.reason = v.formValue("reason")
+func (v *viewer) changeSchedule(q api.Request, notice string) (string, error) {
+	q.Reason = v.formValue("reason")
 	changed, err := send[api.Schedule](v, q)
 	if err == nil && v.formValue("step") == stepPreview {
 		when := "when the person is active again"
@@ -107,15 +107,15 @@ func (v *viewer) postedTimes() api.NewSchedule {
 }
 
 func addSchedule(v *viewer) (string, error) {
-	return v.changeSchedule(call{method: http.MethodPost, path: v.apiPath() + "/schedules", body: v.postedTimes()}, "Added")
+	return v.changeSchedule(api.Request{Method: http.MethodPost, Path: v.apiPath() + "/schedules", Body: v.postedTimes()}, "Added")
 }
 
 func replaceSchedule(v *viewer) (string, error) {
-	return v.changeSchedule(call{method: http.MethodPut, path: v.schedulePath(), body: v.postedTimes()}, "Changed")
+	return v.changeSchedule(api.Request{Method: http.MethodPut, Path: v.schedulePath(), Body: v.postedTimes()}, "Changed")
 }
 
 func removeSchedule(v *viewer) (string, error) {
-	return v.changeSchedule(call{method: http.MethodDelete, path: v.schedulePath()}, "Removed")
+	return v.changeSchedule(api.Request{Method: http.MethodDelete, Path: v.schedulePath()}, "Removed")
 }
 
 func movePrompt(v *viewer) (string, error) {
@@ -124,5 +124,5 @@ func movePrompt(v *viewer) (string, error) {
 		return "", err
 	}
 	body := api.PromptMove{To: to.Truncate(time.Minute), DryRun: v.formValue("step") == stepPreview}
-	return v.changeSchedule(call{method: http.MethodPost, path: v.schedulePath() + "/move", body: body}, "Moved")
+	return v.changeSchedule(api.Request{Method: http.MethodPost, Path: v.schedulePath() + "/move", Body: body}, "Moved")
 }

@@ -257,7 +257,7 @@ func (c *Console) refuseLogin(w http.ResponseWriter, r *http.Request, name, addr
 	c.cfg.Metrics.APIRefused("login")
 	c.cfg.Logger.Warn("console login refused", "address", address)
 	ctx := models.WithOrigin(r.Context(), models.Origin{Address: address})
-	entry := models.Audit{Actor: "visitor", Action: "login_refused", Object: "login:" + name[:min(len(name), 100)], At: now}
+	entry := models.AuditRow{Actor: "visitor", Action: "login_refused", Object: "login:" + name[:min(len(name), 100)], At: now}
 	if err := c.cfg.RecordAudit(ctx, entry); err != nil {
 		c.fail(w, r, err)
 		return

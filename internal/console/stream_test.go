@@ -72,7 +72,7 @@ func newPages(t *testing.T, rows *oneSession, changes console.Changes) http.Hand
 	m, err := metrics.New(metrics.Config{Logger: log})
 	require.NoError(t, err)
 	pages, err := console.New(console.Config{
-		API: http.NotFoundHandler(), Users: rows, Sessions: rows, RecordAudit: func(context.Context, models.Audit) error { return nil }, Changes: changes, IsOpen: func(*http.Request) bool { return false },
+		API: http.NotFoundHandler(), Users: rows, Sessions: rows, RecordAudit: func(context.Context, models.AuditRow) error { return nil }, Changes: changes, IsOpen: func(*http.Request) bool { return false },
 		Metrics: m, Logger: log, Now: time.Now,
 	})
 	require.NoError(t, err)

@@ -79,7 +79,7 @@ func addStudy(v *viewer) (string, error) {
 		}
 		body.Planned = planned
 	}
-	s, err := send[api.Study](v, call{method: http.MethodPost, path: studiesPath, body: body})
+	s, err := send[api.Study](v, api.Request{Method: http.MethodPost, Path: studiesPath, Body: body})
 	return "studies/" + s.ID, err
 }
 
@@ -119,7 +119,7 @@ func showStudy(v *viewer) (page, error) {
 		g.Iff(canChange, func() g.Node { return settingsForm(v, s, string(settings)) }),
 		h.H2(g.Text("Consent texts")),
 		g.If(len(texts.Texts) == 0, h.P(g.Text("There is none yet."))),
-		g.Map(texts.Texts, func(text api.ConsentText) g.Node {
+		g.Map(texts.Texts, func(text models.ConsentText) g.Node {
 			return h.Details(h.Summary(g.Text(fmt.Sprintf("%s, version %d, %s", text.Locale, text.Version, text.CreatedAt.Format(time.DateOnly)))),
 				h.P(h.Class("prewrap"), g.Text(text.Body)))
 		}),
@@ -139,7 +139,7 @@ func joinsTable(list api.JoinList) g.Node {
 			list.Counts[string(models.JoinEnrolled)], list.Counts[string(models.JoinExpired)], list.Counts[string(models.JoinDeclined)], list.Counts[string(models.JoinRefused)]))),
 		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Joins"), h.TabIndex("0"), h.Table(
 			h.THead(h.Tr(g.Map([]string{"Asked", "State", "Reason", "By", "Language", "Delivery", "Participant"}, func(label string) g.Node { return h.Th(h.Scope("col"), g.Text(label)) }))),
-			h.TBody(g.Map(list.Joins, func(j api.Join) g.Node {
+			h.TBody(g.Map(list.Joins, func(j models.Join) g.Node {
 				person := g.Text("–")
 				if j.ParticipantID != "" {
 					person = h.A(h.Href(Path+"people/"+j.ParticipantID), g.Text(j.ParticipantID))
@@ -184,7 +184,7 @@ func stateForms(v *viewer, s api.Study) g.Node {
 
 func changeStudyState(v *viewer) (string, error) {
 	state := models.StudyState(v.request.PostFormValue("state"))
-	_, err := send[api.Study](v, call{method: http.MethodPut, path: studyAPI(v), body: api.StudyChange{State: &state}, reason: v.request.PostFormValue("reason")})
+	_, err := send[api.Study](v, api.Request{Method: http.MethodPut, Path: studyAPI(v), Body: api.StudyChange{State: &state}, Reason: v.request.PostFormValue("reason")})
 	return "studies/" + v.path("id"), err
 }
 
@@ -206,9 +206,9 @@ func changeStudySettings(v *viewer) (string, error) {
 	if err := json.Unmarshal([]byte(v.request.PostFormValue("settings")), &settings); err != nil {
 		return "", &refusal{status: http.StatusBadRequest, message: "settings: " + err.Error()}
 	}
-	_, err := send[api.Study](v, call{
-		method: http.MethodPut, path: studyAPI(v), body: map[string]json.RawMessage{"settings": settings}, reason: v.request.PostFormValue("reason"),
-		header: map[string]string{"If-Match": v.request.PostFormValue("version")},
+	_, err := send[api.Study](v, api.Request{
+		Method: http.MethodPut, Path: studyAPI(v), Body: map[string]json.RawMessage{"settings": settings}, Reason: v.request.PostFormValue("reason"),
+		Header: map[string]string{"If-Match": v.request.PostFormValue("version")},
 	})
 	return "studies/" + v.path("id"), err
 }
@@ -224,7 +224,7 @@ func consentTextForm(v *viewer, s api.Study) g.Node {
 
 func addConsentText(v *viewer) (string, error) {
 	body := api.NewConsentText{Locale: v.request.PostFormValue("locale"), Body: v.request.PostFormValue("body")}
-	_, err := send[api.ConsentText](v, call{method: http.MethodPost, path: studyAPI(v) + "/consent-texts", body: body})
+	_, err := send[models.ConsentText](v, api.Request{Method: http.MethodPost, Path: studyAPI(v) + "/consent-texts", Body: body})
 	return "studies/" + v.path("id"), err
 }
 
@@ -254,7 +254,7 @@ func (c *Console) exportStudy(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	request, err := newCall(v, call{method: http.MethodGet, path: studyAPI(v) + "/export", query: r.URL.Query()})
+	request, err := newCall(v, api.Request{Method: http.MethodGet, Path: studyAPI(v) + "/export", Query: r.URL.Query()})
 	if err != nil {
 		c.explain(w, v, err)
 		return

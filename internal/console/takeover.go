@@ -90,7 +90,7 @@ func takeOver(v *viewer) (string, error) {
 	}
 	until := v.now.Add(time.Duration(hours) * time.Hour)
 	body := api.NewTakeOver{Until: &until, Reason: v.formValue("reason"), Note: v.formValue("note"), Force: v.formValue("force") != ""}
-	_, err = send[api.Participant](v, call{method: http.MethodPost, path: v.apiPath() + "/takeover", body: body, reason: v.formValue("reason")})
+	_, err = send[api.Participant](v, api.Request{Method: http.MethodPost, Path: v.apiPath() + "/takeover", Body: body, Reason: v.formValue("reason")})
 	v.notice = "You have the conversation; the coach is silent"
 	return v.personPath(), err
 }
@@ -100,7 +100,7 @@ func handBack(v *viewer) (string, error) {
 		return "", err
 	}
 	body := api.TakeOverEnd{Waiting: models.WaitingAction(v.formValue("waiting")), Note: v.formValue("note"), Force: v.formValue("force") != ""}
-	_, err := send[api.Participant](v, call{method: http.MethodDelete, path: v.apiPath() + "/takeover", body: body, reason: v.formValue("reason")})
+	_, err := send[api.Participant](v, api.Request{Method: http.MethodDelete, Path: v.apiPath() + "/takeover", Body: body, Reason: v.formValue("reason")})
 	v.notice = "Handed back; the coach answers again"
 	return v.personPath(), err
 }

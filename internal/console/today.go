@@ -36,7 +36,7 @@ func (c *Console) showToday(v *viewer) (page, error) {
 	}
 	return page{title: "Today", follow: followAll, body: []g.Node{
 		h.H1(g.Text("Today")),
-		g.Map(budgets, func(b api.Budget) g.Node {
+		g.Map(budgets, func(b models.Budget) g.Node {
 			return h.P(idOf("budget", b.ID), h.Class("problem"), h.A(h.Href(Path+"cost"), g.Text("Budget: "+budgetName(b))), g.Text(". "+budgetAlert(b.State)))
 		}),
 		crisisQueue(v, today),
@@ -82,8 +82,8 @@ func strangerQueue(v *viewer, today api.Today) g.Node {
 	}
 	return g.Group([]g.Node{
 		h.H2(h.ID("strangers"), g.Text("Crisis: numbers that are not enrolled")),
-		h.Ol(h.ID("stranger-list"), h.Class("queue"), h.Aria("label", "Alerts of numbers that are not enrolled, oldest first"), g.Map(today.Strangers, func(a api.Alert) g.Node {
-			return h.Li(idOf("alert", a.ID), h.Data("urgent", "An unknown number wrote a text that may be a crisis"), h.A(h.Href(Path+"alerts/"+a.ID), h.B(g.Text("An unknown number"))), g.Text(" wrote "+ageOf(&a.At, v.now)+", "), instantOf(&a.At, time.UTC),
+		h.Ol(h.ID("stranger-list"), h.Class("queue"), h.Aria("label", "Alerts of numbers that are not enrolled, oldest first"), g.Map(today.Strangers, func(a models.Alert) g.Node {
+			return h.Li(idOf("alert", a.ID), h.Data("urgent", "An unknown number wrote a text that may be a crisis"), h.A(h.Href(Path+"alerts/"+a.ID), h.B(g.Text("An unknown number"))), g.Text(" wrote "+ageOf(&a.CreatedAt, v.now)+", "), instantOf(&a.CreatedAt, time.UTC),
 				g.Text(" UTC. "), h.Span(h.Class("tag bad"), g.Text("not acknowledged")))
 		})),
 	})
@@ -183,7 +183,7 @@ func tile(n int, label, class, href string) g.Node {
 
 // hourChart shows how many people have a prompt in each of the next hours, as bars
 // and as a table.
-func hourChart(hours []api.HourCount) g.Node {
+func hourChart(hours []models.HourCount) g.Node {
 	most := 0
 	var bars []bar
 	for _, hour := range hours {
@@ -197,11 +197,11 @@ func hourChart(hours []api.HourCount) g.Node {
 	return g.Group([]g.Node{heading, drawBars(fmt.Sprintf("People with a prompt by hour (UTC); at most %d in one", most), bars), hourTable(hours)})
 }
 
-func hourTable(hours []api.HourCount) g.Node {
+func hourTable(hours []models.HourCount) g.Node {
 	return h.Details(h.ID("hours"), h.Summary(g.Text("The same as a table")), h.Table(
 		h.Caption(g.Text("People with a prompt, by hour (UTC)")),
 		h.THead(h.Tr(h.Th(h.Scope("col"), g.Text("Hour")), h.Th(h.Scope("col"), h.Class("number"), g.Text("People")))),
-		h.TBody(g.Map(hours, func(hour api.HourCount) g.Node {
+		h.TBody(g.Map(hours, func(hour models.HourCount) g.Node {
 			from, until := hour.From.UTC(), hour.From.UTC().Add(time.Hour)
 			link := peopleLink("due_from", from.Format(time.RFC3339), "due_until", until.Format(time.RFC3339), "sort", string(models.OrderNextPrompt))
 			return h.Tr(idOf("hour", from.Unix()), h.Td(g.Text(from.Format("Mon 2 Jan 15:04"))), h.Td(h.Class("number"), h.A(h.Href(link),

@@ -29,8 +29,8 @@ func showTurn(v *viewer) (page, error) {
 		h.H1(g.Text(title)),
 		turnFacts(turn),
 		textsOf("What came in", turn.In), textsOf("What went out", turn.Out),
-		g.If(len(turn.Steps) > 0, h.Section(h.H2(g.Text("Rounds of the model")), g.Map(turn.Steps, stepOf))),
-		g.If(len(turn.Stages) > 0, h.Section(h.H2(g.Text("Beside the rounds")), stagesOf("Stages beside the rounds", turn.Stages))),
+		g.If(len(turn.Steps) > 0, h.Section(h.H2(g.Text("Steps of the model")), g.Map(turn.Steps, stepOf))),
+		g.If(len(turn.Stages) > 0, h.Section(h.H2(g.Text("Beside the steps")), stagesOf("Stages beside the steps", turn.Stages))),
 		g.If(len(turn.Subagents) > 0, h.Section(h.H2(g.Text("Tasks given away")), g.Map(turn.Subagents, subagentOf))),
 		g.If(len(turn.Sent) > 0, h.Section(h.H2(g.Text("Delivery")), deliveriesOf(turn.Sent))),
 		h.Details(h.Summary(g.Text("The whole record as JSON")), h.Pre(h.Class("raw"), h.TabIndex("0"), h.Role("region"), h.Aria("label", "JSON of the turn"), g.Text(string(raw)))),
@@ -46,7 +46,7 @@ func turnFacts(turn api.Turn) g.Node {
 	return h.Dl(h.Class("facts"),
 		factOf("Kind", wordsOf(string(t.Kind))), factOf("Mode", strings.ToLower(string(t.Mode))), factOf("Words came from", t.Outcome),
 		factOf("Started", t.StartedAt.UTC().Format("Mon 2 Jan 2006 15:04:05")+" UTC"), factOf("Took", took),
-		factOf("Prompt version", t.PromptVersion), factOf("Arm", t.Arm), factOf("Version of the study", versionOf(t.StudyVersion)), factOf("Rounds", strconv.Itoa(t.Steps)), factOf("Tools", strings.Join(t.Tools, ", ")), factOf("Tokens", tokensOf(t.Tokens)),
+		factOf("Prompt version", t.PromptVersion), factOf("Arm", t.Arm), factOf("Version of the study", versionOf(t.StudyVersion)), factOf("Steps", strconv.Itoa(t.Steps)), factOf("Tools", strings.Join(t.Tools, ", ")), factOf("Tokens", tokensOf(t.Tokens)),
 	)
 }
 
@@ -72,12 +72,12 @@ func textsOf(title string, list []api.Text) g.Node {
 }
 
 func stepOf(r api.Round) g.Node {
-	name := "Round " + strconv.Itoa(r.Number)
+	name := "Step " + strconv.Itoa(r.Number)
 	return h.Article(h.H3(g.Text(name)),
 		h.Dl(h.Class("facts"), factOf("Model", r.Model), factOf("Ended with", wordsOf(r.Finish)), factOf("Tokens", tokensOf(r.Tokens)), factOf("Said", r.Text)),
 		g.Iff(r.Given != nil, func() g.Node { return givenOf(*r.Given) }),
-		stagesOf("Stages of round "+strconv.Itoa(r.Number), r.Stages),
-		g.If(len(r.Calls) > 0, tableOf("Tools of round "+strconv.Itoa(r.Number), []string{"Tool", "Came to", "Arguments", "Result"}, g.Map(r.Calls, func(c api.Call) g.Node {
+		stagesOf("Stages of step "+strconv.Itoa(r.Number), r.Stages),
+		g.If(len(r.Calls) > 0, tableOf("Tools of step "+strconv.Itoa(r.Number), []string{"Tool", "Came to", "Arguments", "Result"}, g.Map(r.Calls, func(c api.Call) g.Node {
 			return h.Tr(h.Td(g.Text(c.Name)), h.Td(g.Text(string(c.State))), h.Td(h.Code(g.Text(c.Arguments))), h.Td(g.Text(c.Result)))
 		}))),
 	)
@@ -109,7 +109,7 @@ func subagentOf(s api.Subagent) g.Node {
 	return h.Article(h.H3(g.Text(strings.TrimSpace("Task "+s.Label))), h.P(g.Text(s.Task)),
 		h.Dl(h.Class("facts"), factOf("Came to", s.Turn.Outcome), factOf("Tokens", tokensOf(s.Turn.Tokens))),
 		g.Map(s.Steps, func(r api.Round) g.Node {
-			return h.P(g.Text("Round " + strconv.Itoa(r.Number) + ": " + r.Text))
+			return h.P(g.Text("Step " + strconv.Itoa(r.Number) + ": " + r.Text))
 		}))
 }
 

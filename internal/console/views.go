@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/models"
 )
 
 const viewsPath = "/views"
@@ -28,7 +29,7 @@ func viewsSection(v *viewer, filters url.Values) (g.Node, error) {
 	}
 	var nodes g.Group
 	if len(list.Views) > 0 {
-		nodes = append(nodes, h.Ul(h.ID("views"), h.Class("row"), h.Aria("label", "Saved filters"), g.Map(list.Views, func(view api.PeopleView) g.Node {
+		nodes = append(nodes, h.Ul(h.ID("views"), h.Class("row"), h.Aria("label", "Saved filters"), g.Map(list.Views, func(view models.PeopleView) g.Node {
 			return h.Li(idOf("view", view.ID), h.A(h.Href(Path+"people?"+view.Query), g.Text(view.Name)), g.If(view.Shared, h.Span(h.Class("quiet"), g.Text(" of "+view.Owner))))
 		})))
 	}
@@ -63,7 +64,7 @@ func keptFilters(filters url.Values) string {
 }
 
 // deleteViewForms remove the saved filters that the viewer may remove.
-func deleteViewForms(v *viewer, views []api.PeopleView) g.Node {
+func deleteViewForms(v *viewer, views []models.PeopleView) g.Node {
 	var forms []g.Node
 	for _, view := range views {
 		if view.Owner != v.who.Actor && !v.can(auth.UserChange) {
@@ -80,7 +81,7 @@ func deleteViewForms(v *viewer, views []api.PeopleView) g.Node {
 
 func saveView(v *viewer) (string, error) {
 	body := api.NewPeopleView{Name: v.formValue("view_name"), Query: v.formValue("query"), Shared: v.formValue("shared") != ""}
-	saved, err := send[api.PeopleView](v, call{method: http.MethodPost, path: viewsPath, body: body})
+	saved, err := send[models.PeopleView](v, api.Request{Method: http.MethodPost, Path: viewsPath, Body: body})
 	v.notice = "Saved"
 	return "people?" + saved.Query, err
 }
@@ -90,6 +91,6 @@ func deleteView(v *viewer) (string, error) {
 	if err != nil {
 		return "", errors.Join(errNoPage, err)
 	}
-	_, err = send[api.Empty](v, call{method: http.MethodDelete, path: viewsPath + "/" + strconv.FormatInt(id, 10)})
+	_, err = send[api.Empty](v, api.Request{Method: http.MethodDelete, Path: viewsPath + "/" + strconv.FormatInt(id, 10)})
 	return "people", err
 }

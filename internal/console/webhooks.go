@@ -34,7 +34,7 @@ func (c *Console) registerWebhooks(mux *http.ServeMux) {
 
 // secretAction adds a POST route that answers with the page itself, not with a
 // redirect: the secret is shown once.
-func (c *Console) secretAction(mux *http.ServeMux, path string, do func(*viewer) (api.Webhook, error), show func(*viewer, g.Node) (page, error)) {
+func (c *Console) secretAction(mux *http.ServeMux, path string, do func(*viewer) (models.Webhook, error), show func(*viewer, g.Node) (page, error)) {
 	mux.HandleFunc("POST "+Path+path, func(w http.ResponseWriter, r *http.Request) {
 		v, ok := c.posted(w, r)
 		if !ok {
@@ -47,7 +47,7 @@ func (c *Console) secretAction(mux *http.ServeMux, path string, do func(*viewer)
 		}
 		c.draw(w, v, http.StatusOK, func(v *viewer) (page, error) {
 			return show(v, h.Div(h.Class("notice"), h.Role("status"),
-				h.P(g.Text("The receiver checks signatures with this secret. Copy it now; it is not shown again:")), h.P(h.Code(g.Text(hook.Secret)))))
+				h.P(g.Text("The receiver checks signatures with this secret. Copy it now; it is not shown again:")), h.P(h.Code(g.Text(hook.NewSecret)))))
 		})
 	})
 }
@@ -60,7 +60,7 @@ func webhookListPage(v *viewer, note g.Node) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	rows := g.Map(list.Webhooks, func(w api.Webhook) g.Node {
+	rows := g.Map(list.Webhooks, func(w models.Webhook) g.Node {
 		return h.Tr(h.Th(h.Scope("row"), h.A(h.Href(Path+hookPath(w.ID)), g.Text(w.URL))), h.Td(webhookTag(w)), h.Td(instantOf(w.FailingSince, time.UTC)),
 			h.Td(g.Text(w.LastError)), h.Td(g.Text(studyOfHook(w))), h.Td(g.Text(eventsOf(w))))
 	})
@@ -76,7 +76,7 @@ func webhookListPage(v *viewer, note g.Node) (page, error) {
 func hookPath(id string) string { return webhooksPath + "/" + url.PathEscape(id) }
 
 // webhookTag says in a word how a webhook does.
-func webhookTag(w api.Webhook) g.Node {
+func webhookTag(w models.Webhook) g.Node {
 	switch {
 	case w.State == models.WebhookDisabled:
 		return tag("disabled", "")
@@ -86,18 +86,18 @@ func webhookTag(w api.Webhook) g.Node {
 	return tag("active", "good")
 }
 
-func studyOfHook(w api.Webhook) string {
+func studyOfHook(w models.Webhook) string {
 	if w.StudyID == "" {
 		return "all"
 	}
 	return w.StudyID
 }
 
-func eventsOf(w api.Webhook) string {
-	if len(w.Events) == 0 {
+func eventsOf(w models.Webhook) string {
+	if len(w.Types) == 0 {
 		return "every type"
 	}
-	return strings.Join(w.Events, ", ")
+	return strings.Join(w.Types, ", ")
 }
 
 // eventBoxes asks for types of events. name is of the form that they are in.
@@ -122,9 +122,9 @@ func addWebhookForm(v *viewer) g.Node {
 	)
 }
 
-func addWebhook(v *viewer) (api.Webhook, error) {
+func addWebhook(v *viewer) (models.Webhook, error) {
 	body := api.NewWebhook{URL: strings.TrimSpace(v.formValue("url")), StudyID: strings.TrimSpace(v.formValue("study")), Events: v.request.PostForm["event"]}
-	return send[api.Webhook](v, call{method: http.MethodPost, path: "/" + webhooksPath, body: body, reason: reasonOf(v)})
+	return send[models.Webhook](v, api.Request{Method: http.MethodPost, Path: "/" + webhooksPath, Body: body, Reason: reasonOf(v)})
 }
 
 func showWebhook(v *viewer) (page, error) { return webhookPage(v, nil) }
@@ -133,7 +133,7 @@ func showWebhook(v *viewer) (page, error) { return webhookPage(v, nil) }
 func webhookAPI(v *viewer) string { return "/" + hookPath(v.path("id")) }
 
 func webhookPage(v *viewer, note g.Node) (page, error) {
-	hook, err := get[api.Webhook](v, webhookAPI(v), nil)
+	hook, err := get[models.Webhook](v, webhookAPI(v), nil)
 	if err != nil {
 		return page{}, err
 	}
@@ -156,7 +156,7 @@ func webhookPage(v *viewer, note g.Node) (page, error) {
 }
 
 // webhookStanding says whether the receiver takes events, and what to do.
-func webhookStanding(w api.Webhook) g.Node {
+func webhookStanding(w models.Webhook) g.Node {
 	switch {
 	case w.State == models.WebhookDisabled:
 		why := ""
@@ -171,7 +171,7 @@ func webhookStanding(w api.Webhook) g.Node {
 	return h.P(g.Text("It is active."))
 }
 
-func webhookForms(v *viewer, w api.Webhook) g.Node {
+func webhookForms(v *viewer, w models.Webhook) g.Node {
 	const change, replay = "change-webhook", "replay-webhook"
 	path := hookPath(w.ID)
 	state := refillField(v, change, "state", string(w.State))
@@ -180,7 +180,7 @@ func webhookForms(v *viewer, w api.Webhook) g.Node {
 		postForm(path+"/test", h.Button(h.Type("submit"), g.Text("Send a test"))),
 		actionForm(v, change, "Change the webhook", path,
 			hidden("version", strconv.FormatInt(w.Version, 10)),
-			eventBoxes(v, change, w.Events),
+			eventBoxes(v, change, w.Types),
 			h.FieldSet(h.Legend(g.Text("State")), g.Map([]models.WebhookState{models.WebhookActive, models.WebhookDisabled}, func(one models.WebhookState) g.Node {
 				return h.Div(h.Label(h.Input(h.Type("radio"), h.Name("state"), h.Value(string(one)), g.If(string(one) == state, h.Checked())), g.Text(" "+string(one))))
 			})),
@@ -198,19 +198,19 @@ func webhookForms(v *viewer, w api.Webhook) g.Node {
 func changeWebhook(v *viewer) (string, error) {
 	// A list without types is sent too: it means every type.
 	body := map[string]any{"events": append([]string{}, v.request.PostForm["event"]...), "state": v.formValue("state")}
-	_, err := send[api.Webhook](v, call{
-		method: http.MethodPut, path: webhookAPI(v), body: body, reason: reasonOf(v),
-		header: map[string]string{"If-Match": strconv.Quote(v.formValue("version"))},
+	_, err := send[models.Webhook](v, api.Request{
+		Method: http.MethodPut, Path: webhookAPI(v), Body: body, Reason: reasonOf(v),
+		Header: map[string]string{"If-Match": strconv.Quote(v.formValue("version"))},
 	})
 	return hookPath(v.path("id")), err
 }
 
-func drawWebhookSecret(v *viewer) (api.Webhook, error) {
-	return send[api.Webhook](v, call{method: http.MethodPut, path: webhookAPI(v), body: api.WebhookChange{RotateSecret: true}, reason: reasonOf(v)})
+func drawWebhookSecret(v *viewer) (models.Webhook, error) {
+	return send[models.Webhook](v, api.Request{Method: http.MethodPut, Path: webhookAPI(v), Body: api.WebhookChange{RotateSecret: true}, Reason: reasonOf(v)})
 }
 
 func testWebhook(v *viewer) (string, error) {
-	_, err := send[api.WebhookDelivery](v, call{method: http.MethodPost, path: webhookAPI(v) + "/test"})
+	_, err := send[models.WebhookDelivery](v, api.Request{Method: http.MethodPost, Path: webhookAPI(v) + "/test"})
 	return hookPath(v.path("id")), err
 }
 
@@ -219,7 +219,7 @@ func replayWebhook(v *viewer) (string, error) {
 	if err != nil {
 		return "", &refusal{status: http.StatusBadRequest, message: "since: must be a date and a time"}
 	}
-	done, err := send[api.WebhookReplayed](v, call{method: http.MethodPost, path: webhookAPI(v) + "/replay", body: api.WebhookReplay{Since: since}, reason: reasonOf(v)})
+	done, err := send[api.WebhookReplayed](v, api.Request{Method: http.MethodPost, Path: webhookAPI(v) + "/replay", Body: api.WebhookReplay{Since: since}, Reason: reasonOf(v)})
 	v.notice = fmt.Sprintf("%d events will be delivered again", done.Events)
 	if done.Events == 1 {
 		v.notice = "1 event will be delivered again"
@@ -228,7 +228,7 @@ func replayWebhook(v *viewer) (string, error) {
 }
 
 func removeWebhook(v *viewer) (string, error) {
-	_, err := send[api.Webhook](v, call{method: http.MethodDelete, path: webhookAPI(v), reason: reasonOf(v)})
+	_, err := send[models.Webhook](v, api.Request{Method: http.MethodDelete, Path: webhookAPI(v), Reason: reasonOf(v)})
 	return webhooksPath, err
 }
 
@@ -263,7 +263,7 @@ func deliveriesSection(v *viewer) (g.Node, error) {
 	), nil
 }
 
-func deliveryRow(d api.WebhookDelivery) g.Node {
+func deliveryRow(d models.WebhookDelivery) g.Node {
 	answer := "–"
 	if d.Answer != 0 {
 		answer = strconv.Itoa(d.Answer)
@@ -271,5 +271,5 @@ func deliveryRow(d api.WebhookDelivery) g.Node {
 	return h.Tr(h.Td(instantOf(&d.At, time.UTC)), h.Td(g.Text(d.Type)),
 		h.Td(g.If(d.ParticipantID != "", h.A(h.Href(Path+"people/"+url.PathEscape(d.ParticipantID)), g.Text(d.ParticipantID)))),
 		h.Td(g.Text(d.ObjectID)), h.Td(g.Text(d.Status)), h.Td(instantOf(d.DeliveredAt, time.UTC)), h.Td(g.Text(strconv.Itoa(d.Attempts))),
-		h.Td(g.Text(answer)), h.Td(g.Text(d.Error)), h.Td(instantOf(d.NextAt, time.UTC)))
+		h.Td(g.Text(answer)), h.Td(g.Text(d.Error)), h.Td(instantOf(d.Next, time.UTC)))
 }

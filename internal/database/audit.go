@@ -26,7 +26,7 @@ const auditLock = 0x636f6163686175
 // statements and nothing else is locked after it. Where the row names no actor or
 // reason it takes those of the context's models.Origin; a row without an actor is
 // the system's.
-func AddAudit(tx *gorm.DB, row models.Audit) error {
+func AddAudit(tx *gorm.DB, row models.AuditRow) error {
 	s, err := sessionOf(tx.Statement.Context)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func InsertRequestKey(tx *gorm.DB, row *models.RequestKey) (added bool, err erro
 	return InsertOnce(tx, row)
 }
 
-func withOrigin(row models.Audit, o models.Origin) models.Audit {
+func withOrigin(row models.AuditRow, o models.Origin) models.AuditRow {
 	if row.Actor == "" {
 		row.Actor = o.Actor
 	}
@@ -123,7 +123,7 @@ func lockAuditHead(tx *gorm.DB) (auditHead, error) {
 			return auditHead{}, err
 		}
 	}
-	var newest []models.Audit
+	var newest []models.AuditRow
 	err := tx.Select("seq", "hash").Where("seq IS NOT NULL").Order("seq DESC").Limit(1).Find(&newest).Error
 	if err != nil || len(newest) == 0 {
 		return auditHead{}, err
@@ -131,7 +131,7 @@ func lockAuditHead(tx *gorm.DB) (auditHead, error) {
 	return auditHead{seq: *newest[0].Seq, hash: newest[0].Hash}, nil
 }
 
-func chainAudit(row models.Audit, head auditHead) (models.Audit, error) {
+func chainAudit(row models.AuditRow, head auditHead) (models.AuditRow, error) {
 	change, err := json.Marshal(models.AuditChange{Salt: rand.Text(), Before: row.Before, After: row.After})
 	if err != nil {
 		return row, fmt.Errorf("encoding an audit row: %w", err)
@@ -144,11 +144,11 @@ func chainAudit(row models.Audit, head auditHead) (models.Audit, error) {
 }
 
 // hashAuditContent covers the sealed texts of a row.
-func hashAuditContent(row models.Audit) string { return hashParts(row.Reason, row.Change) }
+func hashAuditContent(row models.AuditRow) string { return hashParts(row.Reason, row.Change) }
 
 // hashAudit covers everything else of a row, the hash of its texts, and the row
 // before it.
-func hashAudit(row models.Audit, before string) string {
+func hashAudit(row models.AuditRow, before string) string {
 	return hashParts(
 		before, strconv.FormatInt(*row.Seq, 10), strconv.FormatInt(row.At.UnixMicro(), 10), row.ParticipantID, row.Actor, row.Action,
 		row.Object, row.Detail, row.RequestID, row.Address, row.ContentHash,
@@ -180,7 +180,7 @@ func (d *Database) CheckAudit(ctx context.Context) (models.AuditChain, error) {
 func (d *Database) checkAuditFrom(ctx context.Context, from auditHead) (models.AuditChain, error) {
 	chain := models.AuditChain{Rows: from.seq, Head: from.hash}
 	for {
-		var rows []models.Audit
+		var rows []models.AuditRow
 		err := d.Reader(AllowUnreadable(ctx)).Where("seq > ?", chain.Rows).Order("seq").Limit(auditPage).Find(&rows).Error
 		if err != nil {
 			return chain, fmt.Errorf("reading the audit: %w", Classify(err))
@@ -210,7 +210,7 @@ func (d *Database) checkAuditFrom(ctx context.Context, from auditHead) (models.A
 }
 
 // erasedPeople returns which participants of rows without content were erased.
-func (d *Database) erasedPeople(ctx context.Context, rows []models.Audit) (map[string]bool, error) {
+func (d *Database) erasedPeople(ctx context.Context, rows []models.AuditRow) (map[string]bool, error) {
 	var asked []string
 	for _, row := range rows {
 		if row.Change == "" {
@@ -231,7 +231,7 @@ func (d *Database) erasedPeople(ctx context.Context, rows []models.Audit) (map[s
 
 // checkAuditRow says what is wrong with a row that follows head; nothing where it
 // fits.
-func checkAuditRow(row models.Audit, head auditHead) string {
+func checkAuditRow(row models.AuditRow, head auditHead) string {
 	isErased := row.Reason == "" && row.Change == ""
 	switch {
 	case *row.Seq != head.seq+1:
@@ -338,7 +338,7 @@ func (d *Database) checkAuditHead(ctx context.Context, chain models.AuditChain, 
 	if then.seq == 0 {
 		return chain, nil
 	}
-	var rows []models.Audit
+	var rows []models.AuditRow
 	if err := d.Reader(ctx).Select("seq", "hash").Where("seq = ?", then.seq).Find(&rows).Error; err != nil {
 		return chain, fmt.Errorf("reading the audit: %w", Classify(err))
 	}

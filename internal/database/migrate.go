@@ -149,7 +149,7 @@ func (t Naming) TableName(model string) string {
 		return "inbound"
 	case "Outbox":
 		return "outbox"
-	case "Audit":
+	case "AuditRow":
 		return "audit"
 	case "ScheduleRow":
 		return "schedules"

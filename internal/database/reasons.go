@@ -18,11 +18,11 @@ func (d *Database) SealReasons(ctx context.Context) error {
 		return tx.Where("action IN ? AND detail LIKE '%: %'", []string{"set_mode", "set_mode_failed"})
 	}
 	var count int64
-	if err := find(d.Reader(ctx).Model(&models.Audit{})).Count(&count).Error; err != nil || count == 0 {
+	if err := find(d.Reader(ctx).Model(&models.AuditRow{})).Count(&count).Error; err != nil || count == 0 {
 		return wrapReasons(err)
 	}
 	return wrapReasons(d.Write(ctx, func(tx *gorm.DB) error {
-		var rows []models.Audit
+		var rows []models.AuditRow
 		if err := find(tx).Find(&rows).Error; err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func init() { schema.RegisterSerializer("sealed", sealedSerializer{}) }
 type session struct {
 	ring *seal.Ring
 	// audit holds the rows that are written at the end of the transaction.
-	audit []models.Audit
+	audit []models.AuditRow
 }
 
 // withSession gives the statements that run under ctx what they seal and open
@@ -53,12 +53,14 @@ func sessionOf(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-func ringOf(ctx context.Context) (*seal.Ring, error) {
+// ringAndPlace returns the key ring of a context, and what a value is bound to.
+func ringAndPlace(ctx context.Context, at func() ([]byte, error)) (*seal.Ring, []byte, error) {
 	s, err := sessionOf(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return s.ring, nil
+	bound, err := at()
+	return s.ring, bound, err
 }
 
 // AllowUnreadable is for lists: under ctx a sealed column that cannot be opened
@@ -138,11 +140,7 @@ func sealAt(ctx context.Context, plain []byte, at func() ([]byte, error)) ([]byt
 	if len(plain) == 0 {
 		return []byte{}, nil
 	}
-	ring, err := ringOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	bound, err := at()
+	ring, bound, err := ringAndPlace(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -156,11 +154,7 @@ func openValue(ctx context.Context, kind reflect.Kind, dbValue any, at func() ([
 	if err != nil || len(box) == 0 {
 		return nil, err
 	}
-	ring, err := ringOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	bound, err := at()
+	ring, bound, err := ringAndPlace(ctx, at)
 	if err != nil {
 		return nil, err
 	}

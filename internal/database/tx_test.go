@@ -49,7 +49,7 @@ func TestOpenNeedsARing(t *testing.T) {
 func record(t *testing.T, d *Database) error {
 	t.Helper()
 	return d.Write(t.Context(), func(tx *gorm.DB) error {
-		return tx.Create(&models.Audit{At: time.Unix(0, 0)}).Error
+		return tx.Create(&models.AuditRow{At: time.Unix(0, 0)}).Error
 	})
 }
 
@@ -74,7 +74,7 @@ func TestWriteTriesAgain(t *testing.T) {
 			runs := 0
 			err := d.Write(t.Context(), func(tx *gorm.DB) error {
 				runs++
-				if err := tx.Create(&models.Audit{Action: tt.name}).Error; err != nil {
+				if err := tx.Create(&models.AuditRow{Action: tt.name}).Error; err != nil {
 					return err
 				}
 				if runs <= len(tt.fails) {
@@ -85,7 +85,7 @@ func TestWriteTriesAgain(t *testing.T) {
 			require.ErrorIs(t, err, tt.want)
 			require.Equal(t, tt.runs, runs)
 			var rows int64
-			require.NoError(t, d.rows.Model(&models.Audit{}).Count(&rows).Error)
+			require.NoError(t, d.rows.Model(&models.AuditRow{}).Count(&rows).Error)
 			want := int64(1)
 			if tt.want != nil {
 				want = 0

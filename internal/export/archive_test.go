@@ -49,8 +49,8 @@ func (manyTurns) Alerts(func(models.StudyPerson, models.Alert) error) error     
 func (manyTurns) StudyConsents(func(models.StudyPerson, models.StudyConsent) error) error {
 	return nil
 }
-func (manyTurns) Costs(func(models.StudyPerson, models.Cost) error) error  { return nil }
-func (manyTurns) Audit(func(models.StudyPerson, models.Audit) error) error { return nil }
+func (manyTurns) Costs(func(models.StudyPerson, models.Cost) error) error     { return nil }
+func (manyTurns) Audit(func(models.StudyPerson, models.AuditRow) error) error { return nil }
 
 func study() models.Study {
 	return models.Study{ID: "walk-1", PseudonymKey: []byte(strings.Repeat("k", 32))}

@@ -271,7 +271,7 @@ func (w *tableWriter) writeConsent(p models.StudyPerson, row models.StudyConsent
 
 func (w *tableWriter) writeAlert(p models.StudyPerson, row models.Alert) error {
 	return w.write(p.Timezone, w.names.of(alertsTable, row.ID), w.names.of(peopleTable, p.ID), w.names.of(messagesTable, "in:"+strconv.FormatInt(row.InboundID, 10)),
-		row.Danger, row.Tier, row.Rule, row.Kind, row.Escalated, string(row.Mark), row.CreatedAt, row.PagedAt, row.AcknowledgedAt, row.ClearedAt)
+		string(row.Danger), row.Tier, row.Rule, row.Kind, row.Escalated, string(row.Mark), row.CreatedAt, row.PagedAt, row.AcknowledgedAt, row.ClearedAt)
 }
 
 func (w *tableWriter) writeCost(p models.StudyPerson, row models.Cost) error {
@@ -281,7 +281,7 @@ func (w *tableWriter) writeCost(p models.StudyPerson, row models.Cost) error {
 
 // writeAudit names no operator: users and tokens have pseudonyms, and parts of the
 // system are called by their kind.
-func (w *tableWriter) writeAudit(p models.StudyPerson, row models.Audit) error {
+func (w *tableWriter) writeAudit(p models.StudyPerson, row models.AuditRow) error {
 	kind, name, isNamed := strings.Cut(row.Actor, ":")
 	if isNamed {
 		name = w.names.of("actors", row.Actor)

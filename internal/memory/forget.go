@@ -38,7 +38,7 @@ func (s *Store) Forget(ctx context.Context, f models.Forgetting) error {
 		if err := cutTexts(tx, f, row.Text); err != nil {
 			return err
 		}
-		return closeForgetting(tx, f, models.Audit{Action: "forget", Detail: f.FactID})
+		return closeForgetting(tx, f, models.AuditRow{Action: "forget", Detail: f.FactID})
 	})
 	return wrap.Error(err, "forgetting fact")
 }
@@ -63,7 +63,7 @@ func (s *Store) ForgetAll(ctx context.Context, f models.Forgetting) (int, error)
 		if err != nil || facts+other == 0 {
 			return err
 		}
-		return closeForgetting(tx, f, models.Audit{Action: "forget_all", Detail: strconv.FormatInt(facts, 10)})
+		return closeForgetting(tx, f, models.AuditRow{Action: "forget_all", Detail: strconv.FormatInt(facts, 10)})
 	})
 	if err != nil {
 		return 0, fmt.Errorf("forgetting all facts: %w", err)
@@ -174,7 +174,7 @@ func speaksOf(body string, topic []string) bool {
 
 // closeForgetting erases what stages kept for retries, and records who had what
 // forgotten.
-func closeForgetting(tx *gorm.DB, f models.Forgetting, audit models.Audit) error {
+func closeForgetting(tx *gorm.DB, f models.Forgetting, audit models.AuditRow) error {
 	turns := tx.Model(&models.Turn{}).Select("id").Where("participant_id = ?", f.ParticipantID)
 	err := tx.Model(&models.Stage{}).Where("turn_id IN (?) AND input_hash <> ''", turns).
 		UpdateColumns(map[string]any{"output": "", "input_hash": ""}).Error

@@ -201,11 +201,11 @@ func (m *Metrics) Webhooks(next http.Handler) http.Handler {
 			return
 		}
 		began := time.Now()
-		seen := &seenStatus{ResponseWriter: w, status: http.StatusOK}
+		seen := &SeenStatus{ResponseWriter: w, Status: http.StatusOK}
 		next.ServeHTTP(seen, r)
-		m.front.webhooks.WithLabelValues(hook, strconv.Itoa(seen.status)).Observe(time.Since(began).Seconds())
+		m.front.webhooks.WithLabelValues(hook, strconv.Itoa(seen.Status)).Observe(time.Since(began).Seconds())
 		if hook == hookInbound {
-			m.turnedAway(seen.status)
+			m.turnedAway(seen.Status)
 		}
 	})
 }
@@ -233,17 +233,17 @@ func refusal(status int) string {
 	return "malformed"
 }
 
-// seenStatus remembers the status of an answer.
-type seenStatus struct {
+// SeenStatus remembers the status of an answer that it passes on.
+type SeenStatus struct {
 	http.ResponseWriter
-	status int
+	Status int
 }
 
 // WriteHeader passes the status on.
-func (s *seenStatus) WriteHeader(status int) {
-	s.status = status
+func (s *SeenStatus) WriteHeader(status int) {
+	s.Status = status
 	s.ResponseWriter.WriteHeader(status)
 }
 
 // Unwrap lets http.ResponseController reach the writer below.
-func (s *seenStatus) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+func (s *SeenStatus) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -31,7 +31,7 @@ type Report struct {
 	SendsByKind map[models.EntryKind]int `json:"sends_by_kind"`
 	Quiet       Quiet                    `json:"quiet_hours"`
 	Prompts     Prompts                  `json:"prompts"`
-	Cost        []models.CostSum         `json:"cost"`
+	Cost        []models.CostRow         `json:"cost"`
 	Currency    string                   `json:"currency,omitempty"`
 	// Arms counts people and answers by arm.
 	Arms []Arm `json:"arms"`

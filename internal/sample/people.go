@@ -211,7 +211,7 @@ func (m *rowMaker) concern(p *models.Participant, number int) {
 		id := m.hear(p, "I do not want to live any more", at)
 		text := &m.rows.inbound[len(m.rows.inbound)-1]
 		text.Danger, text.DangerTier, text.DangerRule = models.DangerSelfHarm, models.TierA, "en.sample"
-		alert := models.Alert{ID: fmt.Sprint("sample-", id), ParticipantID: p.ID, InboundID: id, Danger: string(text.Danger), Tier: string(text.DangerTier), Rule: text.DangerRule, CreatedAt: at, ToldAt: &at}
+		alert := models.Alert{ID: fmt.Sprint("sample-", id), ParticipantID: p.ID, InboundID: id, Danger: text.Danger, Tier: string(text.DangerTier), Rule: text.DangerRule, CreatedAt: at, ToldAt: &at}
 		m.rows.alerts = append(m.rows.alerts, alert)
 		entry.Kind, entry.Ref = wire.AttentionCrisis, alert.ID
 	case number%100 == 2:

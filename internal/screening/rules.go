@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 )
 
 // The rules of a language are one file. Its lines are statements; a line that
@@ -407,5 +406,3 @@ func (r *ruleReader) buildIndex() {
 	}
 	set.respell.buildIndexes(set)
 }
-
-func runeCount(word []byte) int { return utf8.RuneCount(word) }

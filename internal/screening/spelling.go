@@ -410,7 +410,7 @@ func (set *ruleSet) appendReadings(found []*entry, word []byte) []*entry {
 		}
 		word = slices.Clone(digits)
 	}
-	letters := runeCount(word)
+	letters := utf8.RuneCount(word)
 	if letters >= minSqueeze || longestRun(word) > 2 {
 		if squeezed := appendSqueezed(space[:0], word); len(squeezed) < len(word) {
 			if e := set.findEntry(squeezed); e != nil && (longestRun(word) > 2 || len(squeezed) >= minSqueeze) {

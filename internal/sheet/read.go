@@ -60,7 +60,7 @@ func Read(raw []byte, isHeader func(name string) bool, maxFaults int) (Table, er
 	if err != nil {
 		return Table{}, err
 	}
-	lines := splitLines(raw)
+	lines := bytes.Split(raw, []byte("\n"))
 	r := reader{lines: lines, offset: offset, max: maxFaults}
 	r.checkEncoding()
 	if len(r.table.Faults) > 0 {
@@ -90,8 +90,6 @@ func trimStart(raw []byte) (rest []byte, offset int, err error) {
 	}
 	return raw, 0, nil
 }
-
-func splitLines(raw []byte) [][]byte { return bytes.Split(raw, []byte("\n")) }
 
 // findSeparator returns the separator by which the first line has most known
 // names, and the first one where none has.

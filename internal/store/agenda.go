@@ -92,7 +92,7 @@ func markHeld(tx *gorm.DB, list []models.AgendaEntry, now time.Time) error {
 		Find(&holds).Error
 	for i := range list {
 		list[i].Held = slices.ContainsFunc(holds, func(h models.Hold) bool {
-			return h.Stops(list[i].Participant) && h.UntilAt.After(list[i].Key.At)
+			return h.Stops(list[i].Participant) && h.Until.After(list[i].Key.At)
 		})
 	}
 	return err
@@ -100,7 +100,7 @@ func markHeld(tx *gorm.DB, list []models.AgendaEntry, now time.Time) error {
 
 // CountAgenda counts the planned prompts of each hour in a span of time, the
 // earliest first; hours without one are left out.
-func (s *Reports) CountAgenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaCount, error) {
+func (s *Reports) CountAgenda(ctx context.Context, q models.AgendaQuery) ([]models.PlannedHour, error) {
 	var rows []struct {
 		NextAt  time.Time
 		Prompts int
@@ -109,14 +109,14 @@ func (s *Reports) CountAgenda(ctx context.Context, q models.AgendaQuery) ([]mode
 	if err != nil {
 		return nil, fmt.Errorf("counting the agenda: %w", classify(err))
 	}
-	var out []models.AgendaCount
+	var out []models.PlannedHour
 	for _, row := range rows {
 		hour := row.NextAt.UTC().Truncate(time.Hour)
 		if n := len(out); n > 0 && out[n-1].At.Equal(hour) {
 			out[n-1].Prompts += row.Prompts
 			continue
 		}
-		out = append(out, models.AgendaCount{At: hour, Prompts: row.Prompts})
+		out = append(out, models.PlannedHour{At: hour, Prompts: row.Prompts})
 	}
 	return out, nil
 }

@@ -28,9 +28,9 @@ func TestAgenda(t *testing.T) {
 			require.NoError(t, err)
 			w.plan(id, "s1", at(60+30*(i/2)))
 		}
-		_, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldParticipant, ScopeID: "p2", CreatedBy: "grace", CreatedAt: at(0), UntilAt: at(61)})
+		_, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldParticipant, ScopeID: "p2", CreatedBy: "grace", CreatedAt: at(0), Until: at(61)})
 		require.NoError(t, err)
-		_, err = w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldParticipant, ScopeID: "p3", CreatedBy: "grace", CreatedAt: at(0), UntilAt: at(90)})
+		_, err = w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldParticipant, ScopeID: "p3", CreatedBy: "grace", CreatedAt: at(0), Until: at(90)})
 		require.NoError(t, err)
 		q := models.AgendaQuery{From: at(0), Until: at(600), Now: at(1), Limit: 3}
 		page, err := w.Reports.Agenda(w.ctx, q)
@@ -54,7 +54,7 @@ func TestAgenda(t *testing.T) {
 		require.Len(t, page, 1)
 		counts, err := w.Reports.CountAgenda(w.ctx, q)
 		require.NoError(t, err)
-		require.Equal(t, []models.AgendaCount{{At: at(60).Truncate(time.Hour), Prompts: 1}}, counts)
+		require.Equal(t, []models.PlannedHour{{At: at(60).Truncate(time.Hour), Prompts: 1}}, counts)
 		counts, err = w.Reports.CountAgenda(w.ctx, models.AgendaQuery{From: at(0), Until: at(91)})
 		require.NoError(t, err)
 		total := 0

@@ -65,7 +65,7 @@ func (s *Alerts) MarkAlert(ctx context.Context, m models.AlertMarking) (models.A
 		if err := tx.Select("mark", "marked_by", "marked_at", "cleared_at").UpdateColumns(&row).Error; err != nil {
 			return err
 		}
-		err = database.AddAudit(tx, models.Audit{
+		err = database.AddAudit(tx, models.AuditRow{
 			ParticipantID: row.ParticipantID, Actor: m.Actor, Action: "mark", Detail: row.ID + " " + string(m.Mark), At: now,
 		})
 		if err != nil || row.Mark != models.MarkWrong || p.Attention != wire.AttentionCrisis {

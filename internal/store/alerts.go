@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
@@ -94,7 +93,7 @@ func raiseAlert(tx *gorm.DB, in models.Inbound, how alertOptions) (string, error
 	if err != nil || !added {
 		return "", err
 	}
-	return row.ID, database.AddAudit(tx, models.Audit{
+	return row.ID, database.AddAudit(tx, models.AuditRow{
 		ParticipantID: in.ParticipantID, Actor: "screen", Action: "attention", Detail: row.ID, At: row.CreatedAt,
 	})
 }
@@ -103,7 +102,7 @@ func raiseAlert(tx *gorm.DB, in models.Inbound, how alertOptions) (string, error
 func alertOf(in models.Inbound, how alertOptions) models.Alert {
 	return models.Alert{
 		ID: "alarm-" + strconv.FormatInt(in.ID, 10), ParticipantID: in.ParticipantID, InboundID: in.ID,
-		Danger: string(in.Danger), Tier: string(in.DangerTier), Rule: in.DangerRule, Kind: in.DangerKind, Score: in.DangerScore,
+		Danger: in.Danger, Tier: string(in.DangerTier), Rule: in.DangerRule, Kind: in.DangerKind, Score: in.DangerScore,
 		Escalated: how.Escalated, Pages: in.DangerTier != models.TierB, Answer: how.Answer, CreatedAt: database.Instant(in.ReceivedAt),
 		Safety: models.SafetyKindOf(in.Danger, in.DangerKind, ""),
 	}
@@ -138,14 +137,14 @@ func alertStranger(tx *gorm.DB, in models.Inbound) (string, error) {
 		return "", err
 	}
 	row := models.Alert{
-		ID: "alarm-" + strconv.FormatInt(in.ID, 10), InboundID: in.ID, Danger: string(in.Danger), Tier: string(models.TierA),
+		ID: "alarm-" + strconv.FormatInt(in.ID, 10), InboundID: in.ID, Danger: in.Danger, Tier: string(models.TierA),
 		Rule: in.DangerRule, Kind: in.DangerKind, Score: in.DangerScore, Escalated: isWeak, Pages: true, CreatedAt: now,
 		Safety: models.SafetyKindOf(in.Danger, in.DangerKind, ""),
 	}
 	if err := tx.Create(&row).Error; err != nil {
 		return "", err
 	}
-	return row.ID, database.AddAudit(tx, models.Audit{Actor: "screen", Action: "attention", Detail: row.ID, At: now})
+	return row.ID, database.AddAudit(tx, models.AuditRow{Actor: "screen", Action: "attention", Detail: row.ID, At: now})
 }
 
 // Alerts keeps texts that may be a crisis, and who was told of them.
@@ -162,10 +161,10 @@ func (s *Alerts) StrangerAlerts(ctx context.Context, limit int) ([]models.Alert,
 
 // AlertText returns an alert and the text that raised it. models.ErrNotFound for an
 // unknown alert.
-func (s *Alerts) AlertText(ctx context.Context, id string) (models.AlertText, error) {
-	var out models.AlertText
+func (s *Alerts) AlertText(ctx context.Context, id string) (models.AlertMessage, error) {
+	var out models.AlertMessage
 	err := s.db.Snapshot(database.AllowUnreadable(ctx), func(tx *gorm.DB) error {
-		out = models.AlertText{}
+		out = models.AlertMessage{}
 		if err := tx.Where("id = ?", id).Take(&out.Alert).Error; err != nil {
 			return err
 		}
@@ -285,17 +284,9 @@ func (s *Alerts) QueueSafetyText(ctx context.Context, text models.SafetyText) (s
 			ParticipantID: raised.ParticipantID, Part: 1, Kind: models.KindSafety, Body: text.Body, Channel: in.Channel,
 			Status: wire.OutboxReady, CreatedAt: text.Now, UpdatedAt: text.Now,
 		}
-		showMessage(&row)
-		err := tx.Where("id = ?", row.ID).Take(&models.Outbox{}).Error
-		if err == nil {
-			id = row.ID
-			return nil
-		}
-		if !errors.Is(err, gorm.ErrRecordNotFound) || text.Now.Sub(raised.CreatedAt) > models.SafetyTextValidity {
-			return ignoreMissing(err)
-		}
-		id = row.ID
-		return queueRow(tx, row)
+		var err error
+		id, err = queueOnce(tx, row, raised.CreatedAt.Add(models.SafetyTextValidity))
+		return err
 	})
 	return id, wrap.Error(err, "queueing the safety text")
 }
@@ -319,7 +310,7 @@ func (s *Attention) ClearAttention(ctx context.Context, c models.AttentionCleari
 		if err = clearAlerts(tx, p.ID, c.Note, now); err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: joinKinds(ended), At: now})
+		return database.AddAudit(tx, models.AuditRow{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: joinKinds(ended), At: now})
 	})
 	return p, wrap.Error(err, "clearing the attention")
 }

@@ -91,7 +91,7 @@ func addAllocation(tx *gorm.DB, design trial.Design, p *models.Participant, who 
 		return row, err
 	}
 	p.Arm = row.Arm
-	return row, database.AddAudit(tx, models.Audit{
+	return row, database.AddAudit(tx, models.AuditRow{
 		ParticipantID: p.ID, Actor: who.By, Action: "allocate", Object: studyObject(design.StudyID), Detail: fmt.Sprintf("number %d", row.Number), At: who.At,
 	})
 }
@@ -232,9 +232,11 @@ func checkAllocations(ctx context.Context, base *database.Database, studyID stri
 		if err != nil {
 			return err
 		}
-		if out.Decisions, err = checkDecisions(tx, study); err != nil {
+		decisions, err := checkDecisions(tx, study)
+		if err != nil {
 			return err
 		}
+		out.Decisions = &decisions
 		if err := checkRows(tx, design, &out); err != nil || out.Problem != "" {
 			return err
 		}
@@ -295,7 +297,7 @@ func (s *Allocations) StudySeed(ctx context.Context, studyID, actor string, now 
 			return err
 		}
 		seed = study.Seed
-		return database.AddAudit(tx, models.Audit{Actor: actor, Action: "study_seed_read", Object: studyObject(studyID), At: instant(now)})
+		return database.AddAudit(tx, models.AuditRow{Actor: actor, Action: "study_seed_read", Object: studyObject(studyID), At: instant(now)})
 	})
 	return seed, wrap.Error(classify(err), "reading the seed")
 }

@@ -43,11 +43,11 @@ func TestAskedForByTheModel(t *testing.T) {
 			rows, err := w.Holds.List(w.ctx, models.HoldQuery{ActiveAt: at(20), ParticipantID: "p1"})
 			require.NoError(t, err)
 			for _, h := range rows {
-				out = append(out, fmt.Sprint(h.CreatedBy, " ", h.UntilAt.Sub(at(0)).Minutes()))
+				out = append(out, fmt.Sprint(h.CreatedBy, " ", h.Until.Sub(at(0)).Minutes()))
 			}
 			return out
 		}
-		operator, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldParticipant, ScopeID: "p1", CreatedBy: "grace", CreatedAt: at(2), UntilAt: at(50)})
+		operator, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldParticipant, ScopeID: "p1", CreatedBy: "grace", CreatedAt: at(2), Until: at(50)})
 		require.NoError(t, err)
 		commit(3, models.ToolCommit{Run: models.ToolRun{Name: "pause_prompts"}, PauseUntil: until(100)})
 		require.Equal(t, []string{"participant 100", "grace 50"}, held())

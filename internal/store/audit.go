@@ -16,7 +16,7 @@ type Audit struct{ db *database.Database }
 // AuditRows returns a page of the audit, newest first, with what each row
 // changed. A limit outside 1..200 counts as 200. Texts that cannot be opened are
 // left out.
-func (s *Audit) AuditRows(ctx context.Context, q models.AuditQuery) ([]models.Audit, error) {
+func (s *Audit) AuditRows(ctx context.Context, q models.AuditQuery) ([]models.AuditRow, error) {
 	find := s.db.Reader(database.AllowUnreadable(ctx)).Order("id DESC").Limit(pageLimit(q.Limit))
 	if q.ParticipantID != "" {
 		find = find.Where("participant_id = ?", q.ParticipantID)
@@ -36,7 +36,7 @@ func (s *Audit) AuditRows(ctx context.Context, q models.AuditQuery) ([]models.Au
 	if q.BeforeID > 0 {
 		find = find.Where("id < ?", q.BeforeID)
 	}
-	var rows []models.Audit
+	var rows []models.AuditRow
 	if err := find.Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("reading the audit: %w", classify(err))
 	}

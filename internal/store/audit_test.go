@@ -13,7 +13,7 @@ import (
 )
 
 // record adds audit rows, each as its own transaction.
-func (w *world) record(rows ...models.Audit) {
+func (w *world) record(rows ...models.AuditRow) {
 	w.t.Helper()
 	for _, row := range rows {
 		require.NoError(w.t, w.Audit.RecordAudit(w.ctx, row))
@@ -24,11 +24,11 @@ func TestAuditChain(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled() // row 1
 		ctx := models.WithOrigin(w.ctx, models.Origin{Actor: "user:eve", RequestID: "req1", Address: "192.0.2.7", Reason: "she asked"})
-		require.NoError(t, w.Audit.RecordAudit(ctx, models.Audit{
+		require.NoError(t, w.Audit.RecordAudit(ctx, models.AuditRow{
 			ParticipantID: "p1", Action: "update", Detail: "name", At: at(1),
 			Before: map[string]string{"name": "Ada"}, After: map[string]string{"name": "Ida"},
 		}))
-		w.record(models.Audit{Actor: "eve", Action: "user_create", Object: "user:usr_1", At: at(2)})
+		w.record(models.AuditRow{Actor: "eve", Action: "user_create", Object: "user:usr_1", At: at(2)})
 
 		chain, err := w.Audit.CheckAudit(w.ctx)
 		require.NoError(t, err)
@@ -68,9 +68,9 @@ func TestAuditChainFindsTampering(t *testing.T) {
 	} {
 		onBoth(t, func(t *testing.T, w *world) {
 			w.record(
-				models.Audit{ParticipantID: "p1", Actor: "eve", Action: "update", Reason: "one", At: at(1)},
-				models.Audit{ParticipantID: "p1", Actor: "eve", Action: "update", Reason: "two", At: at(2)},
-				models.Audit{ParticipantID: "p1", Actor: "eve", Action: "update", Reason: "three", At: at(3)},
+				models.AuditRow{ParticipantID: "p1", Actor: "eve", Action: "update", Reason: "one", At: at(1)},
+				models.AuditRow{ParticipantID: "p1", Actor: "eve", Action: "update", Reason: "two", At: at(2)},
+				models.AuditRow{ParticipantID: "p1", Actor: "eve", Action: "update", Reason: "three", At: at(3)},
 			)
 			if !c.open {
 				w.raw(func(db *sql.DB) {
@@ -98,7 +98,7 @@ func TestAuditChainOfManyWriters(t *testing.T) {
 		for n := range writers {
 			group.Go(func() {
 				for i := range each {
-					failed <- w.Audit.RecordAudit(context.Background(), models.Audit{
+					failed <- w.Audit.RecordAudit(context.Background(), models.AuditRow{
 						ParticipantID: fmt.Sprint("p", n), Actor: "eve", Action: "update", At: at(i),
 					})
 				}

@@ -16,7 +16,7 @@ import (
 func TestAuditIsCheckedOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		for range 30 {
-			w.record(models.Audit{Actor: "eve", Action: "update", At: at(1)})
+			w.record(models.AuditRow{Actor: "eve", Action: "update", At: at(1)})
 		}
 		check := func(now time.Time, whole bool) {
 			t.Helper()
@@ -32,7 +32,7 @@ func TestAuditIsCheckedOnce(t *testing.T) {
 		seen.sent = nil
 		check(at(2), false)
 		require.Len(t, seen.sent, 4, "where it was, what is new, the row it was at, where it is")
-		w.record(models.Audit{Actor: "eve", Action: "update", At: at(3)})
+		w.record(models.AuditRow{Actor: "eve", Action: "update", At: at(3)})
 		check(at(3), false)
 		check(at(1).Add(24*time.Hour), true)
 		check(at(2).Add(24*time.Hour), false)
@@ -51,7 +51,7 @@ func TestAuditIsCheckedOnce(t *testing.T) {
 func TestAuditCheckTrustsNoRow(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		for range 4 {
-			w.record(models.Audit{Actor: "eve", Action: "update", At: at(1)})
+			w.record(models.AuditRow{Actor: "eve", Action: "update", At: at(1)})
 		}
 		check := func(now time.Time) models.AuditChain {
 			t.Helper()
@@ -85,7 +85,7 @@ func TestAuditCheckTrustsNoRow(t *testing.T) {
 		// The newest rows cut off, or written anew with hashes that fit.
 		w.raw(exec(t, "DELETE FROM audit WHERE seq = 4"))
 		require.Equal(t, "the row is not the one that the last check ended at", check(at(5)).Problem)
-		w.record(models.Audit{Actor: "eve", Action: "other", At: at(5)})
+		w.record(models.AuditRow{Actor: "eve", Action: "other", At: at(5)})
 		require.Equal(t, int64(4), check(at(6)).BrokenAt)
 		whole, err := w.Audit.CheckAudit(w.ctx)
 		require.NoError(t, err)

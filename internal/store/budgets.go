@@ -58,7 +58,7 @@ func saveBudget(tx *gorm.DB, b models.Budget, before map[string]string) (models.
 	if err := save(&b).Error; err != nil {
 		return b, err
 	}
-	return b, database.AddAudit(tx, models.Audit{
+	return b, database.AddAudit(tx, models.AuditRow{
 		ParticipantID: b.ParticipantID, Actor: b.CreatedBy, Action: "budget", Object: budgetObject(b.ID),
 		Detail: describeBudget(b), Before: before, After: map[string]string{"budget": describeBudget(b)}, At: b.UpdatedAt,
 	})
@@ -125,7 +125,7 @@ func (s *Budgets) DeleteBudget(ctx context.Context, id int64, actor string, now 
 		if err := tx.Delete(&row).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{
+		return database.AddAudit(tx, models.AuditRow{
 			ParticipantID: row.ParticipantID, Actor: actor, Action: "budget_delete", Object: budgetObject(id),
 			Detail: describeBudget(row), Before: map[string]string{"budget": describeBudget(row)}, At: instant(now),
 		})

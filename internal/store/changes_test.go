@@ -31,7 +31,7 @@ func TestChangesReachFollowers(t *testing.T) {
 		for what, change := range map[string]func() error{
 			"message": func() error { w.inbound("SM1", 1, "hello"); return nil },
 			"audit": func() error {
-				return w.Audit.RecordAudit(w.ctx, models.Audit{ParticipantID: "p1", Actor: "eve", Action: "read", At: at(2)})
+				return w.Audit.RecordAudit(w.ctx, models.AuditRow{ParticipantID: "p1", Actor: "eve", Action: "read", At: at(2)})
 			},
 			"patch": func() error {
 				_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: &name}}, Actor: "eve", Now: at(3)})
@@ -44,7 +44,7 @@ func TestChangesReachFollowers(t *testing.T) {
 				require.Equal(t, "p1", <-told, what)
 			}
 		}
-		_, err = w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldAll, CreatedBy: "eve", CreatedAt: at(4), UntilAt: at(60)})
+		_, err = w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldAll, CreatedBy: "eve", CreatedAt: at(4), Until: at(60)})
 		require.NoError(t, err)
 		for id := next(); id != "*"; id = next() {
 			require.Equal(t, "p1", id)

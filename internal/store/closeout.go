@@ -55,7 +55,7 @@ func (s *People) CloseOut(ctx context.Context, participantID string, now time.Ti
 		if err := saveParticipant(tx, &p, now); err != nil {
 			return err
 		}
-		err = database.AddAudit(tx, models.Audit{
+		err = database.AddAudit(tx, models.AuditRow{
 			ParticipantID: p.ID, Actor: closeOutActor, Action: "close_out", Object: studyObject(study.ID), Detail: string(study.State),
 			Before: map[string]string{"status": string(old.Status)}, After: map[string]string{"status": string(p.Status)}, At: now,
 		})

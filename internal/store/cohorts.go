@@ -23,14 +23,14 @@ const knownAtOnce = 500
 type Cohorts struct{ db *database.Database }
 
 // CreateCohort stores a job whose file is to be checked, with an audit row.
-func (s *Cohorts) CreateCohort(ctx context.Context, job models.CohortJob) (models.CohortJob, error) {
+func (s *Cohorts) CreateCohort(ctx context.Context, job models.Cohort) (models.Cohort, error) {
 	job.State, job.CreatedAt = models.CohortChecking, instant(job.CreatedAt)
 	job.UpdatedAt, job.StudyID = job.CreatedAt, cmp.Or(job.StudyID, models.DefaultStudy)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := tx.Create(&job).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{
+		return database.AddAudit(tx, models.AuditRow{
 			Actor: job.CreatedBy, Action: "cohort_upload", Object: cohortObject(job.ID), At: job.CreatedAt,
 			Detail: fmt.Sprintf("%d bytes", len(job.File)),
 		})
@@ -41,8 +41,8 @@ func (s *Cohorts) CreateCohort(ctx context.Context, job models.CohortJob) (model
 func cohortObject(id string) string { return "cohort:" + id }
 
 // Cohort returns a job. ErrNotFound for an unknown id.
-func (s *Cohorts) Cohort(ctx context.Context, id string) (models.CohortJob, error) {
-	var job models.CohortJob
+func (s *Cohorts) Cohort(ctx context.Context, id string) (models.Cohort, error) {
+	var job models.Cohort
 	err := s.db.Reader(ctx).Where("id = ?", id).Take(&job).Error
 	return job, wrap.Error(classify(err), "reading a cohort")
 }
@@ -51,7 +51,7 @@ func (s *Cohorts) Cohort(ctx context.Context, id string) (models.CohortJob, erro
 // first.
 func (s *Cohorts) CohortsToDo(ctx context.Context) ([]string, error) {
 	var ids []string
-	err := s.db.Reader(ctx).Model(&models.CohortJob{}).Where("state IN ?", []models.CohortState{models.CohortChecking, models.CohortRunning}).
+	err := s.db.Reader(ctx).Model(&models.Cohort{}).Where("state IN ?", []models.CohortState{models.CohortChecking, models.CohortRunning}).
 		Order("created_at, id").Limit(maxPage).Pluck("id", &ids).Error
 	return ids, wrap.Error(classify(err), "reading cohorts")
 }
@@ -117,31 +117,31 @@ func (s *Cohorts) findKnown(tx *gorm.DB, phones []string, into map[string]models
 
 // SaveCohortCheck records what the check of a job found, once: a job that is no
 // longer being checked is returned as it is.
-func (s *Cohorts) SaveCohortCheck(ctx context.Context, check models.CohortCheck) (models.CohortJob, error) {
+func (s *Cohorts) SaveCohortCheck(ctx context.Context, check models.CohortCheck) (models.Cohort, error) {
 	now := instant(check.Now)
-	return s.changeCohort(ctx, check.ID, now, func(tx *gorm.DB, job *models.CohortJob) error {
+	return s.changeCohort(ctx, check.ID, now, func(tx *gorm.DB, job *models.Cohort) error {
 		if job.State != models.CohortChecking {
 			return nil
 		}
-		job.State, job.Rows, job.Good, job.Faults, job.Suggested = check.State, check.Rows, check.Good, check.Faults, check.Suggested
+		job.State, job.Rows, job.Good, job.FaultCount, job.ZonesSuggested = check.State, check.Rows, check.Good, check.Faults, check.Suggested
 		if err := setReport(job, check.Report); err != nil {
 			return err
 		}
 		if job.State == models.CohortFailed {
 			endCohort(job, models.CohortFailed, now)
 		}
-		return database.AddAudit(tx, models.Audit{
+		return database.AddAudit(tx, models.AuditRow{
 			Actor: job.CreatedBy, Action: "cohort_check", Object: cohortObject(job.ID), At: now,
-			Detail: fmt.Sprintf("%s, %d rows, %d good, %d faults", job.State, job.Rows, job.Good, job.Faults),
+			Detail: fmt.Sprintf("%s, %d rows, %d good, %d faults", job.State, job.Rows, job.Good, job.FaultCount),
 		})
 	})
 }
 
 // ConfirmCohort has a checked job carried out. A job that is confirmed already is
 // returned as it is; ErrConflict for one that is not ready.
-func (s *Cohorts) ConfirmCohort(ctx context.Context, step models.CohortStep) (models.CohortJob, error) {
+func (s *Cohorts) ConfirmCohort(ctx context.Context, step models.CohortStep) (models.Cohort, error) {
 	now := instant(step.Now)
-	return s.changeCohort(ctx, step.ID, now, func(tx *gorm.DB, job *models.CohortJob) error {
+	return s.changeCohort(ctx, step.ID, now, func(tx *gorm.DB, job *models.Cohort) error {
 		switch job.State {
 		case models.CohortRunning, models.CohortDone:
 			return nil
@@ -153,7 +153,7 @@ func (s *Cohorts) ConfirmCohort(ctx context.Context, step models.CohortStep) (mo
 		if err := dropFirst(job); err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{
+		return database.AddAudit(tx, models.AuditRow{
 			Actor: step.Actor, Action: "cohort_confirm", Object: cohortObject(job.ID), At: now, Detail: fmt.Sprintf("%d people", job.Good),
 		})
 	})
@@ -161,9 +161,9 @@ func (s *Cohorts) ConfirmCohort(ctx context.Context, step models.CohortStep) (mo
 
 // CancelCohort ends a job; who is enrolled stays so. A job that was canceled is
 // returned as it is; ErrConflict for one that is over otherwise.
-func (s *Cohorts) CancelCohort(ctx context.Context, step models.CohortStep) (models.CohortJob, error) {
+func (s *Cohorts) CancelCohort(ctx context.Context, step models.CohortStep) (models.Cohort, error) {
 	now := instant(step.Now)
-	return s.changeCohort(ctx, step.ID, now, func(tx *gorm.DB, job *models.CohortJob) error {
+	return s.changeCohort(ctx, step.ID, now, func(tx *gorm.DB, job *models.Cohort) error {
 		if job.State == models.CohortCanceled {
 			return nil
 		}
@@ -171,7 +171,7 @@ func (s *Cohorts) CancelCohort(ctx context.Context, step models.CohortStep) (mod
 			return models.ErrConflict
 		}
 		endCohort(job, models.CohortCanceled, now)
-		return database.AddAudit(tx, models.Audit{
+		return database.AddAudit(tx, models.AuditRow{
 			Actor: step.Actor, Action: "cohort_cancel", Object: cohortObject(job.ID), At: now, Detail: fmt.Sprintf("%d enrolled", job.Enrolled),
 		})
 	})
@@ -181,18 +181,18 @@ func (s *Cohorts) CancelCohort(ctx context.Context, step models.CohortStep) (mod
 // an instant, so that their files do not stay.
 func (s *Cohorts) ExpireCohorts(ctx context.Context, before, now time.Time) error {
 	var ids []string
-	err := s.db.Reader(ctx).Model(&models.CohortJob{}).Where("state = ? AND created_at < ?", models.CohortReady, instant(before)).
+	err := s.db.Reader(ctx).Model(&models.Cohort{}).Where("state = ? AND created_at < ?", models.CohortReady, instant(before)).
 		Limit(maxPage).Pluck("id", &ids).Error
 	if err != nil {
 		return fmt.Errorf("reading cohorts: %w", classify(err))
 	}
 	for _, id := range ids {
-		_, err := s.changeCohort(ctx, id, instant(now), func(tx *gorm.DB, job *models.CohortJob) error {
+		_, err := s.changeCohort(ctx, id, instant(now), func(tx *gorm.DB, job *models.Cohort) error {
 			if job.State != models.CohortReady {
 				return nil
 			}
 			endCohort(job, models.CohortCanceled, instant(now))
-			return database.AddAudit(tx, models.Audit{
+			return database.AddAudit(tx, models.AuditRow{
 				Actor: "system", Action: "cohort_cancel", Object: cohortObject(job.ID), At: instant(now), Detail: "not confirmed in time",
 			})
 		})
@@ -207,31 +207,31 @@ func (s *Cohorts) ExpireCohorts(ctx context.Context, before, now time.Time) erro
 // job's progress, so that each is enrolled once. Numbers that were enrolled or
 // have opted out meanwhile are left out and reported. ErrStale when the job is at
 // another row, ErrConflict when it is not running.
-func (s *Cohorts) EnrolBatch(ctx context.Context, b models.CohortBatch) (models.CohortJob, error) {
+func (s *Cohorts) EnrolBatch(ctx context.Context, b models.CohortBatch) (models.Cohort, error) {
 	now := instant(b.Now)
-	return s.changeCohort(ctx, b.ID, now, func(tx *gorm.DB, job *models.CohortJob) error {
+	return s.changeCohort(ctx, b.ID, now, func(tx *gorm.DB, job *models.Cohort) error {
 		switch {
 		case job.State != models.CohortRunning:
 			return models.ErrConflict
-		case job.NextRow != b.From:
+		case job.Tried != b.From:
 			return models.ErrStale
 		}
 		if err := s.enrolRows(tx, job, b); err != nil {
 			return err
 		}
-		job.NextRow += len(b.People)
+		job.Tried += len(b.People)
 		if !b.IsLast {
 			return nil
 		}
 		endCohort(job, models.CohortDone, now)
-		return database.AddAudit(tx, models.Audit{
+		return database.AddAudit(tx, models.AuditRow{
 			Actor: job.ConfirmedBy, Action: "cohort_done", Object: cohortObject(job.ID), At: now,
 			Detail: fmt.Sprintf("%d enrolled, %d skipped", job.Enrolled, job.Skipped),
 		})
 	})
 }
 
-func (s *Cohorts) enrolRows(tx *gorm.DB, job *models.CohortJob, b models.CohortBatch) error {
+func (s *Cohorts) enrolRows(tx *gorm.DB, job *models.Cohort, b models.CohortBatch) error {
 	phones := make([]string, len(b.People))
 	for i, p := range b.People {
 		phones[i] = p.Phone
@@ -251,7 +251,7 @@ func (s *Cohorts) enrolRows(tx *gorm.DB, job *models.CohortJob, b models.CohortB
 		}
 		setDefaults(&p)
 		p.PhoneIndex = s.db.Index(p.Phone)
-		member := newMember{by: models.Audit{Actor: job.ConfirmedBy, Object: cohortObject(job.ID)}, strata: b.Rows[i].Strata}
+		member := newMember{by: models.AuditRow{Actor: job.ConfirmedBy, Object: cohortObject(job.ID)}, strata: b.Rows[i].Strata}
 		if len(b.Consents) > 0 {
 			member.consent = b.Consents[i]
 		}
@@ -281,10 +281,10 @@ func (s *Cohorts) enrolRows(tx *gorm.DB, job *models.CohortJob, b models.CohortB
 
 // changeCohort changes a job whose row is locked and returns it without its file;
 // an error of change is returned as it is.
-func (s *Cohorts) changeCohort(ctx context.Context, id string, now time.Time, change func(tx *gorm.DB, job *models.CohortJob) error) (models.CohortJob, error) {
-	var job models.CohortJob
+func (s *Cohorts) changeCohort(ctx context.Context, id string, now time.Time, change func(tx *gorm.DB, job *models.Cohort) error) (models.Cohort, error) {
+	var job models.Cohort
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		job = models.CohortJob{}
+		job = models.Cohort{}
 		if err := forUpdate(tx).Omit("file").Where("id = ?", id).Take(&job).Error; err != nil {
 			return err
 		}
@@ -299,7 +299,7 @@ func (s *Cohorts) changeCohort(ctx context.Context, id string, now time.Time, ch
 }
 
 // saveCohort writes a job. Its file, which may be large, is only ever emptied.
-func saveCohort(tx *gorm.DB, job models.CohortJob, withReport bool) error {
+func saveCohort(tx *gorm.DB, job models.Cohort, withReport bool) error {
 	columns := []string{
 		"state", "rows", "good", "faults", "suggested", "next_row", "enrolled", "skipped",
 		"updated_at", "confirmed_by", "confirmed_at", "finished_at",
@@ -315,7 +315,7 @@ func saveCohort(tx *gorm.DB, job models.CohortJob, withReport bool) error {
 
 // dropFirst takes the first people out of a report; they are shown before the
 // confirmation only.
-func dropFirst(job *models.CohortJob) error {
+func dropFirst(job *models.Cohort) error {
 	report, err := job.ReadReport()
 	if err != nil {
 		return err
@@ -324,11 +324,11 @@ func dropFirst(job *models.CohortJob) error {
 	return setReport(job, report)
 }
 
-func endCohort(job *models.CohortJob, state models.CohortState, now time.Time) {
+func endCohort(job *models.Cohort, state models.CohortState, now time.Time) {
 	job.State, job.FinishedAt, job.File = state, &now, nil
 }
 
-func setReport(job *models.CohortJob, report models.CohortReport) error {
+func setReport(job *models.Cohort, report models.CohortReport) error {
 	raw, err := json.Marshal(report)
 	if err != nil {
 		return fmt.Errorf("encoding a report: %w", err)

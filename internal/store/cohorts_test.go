@@ -13,9 +13,9 @@ import (
 	"coachline/models"
 )
 
-func (w *world) newCohort(id string) models.CohortJob {
+func (w *world) newCohort(id string) models.Cohort {
 	w.t.Helper()
-	job, err := w.Cohorts.CreateCohort(w.ctx, models.CohortJob{
+	job, err := w.Cohorts.CreateCohort(w.ctx, models.Cohort{
 		ID: id, FileName: "Ada and friends.csv", File: []byte("phone\n+12125550100\n"), PerMinute: 30, CreatedBy: "user:kim", CreatedAt: start,
 	})
 	require.NoError(w.t, err)
@@ -37,7 +37,7 @@ func batch(id string, from, to, n int) models.CohortBatch {
 	b := models.CohortBatch{ID: id, From: from, IsLast: to == n, Now: at(3)}
 	for i := from; i < to; i++ {
 		phone := fmt.Sprintf("+1212555%04d", i)
-		b.Rows = append(b.Rows, models.CohortPerson{Line: i + 2, Column: 1, Phone: phone})
+		b.Rows = append(b.Rows, models.CohortRow{Line: i + 2, Column: 1, Phone: phone})
 		p := person(fmt.Sprintf("conv_%s_%d", id, i), phone)
 		p.EnrolledAt = at(3)
 		b.People = append(b.People, p)
@@ -51,7 +51,7 @@ func TestCohortIsCarriedOut(t *testing.T) {
 		ids, err := w.Cohorts.CohortsToDo(w.ctx)
 		require.NoError(t, err)
 		require.Equal(t, []string{"c1"}, ids)
-		report := models.CohortReport{First: []models.CohortPerson{{Line: 2, Phone: "+12125550100", PersonTexts: models.PersonTexts[string]{Name: "Ada"}}}}
+		report := models.CohortReport{First: []models.CohortRow{{Line: 2, Phone: "+12125550100", PersonTexts: models.PersonTexts[string]{Name: "Ada"}}}}
 		job, err := w.Cohorts.SaveCohortCheck(w.ctx, models.CohortCheck{ID: "c1", State: models.CohortReady, Rows: 3, Good: 3, Suggested: 2, Report: report, Now: at(1)})
 		require.NoError(t, err)
 		require.Equal(t, models.CohortReady, job.State)
@@ -68,13 +68,13 @@ func TestCohortIsCarriedOut(t *testing.T) {
 		}
 		job, err = w.Cohorts.EnrolBatch(w.ctx, batch("c1", 0, 2, 3))
 		require.NoError(t, err)
-		require.Equal(t, []any{models.CohortRunning, 2, 2}, []any{job.State, job.NextRow, job.Enrolled})
+		require.Equal(t, []any{models.CohortRunning, 2, 2}, []any{job.State, job.Tried, job.Enrolled})
 		kept, err := w.Cohorts.Cohort(w.ctx, "c1")
 		require.NoError(t, err)
 		require.Equal(t, "phone\n+12125550100\n", string(kept.File), "the file is needed until the end")
 		job, err = w.Cohorts.EnrolBatch(w.ctx, batch("c1", 2, 3, 3))
 		require.NoError(t, err)
-		require.Equal(t, []any{models.CohortDone, 3, 3, 0}, []any{job.State, job.NextRow, job.Enrolled, job.Skipped})
+		require.Equal(t, []any{models.CohortDone, 3, 3, 0}, []any{job.State, job.Tried, job.Enrolled, job.Skipped})
 
 		kept, err = w.Cohorts.Cohort(w.ctx, "c1")
 		require.NoError(t, err)
@@ -117,7 +117,7 @@ func TestCohortBatchIsEnrolledOnce(t *testing.T) {
 				if err != nil || job.State.IsOver() {
 					return err
 				}
-				_, err = w.Cohorts.EnrolBatch(w.ctx, batch("c1", job.NextRow, min(job.NextRow+7, n), n))
+				_, err = w.Cohorts.EnrolBatch(w.ctx, batch("c1", job.Tried, min(job.Tried+7, n), n))
 				if err != nil && !errors.Is(err, models.ErrStale) && !errors.Is(err, models.ErrConflict) {
 					return err
 				}
@@ -131,7 +131,7 @@ func TestCohortBatchIsEnrolledOnce(t *testing.T) {
 		require.Equal(t, n, w.count("SELECT count(*) FROM audit WHERE action = 'enroll'"))
 		job, err := w.Cohorts.Cohort(w.ctx, "c1")
 		require.NoError(t, err)
-		require.Equal(t, []int{n, n, 0}, []int{job.NextRow, job.Enrolled, job.Skipped})
+		require.Equal(t, []int{n, n, 0}, []int{job.Tried, job.Enrolled, job.Skipped})
 	})
 }
 
@@ -251,7 +251,7 @@ func TestCohortEnds(t *testing.T) {
 	})
 }
 
-func (w *world) cohort(id string) models.CohortJob {
+func (w *world) cohort(id string) models.Cohort {
 	w.t.Helper()
 	job, err := w.Cohorts.Cohort(w.ctx, id)
 	require.NoError(w.t, err)

@@ -89,7 +89,7 @@ func (s *Looks) raiseConcern(tx *gorm.DB, p models.Participant, in models.Inboun
 			return row, err
 		}
 	}
-	return row, database.AddAudit(tx, models.Audit{ParticipantID: p.ID, Actor: models.RuleCoach, Action: "attention", Detail: row.ID, At: database.Instant(c.Now)})
+	return row, database.AddAudit(tx, models.AuditRow{ParticipantID: p.ID, Actor: models.RuleCoach, Action: "attention", Detail: row.ID, At: database.Instant(c.Now)})
 }
 
 // writeConcern stores an alert, or makes the one that its message has already at least as

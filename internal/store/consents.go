@@ -43,7 +43,7 @@ func noteIgnored(tx *gorm.DB, in models.Inbound, p models.Participant) error {
 	if !isReturn || p.Status != wire.StatusOptedOut || isCarried(in) {
 		return nil
 	}
-	return database.AddAudit(tx, models.Audit{ParticipantID: p.ID, Action: "opt_in_ignored", Detail: "by " + string(in.Channel), At: in.ReceivedAt})
+	return database.AddAudit(tx, models.AuditRow{ParticipantID: p.ID, Action: "opt_in_ignored", Detail: "by " + string(in.Channel), At: in.ReceivedAt})
 }
 
 // needsQuestion reports whether an intent is one that the person is asked about.
@@ -142,7 +142,7 @@ func pauseForWrongNumber(tx *gorm.DB, in models.Inbound, p models.Participant) e
 	if err := saveParticipant(tx, &row, in.ReceivedAt); err != nil {
 		return err
 	}
-	audit := models.Audit{ParticipantID: p.ID, Actor: "screen", Action: "pause", Detail: string(in.Intent), At: in.ReceivedAt}
+	audit := models.AuditRow{ParticipantID: p.ID, Actor: "screen", Action: "pause", Detail: string(in.Intent), At: in.ReceivedAt}
 	if err := database.AddAudit(tx, audit); err != nil {
 		return err
 	}
@@ -326,7 +326,7 @@ func queueSince(tx *gorm.DB, participantID string, optOut time.Time) error {
 }
 
 func tellConsent(tx *gorm.DB, p models.Participant, entry models.Consent, action models.ConsentAction) (int64, error) {
-	audit := models.Audit{ParticipantID: p.ID, Actor: cmp.Or(entry.Caller, entry.RecordedBy), Action: string(action), Detail: string(entry.Method), At: entry.At}
+	audit := models.AuditRow{ParticipantID: p.ID, Actor: cmp.Or(entry.Caller, entry.RecordedBy), Action: string(action), Detail: string(entry.Method), At: entry.At}
 	if entry.Caller != "" {
 		audit.Detail += " by " + string(entry.Channel)
 	}

@@ -292,7 +292,7 @@ var costColumns = map[models.CostGroup]string{
 
 // Sum adds up the costs of some days, the groups in the order of their keys. By
 // model, texts are left out.
-func (s *Costs) Sum(ctx context.Context, q models.CostQuery) ([]models.CostSum, error) {
+func (s *Costs) Sum(ctx context.Context, q models.CostQuery) ([]models.CostRow, error) {
 	column, known := costColumns[q.By]
 	if !known {
 		return nil, models.BadField("by", "must be day, person, study, model or kind")
@@ -310,7 +310,7 @@ func (s *Costs) Sum(ctx context.Context, q models.CostQuery) ([]models.CostSum, 
 	if q.By == models.CostByModel {
 		find = find.Where("kind = ?", models.CostModel)
 	}
-	var sums []models.CostSum
+	var sums []models.CostRow
 	if err := find.Scan(&sums).Error; err != nil {
 		return nil, fmt.Errorf("adding up costs: %w", classify(err))
 	}
@@ -321,7 +321,7 @@ func (s *Costs) Sum(ctx context.Context, q models.CostQuery) ([]models.CostSum, 
 }
 
 // withNames adds the names of the people whose costs are added up.
-func (s *Costs) withNames(ctx context.Context, q models.CostQuery, sums []models.CostSum) ([]models.CostSum, error) {
+func (s *Costs) withNames(ctx context.Context, q models.CostQuery, sums []models.CostRow) ([]models.CostRow, error) {
 	var people []models.Participant
 	err := s.db.Reader(ctx).Select("id", "name").
 		Where("id IN (SELECT participant_id FROM costs WHERE day >= ? AND day <= ?)", q.From, q.Until).Find(&people).Error

@@ -45,7 +45,7 @@ func TestCostsAreRecordedOnce(t *testing.T) {
 		sums, err := w.Costs.Sum(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByPerson})
 		require.NoError(t, err)
 		// 800 + 100 + 200 for tokens, 10,000 and 20,000 for the texts.
-		require.Equal(t, []models.CostSum{{
+		require.Equal(t, []models.CostRow{{
 			Key: "p1", Name: "Ada Quill", Calls: 4, InputTokens: 1000, CachedTokens: 200, OutputTokens: 50, SegmentsOut: 1, SegmentsIn: 1, Micros: 31_100,
 		}}, sums)
 		sums, err = w.Costs.Sum(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByKind})
@@ -86,7 +86,7 @@ func TestCostsWithoutPrices(t *testing.T) {
 		day := start.Format(time.DateOnly)
 		sums, err := w.Costs.Sum(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByModel})
 		require.NoError(t, err)
-		require.Equal(t, []models.CostSum{{Key: "bench", Calls: 1, Unpriced: 1}, {Key: "big", Calls: 2, InputTokens: 12, OutputTokens: 1, Unpriced: 2}}, sums)
+		require.Equal(t, []models.CostRow{{Key: "bench", Calls: 1, Unpriced: 1}, {Key: "big", Calls: 2, InputTokens: 12, OutputTokens: 1, Unpriced: 2}}, sums)
 	})
 }
 
@@ -261,8 +261,8 @@ func TestCostsOfCallsInVain(t *testing.T) {
 		sums, err := w.Costs.Sum(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByModel})
 		require.NoError(t, err)
 		// Of two calls of bench that were answered one is the reply's, with nothing counted.
-		require.Equal(t, []models.CostSum{
-			{Key: "bench", Calls: 3, InputTokens: 1000, Lost: 1, Micros: 1000, Unpriced: 1},
+		require.Equal(t, []models.CostRow{
+			{Key: "bench", Calls: 3, InputTokens: 1000, LostCalls: 1, Micros: 1000, Unpriced: 1},
 			{Key: "ear", Calls: 1, AudioMillis: 90_000, Micros: 9000},
 		}, sums)
 	})

@@ -136,7 +136,7 @@ func TestSQLiteSettings(t *testing.T) {
 // names a table that has none.
 func modelRows() []any {
 	return []any{
-		&models.APIToken{}, &models.Alert{}, &models.Allocation{}, &models.AttentionEntry{}, &models.Audit{}, &models.Budget{}, &models.CohortJob{},
+		&models.Token{}, &models.Alert{}, &models.Allocation{}, &models.AttentionEntry{}, &models.AuditRow{}, &models.Budget{}, &models.Cohort{},
 		&models.Consent{}, &models.ConsentText{}, &models.Cost{}, &models.CountedOutcome{}, &models.DecisionHead{}, &models.DecisionPoint{},
 		&models.DecisionPosterior{}, &models.EnrolmentKey{}, &models.Erasure{}, &models.FormerPhone{}, &models.Hint{}, &models.Hold{}, &models.Inbound{},
 		&models.Join{}, &models.MemoryJob{}, &models.Message{}, &models.Notice{}, &models.Outbox{}, &models.Participant{}, &models.PeopleView{},

@@ -17,7 +17,7 @@ func (w *world) checkDecisions() models.DecisionCheck {
 	w.t.Helper()
 	check, err := w.Allocations.CheckAllocations(w.ctx, walkStudy)
 	require.NoError(w.t, err)
-	return check.Decisions
+	return *check.Decisions
 }
 
 // TestTamperedDecisionsAreFound changes the record of a person's decision points as

@@ -103,7 +103,7 @@ func TestDecisionIsMadeBeforeThePrompt(t *testing.T) {
 func TestUnavailableDecisionPoints(t *testing.T) {
 	for reason, arrange := range map[string]func(w *world){
 		"held": func(w *world) {
-			_, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldAll, Reason: "storm", UntilAt: start.AddDate(1, 0, 0), CreatedAt: at(1), CreatedBy: "user:kim"})
+			_, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldAll, Reason: "storm", Until: start.AddDate(1, 0, 0), CreatedAt: at(1), CreatedBy: "user:kim"})
 			require.NoError(w.t, err)
 		},
 		"taken_over": func(w *world) {

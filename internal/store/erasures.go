@@ -54,12 +54,12 @@ func (s *Erasures) BeginErasure(ctx context.Context, r models.ErasureRequest) (m
 		now := instant(r.Now)
 		out = models.Erasure{
 			ParticipantID: p.ID, State: models.ErasureEnding, RequestedBy: r.Actor, RequestedAt: now, UpdatedAt: now,
-			Counts: map[string]int64{}, Reason: r.Reason,
+			Rows: map[string]int64{}, Reason: r.Reason,
 		}
 		if err := tx.Create(&out).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{ParticipantID: p.ID, Actor: r.Actor, Action: actionErase, At: r.Now})
+		return database.AddAudit(tx, models.AuditRow{ParticipantID: p.ID, Actor: r.Actor, Action: actionErase, At: r.Now})
 	})
 	return out, wrap.Error(err, "beginning the erasure")
 }
@@ -219,7 +219,7 @@ func (s *Erasures) FinishErasure(ctx context.Context, participantID string, now 
 		if _, err := endAttention(tx, &p, wire.Attentions(), at); err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{ParticipantID: participantID, Actor: e.RequestedBy, Action: actionErased, At: at})
+		return database.AddAudit(tx, models.AuditRow{ParticipantID: participantID, Actor: e.RequestedBy, Action: actionErased, At: at})
 	})
 }
 
@@ -246,7 +246,7 @@ func (s *Erasures) erase(ctx context.Context, participantID string, then func(tx
 		if err := takeStrangersTexts(tx, p); err != nil {
 			return err
 		}
-		if err := emptyTables(tx, participantID, e.Counts); err != nil {
+		if err := emptyTables(tx, participantID, e.Rows); err != nil {
 			return err
 		}
 		if err := then(tx, &e); err != nil {

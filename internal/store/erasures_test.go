@@ -94,18 +94,18 @@ func TestErasedPersonIsFoundNowhere(t *testing.T) {
 		}
 		require.Equal(t, "she asked for it", e.Reason)
 		require.Equal(t, int64(3), e.CarrierMessages)
-		require.Positive(t, e.Counts["facts"])
-		require.Positive(t, e.Counts["inbound"])
+		require.Positive(t, e.Rows["facts"])
+		require.Positive(t, e.Rows["inbound"])
 		require.Equal(t, at(11), e.FinishedAt.UTC())
 		require.Equal(t, messages, w.count("SELECT count(*) FROM messages"))
 		require.Equal(t, sent, w.count("SELECT count(*) FROM outbox WHERE accepted_at IS NOT NULL"))
 		require.Zero(t, w.count("SELECT count(*) FROM inbound WHERE from_index <> ''"))
 
-		counts := e.Counts
+		counts := e.Rows
 		require.NoError(t, w.Erasures.EraseRows(w.ctx, "p1", at(12)))
 		e, err = w.Erasures.Erasure(w.ctx, "p1")
 		require.NoError(t, err)
-		require.Equal(t, counts, e.Counts, "what is done is not repeated")
+		require.Equal(t, counts, e.Rows, "what is done is not repeated")
 	})
 }
 
@@ -114,7 +114,7 @@ func TestErasedPersonIsFoundNowhere(t *testing.T) {
 func TestAuditOfErasedPeople(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.live()
-		w.record(models.Audit{ParticipantID: "p2", Actor: "eve", Action: "update", Reason: "two", At: at(8)})
+		w.record(models.AuditRow{ParticipantID: "p2", Actor: "eve", Action: "update", Reason: "two", At: at(8)})
 		w.beginErasure(8)
 		w.eraseAll("p1", 9)
 		chain, err := w.Audit.CheckAudit(w.ctx)

@@ -306,19 +306,25 @@ func (s *Hints) queueFixed(ctx context.Context, f fixedText) (string, error) {
 			ParticipantID: p.ID, Part: 1, Kind: models.KindHelp, Body: f.body, Channel: in.Channel,
 			Status: wire.OutboxReady, CreatedAt: f.now, UpdatedAt: f.now,
 		}
-		showMessage(&row)
-		err := tx.Where("id = ?", row.ID).Take(&models.Outbox{}).Error
-		if err == nil {
-			id = row.ID
-			return nil
-		}
-		if !errors.Is(err, gorm.ErrRecordNotFound) || f.now.Sub(in.ReceivedAt) > f.validity {
-			return ignoreMissing(err)
-		}
-		id = row.ID
-		return queueRow(tx, row)
+		var err error
+		id, err = queueOnce(tx, row, in.ReceivedAt.Add(f.validity))
+		return err
 	})
 	return id, wrap.Errorf(err, "queueing the text %s", f.name)
+}
+
+// queueOnce queues a text of a person's own message and returns its id, also where it
+// was queued before; nothing where its time is over.
+func queueOnce(tx *gorm.DB, row models.Outbox, until time.Time) (id string, err error) {
+	showMessage(&row)
+	err = tx.Where("id = ?", row.ID).Take(&models.Outbox{}).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		if row.CreatedAt.After(until) {
+			return "", nil
+		}
+		err = queueRow(tx, row)
+	}
+	return row.ID, err
 }
 
 func queueRow(tx *gorm.DB, row models.Outbox) error {

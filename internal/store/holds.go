@@ -20,8 +20,8 @@ type Holds struct{ db *database.Database }
 // CreateHold stores a hold with its audit row and returns it with its id.
 // *FieldError when it would end before it begins, or when its scope does not fit.
 func (s *Holds) CreateHold(ctx context.Context, h models.Hold) (models.Hold, error) {
-	h.CreatedAt, h.UntilAt = instant(h.CreatedAt), instant(h.UntilAt)
-	if !h.UntilAt.After(h.CreatedAt) {
+	h.CreatedAt, h.Until = instant(h.CreatedAt), instant(h.Until)
+	if !h.Until.After(h.CreatedAt) {
 		return models.Hold{}, models.BadField("until", "must be in the future")
 	}
 	var out models.Hold
@@ -41,8 +41,8 @@ func addHold(tx *gorm.DB, h models.Hold) (models.Hold, error) {
 	if err := tx.Create(&h).Error; err != nil {
 		return h, err
 	}
-	detail := strconv.FormatInt(h.ID, 10) + " " + string(h.Scope) + " until " + h.UntilAt.UTC().Format(time.RFC3339)
-	return h, database.AddAudit(tx, auditOf(h, models.Audit{Actor: h.CreatedBy, Action: "hold", Detail: detail, At: h.CreatedAt}))
+	detail := strconv.FormatInt(h.ID, 10) + " " + string(h.Scope) + " until " + h.Until.UTC().Format(time.RFC3339)
+	return h, database.AddAudit(tx, auditOf(h, models.AuditRow{Actor: h.CreatedBy, Action: "hold", Detail: detail, At: h.CreatedAt}))
 }
 
 // endHold releases a hold with its audit row.
@@ -51,7 +51,7 @@ func endHold(tx *gorm.DB, h models.Hold, by string, now time.Time) (models.Hold,
 	if err := tx.Select("released_at", "released_by").UpdateColumns(&h).Error; err != nil {
 		return h, err
 	}
-	audit := models.Audit{Actor: by, Action: "hold_release", Detail: strconv.FormatInt(h.ID, 10), At: now}
+	audit := models.AuditRow{Actor: by, Action: "hold_release", Detail: strconv.FormatInt(h.ID, 10), At: now}
 	return h, database.AddAudit(tx, auditOf(h, audit))
 }
 
@@ -74,7 +74,7 @@ func replaceOwnHold(tx *gorm.DB, participantID string, now, until time.Time) err
 		return nil
 	}
 	_, err = addHold(tx, models.Hold{
-		Scope: models.HoldParticipant, ScopeID: participantID, CreatedAt: now, UntilAt: until, CreatedBy: byParticipant, Reason: "asked for it by text",
+		Scope: models.HoldParticipant, ScopeID: participantID, CreatedAt: now, Until: until, CreatedBy: byParticipant, Reason: "asked for it by text",
 	})
 	return err
 }
@@ -103,7 +103,7 @@ func checkScope(tx *gorm.DB, h models.Hold) error {
 	return models.BadField("scope", "must be all, participant or study")
 }
 
-func auditOf(h models.Hold, row models.Audit) models.Audit {
+func auditOf(h models.Hold, row models.AuditRow) models.AuditRow {
 	row.Object = holdObject(h.ID)
 	if h.Scope == models.HoldParticipant {
 		row.ParticipantID = h.ScopeID

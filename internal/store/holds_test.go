@@ -12,7 +12,7 @@ import (
 
 func (w *world) hold(from, until int) models.Hold {
 	w.t.Helper()
-	h, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldAll, Reason: "holiday of Ada Quill", CreatedBy: "operator", CreatedAt: at(from), UntilAt: at(until)})
+	h, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldAll, Reason: "holiday of Ada Quill", CreatedBy: "operator", CreatedAt: at(from), Until: at(until)})
 	require.NoError(w.t, err)
 	return h
 }
@@ -112,7 +112,7 @@ func TestHoldLeavesSendsUnderWay(t *testing.T) {
 
 func TestHoldsAreListedAndReleased(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		_, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldAll, CreatedAt: at(5), UntilAt: at(5)})
+		_, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldAll, CreatedAt: at(5), Until: at(5)})
 		require.ErrorContains(t, err, "until: must be in the future")
 		first, second := w.hold(0, 50), w.hold(0, 10)
 		ids := func(q models.HoldQuery) (ids []int64) {
@@ -149,7 +149,7 @@ func TestHoldOfOneParticipant(t *testing.T) {
 		_, err := w.People.Enroll(w.ctx, second, "operator")
 		require.NoError(t, err)
 		create := func(h models.Hold) (models.Hold, error) {
-			h.CreatedBy, h.CreatedAt, h.UntilAt = "grace", at(10), at(100)
+			h.CreatedBy, h.CreatedAt, h.Until = "grace", at(10), at(100)
 			return w.Holds.CreateHold(w.ctx, h)
 		}
 		for _, refused := range []models.Hold{

@@ -224,7 +224,7 @@ func (s *Joins) agreeToJoin(tx *gorm.DB, in models.Inbound, join models.Join) (m
 		return models.AcceptedInbound{}, err
 	}
 	consent := models.StudyConsent{Version: join.Version, Locale: join.Locale, Method: join.Method, RecordedBy: byParticipant, At: in.ReceivedAt}
-	err = addParticipant(tx, &p, newMember{by: models.Audit{Actor: byParticipant}, consent: &consent})
+	err = addParticipant(tx, &p, newMember{by: models.AuditRow{Actor: byParticipant}, consent: &consent})
 	var refusal *models.FieldError
 	if errors.As(err, &refusal) {
 		if err := tx.Create(&in).Error; err != nil {
@@ -331,7 +331,7 @@ func (s *Joins) RequestJoin(ctx context.Context, r models.JoinRequest) (string, 
 		if hint, err = s.startJoin(tx, join, rule, 0); err != nil || hint == "" {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{Actor: r.Actor, Action: "join_request", Object: studyObject(r.StudyID), Detail: r.ID, At: now})
+		return database.AddAudit(tx, models.AuditRow{Actor: r.Actor, Action: "join_request", Object: studyObject(r.StudyID), Detail: r.ID, At: now})
 	})
 	return hint, wrap.Error(classify(err), "starting a join")
 }
@@ -397,21 +397,20 @@ func (s *Joins) ExpireJoins(ctx context.Context, now time.Time, limit int) error
 
 // List lists the newest joins of a study, at most limit of them, and counts all of
 // them by state.
-func (s *Joins) List(ctx context.Context, studyID string, limit int) ([]models.JoinRow, map[models.JoinState]int64, error) {
-	var rows []models.JoinRow
+func (s *Joins) List(ctx context.Context, studyID string, limit int) ([]models.Join, map[models.JoinState]int64, error) {
+	var rows []models.Join
 	var counts []struct {
 		State  models.JoinState
 		People int64
 	}
 	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
-		var joins []models.Join
-		if err := tx.Where("study_id = ?", studyID).Order("created_at DESC, id DESC").Limit(pageLimit(limit)).Find(&joins).Error; err != nil {
+		rows = nil
+		if err := tx.Where("study_id = ?", studyID).Order("created_at DESC, id DESC").Limit(pageLimit(limit)).Find(&rows).Error; err != nil {
 			return err
 		}
-		rows = make([]models.JoinRow, len(joins))
-		ids := make([]string, len(joins))
-		for i, join := range joins {
-			rows[i].Join, ids[i] = join, join.ID
+		ids := make([]string, len(rows))
+		for i := range rows {
+			ids[i] = rows[i].ID
 		}
 		var hints []models.Hint
 		if err := tx.Where("join_id IN ?", ids).Order("created_at").Find(&hints).Error; err != nil {

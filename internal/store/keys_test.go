@@ -205,8 +205,8 @@ func TestResealMendsTheIndex(t *testing.T) {
 func TestReasonsAreSealed(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		require.NoError(t, w.Audit.RecordAudit(w.ctx, models.Audit{ParticipantID: "p1", Actor: "eve", Action: "set_mode", Detail: "FEEDBACK", Reason: "her knee", At: at(1)}))
-		require.NoError(t, w.Audit.RecordAudit(w.ctx, models.Audit{ParticipantID: "p1", Actor: "eve", Action: "set_mode", Detail: "INTAKE: her ankle: left", At: at(2)}))
+		require.NoError(t, w.Audit.RecordAudit(w.ctx, models.AuditRow{ParticipantID: "p1", Actor: "eve", Action: "set_mode", Detail: "FEEDBACK", Reason: "her knee", At: at(1)}))
+		require.NoError(t, w.Audit.RecordAudit(w.ctx, models.AuditRow{ParticipantID: "p1", Actor: "eve", Action: "set_mode", Detail: "INTAKE: her ankle: left", At: at(2)}))
 		// An earlier build knew no chain.
 		w.raw(exec(t, append(w.dropAuditTriggers(), "UPDATE audit SET seq = NULL, change = '', content_hash = '', hash = ''")...))
 		s, err := w.reopened("one")
@@ -214,7 +214,7 @@ func TestReasonsAreSealed(t *testing.T) {
 		dump := w.dump()
 		require.NotContains(t, dump, "her knee")
 		require.NotContains(t, dump, "her ankle")
-		var rows []models.Audit
+		var rows []models.AuditRow
 		require.NoError(t, s.Database().Reader(w.ctx).Where("action = 'set_mode'").Order("id").Find(&rows).Error)
 		require.Equal(t, []string{"FEEDBACK", "her knee", "INTAKE", "her ankle: left"}, []string{rows[0].Detail, rows[0].Reason, rows[1].Detail, rows[1].Reason})
 	})

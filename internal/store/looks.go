@@ -91,7 +91,7 @@ func (s *Looks) settleLook(tx *gorm.DB, row *models.Alert, p models.Participant,
 	now := database.Instant(r.Now)
 	row.Look, row.LookedAt, row.LookReason = r.Verdict.State, &now, r.Verdict.Reason
 	if r.Verdict.Kind != "" {
-		row.Safety = models.SafetyKindOf(models.Danger(row.Danger), r.Verdict.Kind, r.Verdict.About)
+		row.Safety = models.SafetyKindOf(row.Danger, r.Verdict.Kind, r.Verdict.About)
 	}
 	if row.Look == models.LookNone {
 		err := tx.Model(&models.Message{}).Where("participant_id = ? AND key = ?", p.ID, models.InboundKey(row.InboundID)).
@@ -138,7 +138,7 @@ func (s *Looks) raiseLooked(tx *gorm.DB, row *models.Alert, p models.Participant
 			return err
 		}
 	}
-	return database.AddAudit(tx, models.Audit{ParticipantID: p.ID, Actor: "screen", Action: "attention", Detail: row.ID, At: *row.LookedAt})
+	return database.AddAudit(tx, models.AuditRow{ParticipantID: p.ID, Actor: "screen", Action: "attention", Detail: row.ID, At: *row.LookedAt})
 }
 
 // OverdueLooks lists alerts whose second look no turn has made in time, oldest first, at

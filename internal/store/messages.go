@@ -325,7 +325,7 @@ func (s *Inbound) acceptLimited(tx *gorm.DB, in models.Inbound, reason models.Lo
 // its sender is muted, which the audit has too.
 func tellOfLimit(tx *gorm.DB, in models.Inbound, reason models.LoopReason) error {
 	if reason != models.LoopNone {
-		err := database.AddAudit(tx, models.Audit{ParticipantID: in.ParticipantID, Actor: byLoopDetection, Action: "mute", Detail: string(reason), At: in.ReceivedAt})
+		err := database.AddAudit(tx, models.AuditRow{ParticipantID: in.ParticipantID, Actor: byLoopDetection, Action: "mute", Detail: string(reason), At: in.ReceivedAt})
 		if err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ func (s *Notices) NoticesDelivered(ctx context.Context, ids []int64, at time.Tim
 }
 
 // RecordAudit writes one audit row. Detail must hold no personal data.
-func (s *Audit) RecordAudit(ctx context.Context, row models.Audit) error {
+func (s *Audit) RecordAudit(ctx context.Context, row models.AuditRow) error {
 	// What the row says is done elsewhere, so that it claims no Idempotency-Key.
 	origin := models.OriginOf(ctx)
 	origin.Claim = nil

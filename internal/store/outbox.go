@@ -83,7 +83,7 @@ func (s *Outbox) QueueOperatorMessage(ctx context.Context, m models.OperatorMess
 		if err := tx.Create(&out).Error; err != nil {
 			return err
 		}
-		audit := models.Audit{ParticipantID: m.ParticipantID, Actor: m.Actor, Action: "send", Detail: id, At: m.Now}
+		audit := models.AuditRow{ParticipantID: m.ParticipantID, Actor: m.Actor, Action: "send", Detail: id, At: m.Now}
 		if err := database.AddAudit(tx, audit); err != nil {
 			return err
 		}

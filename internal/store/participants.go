@@ -45,7 +45,7 @@ func (s *People) enroll(ctx context.Context, p models.Participant, by models.Enr
 	setDefaults(&p)
 	p.PhoneIndex = s.db.Index(p.Phone)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := addParticipant(tx, &p, newMember{by: models.Audit{Actor: by.Actor}, consent: by.Consent, strata: by.Strata}); err != nil || key == nil {
+		if err := addParticipant(tx, &p, newMember{by: models.AuditRow{Actor: by.Actor}, consent: by.Consent, strata: by.Strata}); err != nil || key == nil {
 			return err
 		}
 		expired := p.EnrolledAt.Add(-EnrolmentKeyLife)
@@ -64,7 +64,7 @@ func (s *People) enroll(ctx context.Context, p models.Participant, by models.Enr
 // newMember says who enrols a participant, of what the enrolment is a part, what the
 // person has agreed to, and the levels of their strata as far as they are known.
 type newMember struct {
-	by      models.Audit
+	by      models.AuditRow
 	consent *models.StudyConsent
 	strata  map[string]string
 }
@@ -191,7 +191,7 @@ func (s *People) UpdateParticipant(ctx context.Context, u models.ParticipantUpda
 			return err
 		}
 		out = p
-		audit := models.Audit{ParticipantID: p.ID, Actor: u.Actor, Action: "update", Detail: strings.Join(changed, ","), At: u.Now}
+		audit := models.AuditRow{ParticipantID: p.ID, Actor: u.Actor, Action: "update", Detail: strings.Join(changed, ","), At: u.Now}
 		audit.Before, audit.After = changedFields(old, changed), changedFields(p, changed)
 		if err := database.AddAudit(tx, audit); err != nil {
 			return err
@@ -286,7 +286,7 @@ func removeParticipant(tx *gorm.DB, p models.Participant, r models.Removal) erro
 	if err := callOff(tx, ending{participantID: p.ID, reason: refusedRemoved, at: r.Now}); err != nil {
 		return err
 	}
-	audit := models.Audit{ParticipantID: p.ID, Actor: r.Actor, Action: "remove", At: r.Now}
+	audit := models.AuditRow{ParticipantID: p.ID, Actor: r.Actor, Action: "remove", At: r.Now}
 	if err := database.AddAudit(tx, audit); err != nil {
 		return err
 	}

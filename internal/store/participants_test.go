@@ -311,7 +311,7 @@ func TestNoticesOfThoseWhoTextComeFirst(t *testing.T) {
 
 func TestRecordAudit(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.Audit.RecordAudit(w.ctx, models.Audit{ParticipantID: "p9", Actor: "eve", Action: "export", Detail: "d", At: at(1)}))
+		require.NoError(t, w.Audit.RecordAudit(w.ctx, models.AuditRow{ParticipantID: "p9", Actor: "eve", Action: "export", Detail: "d", At: at(1)}))
 		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE action = 'export'"))
 	})
 }

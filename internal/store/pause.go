@@ -101,7 +101,7 @@ func endPause(tx *gorm.DB, old models.Participant, now time.Time) error {
 	if err := saveParticipant(tx, &p, now); err != nil {
 		return err
 	}
-	audit := models.Audit{ParticipantID: p.ID, Actor: byExpiry, Action: "update", Detail: "status,paused_until", At: now}
+	audit := models.AuditRow{ParticipantID: p.ID, Actor: byExpiry, Action: "update", Detail: "status,paused_until", At: now}
 	audit.Before, audit.After = changedFields(old, changed), changedFields(p, changed)
 	if err := database.AddAudit(tx, audit); err != nil {
 		return err

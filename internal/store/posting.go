@@ -114,23 +114,23 @@ func checksParticipantOnly(row models.Outbox) bool {
 // other status, so a retry is safe. ErrStale for an older claim, ErrNotFound for
 // an unknown row.
 func (s *Outbox) ReleaseSend(ctx context.Context, ref models.ClaimRef, now time.Time) error {
-	return s.changeClaimed(ctx, ref, now, func(row *models.Outbox) {
-		row.Status, row.AttemptedAt, row.MissingSince = wire.OutboxReady, nil, nil
-		if row.UnknownPosts == 0 {
-			row.UnsettledSince = nil
-		}
-	})
+	return s.changeClaimed(ctx, ref, now, release)
+}
+
+// release makes a row ready again; it stays unsettled where a post of it may be out.
+func release(row *models.Outbox) {
+	row.Status, row.AttemptedAt, row.MissingSince = wire.OutboxReady, nil, nil
+	if row.UnknownPosts == 0 {
+		row.UnsettledSince = nil
+	}
 }
 
 // PostponeSend is ReleaseSend that counts the second try which the row is kept
 // for.
 func (s *Outbox) PostponeSend(ctx context.Context, ref models.ClaimRef, now time.Time) error {
 	return s.changeClaimed(ctx, ref, now, func(row *models.Outbox) {
-		row.Status, row.AttemptedAt, row.MissingSince = wire.OutboxReady, nil, nil
+		release(row)
 		row.LateTries++
-		if row.UnknownPosts == 0 {
-			row.UnsettledSince = nil
-		}
 	})
 }
 

@@ -20,11 +20,11 @@ type Records struct{ db *database.Database }
 // Turns returns a page of an enrolled participant's turns, newest first,
 // without any text. *models.FieldError for a limit outside 1..500, ErrNotFound
 // also after removal.
-func (s *Records) Turns(ctx context.Context, q models.TurnQuery) ([]models.TurnTotals, error) {
+func (s *Records) Turns(ctx context.Context, q models.TurnQuery) ([]models.TurnSummary, error) {
 	if q.Limit < 1 || q.Limit > mostTurns {
 		return nil, models.BadField("limit", "must be between 1 and %d", mostTurns)
 	}
-	var out []models.TurnTotals
+	var out []models.TurnSummary
 	err := s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		if err := checkEnrolled(tx, q.ParticipantID); err != nil {
 			return err
@@ -135,10 +135,10 @@ func participantChannel(tx *gorm.DB, participantID string) (wire.Channel, error)
 // totalsOf adds up what turns came to, in three reads for any number of turns. Of
 // the sealed columns it opens the trace, which counts calls that a step threw
 // away.
-func totalsOf(tx *gorm.DB, turns []models.Turn) ([]models.TurnTotals, error) {
+func totalsOf(tx *gorm.DB, turns []models.Turn) ([]models.TurnSummary, error) {
 	ids := make([]string, len(turns))
 	place := map[string]int{}
-	out := make([]models.TurnTotals, len(turns))
+	out := make([]models.TurnSummary, len(turns))
 	for i, turn := range turns {
 		ids[i], place[turn.ID], out[i].Turn = turn.ID, i, turn
 	}
@@ -149,7 +149,7 @@ func totalsOf(tx *gorm.DB, turns []models.Turn) ([]models.TurnTotals, error) {
 	for _, step := range steps {
 		sum := &out[place[step.TurnID]]
 		sum.Steps++
-		sum.Usage = sum.Usage.Plus(step.Spent())
+		sum.Tokens = sum.Tokens.Plus(step.Spent())
 	}
 	var runs []models.ToolRun
 	if err := tx.Select("turn_id", "name").Where("turn_id IN ?", ids).Order("step, call").Find(&runs).Error; err != nil {
@@ -165,7 +165,7 @@ func totalsOf(tx *gorm.DB, turns []models.Turn) ([]models.TurnTotals, error) {
 	}
 	for _, stage := range stages {
 		sum := &out[place[stage.TurnID]]
-		sum.Usage = sum.Usage.Plus(stage.Usage)
+		sum.Tokens = sum.Tokens.Plus(stage.Usage)
 	}
 	return out, nil
 }

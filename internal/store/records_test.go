@@ -112,7 +112,7 @@ func TestTurn(t *testing.T) {
 		require.Equal(t, "v1", got.Totals.Turn.PromptVersion)
 		require.Equal(t, 2, got.Totals.Steps)
 		require.Equal(t, []string{"save_user_profile", "scheduler"}, got.Totals.Tools)
-		require.Equal(t, models.Usage{Prompt: 2220, Cached: 150, Completion: 12}, got.Totals.Usage)
+		require.Equal(t, models.Usage{Prompt: 2220, Cached: 150, Completion: 12}, got.Totals.Tokens)
 		require.Equal(t, []int{1, 2}, []int{got.Steps[0].Number, got.Steps[1].Number})
 		require.Equal(t, []int{9, 7}, []int{got.Stages[0].Number, got.Stages[1].Number})
 		require.Equal(t, []string{"Hello", "Hi Ann"}, []string{got.Entries[0].Text, got.Entries[1].Text})
@@ -153,7 +153,7 @@ func TestTurns(t *testing.T) {
 				var got []int
 				for _, row := range rows {
 					got = append(got, row.Turn.Number)
-					require.Equal(t, models.Usage{Prompt: 10, Completion: 1}, row.Usage)
+					require.Equal(t, models.Usage{Prompt: 10, Completion: 1}, row.Tokens)
 				}
 				require.Equal(t, tc.want, got)
 			})

@@ -20,7 +20,7 @@ func (w *world) keyedHold(id, request string, at time.Time) (models.KeyClaim, mo
 	}
 	claim := models.KeyClaim{Row: row}
 	ctx := models.WithOrigin(w.ctx, models.Origin{Actor: "operator", RequestID: id, Claim: &claim})
-	hold, err := w.Holds.CreateHold(ctx, models.Hold{Scope: models.HoldAll, UntilAt: at.Add(time.Hour), CreatedAt: at})
+	hold, err := w.Holds.CreateHold(ctx, models.Hold{Scope: models.HoldAll, Until: at.Add(time.Hour), CreatedAt: at})
 	return claim, hold, err
 }
 
@@ -34,7 +34,7 @@ func TestKeyIsCommittedWithTheWork(t *testing.T) {
 
 		claim := models.KeyClaim{Row: row}
 		ctx := models.WithOrigin(w.ctx, models.Origin{Actor: "operator", RequestID: "late", Claim: &claim})
-		_, err = w.Holds.CreateHold(ctx, models.Hold{Scope: models.HoldAll, UntilAt: start.Add(time.Hour), CreatedAt: start})
+		_, err = w.Holds.CreateHold(ctx, models.Hold{Scope: models.HoldAll, Until: start.Add(time.Hour), CreatedAt: start})
 		require.ErrorIs(t, err, models.ErrKeyUsed)
 		require.True(t, claim.IsTaken)
 		require.Equal(t, 1, w.count("SELECT count(*) FROM holds"), "the later transaction is rolled back")
@@ -59,7 +59,7 @@ func TestFailedWorkLeavesTheKey(t *testing.T) {
 		broken := errors.New("broken")
 		ctx := models.WithOrigin(w.ctx, models.Origin{Claim: &models.KeyClaim{Row: row}})
 		require.ErrorIs(t, w.Database().Write(ctx, func(*gorm.DB) error { return broken }), broken)
-		require.NoError(t, w.Audit.RecordAudit(ctx, models.Audit{Action: "set_mode", At: start}))
+		require.NoError(t, w.Audit.RecordAudit(ctx, models.AuditRow{Action: "set_mode", At: start}))
 		require.Zero(t, w.count("SELECT count(*) FROM request_keys"))
 
 		row.Answer = "what it was answered"

@@ -123,7 +123,7 @@ func (s *Outbox) setSenderHold(tx *gorm.DB, of models.Outbox, r models.Refusal) 
 		return nil, err
 	}
 	if added {
-		return &row, addCarrierAudit(tx, models.Audit{ParticipantID: of.ParticipantID, Action: "brake", Detail: string(r.Class) + " " + r.Code, At: r.Now})
+		return &row, addCarrierAudit(tx, models.AuditRow{ParticipantID: of.ParticipantID, Action: "brake", Detail: string(r.Class) + " " + r.Code, At: r.Now})
 	}
 	return nil, tx.Select("class", "code", "outbox_id", "reported", "refused_at", "until_at").UpdateColumns(&row).Error
 }
@@ -157,7 +157,7 @@ func (s *Outbox) liftSenderHold(tx *gorm.DB, row models.Outbox) error {
 		return res.Error
 	}
 	now := row.UpdatedAt
-	return addCarrierAudit(tx, models.Audit{ParticipantID: row.ParticipantID, Action: "brake_lifted", At: now})
+	return addCarrierAudit(tx, models.AuditRow{ParticipantID: row.ParticipantID, Action: "brake_lifted", At: now})
 }
 
 // SenderHolds returns the holds that last, oldest first.
@@ -167,7 +167,7 @@ func (s *Outbox) SenderHolds(ctx context.Context) ([]models.SenderHold, error) {
 	return rows, wrap.Error(err, "reading the sender holds")
 }
 
-func addCarrierAudit(tx *gorm.DB, entry models.Audit) error {
+func addCarrierAudit(tx *gorm.DB, entry models.AuditRow) error {
 	entry.Actor = carrierActor
 	return database.AddAudit(tx, entry)
 }

@@ -40,7 +40,7 @@ func (s *Erasures) ForgetStrangers(ctx context.Context, f models.StrangersForgot
 		if err := emptyStrangers(tx, ids); err != nil || f.Actor == "" {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{Actor: f.Actor, Action: "forget_stranger", Detail: fmt.Sprintf("%d texts", len(ids)), At: instant(f.Now)})
+		return database.AddAudit(tx, models.AuditRow{Actor: f.Actor, Action: "forget_stranger", Detail: fmt.Sprintf("%d texts", len(ids)), At: instant(f.Now)})
 	})
 	if err != nil {
 		return 0, fmt.Errorf("emptying texts of strangers: %w", err)

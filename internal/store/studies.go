@@ -44,7 +44,7 @@ func (s *Studies) AddStudy(ctx context.Context, study models.Study) (models.Stud
 		if err := tx.Create(&row).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{Actor: study.CreatedBy, Action: "study_add", Object: studyObject(study.ID), After: studyFields(study), At: study.CreatedAt})
+		return database.AddAudit(tx, models.AuditRow{Actor: study.CreatedBy, Action: "study_add", Object: studyObject(study.ID), After: studyFields(study), At: study.CreatedAt})
 	})
 	return study, wrap.Error(classify(err), "adding the study")
 }
@@ -157,7 +157,7 @@ func (s *Studies) ChangeStudy(ctx context.Context, in models.StudyUpdate) (model
 		if err := tx.Select("name", "state", "settings", "planned", "starts_at", "ends_at", "updated_at", "version").UpdateColumns(&out).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{
+		return database.AddAudit(tx, models.AuditRow{
 			Actor: in.Actor, Action: "study_change", Object: studyObject(in.ID), Before: studyFields(old), After: studyFields(out), At: out.UpdatedAt,
 		})
 	})
@@ -295,7 +295,7 @@ func (s *Studies) AddConsentText(ctx context.Context, text models.ConsentText) (
 		if err := tx.Create(&text).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{
+		return database.AddAudit(tx, models.AuditRow{
 			Actor: text.CreatedBy, Action: "consent_text_add", Object: studyObject(text.StudyID),
 			Detail: fmt.Sprintf("%s version %d", text.Locale, text.Version), After: map[string]string{"body": text.Body}, At: text.CreatedAt,
 		})
@@ -339,7 +339,7 @@ func (s *Studies) RecordStudyConsent(ctx context.Context, row models.StudyConsen
 		if err := tx.Create(&row).Error; err != nil {
 			return err
 		}
-		err = database.AddAudit(tx, models.Audit{
+		err = database.AddAudit(tx, models.AuditRow{
 			ParticipantID: p.ID, Actor: row.RecordedBy, Action: action, Object: studyObject(row.StudyID),
 			Detail: strings.TrimSpace(fmt.Sprintf("%s version %d by %s", row.Locale, row.Version, row.Method)), At: instant(now),
 		})

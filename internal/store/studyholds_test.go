@@ -16,13 +16,13 @@ func TestHoldOfAStudy(t *testing.T) {
 		w.enrolled()
 		_, err := w.Studies.AddStudy(w.ctx, models.Study{ID: "walk", Name: "Walk", CreatedBy: "eve", CreatedAt: at(0)})
 		require.NoError(t, err)
-		_, err = w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldStudy, ScopeID: "none", CreatedBy: "eve", CreatedAt: at(1), UntilAt: at(9)})
+		_, err = w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldStudy, ScopeID: "none", CreatedBy: "eve", CreatedAt: at(1), Until: at(9)})
 		var refused *models.FieldError
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, "scope_id", refused.Field)
 
 		hold := func(study string, from, until int) {
-			_, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldStudy, ScopeID: study, CreatedBy: "eve", CreatedAt: at(from), UntilAt: at(until)})
+			_, err := w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldStudy, ScopeID: study, CreatedBy: "eve", CreatedAt: at(from), Until: at(until)})
 			require.NoError(t, err)
 		}
 		hold("walk", 1, 1000)

@@ -185,13 +185,13 @@ func (r *studyRows) Costs(fn func(models.StudyPerson, models.Cost) error) error 
 var auditColumns = []string{"id", "participant_id", "actor", "action", "at"}
 
 // Audit reads the audit rows about the study, and then those about its people.
-func (r *studyRows) Audit(fn func(models.StudyPerson, models.Audit) error) error {
+func (r *studyRows) Audit(fn func(models.StudyPerson, models.AuditRow) error) error {
 	objects, err := r.auditObjects()
 	if err != nil {
 		return err
 	}
 	for after := int64(0); ; {
-		var rows []models.Audit
+		var rows []models.AuditRow
 		err := r.tx.Select(auditColumns).Where("participant_id = '' AND id > ? AND object IN ?", after, objects).Order("id").Limit(rowsPage).Find(&rows).Error
 		if err != nil {
 			return err
@@ -206,8 +206,8 @@ func (r *studyRows) Audit(fn func(models.StudyPerson, models.Audit) error) error
 		}
 		after = rows[len(rows)-1].ID
 	}
-	return eachOfPeople(r, byPerson[models.Audit]{
-		columns: auditColumns, order: "id", owner: func(a models.Audit) string { return a.ParticipantID }, fn: fn,
+	return eachOfPeople(r, byPerson[models.AuditRow]{
+		columns: auditColumns, order: "id", owner: func(a models.AuditRow) string { return a.ParticipantID }, fn: fn,
 	})
 }
 
@@ -216,7 +216,7 @@ func (r *studyRows) Audit(fn func(models.StudyPerson, models.Audit) error) error
 func (r *studyRows) auditObjects() ([]string, error) {
 	objects := []string{studyObject(r.study)}
 	var cohorts []string
-	if err := r.tx.Model(&models.CohortJob{}).Where("study_id = ?", r.study).Order("id").Pluck("id", &cohorts).Error; err != nil {
+	if err := r.tx.Model(&models.Cohort{}).Where("study_id = ?", r.study).Order("id").Pluck("id", &cohorts).Error; err != nil {
 		return nil, err
 	}
 	for _, id := range cohorts {

@@ -172,9 +172,9 @@ func TestAuditOfAnExport(t *testing.T) {
 		for i, study := range []string{walkStudy, models.DefaultStudy} {
 			_, err := w.Budgets.SetBudget(w.ctx, models.Budget{Scope: models.BudgetStudy, StudyID: study, Period: models.BudgetMonth, Micros: 1000, WarnPercent: 80, Currency: "USD", CreatedBy: "user:lee", UpdatedAt: at(9)})
 			require.NoError(t, err)
-			_, err = w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldStudy, ScopeID: study, Reason: canary, CreatedBy: "user:lee", CreatedAt: at(9), UntilAt: at(99)})
+			_, err = w.Holds.CreateHold(w.ctx, models.Hold{Scope: models.HoldStudy, ScopeID: study, Reason: canary, CreatedBy: "user:lee", CreatedAt: at(9), Until: at(99)})
 			require.NoError(t, err)
-			_, err = w.Cohorts.CreateCohort(w.ctx, models.CohortJob{ID: fmt.Sprint("c", i), StudyID: study, FileName: canary, File: []byte("phone\n"), CreatedBy: "token:site", CreatedAt: at(9)})
+			_, err = w.Cohorts.CreateCohort(w.ctx, models.Cohort{ID: fmt.Sprint("c", i), StudyID: study, FileName: canary, File: []byte("phone\n"), CreatedBy: "token:site", CreatedAt: at(9)})
 			require.NoError(t, err)
 		}
 		raw, files := w.export(walkStudy, toAdmin)

@@ -81,7 +81,7 @@ func takeOver(tx *gorm.DB, p *models.Participant, t models.TakeOver) error {
 		}
 	}
 	ref := until.Format(time.RFC3339)
-	audit := models.Audit{ParticipantID: p.ID, Actor: t.Actor, Action: "take_over", Detail: "until " + ref, Reason: t.Reason, At: now}
+	audit := models.AuditRow{ParticipantID: p.ID, Actor: t.Actor, Action: "take_over", Detail: "until " + ref, Reason: t.Reason, At: now}
 	if before != "" && before != t.Actor {
 		audit.Detail += ", from " + before
 	}
@@ -235,7 +235,7 @@ func handBack(tx *gorm.DB, p *models.Participant, h models.HandBack) error {
 			return err
 		}
 	}
-	audit := models.Audit{ParticipantID: p.ID, Actor: h.Actor, Action: "hand_back", Detail: "from " + from, At: now}
+	audit := models.AuditRow{ParticipantID: p.ID, Actor: h.Actor, Action: "hand_back", Detail: "from " + from, At: now}
 	if err := database.AddAudit(tx, audit); err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func handBack(tx *gorm.DB, p *models.Participant, h models.HandBack) error {
 	if waiting.action == models.WaitingRead {
 		notice = 0
 	}
-	return waiting.settleWith(tx, models.Audit{ParticipantID: p.ID, Actor: h.Actor, At: now}, notice)
+	return waiting.settleWith(tx, models.AuditRow{ParticipantID: p.ID, Actor: h.Actor, At: now}, notice)
 }
 
 // keepAsRead puts texts into the conversation that no turn has stored, so that the
@@ -302,7 +302,7 @@ func acknowledge(tx *gorm.DB, row *models.Alert, actor string, now time.Time) er
 	if err := tx.Select("acknowledged_at", "acknowledged_by").UpdateColumns(row).Error; err != nil {
 		return err
 	}
-	return database.AddAudit(tx, models.Audit{ParticipantID: row.ParticipantID, Actor: actor, Action: "acknowledge", Detail: row.ID, At: at})
+	return database.AddAudit(tx, models.AuditRow{ParticipantID: row.ParticipantID, Actor: actor, Action: "acknowledge", Detail: row.ID, At: at})
 }
 
 func acknowledgeAlerts(tx *gorm.DB, participantID, actor string, now time.Time) error {

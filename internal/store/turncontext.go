@@ -71,7 +71,7 @@ func withConversation(tx *gorm.DB, out models.TurnContext, window int) (models.T
 	var holds []models.Hold
 	err = holdsOf(activeHolds(tx.Select("until_at"), out.Turn.StartedAt), id).Order("until_at DESC").Limit(1).Find(&holds).Error
 	for _, hold := range holds {
-		out.HeldUntil = hold.UntilAt
+		out.HeldUntil = hold.Until
 	}
 	return out, err
 }

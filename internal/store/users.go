@@ -25,7 +25,7 @@ func (s *Users) CreateUser(ctx context.Context, u models.User) (models.User, err
 		if err := tx.Create(&u).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{
+		return database.AddAudit(tx, models.AuditRow{
 			Actor: u.CreatedBy, Action: "user_create", Object: userObject(u.ID), At: u.CreatedAt, After: userFields(u),
 		})
 	})
@@ -114,7 +114,7 @@ func (s *Users) UpdateUser(ctx context.Context, u models.UserUpdate) (models.Use
 				return err
 			}
 		}
-		entry := models.Audit{Actor: u.Actor, Action: "user_update", Object: userObject(u.ID), At: now, Before: userFields(old), After: userFields(out)}
+		entry := models.AuditRow{Actor: u.Actor, Action: "user_update", Object: userObject(u.ID), At: now, Before: userFields(old), After: userFields(out)}
 		if old.PasswordHash != out.PasswordHash {
 			entry.Detail = "password"
 		}
@@ -161,7 +161,7 @@ func (s *Users) NoteLogin(ctx context.Context, userID string, at time.Time) erro
 		if err := tx.Model(&models.User{}).Where("id = ?", userID).UpdateColumn("last_login_at", instant(at)).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{Action: "login", Object: userObject(userID), At: at})
+		return database.AddAudit(tx, models.AuditRow{Action: "login", Object: userObject(userID), At: at})
 	})
 	return wrap.Error(err, "recording the login")
 }
@@ -229,7 +229,7 @@ func (s *Sessions) RevokeSession(ctx context.Context, id, actor string, now time
 		if res.Error == nil && res.RowsAffected == 0 {
 			return models.ErrNotFound
 		}
-		return errors.Join(res.Error, database.AddAudit(tx, models.Audit{Actor: actor, Action: "session_revoke", Object: "session:" + id, At: now}))
+		return errors.Join(res.Error, database.AddAudit(tx, models.AuditRow{Actor: actor, Action: "session_revoke", Object: "session:" + id, At: now}))
 	})
 	return wrap.Error(err, "ending the session")
 }
@@ -246,13 +246,13 @@ func (s *Sessions) DeleteExpiredSessions(ctx context.Context, at time.Time) erro
 type Tokens struct{ db *database.Database }
 
 // CreateToken adds an API token with an audit row.
-func (s *Tokens) CreateToken(ctx context.Context, t models.APIToken) (models.APIToken, error) {
+func (s *Tokens) CreateToken(ctx context.Context, t models.Token) (models.Token, error) {
 	t.CreatedAt, t.ExpiresAt = instant(t.CreatedAt), instant(t.ExpiresAt)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := tx.Create(&t).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{
+		return database.AddAudit(tx, models.AuditRow{
 			Actor: t.CreatedBy, Action: "token_create", Object: tokenObject(t.ID), At: t.CreatedAt,
 			After: map[string]string{"name": t.Name, "scopes": t.Scopes, "expires_at": t.ExpiresAt.Format(time.RFC3339)},
 		})
@@ -263,8 +263,8 @@ func (s *Tokens) CreateToken(ctx context.Context, t models.APIToken) (models.API
 func tokenObject(id string) string { return "token:" + id }
 
 // List returns all API tokens, newest first.
-func (s *Tokens) List(ctx context.Context) ([]models.APIToken, error) {
-	var rows []models.APIToken
+func (s *Tokens) List(ctx context.Context) ([]models.Token, error) {
+	var rows []models.Token
 	err := s.db.Reader(ctx).Order("created_at DESC, id").Find(&rows).Error
 	return rows, wrap.Error(classify(err), "reading tokens")
 }
@@ -274,15 +274,15 @@ const tokenUseStep = time.Minute
 
 // UseToken returns the token with a hash and notes that it was used. ErrNotFound
 // for an unknown, revoked or expired one.
-func (s *Tokens) UseToken(ctx context.Context, hash string, now time.Time) (models.APIToken, error) {
+func (s *Tokens) UseToken(ctx context.Context, hash string, now time.Time) (models.Token, error) {
 	now = instant(now)
-	var t models.APIToken
+	var t models.Token
 	err := s.db.Reader(ctx).Where("token_hash = ?", hash).Take(&t).Error
 	if err == nil && !t.IsValid(now) {
 		err = models.ErrNotFound
 	}
 	if err != nil {
-		return models.APIToken{}, fmt.Errorf("reading a token: %w", classify(err))
+		return models.Token{}, fmt.Errorf("reading a token: %w", classify(err))
 	}
 	if t.LastUsedAt != nil && now.Sub(*t.LastUsedAt) < tokenUseStep {
 		return t, nil
@@ -294,11 +294,11 @@ func (s *Tokens) UseToken(ctx context.Context, hash string, now time.Time) (mode
 
 // RevokeToken ends a token, with an audit row, and returns it. ErrNotFound for an
 // unknown one; a repeat changes nothing.
-func (s *Tokens) RevokeToken(ctx context.Context, id, actor string, now time.Time) (models.APIToken, error) {
+func (s *Tokens) RevokeToken(ctx context.Context, id, actor string, now time.Time) (models.Token, error) {
 	now = instant(now)
-	var t models.APIToken
+	var t models.Token
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		t = models.APIToken{}
+		t = models.Token{}
 		if err := forUpdate(tx).Where("id = ?", id).Take(&t).Error; err != nil || t.RevokedAt != nil {
 			return err
 		}
@@ -306,7 +306,7 @@ func (s *Tokens) RevokeToken(ctx context.Context, id, actor string, now time.Tim
 		if err := tx.Select("revoked_at").UpdateColumns(&t).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{Actor: actor, Action: "token_revoke", Object: tokenObject(id), Detail: t.Name, At: now})
+		return database.AddAudit(tx, models.AuditRow{Actor: actor, Action: "token_revoke", Object: tokenObject(id), Detail: t.Name, At: now})
 	})
 	return t, wrap.Error(err, "revoking the token")
 }

@@ -31,7 +31,7 @@ func (s *Views) AddView(ctx context.Context, v models.PeopleView) (models.People
 		if err := tx.Create(&out).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{
+		return database.AddAudit(tx, models.AuditRow{
 			Actor: v.Owner, Action: "view_add", Object: viewObject(out.ID), At: v.CreatedAt, After: viewFields(out),
 		})
 	})
@@ -67,7 +67,7 @@ func (s *Views) DeleteView(ctx context.Context, r models.ViewRemoval) error {
 		if err := tx.Delete(&row).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{
+		return database.AddAudit(tx, models.AuditRow{
 			Actor: r.Actor, Action: "view_delete", Object: viewObject(row.ID), At: instant(r.Now), Before: viewFields(row),
 		})
 	})

@@ -217,11 +217,11 @@ func (w waitingUpdate) settleWaiting(tx *gorm.DB, p models.Participant, u models
 			return err
 		}
 	}
-	return w.settleWith(tx, models.Audit{ParticipantID: p.ID, Actor: u.Actor, At: u.Now}, notice)
+	return w.settleWith(tx, models.AuditRow{ParticipantID: p.ID, Actor: u.Actor, At: u.Now}, notice)
 }
 
 // settleWith is settleWaiting for texts of which a notice tells; 0 is none.
-func (w waitingUpdate) settleWith(tx *gorm.DB, audit models.Audit, notice int64) error {
+func (w waitingUpdate) settleWith(tx *gorm.DB, audit models.AuditRow, notice int64) error {
 	if w.action == "" {
 		return nil
 	}
@@ -261,7 +261,7 @@ func markUnreachable(tx *gorm.DB, p models.Participant, row models.Outbox, r mod
 		if err := writeReachability(tx, p, now); err != nil {
 			return err
 		}
-		if err := addCarrierAudit(tx, models.Audit{ParticipantID: p.ID, Action: "unreachable", Detail: r.Code, At: now}); err != nil {
+		if err := addCarrierAudit(tx, models.AuditRow{ParticipantID: p.ID, Action: "unreachable", Detail: r.Code, At: now}); err != nil {
 			return err
 		}
 	}

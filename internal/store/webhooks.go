@@ -29,7 +29,7 @@ func (s *Webhooks) AddWebhook(ctx context.Context, w models.Webhook) (models.Web
 		if err := tx.Create(&w).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{Actor: w.CreatedBy, Action: "webhook_add", Object: webhookObject(w.ID), At: w.CreatedAt, After: webhookFields(w)})
+		return database.AddAudit(tx, models.AuditRow{Actor: w.CreatedBy, Action: "webhook_add", Object: webhookObject(w.ID), At: w.CreatedAt, After: webhookFields(w)})
 	})
 	return w, wrap.Error(err, "adding the webhook")
 }
@@ -87,7 +87,7 @@ func (s *Webhooks) ChangeWebhook(ctx context.Context, c models.WebhookChange) (m
 		if c.Secret != nil {
 			detail = "new secret"
 		}
-		return database.AddAudit(tx, models.Audit{
+		return database.AddAudit(tx, models.AuditRow{
 			Actor: c.Actor, Action: "webhook_change", Object: webhookObject(row.ID), Detail: detail, At: row.UpdatedAt, Before: before, After: webhookFields(row),
 		})
 	})
@@ -130,7 +130,7 @@ func (s *Webhooks) RemoveWebhook(ctx context.Context, id, actor string, now time
 		if err := tx.Delete(&row).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{Actor: actor, Action: "webhook_remove", Object: webhookObject(id), At: now, Before: webhookFields(row)})
+		return database.AddAudit(tx, models.AuditRow{Actor: actor, Action: "webhook_remove", Object: webhookObject(id), At: now, Before: webhookFields(row)})
 	})
 	return wrap.Error(classify(err), "removing the webhook")
 }
@@ -146,7 +146,7 @@ func (s *Webhooks) AddTestDelivery(ctx context.Context, webhookID, actor string,
 		if err := tx.Create(&row).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{Actor: actor, Action: "webhook_test", Object: webhookObject(webhookID), At: now})
+		return database.AddAudit(tx, models.AuditRow{Actor: actor, Action: "webhook_test", Object: webhookObject(webhookID), At: now})
 	})
 	return row, wrap.Error(classify(err), "adding a test delivery")
 }
@@ -229,7 +229,7 @@ func (s *Webhooks) ReplayDeliveries(ctx context.Context, webhookID, actor string
 			return done.Error
 		}
 		detail := fmt.Sprintf("%d since %s", count, since.UTC().Format(time.RFC3339))
-		return database.AddAudit(tx, models.Audit{Actor: actor, Action: "webhook_replay", Object: webhookObject(webhookID), Detail: detail, At: now})
+		return database.AddAudit(tx, models.AuditRow{Actor: actor, Action: "webhook_replay", Object: webhookObject(webhookID), Detail: detail, At: now})
 	})
 	return count, wrap.Error(classify(err), "replaying webhook deliveries")
 }

@@ -58,9 +58,6 @@ func NewDecisionVerifier(seed []byte, participantID string, points models.Decisi
 // Rows returns how many rows were found right.
 func (v *DecisionVerifier) Rows() int64 { return v.number }
 
-// Head returns what must be kept of the rows that were found right.
-func (v *DecisionVerifier) Head() string { return v.head }
-
 // Check compares the person's next row with its hash, and with what the seed draws;
 // nil when it is right. Rows from before there were hashes have none; the first one
 // with a hash covers them. After a fault no further row can be checked.

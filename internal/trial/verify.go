@@ -40,9 +40,6 @@ func NewVerifier(design Design) *Verifier {
 	return &Verifier{design: design, counts: map[Count]int{}, blocks: map[string]Block{}, people: map[string]int64{}}
 }
 
-// Rows returns how many rows were found right.
-func (v *Verifier) Rows() int64 { return v.number }
-
 // Past returns what the next draw in a stratum depends on.
 func (v *Verifier) Past(stratum string) Past {
 	past := Past{Number: v.number, Head: v.head, Block: v.blocks[stratum]}

@@ -194,7 +194,7 @@ func TestErasureSurvivesEveryDeath(t *testing.T) {
 				got := w.sweep()
 				require.Empty(t, w.runs)
 				require.Empty(t, w.atCarrier)
-				require.True(t, maps.Equal(want.Counts, got.Counts), got.Counts)
+				require.True(t, maps.Equal(want.Rows, got.Rows), got.Rows)
 				require.Equal(t, want.CarrierMessages, got.CarrierMessages)
 				require.Equal(t, want.Executions, got.Executions)
 			})

@@ -61,13 +61,6 @@ var contexts = []struct {
 	{regexp.MustCompile(`^llama-?2|^phi-?3`), 4_096},
 }
 
-// Guess estimates what a model can be expected to do, from its name alone.
-// Models of up to 9 billion parameters are small and are offered tools as text,
-// apart from families that were trained for the tools field; every other model
-// is large and native. ContextTokens is 0 where the name tells nothing.
-// Endpoint and LearntAt stay empty.
-func Guess(model string) models.Capability { return Known(model, Sources{}) }
-
 // Sources are what is known of a model beside its name. The operator's settings go
 // before what the server says; both are empty or 0 where there is nothing.
 type Sources struct {

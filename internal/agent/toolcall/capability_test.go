@@ -58,7 +58,7 @@ func TestGuess(t *testing.T) {
 		{"", large, native, 0},
 	} {
 		t.Run(tt.model, func(t *testing.T) {
-			got := toolcall.Guess(tt.model)
+			got := toolcall.Known(tt.model, toolcall.Sources{})
 			require.NotZero(t, got.AnswerTokens)
 			got.AnswerTokens = 0
 			require.Equal(t, models.Capability{
@@ -115,7 +115,7 @@ func TestAForcedProtocolIsKept(t *testing.T) {
 }
 
 func TestA29RefusedToolsBecomeText(t *testing.T) {
-	native := toolcall.Guess("odd-model")
+	native := toolcall.Known("odd-model", toolcall.Sources{})
 	learnt, ok := toolcall.Refused(native)
 	require.True(t, ok)
 	require.Equal(t, models.ProtocolText, learnt.Protocol)

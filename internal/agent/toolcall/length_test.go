@@ -56,7 +56,7 @@ func TestJudgeCleansWrappings(t *testing.T) {
 func TestSized(t *testing.T) {
 	require.Equal(t, 400, toolcall.Sized(models.ChatRequest{}, models.Capability{}).MaxTokens)
 	require.Equal(t, 256, toolcall.Sized(models.ChatRequest{}, models.Capability{ContextTokens: 1024, AnswerTokens: 400}).MaxTokens)
-	require.Equal(t, 4096, toolcall.Sized(models.ChatRequest{}, toolcall.Guess("o3")).MaxTokens)
+	require.Equal(t, 4096, toolcall.Sized(models.ChatRequest{}, toolcall.Known("o3", toolcall.Sources{})).MaxTokens)
 	require.Equal(t, 77, toolcall.Sized(models.ChatRequest{MaxTokens: 77}, models.Capability{ContextTokens: 8192}).MaxTokens)
 	require.Equal(t, 1024, toolcall.SizedStage(models.ChatRequest{Model: "gpt-4o"}, 0, 0).MaxTokens)
 	for model, want := range map[string]models.ChatRequest{

@@ -85,7 +85,7 @@ func (d *Handler) words(ctx context.Context, turnID, content string) (string, er
 	switch {
 	case turn.Turn.Kind != wire.TurnReply:
 		return "", models.BadField("content", "is not sent, because the participant did not write; say it in your final words")
-	case over(turn):
+	case turn.IsOver():
 		return "", models.BadField("content", "is not sent, because the person gets no texts now")
 	case countSent(turn) >= most:
 		return "", models.BadField("content", "is not sent, because %d texts were sent in this answer already; say it in your final words", most)
@@ -94,11 +94,6 @@ func (d *Handler) words(ctx context.Context, turnID, content string) (string, er
 		return "", models.BadField("content", "is not sent, because it holds a number, an address or a code; say it in your final words")
 	}
 	return d.renderText(turn, content)
-}
-
-// over: the turn has ended, or the person left, opted out or is paused.
-func over(turn models.TurnContext) bool {
-	return turn.Turn.Outcome != "" || turn.Participant.RemovedAt != nil || turn.Participant.Status != wire.StatusActive
 }
 
 func countSent(turn models.TurnContext) int {
