@@ -195,10 +195,11 @@ type AlertAcknowledgement struct {
 
 // AlertQuery selects a page of alerts, newest first.
 type AlertQuery struct {
-	BeforeInbound int64 // of the alert that ended the page before; 0 is none
-	ParticipantID string
-	Unmarked      bool // only those that no operator has judged
-	Limit         int
+	Unmarked      bool   `query:"unmarked" doc:"Only those that no operator has judged."`
+	ParticipantID string `query:"participant" maxLength:"64" doc:"Only those of one participant, by id."`
+	Limit         int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	// BeforeInbound is of the alert that ended the page before; 0 is none.
+	BeforeInbound int64 `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
 }
 
 // MarkedText is the text of an alert that an operator has judged, for the sheets

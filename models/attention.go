@@ -45,13 +45,12 @@ type OpenAttention struct {
 
 // AttentionQuery selects a page of open entries, oldest first.
 type AttentionQuery struct {
-	Kind wire.Attention // empty: any
-	// ParticipantID, when not empty, selects those of one participant.
-	ParticipantID string
-	// Strangers selects those of numbers that are not enrolled.
+	Kind          wire.Attention `query:"kind" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" doc:"Only this kind."`
+	ParticipantID string         `query:"participant_id" maxLength:"64" doc:"Only this participant's."`
+	Limit         int            `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	AfterID       int64          `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
+	// Strangers selects those of numbers that are not enrolled; the store alone asks it.
 	Strangers bool
-	AfterID   int64 // of the last row of the page before
-	Limit     int   // 1..200
 }
 
 // AttentionCount is how often a kind of attention was raised, and how many

@@ -45,15 +45,20 @@ type AuditChange struct {
 	After  map[string]string `json:"after,omitempty"`
 }
 
-// AuditQuery selects a page of audit rows, newest first. Empty fields select
-// everything.
+// AuditFilter selects rows of the audit; empty fields select everything.
+type AuditFilter struct {
+	ParticipantID string    `query:"participant_id" maxLength:"64" doc:"Only rows about this participant."`
+	Actor         string    `query:"actor" maxLength:"200" doc:"Only rows of this actor, such as user:ada."`
+	Action        string    `query:"action" maxLength:"64"`
+	Since         time.Time `query:"since" doc:"Only rows from then on (RFC 3339)."`
+	Until         time.Time `query:"until" doc:"Only rows before then (RFC 3339)."`
+}
+
+// AuditQuery selects a page of audit rows, newest first.
 type AuditQuery struct {
-	ParticipantID string
-	Actor         string
-	Action        string
-	Since, Until  time.Time
-	BeforeID      int64
-	Limit         int // 1..200
+	AuditFilter
+	BeforeID int64
+	Limit    int // 1..200
 }
 
 // AuditChain is what a check of the audit found.

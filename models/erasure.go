@@ -58,9 +58,8 @@ type ErasureRequest struct {
 
 // ErasureQuery selects a page of erasures, newest first.
 type ErasureQuery struct {
-	// Before is the last row of the page before.
-	Before string
-	Limit  int // 1..200
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Before string `query:"cursor" maxLength:"64" doc:"next_cursor of the page before."`
 }
 
 // ErasureStep ends a step of an erasure.

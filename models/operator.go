@@ -60,15 +60,13 @@ type OperatorMessage struct {
 
 // ParticipantQuery selects a page of participants, ordered by id.
 type ParticipantQuery struct {
-	Status wire.Status // empty: any
-	// Attention: only people who need it for this; empty: everybody.
-	Attention wire.Attention
-	// Waiting: only people with texts that wait for an operator.
-	Waiting bool
-	// TakenOver: only people whose conversation an operator has taken over.
-	TakenOver bool
-	After     string // id of the last row of the page before; empty: from the start
-	Limit     int    // 1..200
+	Limit  int         `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	After  string      `query:"cursor" maxLength:"64" doc:"next_cursor of the page before."`
+	Status wire.Status `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
+	// Attention: only people who need an operator for this reason.
+	Attention wire.Attention `query:"attention" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure"`
+	Waiting   bool           `query:"waiting" doc:"Only people with texts that came while they were paused or taken over and wait for an operator."`
+	TakenOver bool           `query:"taken_over" doc:"Only people whose conversation an operator has taken over."`
 }
 
 // RoleAdmin is the role that may do everything, managing users included.

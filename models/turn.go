@@ -137,10 +137,9 @@ type SendFailure struct {
 
 // TurnQuery selects a page of a participant's turns, newest first.
 type TurnQuery struct {
-	ParticipantID string
-	// Before is a turn's number: only older ones are meant; 0 is from the newest.
-	Before int
-	Limit  int // 1..500
+	ParticipantID string `path:"id" maxLength:"64"`
+	Limit         int    `query:"limit" minimum:"1" maximum:"200" default:"20"`
+	Before        int    `query:"before" minimum:"1" doc:"Only turns with a smaller number; next_before of the page before."`
 }
 
 // TurnSummary is a turn and what it came to, without any text.

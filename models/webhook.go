@@ -123,9 +123,8 @@ type WebhookAttempt struct {
 
 // DeliveryQuery selects a page of deliveries of a webhook, newest first.
 type DeliveryQuery struct {
-	WebhookID string
-	// OnlyOpen selects those that were not delivered.
-	OnlyOpen bool
-	BeforeID int64
-	Limit    int
+	WebhookID string `path:"id" maxLength:"64" doc:"Id of a webhook."`
+	OnlyOpen  bool   `query:"open" doc:"Only those that were not delivered."`
+	Limit     int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	BeforeID  int64  `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
 }

@@ -39,24 +39,16 @@ func (h *alertRoutes) register(router huma.API) {
 		summary: "What operators have judged, as lines of a screening sheet"}, h.exportAlerts)
 }
 
-type alertsRequest struct {
-	Unmarked    bool   `query:"unmarked" doc:"Only those that no operator has judged."`
-	Participant string `query:"participant" maxLength:"64" doc:"Only those of one participant, by id."`
-	Limit       int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor      int64  `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
-}
-
-func (h *alertRoutes) listAlerts(ctx context.Context, in *alertsRequest) (*answer[api.AlertPage], error) {
-	rows, err := h.alerts.List(ctx, models.AlertQuery{BeforeInbound: in.Cursor, Unmarked: in.Unmarked, ParticipantID: in.Participant, Limit: in.Limit + 1})
+func (h *alertRoutes) listAlerts(ctx context.Context, in *models.AlertQuery) (*answer[api.AlertPage], error) {
+	query := *in
+	query.Limit++
+	rows, err := h.alerts.List(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("list-alerts", err)
 	}
 	rows, next := cutPage(rows, in.Limit, func(last models.Alert) string { return strconv.FormatInt(last.InboundID, 10) })
-	page := api.AlertPage{Alerts: make([]models.Alert, 0, len(rows)), NextCursor: next}
-	for _, row := range rows {
-		page.Alerts = append(page.Alerts, toAlert(row, h.now()))
-	}
-	return newAnswer("", page), nil
+	show := func(row models.Alert) models.Alert { return toAlert(row, h.now()) }
+	return newAnswer("", api.AlertPage{Alerts: showAll(rows, show), NextCursor: next}), nil
 }
 
 func toAlert(row models.Alert, now time.Time) models.Alert {

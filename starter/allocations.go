@@ -91,9 +91,7 @@ func (h *allocationRoutes) checkAllocations(ctx context.Context, in *studyReques
 		return nil, h.toFailure("checking allocations", asMissing("study", err))
 	}
 	check.OK = check.Problem == ""
-	if d := check.Decisions; *d == (models.DecisionCheck{}) {
-		check.Decisions = nil
-	} else {
+	if d := check.Decisions; d != nil {
 		d.OK = d.Problem == ""
 		check.OK = check.OK && d.OK
 	}

@@ -11,7 +11,6 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/store"
 	"coachline/models"
-	"coachline/models/wire"
 )
 
 // attentionRoutes answers who needs an operator.
@@ -28,24 +27,16 @@ func (h *attentionRoutes) register(router huma.API) {
 		summary: "What operators should look at, oldest first"}, h.listAttention)
 }
 
-type attentionRequest struct {
-	Kind          wire.Attention `query:"kind" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure" doc:"Only this kind."`
-	ParticipantID string         `query:"participant_id" maxLength:"64" doc:"Only this participant's."`
-	Limit         int            `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor        int64          `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
-}
-
-func (h *attentionRoutes) listAttention(ctx context.Context, in *attentionRequest) (*answer[api.AttentionPage], error) {
-	rows, err := h.attention.OpenAttention(ctx, models.AttentionQuery{Kind: in.Kind, ParticipantID: in.ParticipantID, AfterID: in.Cursor, Limit: in.Limit + 1})
+func (h *attentionRoutes) listAttention(ctx context.Context, in *models.AttentionQuery) (*answer[api.AttentionPage], error) {
+	query := *in
+	query.Limit++
+	rows, err := h.attention.OpenAttention(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("list-attention", err)
 	}
 	rows, next := cutPage(rows, in.Limit, func(last models.OpenAttention) string { return strconv.FormatInt(last.ID, 10) })
-	page := api.AttentionPage{Attention: make([]api.Attention, 0, len(rows)), NextCursor: next}
-	for _, row := range rows {
-		page.Attention = append(page.Attention, toAttention(ctx, row))
-	}
-	return newAnswer("", page), nil
+	show := func(row models.OpenAttention) api.Attention { return toAttention(ctx, row) }
+	return newAnswer("", api.AttentionPage{Attention: showAll(rows, show), NextCursor: next}), nil
 }
 
 // toAttention shows an entry, without the name to a caller who may not see it.

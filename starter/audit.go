@@ -22,22 +22,8 @@ import (
 
 const auditPath = "/audit"
 
-// AuditFilter selects rows of the audit. It is exported for the API library, which
-// passes over other embedded fields.
-type AuditFilter struct {
-	Participant string    `query:"participant_id" maxLength:"64" doc:"Only rows about this participant."`
-	Actor       string    `query:"actor" maxLength:"200" doc:"Only rows of this actor, such as user:ada."`
-	Action      string    `query:"action" maxLength:"64"`
-	Since       time.Time `query:"since" doc:"Only rows from then on (RFC 3339)."`
-	Until       time.Time `query:"until" doc:"Only rows before then (RFC 3339)."`
-}
-
-func (f AuditFilter) toQuery() models.AuditQuery {
-	return models.AuditQuery{ParticipantID: f.Participant, Actor: f.Actor, Action: f.Action, Since: f.Since, Until: f.Until}
-}
-
 type auditRequest struct {
-	AuditFilter
+	models.AuditFilter
 	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Cursor int64 `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
 }
@@ -62,8 +48,7 @@ func toAuditRow(ctx context.Context, row models.AuditRow) models.AuditRow {
 }
 
 func (h *auditRoutes) listAudit(ctx context.Context, in *auditRequest) (*answer[api.AuditPage], error) {
-	query := in.toQuery()
-	query.BeforeID, query.Limit = in.Cursor, in.Limit+1
+	query := models.AuditQuery{AuditFilter: in.AuditFilter, BeforeID: in.Cursor, Limit: in.Limit + 1}
 	rows, err := h.audit.AuditRows(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("reading the audit", err)
@@ -97,7 +82,7 @@ const exportPage = 200
 const exportPause = 30 * time.Second
 
 type auditExportRequest struct {
-	AuditFilter
+	models.AuditFilter
 	Format string `query:"format" enum:"csv,jsonl" default:"csv" doc:"csv, or a JSON object on each line."`
 }
 
@@ -115,8 +100,7 @@ func (h *auditRoutes) registerAuditExport(router huma.API) {
 // answered as such; later the connection is broken off, so that half a file is
 // not taken for a whole one.
 func (h *auditRoutes) exportAudit(ctx context.Context, in *auditExportRequest) (*huma.StreamResponse, error) {
-	query := in.toQuery()
-	query.Limit = exportPage
+	query := models.AuditQuery{AuditFilter: in.AuditFilter, Limit: exportPage}
 	rows, err := h.audit.AuditRows(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("exporting the audit", err)

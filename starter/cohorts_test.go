@@ -69,7 +69,7 @@ func TestCohortImport(t *testing.T) {
 	require.False(t, byName["Ada"].ZoneAssumed)
 	require.Equal(t, testNow, byName["Ada"].GreetingAt.UTC())
 	require.Equal(t, testNow.Add(4*time.Second), byName["Bo"].GreetingAt.UTC(), "15 greetings a minute")
-	audit, err := rows.Audit.AuditRows(t.Context(), models.AuditQuery{Action: "cohort_confirm"})
+	audit, err := rows.Audit.AuditRows(t.Context(), models.AuditQuery{AuditFilter: models.AuditFilter{Action: "cohort_confirm"}})
 	require.NoError(t, err)
 	require.Len(t, audit, 1)
 	require.Equal(t, "spring wave", audit[0].Reason)
@@ -242,7 +242,7 @@ func TestCohortGoesOnAfterACrash(t *testing.T) {
 				for minute, n := range perMinute {
 					require.LessOrEqual(t, n, 15, "%s", minute)
 				}
-				enrolled, err := rows.Audit.AuditRows(t.Context(), models.AuditQuery{Action: "enroll"})
+				enrolled, err := rows.Audit.AuditRows(t.Context(), models.AuditQuery{AuditFilter: models.AuditFilter{Action: "enroll"}})
 				require.NoError(t, err)
 				require.Len(t, enrolled, people)
 			})

@@ -48,11 +48,6 @@ type eraseRequest struct {
 	Body api.NewErasure
 }
 
-type erasuresRequest struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"64" doc:"next_cursor of the page before."`
-}
-
 // erasureRoutes answers what concerns erasures.
 type erasureRoutes struct {
 	base
@@ -128,8 +123,10 @@ func (h *erasureRoutes) forgetStranger(ctx context.Context, in *strangerRequest)
 	return newAnswer("What the number texted while it was not enrolled is emptied", out), h.toFailure("erasing the texts", err)
 }
 
-func (h *erasureRoutes) listErasures(ctx context.Context, in *erasuresRequest) (*answer[api.ErasurePage], error) {
-	rows, err := h.erasures.List(ctx, models.ErasureQuery{Before: in.Cursor, Limit: in.Limit + 1})
+func (h *erasureRoutes) listErasures(ctx context.Context, in *models.ErasureQuery) (*answer[api.ErasurePage], error) {
+	query := *in
+	query.Limit++
+	rows, err := h.erasures.List(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("listing erasures", err)
 	}

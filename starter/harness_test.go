@@ -157,7 +157,7 @@ func (h *harness) undelivered() int {
 // audits are the rows of the audit with an action, oldest first.
 func (h *harness) audits(action string) []models.AuditRow {
 	h.t.Helper()
-	rows, err := h.rows.Audit.AuditRows(context.Background(), models.AuditQuery{Action: action})
+	rows, err := h.rows.Audit.AuditRows(context.Background(), models.AuditQuery{AuditFilter: models.AuditFilter{Action: action}})
 	require.NoError(h.t, err)
 	slices.Reverse(rows)
 	return rows

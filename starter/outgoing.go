@@ -61,13 +61,6 @@ func answerWebhook(message string, row models.Webhook, secret string) *webhookAn
 	return &webhookAnswer{ETag: strconv.Quote(strconv.FormatInt(row.Version, 10)), Body: newAnswer(message, shown).Body}
 }
 
-type deliveriesRequest struct {
-	ID     string `path:"id" maxLength:"64" doc:"Id of a webhook."`
-	Open   bool   `query:"open" doc:"Only those that were not delivered."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor int64  `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
-}
-
 type replayRequest struct {
 	ID   string `path:"id" maxLength:"64" doc:"Id of a webhook."`
 	Body api.WebhookReplay
@@ -188,12 +181,14 @@ func (h *webhookRoutes) testWebhook(ctx context.Context, in *webhookRequest) (*a
 	return newAnswer("The test will be delivered within seconds; see the deliveries", toWebhookDelivery(row)), h.toFailure("testing the webhook", asMissing("webhook", err))
 }
 
-func (h *webhookRoutes) listDeliveries(ctx context.Context, in *deliveriesRequest) (*answer[api.WebhookDeliveryPage], error) {
+func (h *webhookRoutes) listDeliveries(ctx context.Context, in *models.DeliveryQuery) (*answer[api.WebhookDeliveryPage], error) {
 	const doing = "listing webhook deliveries"
-	if _, err := h.webhooks.Webhook(ctx, in.ID); err != nil {
+	if _, err := h.webhooks.Webhook(ctx, in.WebhookID); err != nil {
 		return nil, h.toFailure(doing, asMissing("webhook", err))
 	}
-	rows, err := h.webhooks.Deliveries(ctx, models.DeliveryQuery{WebhookID: in.ID, OnlyOpen: in.Open, BeforeID: in.Cursor, Limit: in.Limit + 1})
+	query := *in
+	query.Limit++
+	rows, err := h.webhooks.Deliveries(ctx, query)
 	if err != nil {
 		return nil, h.toFailure(doing, err)
 	}

@@ -62,16 +62,6 @@ type enrolRequest struct {
 	Body api.NewParticipant
 }
 
-type participantsRequest struct {
-	Limit  int         `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string      `query:"cursor" maxLength:"64" doc:"next_cursor of the page before."`
-	Status wire.Status `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
-	// Attention: only people who need an operator for this reason.
-	Attention wire.Attention `query:"attention" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure"`
-	Waiting   bool           `query:"waiting" doc:"Only people with texts that came while they were paused or taken over and wait for an operator."`
-	TakenOver bool           `query:"taken_over" doc:"Only people whose conversation an operator has taken over."`
-}
-
 // participantRoutes answers what concerns participants.
 type participantRoutes struct {
 	base
@@ -235,13 +225,13 @@ func newRandomID(prefix string) (string, error) {
 	return prefix + hex.EncodeToString(raw), nil
 }
 
-func (h *participantRoutes) listParticipants(ctx context.Context, in *participantsRequest) (*answer[api.ParticipantPage], error) {
-	if in.Cursor != "" && !strings.HasPrefix(in.Cursor, idPrefix) {
+func (h *participantRoutes) listParticipants(ctx context.Context, in *models.ParticipantQuery) (*answer[api.ParticipantPage], error) {
+	if in.After != "" && !strings.HasPrefix(in.After, idPrefix) {
 		return nil, newFailure(http.StatusBadRequest, badCursor)
 	}
-	rows, err := h.people.Participants(ctx, models.ParticipantQuery{
-		Status: in.Status, Attention: in.Attention, Waiting: in.Waiting, TakenOver: in.TakenOver, After: in.Cursor, Limit: in.Limit + 1,
-	})
+	query := *in
+	query.Limit++
+	rows, err := h.people.Participants(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("listing participants", err)
 	}

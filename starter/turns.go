@@ -32,14 +32,10 @@ func (h *recordRoutes) register(router huma.API) {
 	h.registerConsents(router)
 }
 
-type turnsRequest struct {
-	ID     string `path:"id" maxLength:"64"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"20"`
-	Before int    `query:"before" minimum:"1" doc:"Only turns with a smaller number; next_before of the page before."`
-}
-
-func (h *recordRoutes) listTurns(ctx context.Context, in *turnsRequest) (*answer[api.TurnPage], error) {
-	rows, err := h.records.Turns(ctx, models.TurnQuery{ParticipantID: in.ID, Before: in.Before, Limit: in.Limit + 1})
+func (h *recordRoutes) listTurns(ctx context.Context, in *models.TurnQuery) (*answer[api.TurnPage], error) {
+	query := *in
+	query.Limit++
+	rows, err := h.records.Turns(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("list-turns", err)
 	}

@@ -44,16 +44,16 @@ func auditVerify(p *program) *cobra.Command {
 }
 
 // auditFlags adds the flags that select rows. read returns what they select.
-func auditFlags(c *cobra.Command) (read func() (AuditFilter, error)) {
-	var f AuditFilter
+func auditFlags(c *cobra.Command) (read func() (models.AuditFilter, error)) {
+	var f models.AuditFilter
 	var since, until string
 	flags := c.Flags()
-	flags.StringVar(&f.Participant, "participant", "", "only rows about the participant with this id")
+	flags.StringVar(&f.ParticipantID, "participant", "", "only rows about the participant with this id")
 	flags.StringVar(&f.Actor, "actor", "", "only rows of this actor, such as user:ada or token:redcap")
 	flags.StringVar(&f.Action, "action", "", "only rows of this action, such as update")
 	flags.StringVar(&since, "since", "", "only rows from then on: date, local time or instant")
 	flags.StringVar(&until, "until", "", "only rows before then")
-	return func() (AuditFilter, error) {
+	return func() (models.AuditFilter, error) {
 		for _, bound := range []struct {
 			flag, text string
 			to         *time.Time
@@ -84,7 +84,7 @@ func auditList(p *program) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		query := filter.toQuery()
+		query := filterAudit(filter)
 		query.Set("limit", strconv.Itoa(limit))
 		return callAndShow(c.Context(), p, request{path: auditPath, query: query}, renderAudit)
 	}
@@ -126,15 +126,10 @@ func auditExport(p *program) *cobra.Command {
 
 const auditPath = "/audit"
 
-// AuditFilter selects rows of the audit; empty fields select everything.
-type AuditFilter struct {
-	Participant, Actor, Action string
-	Since, Until               time.Time
-}
-
-func (f AuditFilter) toQuery() url.Values {
+// filterAudit asks for the rows of a filter.
+func filterAudit(f models.AuditFilter) url.Values {
 	query := url.Values{}
-	for name, value := range map[string]string{"participant_id": f.Participant, "actor": f.Actor, "action": f.Action} {
+	for name, value := range map[string]string{"participant_id": f.ParticipantID, "actor": f.Actor, "action": f.Action} {
 		if value != "" {
 			query.Set(name, value)
 		}
@@ -194,8 +189,8 @@ func renderChain(w io.Writer, chain models.AuditChain) error {
 }
 
 // exportAudit writes all rows that a filter selects as csv or jsonl.
-func exportAudit(ctx context.Context, p *program, f AuditFilter, format string, to io.Writer) error {
-	query := f.toQuery()
+func exportAudit(ctx context.Context, p *program, f models.AuditFilter, format string, to io.Writer) error {
+	query := filterAudit(f)
 	query.Set("format", format)
 	raw, err := p.client.downloadFile(ctx, request{path: auditPath + "/export", query: query})
 	if err != nil {

@@ -161,7 +161,7 @@ func participantList(p *program) *cobra.Command {
 	c.Flags().BoolVar(&waiting, "waiting", false, "only those with messages that came while they were paused")
 	c.Flags().StringVar(&attention, "attention", "", "only those at whom an operator should look for this: "+attentionKinds())
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return listAndShow(c.Context(), p, participantListing, Filter{Status: wire.Status(status), Attention: wire.Attention(attention), Waiting: waiting}.toQuery(), renderParticipants)
+		return listAndShow(c.Context(), p, participantListing, filterParticipants(models.ParticipantQuery{Status: wire.Status(status), Attention: wire.Attention(attention), Waiting: waiting}), renderParticipants)
 	}
 	return c
 }
@@ -240,15 +240,8 @@ func printParticipant(ctx context.Context, p *program, id string) error {
 	return callAndShow(ctx, p, request{participant: id}, renderParticipant)
 }
 
-// Filter selects participants; empty fields select all.
-type Filter struct {
-	Status    wire.Status
-	Attention wire.Attention
-	Waiting   bool
-	TakenOver bool
-}
-
-func (f Filter) toQuery() url.Values {
+// filterParticipants asks for the participants of a filter; empty fields select all.
+func filterParticipants(f models.ParticipantQuery) url.Values {
 	query := url.Values{}
 	if f.Status != "" {
 		query.Set("status", string(f.Status))

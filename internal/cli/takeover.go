@@ -65,7 +65,7 @@ func takeOverEnd(p *program) *cobra.Command {
 
 func takeOverList(p *program) *cobra.Command {
 	return verb("list", "List the conversations that operators have taken over", func(c *cobra.Command, _ []string) error {
-		return listAndShow(c.Context(), p, participantListing, Filter{TakenOver: true}.toQuery(), func(w io.Writer, page api.ParticipantPage) error {
+		return listAndShow(c.Context(), p, participantListing, filterParticipants(models.ParticipantQuery{TakenOver: true}), func(w io.Writer, page api.ParticipantPage) error {
 			return renderTakeOvers(w, page.Participants)
 		})
 	})

@@ -211,11 +211,11 @@ func TestLogin(t *testing.T) {
 	chain, err := w.rows.Audit.CheckAudit(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, chain.BrokenAt)
-	logins, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{Action: "login"})
+	logins, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{AuditFilter: models.AuditFilter{Action: "login"}})
 	require.NoError(t, err)
 	require.Len(t, logins, 1)
 	require.Equal(t, []string{"user:ada", "127.0.0.1"}, []string{logins[0].Actor, logins[0].Address})
-	failed, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{Action: "login_refused"})
+	failed, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{AuditFilter: models.AuditFilter{Action: "login_refused"}})
 	require.NoError(t, err)
 	require.Len(t, failed, 2)
 }

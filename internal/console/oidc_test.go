@@ -171,7 +171,7 @@ func TestSignInAtTheProvider(t *testing.T) {
 	bound, err := w.rows.Users.User(t.Context(), eve.ID)
 	require.NoError(t, err)
 	require.Equal(t, "sub-1", bound.Subject)
-	rows, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{Action: "user_update"})
+	rows, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{AuditFilter: models.AuditFilter{Action: "user_update"}})
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
 	require.Equal(t, "user:ada@example.org", rows[0].Actor)
@@ -183,7 +183,7 @@ func TestSignInAtTheProvider(t *testing.T) {
 	_, err = w.rows.Users.UpdateUser(t.Context(), models.UserUpdate{ID: eve.ID, Patch: models.UserPatch{Disabled: new(true)}, Now: w.now()})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusForbidden, p.signIn(w.open("127.0.0.1"), ada).status, "disabled")
-	refused, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{Action: "login_refused"})
+	refused, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{AuditFilter: models.AuditFilter{Action: "login_refused"}})
 	require.NoError(t, err)
 	require.Len(t, refused, 3)
 }
@@ -226,7 +226,7 @@ func TestCauseIsTold(t *testing.T) {
 		require.Equal(t, http.StatusForbidden, got.status, cause)
 		require.Contains(t, got.text, "administrator", cause)
 		require.Contains(t, got.text, `value="/console/access"`, "where the sign-in was to lead")
-		rows, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{Action: "login_refused"})
+		rows, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{AuditFilter: models.AuditFilter{Action: "login_refused"}})
 		require.NoError(t, err)
 		require.True(t, slices.ContainsFunc(rows, func(row models.AuditRow) bool { return strings.Contains(row.Detail, cause) }), cause)
 	}

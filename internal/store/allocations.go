@@ -210,7 +210,7 @@ func CheckEveryAllocation(ctx context.Context, base *database.Database) (int64, 
 		if err == nil && check.Problem != "" {
 			err = fmt.Errorf("study %s, row %d: %s; compare with a backup", id, check.BadRow, check.Problem)
 		}
-		if d := check.Decisions; err == nil && d.Problem != "" {
+		if d := check.Decisions; err == nil && d != nil && d.Problem != "" {
 			err = fmt.Errorf("study %s, decision point %d of participant %s: %s; compare with a backup", id, d.BadRow, d.ParticipantID, d.Problem)
 		}
 		if err != nil {
@@ -236,7 +236,9 @@ func checkAllocations(ctx context.Context, base *database.Database, studyID stri
 		if err != nil {
 			return err
 		}
-		out.Decisions = &decisions
+		if decisions != (models.DecisionCheck{}) {
+			out.Decisions = &decisions
+		}
 		if err := checkRows(tx, design, &out); err != nil || out.Problem != "" {
 			return err
 		}

@@ -106,7 +106,7 @@ func TestPauseEndIsChecked(t *testing.T) {
 		require.ErrorAs(t, err, &field)
 		require.Equal(t, "paused_until", field.Field)
 		require.NoError(t, w.pausedUntil(2, 60))
-		rows, err := w.Audit.AuditRows(w.ctx, models.AuditQuery{ParticipantID: "p1", Limit: 1})
+		rows, err := w.Audit.AuditRows(w.ctx, models.AuditQuery{AuditFilter: models.AuditFilter{ParticipantID: "p1"}, Limit: 1})
 		require.NoError(t, err)
 		require.Equal(t, map[string]string{"status": "active", "paused_until": ""}, rows[0].Before)
 		require.Equal(t, map[string]string{"status": "paused", "paused_until": at(60).Format(time.RFC3339)}, rows[0].After)

@@ -238,7 +238,7 @@ func TestRetention(t *testing.T) {
 	require.NoError(t, r.sweepErasures(t.Context()))
 	w.now = w.now.Add(erasureGrace)
 	require.Equal(t, RetentionActor, w.sweep().RequestedBy)
-	rows, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{Actor: RetentionActor})
+	rows, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{AuditFilter: models.AuditFilter{Actor: RetentionActor}})
 	require.NoError(t, err)
 	require.Len(t, rows, 2)
 }
