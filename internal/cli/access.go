@@ -73,7 +73,14 @@ func tokenList(p *program) *cobra.Command {
 
 func sessionCommand(p *program) *cobra.Command {
 	return groupCommand("session", "Show who is signed in to the console, and sign browsers out",
-		sessionList(p), sessionRevoke(p))
+		sessionList(p),
+		callCommand(p, "revoke SESSION", "Sign a browser out", func(args []string) request {
+			return request{method: http.MethodDelete, path: sessionsPath + "/" + url.PathEscape(args[0])}
+		}, func(w io.Writer, ended api.Removal) error {
+			_, err := fmt.Fprintf(w, "%s is signed out.\n", ended.ID)
+			return err
+		}),
+	)
 }
 
 func sessionList(p *program) *cobra.Command {
@@ -88,15 +95,6 @@ func sessionList(p *program) *cobra.Command {
 				rows = append(rows, []string{s.ID, s.Login, s.Address, formatInstant(s.CreatedAt), formatInstant(s.LastSeenAt), formatInstant(s.ExpiresAt), s.Agent})
 			}
 			return writeTable(w, rows)
-		})
-	})
-}
-
-func sessionRevoke(p *program) *cobra.Command {
-	return verb("revoke SESSION", "Sign a browser out", func(c *cobra.Command, args []string) error {
-		return callAndShow(c.Context(), p, request{method: http.MethodDelete, path: sessionsPath + "/" + url.PathEscape(args[0])}, func(w io.Writer, ended api.Removal) error {
-			_, err := fmt.Fprintf(w, "%s is signed out.\n", ended.ID)
-			return err
 		})
 	})
 }

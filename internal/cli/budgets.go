@@ -14,7 +14,11 @@ import (
 )
 
 func budgetCommand(p *program) *cobra.Command {
-	return groupCommand("budget", "Bound what the programme, a study or a person may cost", budgetSet(p), budgetList(p), budgetDelete(p))
+	return groupCommand("budget", "Bound what the programme, a study or a person may cost", budgetSet(p),
+		callCommand(p, "list", "List budgets and what is spent of them", func(_ []string) request { return request{path: budgetsPath} }, func(w io.Writer, list api.BudgetList) error {
+			return renderBudgets(w, list.Budgets)
+		}),
+		budgetDelete(p))
 }
 
 func budgetSet(p *program) *cobra.Command {
@@ -52,14 +56,6 @@ func budgetSet(p *program) *cobra.Command {
 		})
 	}
 	return c
-}
-
-func budgetList(p *program) *cobra.Command {
-	return verb("list", "List budgets and what is spent of them", func(c *cobra.Command, _ []string) error {
-		return callAndShow(c.Context(), p, request{path: budgetsPath}, func(w io.Writer, list api.BudgetList) error {
-			return renderBudgets(w, list.Budgets)
-		})
-	})
 }
 
 func budgetDelete(p *program) *cobra.Command {

@@ -20,19 +20,10 @@ import (
 )
 
 func cohortCommand(p *program) *cobra.Command {
-	return groupCommand("cohort", "Enrol the people of a file", cohortImport(p), cohortShow(p), cohortCancel(p))
-}
-
-func cohortShow(p *program) *cobra.Command {
-	return verb("show COHORT", "Print how far an import is", func(c *cobra.Command, args []string) error {
-		return callAndShow(c.Context(), p, request{path: cohortPath(args[0])}, renderStoredCohort)
-	})
-}
-
-func cohortCancel(p *program) *cobra.Command {
-	return verb("cancel COHORT", "End an import; who is enrolled stays so", func(c *cobra.Command, args []string) error {
-		return callAndShow(c.Context(), p, request{method: http.MethodDelete, path: cohortPath(args[0])}, renderStoredCohort)
-	})
+	return groupCommand("cohort", "Enrol the people of a file", cohortImport(p),
+		callCommand(p, "show COHORT", "Print how far an import is", func(args []string) request { return request{path: cohortPath(args[0])} }, renderStoredCohort),
+		callCommand(p, "cancel COHORT", "End an import; who is enrolled stays so", func(args []string) request { return request{method: http.MethodDelete, path: cohortPath(args[0])} }, renderStoredCohort),
+	)
 }
 
 func cohortImport(p *program) *cobra.Command {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
 )
 
 // instant is how instants are printed, in UTC.
@@ -133,6 +134,11 @@ func callAndShow[T any](ctx context.Context, p *program, r request, render func(
 		return err
 	}
 	return showResult(p, got, render)
+}
+
+// callCommand builds a command that makes one request of its arguments and shows the answer.
+func callCommand[T any](p *program, use, short string, what func(args []string) request, render func(io.Writer, T) error) *cobra.Command {
+	return verb(use, short, func(c *cobra.Command, args []string) error { return callAndShow(c.Context(), p, what(args), render) })
 }
 
 // listAndShow reads a list to its last page and shows it as one page.

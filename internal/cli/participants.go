@@ -26,7 +26,7 @@ func participantCommand(p *program) *cobra.Command {
 		participantShow(p),
 		participantRemove(p),
 		participantPause(p), participantResume(p),
-		participantWaiting(p),
+		callCommand(p, "waiting ID", "Print messages that came while the participant was paused", func(args []string) request { return request{participant: args[0], path: "/waiting"} }, renderWaiting),
 		participantMode(p), participantAttend(p), participantErase(p),
 	)...)
 }
@@ -61,12 +61,6 @@ func participantRemove(p *program) *cobra.Command {
 		})
 	}
 	return c
-}
-
-func participantWaiting(p *program) *cobra.Command {
-	return verb("waiting ID", "Print messages that came while the participant was paused", func(c *cobra.Command, args []string) error {
-		return callAndShow(c.Context(), p, request{participant: args[0], path: "/waiting"}, renderWaiting)
-	})
 }
 
 func participantAdd(p *program) *cobra.Command {

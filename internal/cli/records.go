@@ -29,7 +29,8 @@ func recordVerbs(p *program) []*cobra.Command {
 		verb("consents ID", "Print the consent ledger, of removed participants too", func(c *cobra.Command, args []string) error {
 			return callAndShow(c.Context(), p, request{participant: args[0], path: "/consents"}, renderConsents)
 		}),
-		participantMemories(p), participantExport(p), participantData(p),
+		participantMemories(p), participantExport(p),
+		callCommand(p, "data ID", "Print everything that is held about a person, and how long", func(args []string) request { return request{participant: args[0], path: "/data"} }, renderPersonData),
 	}
 }
 
@@ -135,13 +136,6 @@ func participantExport(p *program) *cobra.Command {
 		return err
 	}
 	return c
-}
-
-// participantData takes an id only, of people who were removed too.
-func participantData(p *program) *cobra.Command {
-	return verb("data ID", "Print everything that is held about a person, and how long", func(c *cobra.Command, args []string) error {
-		return callAndShow(c.Context(), p, request{participant: args[0], path: "/data"}, renderPersonData)
-	})
 }
 
 // renderPersonData prints each table under what it is, and each row as its values.

@@ -21,16 +21,20 @@ import (
 )
 
 func studyCommand(p *program) *cobra.Command {
-	return groupCommand("study", "Studies: settings, consent texts, states", studyList(p),
-		studyShow(p), studyAdd(p), studyChange(p),
+	return groupCommand("study", "Studies: settings, consent texts, states",
+		callCommand(p, "list", "List the studies", func(_ []string) request { return request{path: studiesPath} }, func(w io.Writer, list api.StudyList) error {
+			return renderStudies(w, list.Studies)
+		}),
+		callCommand(p, "show STUDY", "Print a study", func(args []string) request { return request{path: studyPath(args[0])} }, renderStudy),
+		studyAdd(p), studyChange(p),
 		studyConsentTexts(p), consentTextAdd(p), studyConsent(p), studyWithdraw(p), studyJoins(p), studyRehearse(p), studyExport(p),
-		studyProgress(p), studyAllocations(p), studyAllocate(p), studyVerify(p), studySeed(p))
-}
-
-func studyShow(p *program) *cobra.Command {
-	return verb("show STUDY", "Print a study", func(c *cobra.Command, args []string) error {
-		return callAndShow(c.Context(), p, request{path: studyPath(args[0])}, renderStudy)
-	})
+		callCommand(p, "progress STUDY", "Print how a study goes: recruitment, retention, answers, delivery, costs", func(args []string) request { return request{path: studyPath(args[0]) + "/progress"} }, renderStudyProgress),
+		studyAllocations(p), studyAllocate(p), studyVerify(p),
+		callCommand(p, "seed STUDY", "Print the seed of a study's allocations; the reading is audited", func(args []string) request { return request{path: studyPath(args[0]) + "/seed"} }, func(w io.Writer, s api.StudySeed) error {
+			_, err := fmt.Fprintln(w, s.Seed)
+			return err
+		}),
+	)
 }
 
 func studyConsentTexts(p *program) *cobra.Command {
@@ -67,12 +71,6 @@ func studyJoins(p *program) *cobra.Command {
 	})
 }
 
-func studyProgress(p *program) *cobra.Command {
-	return verb("progress STUDY", "Print how a study goes: recruitment, retention, answers, delivery, costs", func(c *cobra.Command, args []string) error {
-		return callAndShow(c.Context(), p, request{path: studyPath(args[0]) + "/progress"}, renderStudyProgress)
-	})
-}
-
 func studyAllocations(p *program) *cobra.Command {
 	return verb("allocations STUDY", "Print the record of a study's allocations", func(c *cobra.Command, args []string) error {
 		return listAndShow(c.Context(), p, listing{allocationsPath(args[0]), "allocations"}, url.Values{}, func(w io.Writer, page api.AllocationPage) error {
@@ -84,23 +82,6 @@ func studyAllocations(p *program) *cobra.Command {
 				})
 			}
 			return writeTable(w, rows)
-		})
-	})
-}
-
-func studySeed(p *program) *cobra.Command {
-	return verb("seed STUDY", "Print the seed of a study's allocations; the reading is audited", func(c *cobra.Command, args []string) error {
-		return callAndShow(c.Context(), p, request{path: studyPath(args[0]) + "/seed"}, func(w io.Writer, s api.StudySeed) error {
-			_, err := fmt.Fprintln(w, s.Seed)
-			return err
-		})
-	})
-}
-
-func studyList(p *program) *cobra.Command {
-	return verb("list", "List the studies", func(c *cobra.Command, _ []string) error {
-		return callAndShow(c.Context(), p, request{path: studiesPath}, func(w io.Writer, list api.StudyList) error {
-			return renderStudies(w, list.Studies)
 		})
 	})
 }

@@ -15,7 +15,10 @@ import (
 )
 
 func viewCommand(p *program) *cobra.Command {
-	return groupCommand("view", "Save filters of the list of people under a name", viewAdd(p), viewList(p),
+	return groupCommand("view", "Save filters of the list of people under a name", viewAdd(p),
+		callCommand(p, "list", "List your views and shared ones", func(_ []string) request { return request{path: viewsPath} }, func(w io.Writer, list api.PeopleViewList) error {
+			return renderViews(w, list.Views)
+		}),
 		viewShow(p),
 		viewDelete(p))
 }
@@ -39,14 +42,6 @@ func viewAdd(p *program) *cobra.Command {
 		})
 	}
 	return c
-}
-
-func viewList(p *program) *cobra.Command {
-	return verb("list", "List your views and shared ones", func(c *cobra.Command, _ []string) error {
-		return callAndShow(c.Context(), p, request{path: viewsPath}, func(w io.Writer, list api.PeopleViewList) error {
-			return renderViews(w, list.Views)
-		})
-	})
 }
 
 const viewsPath = "/views"

@@ -19,34 +19,23 @@ import (
 )
 
 func webhookCommand(p *program) *cobra.Command {
-	return groupCommand("webhook", "Signed events for receivers outside", webhookAdd(p), webhookList(p),
-		webhookShow(p), webhookChange(p),
-		webhookRemove(p),
-		webhookTest(p), webhookDeliveries(p), webhookReplay(p))
-}
-
-func webhookShow(p *program) *cobra.Command {
-	return verb("show WEBHOOK", "Print a webhook", func(c *cobra.Command, args []string) error {
-		return callAndShow(c.Context(), p, request{path: webhookPath(args[0])}, renderWebhook)
-	})
-}
-
-func webhookRemove(p *program) *cobra.Command {
-	return verb("remove WEBHOOK", "Remove a webhook and what it was still to be told", func(c *cobra.Command, args []string) error {
-		return callAndShow(c.Context(), p, request{method: http.MethodDelete, path: webhookPath(args[0])}, func(w io.Writer, _ models.Webhook) error {
+	return groupCommand("webhook", "Signed events for receivers outside", webhookAdd(p),
+		callCommand(p, "list", "List the webhooks", func(_ []string) request { return request{path: webhooksPath} }, func(w io.Writer, list api.WebhookList) error {
+			return renderWebhooks(w, list.Webhooks)
+		}),
+		callCommand(p, "show WEBHOOK", "Print a webhook", func(args []string) request { return request{path: webhookPath(args[0])} }, renderWebhook),
+		webhookChange(p),
+		callCommand(p, "remove WEBHOOK", "Remove a webhook and what it was still to be told", func(args []string) request { return request{method: http.MethodDelete, path: webhookPath(args[0])} }, func(w io.Writer, _ models.Webhook) error {
 			_, err := fmt.Fprintln(w, "The webhook is removed, with what it was still to be told.")
 			return err
-		})
-	})
-}
-
-func webhookTest(p *program) *cobra.Command {
-	return verb("test WEBHOOK", "Send a webhook an event of type webhook.test", func(c *cobra.Command, args []string) error {
-		return callAndShow(c.Context(), p, request{method: http.MethodPost, path: webhookPath(args[0]) + "/test"}, func(w io.Writer, d models.WebhookDelivery) error {
-			_, err := fmt.Fprintf(w, "Event %s is on its way; see: coachline webhook deliveries %s\n", d.Event, args[0])
+		}),
+		callCommand(p, "test WEBHOOK", "Send a webhook an event of type webhook.test", func(args []string) request {
+			return request{method: http.MethodPost, path: webhookPath(args[0]) + "/test"}
+		}, func(w io.Writer, d models.WebhookDelivery) error {
+			_, err := fmt.Fprintf(w, "Event %s is on its way; see: coachline webhook deliveries %s\n", d.Event, d.ObjectID)
 			return err
-		})
-	})
+		}),
+		webhookDeliveries(p), webhookReplay(p))
 }
 
 func webhookAdd(p *program) *cobra.Command {
@@ -62,14 +51,6 @@ func webhookAdd(p *program) *cobra.Command {
 		return callAndShow(c.Context(), p, request{method: http.MethodPost, path: webhooksPath, body: body}, renderWebhook)
 	}
 	return c
-}
-
-func webhookList(p *program) *cobra.Command {
-	return verb("list", "List the webhooks", func(c *cobra.Command, _ []string) error {
-		return callAndShow(c.Context(), p, request{path: webhooksPath}, func(w io.Writer, list api.WebhookList) error {
-			return renderWebhooks(w, list.Webhooks)
-		})
-	})
 }
 
 // everyEvent stands for the types of all events.
