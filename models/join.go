@@ -36,7 +36,6 @@ const (
 	JoinStopped    = "stop"
 	JoinOptedOut   = "opted_out"
 	JoinStudyLimit = "study_limit"
-	JoinIsEnrolled = "enrolled"
 )
 
 // JoinValidity is how long a person may take to agree.
