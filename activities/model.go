@@ -54,7 +54,10 @@ type ModelActivities struct {
 	// model that a lost one counts for.
 	Costs     CostStore
 	ModelName string
-	Now       func() time.Time // time.Now when nil
+	// ModelTimeout is how long an answer of the model is awaited; 0 is
+	// models.UsualModelTimeout.
+	ModelTimeout time.Duration
+	Now          func() time.Time // time.Now when nil
 }
 
 // Budgets knows whose budget is spent, without asking a database.
@@ -71,7 +74,7 @@ const heartbeatEvery = 1500 * time.Millisecond
 // an error of type TimeLimit, which is final. A model that refuses to answer
 // raises attention.
 func (t *ModelActivities) CallModel(ctx context.Context, in wire.CallModelInput) (wire.CallModelResult, error) {
-	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
+	limit := startModelLimit(ctx, in.TimeLimit, modelAttempt, t.ModelTimeout, t.Now)
 	stop := startHeartbeatWith(ctx, limit.recordHeartbeat)
 	asking, asked := calls.With(ctx)
 	out, err := t.runPlanned(asking, in, limit)

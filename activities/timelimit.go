@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"coachline/models"
 	"coachline/models/wire"
 )
 
@@ -20,8 +21,10 @@ import (
 // its worker loses what it spent since its last heartbeat.
 type timeLimit struct {
 	limit, before time.Duration
-	started       time.Time
-	now           func() time.Time
+	// attempt bounds this attempt; 0 is no bound.
+	attempt time.Duration
+	started time.Time
+	now     func() time.Time
 	// died: the attempt before this one did not come to its end.
 	died bool
 }
@@ -55,11 +58,33 @@ func (l *timeLimit) recordHeartbeat(ctx context.Context) {
 	activity.RecordHeartbeat(ctx, timeSpent{Spent: l.totalSpent()})
 }
 
+// Time that one attempt may take for models.UsualModelTimeout: a call of a model with the
+// stages before it, and a tool, which may call one.
+const (
+	modelAttempt = 75 * time.Second
+	toolAttempt  = 90 * time.Second
+)
+
+// startModelLimit begins an attempt that waits for a model: limit and attempt are told for
+// models.UsualModelTimeout.
+func startModelLimit(ctx context.Context, limit, attempt, timeout time.Duration, now func() time.Time) *timeLimit {
+	l := startTimeLimit(ctx, models.InProportion(limit, timeout), now)
+	l.attempt = models.InProportion(attempt, timeout)
+	return l
+}
+
 func (l *timeLimit) limitContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	if l.limit <= 0 {
+	left := l.attempt
+	if l.limit > 0 {
+		left = l.limit - l.before
+		if l.attempt > 0 {
+			left = min(left, l.attempt)
+		}
+	}
+	if l.limit <= 0 && l.attempt <= 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, l.limit-l.before)
+	return context.WithTimeout(ctx, left)
 }
 
 // limitError turns the error of an attempt into the final one when the pause

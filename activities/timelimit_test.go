@@ -92,3 +92,32 @@ func TestRetryPause(t *testing.T) {
 		require.Equal(t, want, retryPause(activity.Info{Attempt: n}), n)
 	}
 }
+
+// A slow model is given longer attempts and more of them, up to the workflow's limit.
+func TestLimitsGrowWithTheModelsTimeout(t *testing.T) {
+	for name, tt := range map[string]struct{ timeout, limit, attempt time.Duration }{
+		"not set":  {0, 3 * time.Minute, 75 * time.Second},
+		"usual":    {time.Minute, 3 * time.Minute, 75 * time.Second},
+		"slow":     {3 * time.Minute, 9 * time.Minute, 225 * time.Second},
+		"slower":   {7 * time.Minute, 21 * time.Minute, 525 * time.Second},
+		"hurrying": {20 * time.Second, time.Minute, 25 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var suite testsuite.WorkflowTestSuite
+			env := suite.NewTestActivityEnvironment()
+			work := func(ctx context.Context) error {
+				limit := startModelLimit(ctx, 3*time.Minute, modelAttempt, tt.timeout, time.Now)
+				require.Equal(t, tt.limit, limit.limit)
+				ctx, cancel := limit.limitContext(ctx)
+				defer cancel()
+				ends, bounded := ctx.Deadline()
+				require.True(t, bounded)
+				require.WithinDuration(t, time.Now().Add(tt.attempt), ends, 5*time.Second)
+				return nil
+			}
+			env.RegisterActivity(work)
+			_, err := env.ExecuteActivity(work)
+			require.NoError(t, err)
+		})
+	}
+}

@@ -46,6 +46,8 @@ type ToolActivities struct {
 	// Studies change texts, name and model for their people; nil: they hold for all.
 	Studies *study.Resolver
 	Now     func() time.Time
+	// ModelTimeout is as in ModelActivities.
+	ModelTimeout time.Duration
 	// Costs keeps the calls that tools make; nil keeps none.
 	Costs CostStore
 	// Metrics may be nil; then nothing is counted.
@@ -68,7 +70,7 @@ func noteTool(ctx context.Context, m *metrics.Metrics, registry *tools.Registry,
 //
 // It heartbeats, and keeps to the input's time limit as CallModel does.
 func (t *ToolActivities) RunTool(ctx context.Context, in wire.ToolInput) (wire.ToolEffect, error) {
-	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
+	limit := startModelLimit(ctx, in.TimeLimit, toolAttempt, t.ModelTimeout, t.Now)
 	stop := startHeartbeatWith(ctx, limit.recordHeartbeat)
 	asking, asked := calls.With(ctx)
 	out, err := t.runOnce(asking, in, limit)

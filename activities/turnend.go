@@ -27,8 +27,14 @@ type TurnEnd struct {
 	After  Background
 	// Rules say what follows from a prompt that the carrier took.
 	Rules *DecisionActivities
-	// Metrics may be nil; then nothing is counted.
+	// Stages says why a model gave no answer, Metrics counts it; both may be nil.
+	Stages  StageReader
 	Metrics *metrics.Metrics
+}
+
+// StageReader lists what is on record of a turn's stages.
+type StageReader interface {
+	Stages(ctx context.Context, turnID string) ([]models.Stage, error)
 }
 
 // SendTurn writes what a turn leaves behind and sends the first of its rows;
@@ -42,8 +48,23 @@ func (c *TurnEnd) SendTurn(ctx context.Context, in wire.SendTurnInput) (wire.Sen
 	out, err := c.endTurn(ctx, in)
 	if err == nil {
 		c.Metrics.TurnEnded(ctx, in.End, out)
+		c.countFallback(ctx, in.End)
 	}
 	return out, err
+}
+
+// countFallback counts why a fixed text stood in for the model.
+func (c *TurnEnd) countFallback(ctx context.Context, end wire.PersistTurnInput) {
+	if c.Metrics == nil || c.Stages == nil || end.Source != wire.SourceFallback {
+		return
+	}
+	turn, err := c.Turns.Store.TurnContext(ctx, end.TurnID, 0)
+	stages, other := c.Stages.Stages(ctx, end.TurnID)
+	reason, _ := models.FallbackReason(turn.Steps, stages)
+	if err = errors.Join(err, other); err != nil {
+		activity.GetLogger(ctx).Warn("reason of a fixed text not read", "turn", end.TurnID, "error", err)
+	}
+	c.Metrics.FellBack(reason)
 }
 
 func (c *TurnEnd) endTurn(ctx context.Context, in wire.SendTurnInput) (wire.SendTurnResult, error) {

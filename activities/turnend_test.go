@@ -17,6 +17,7 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/dbtest"
 	"coachline/internal/memory"
+	"coachline/internal/metrics"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/internal/tools"
@@ -325,4 +326,25 @@ func TestPromptIsDecidedWithItsSend(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A fixed text that stands in for the model is counted with its reason.
+func TestFallbacksAreCounted(t *testing.T) {
+	w := newStoreFixture(t)
+	m, err := metrics.New(metrics.Config{})
+	require.NoError(t, err)
+	w.closing.Metrics, w.closing.Stages = m, w.facts
+	late := w.turn(ann, "hello there", models.Step{Text: "not the one"})
+	require.NoError(t, w.facts.SaveStage(t.Context(), models.Stage{
+		TurnID: late, Number: 7, Name: models.StageModel, CreatedAt: now,
+		Decision: models.DescribeFailure(&models.ModelError{Class: models.ModelBusy, Message: "no answer in time", TimedOut: true}),
+	}))
+	_, err = w.send(ann, late, wire.SourceFallback)
+	require.NoError(t, err)
+	guarded := w.turn(ben, "hello there", models.Step{Trace: `{"stages":[{"Name":"guard","Decision":"guard promise"}]}`})
+	_, err = w.send(ben, guarded, wire.SourceFallback)
+	require.NoError(t, err)
+	page := scrape(t, m)
+	require.Contains(t, page, `coachline_fallbacks_total{reason="time_out"} 1`)
+	require.Contains(t, page, `coachline_fallbacks_total{reason="guard"} 1`)
 }

@@ -111,6 +111,23 @@ const (
 	ModelNoTools ModelErrorClass = "no_tools"
 )
 
+// UsualModelTimeout is how long an answer of a model is awaited where nothing else is set:
+// the other limits of a turn are told for it, and grow with the one that is set, up to
+// LongestModelTimeout.
+const (
+	UsualModelTimeout   = time.Minute
+	LongestModelTimeout = 10 * time.Minute
+)
+
+// InProportion returns a limit that was told for UsualModelTimeout, for another timeout;
+// one of 0 leaves it.
+func InProportion(limit, timeout time.Duration) time.Duration {
+	if timeout <= 0 {
+		return limit
+	}
+	return time.Duration(float64(limit) * float64(timeout) / float64(UsualModelTimeout))
+}
+
 // ModelError is a classified failure of a model call. Error carries neither
 // the request nor the key.
 type ModelError struct {
@@ -121,6 +138,8 @@ type ModelError struct {
 	// ContextTokens and PromptTokens are what an overflow says of the context and of
 	// the request; 0 where it does not.
 	ContextTokens, PromptTokens int
+	// TimedOut says that the time for an answer ran out.
+	TimedOut bool
 }
 
 func (e *ModelError) Error() string { return "model " + string(e.Class) + ": " + e.Message }

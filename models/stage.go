@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // StageName is a stage of a reply (see docs/design.md).
 type StageName string
@@ -52,6 +56,52 @@ type Stage struct {
 	Usage     Usage `gorm:"serializer:json"`
 	Millis    int64
 	CreatedAt time.Time
+}
+
+// failedCall begins the decision of a stage that says why a model gave no answer.
+const failedCall = "model failed "
+
+// DescribeFailure is the decision of a stage for a call of the chat model that gave no
+// answer, such as "model failed time_out: no answer in time". It holds no personal data.
+func DescribeFailure(err *ModelError) string {
+	class := string(err.Class)
+	if err.TimedOut {
+		class = "time_out"
+	}
+	return failedCall + class + ": " + err.Message
+}
+
+// FallbackReason says why a turn ended with the fixed text of an outage: the newest failure
+// of the model, or what the guard found in its last answer. kind is one word (time_out, busy,
+// refused, declined, overflow, auth, no_tools, guard; other where nothing is on record),
+// detail is for people.
+func FallbackReason(steps []Step, stages []Stage) (kind, detail string) {
+	var newest Stage
+	for _, stage := range stages {
+		if stage.Name == StageModel && strings.HasPrefix(stage.Decision, failedCall) && !stage.CreatedAt.Before(newest.CreatedAt) {
+			newest = stage
+		}
+	}
+	var found []string
+	for _, step := range steps {
+		if step.Text != "" || step.Calls != "" || step.CreatedAt.Before(newest.CreatedAt) {
+			continue
+		}
+		trace, _ := step.StepTrace()
+		for _, stage := range trace.Stages {
+			if stage.Name == StageGuard && !slices.Contains(found, stage.Decision) {
+				found = append(found, stage.Decision)
+			}
+		}
+	}
+	if len(found) > 0 {
+		return string(StageGuard), strings.Join(found, ", ")
+	}
+	kind, _, known := strings.Cut(strings.TrimPrefix(newest.Decision, failedCall), ":")
+	if !known {
+		return "other", ""
+	}
+	return kind, newest.Decision
 }
 
 // Protocol is how a model is offered tools.

@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -81,6 +82,10 @@ func toTurn(r models.TurnRecord) (api.Turn, error) {
 		Turn: toTurnSummary(r.Totals), PromptID: r.Totals.Turn.PromptID,
 		Steps:  []api.Round{},
 		Stages: toStages(r.Stages), Sent: []api.Delivery{}, Subagents: []api.Subagent{},
+	}
+	if r.Totals.Turn.Outcome == string(wire.SourceFallback) {
+		kind, detail := models.FallbackReason(r.Steps, r.Stages)
+		out.Reason = cmp.Or(detail, kind)
 	}
 	out.In, out.Out = splitTexts(r.Entries)
 	var given int64

@@ -149,13 +149,13 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 	return &acts{
 		knownModel: replies.Capability, decisions: decisions,
 		turns: turns,
-		model: &activities.ModelActivities{Turns: turns, Store: rows.Turns, Attention: rows.Attention, Looks: rows.Looks, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Now: o.Now, Costs: memories, ModelName: cfg.Model.Name},
+		model: &activities.ModelActivities{Turns: turns, Store: rows.Turns, Attention: rows.Attention, Looks: rows.Looks, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Now: o.Now, Costs: memories, ModelName: cfg.Model.Name, ModelTimeout: cfg.Model.Timeout},
 		tools: &activities.ToolActivities{
 			Store: rows.Turns, Outbox: rows.Outbox, Tools: registry, Model: model, Embedder: o.Model, Facts: memories, Prompts: library, Zones: zones.Load,
 			Alerts: rows.Looks, AlertsTeam: cfg.Worker.AlertURL.IsSet(), Helplines: cfg.Worker.Helplines,
-			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, AnswerTokens: cfg.Model.AnswerTokens, Studies: p.studies, Now: o.Now, Costs: memories, Metrics: m,
+			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, AnswerTokens: cfg.Model.AnswerTokens, ModelTimeout: cfg.Model.Timeout, Studies: p.studies, Now: o.Now, Costs: memories, Metrics: m,
 		},
-		turnEnds:    &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: agents, After: memoryQueue{rows: rows.MemoryQueue, rest: cfg.Replies.HotWindow, now: o.Now}, Rules: decisions, Metrics: m},
+		turnEnds:    &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: agents, After: memoryQueue{rows: rows.MemoryQueue, rest: cfg.Replies.HotWindow, now: o.Now}, Rules: decisions, Stages: memories, Metrics: m},
 		subagents:   &activities.SubagentActivities{Store: rows.Turns, Tools: registry, Metrics: m},
 		removals:    &activities.RemovalActivities{Store: rows.People},
 		remembering: &activities.MemoryActivities{Store: rows.Turns, Queue: rows.MemoryQueue, Keeper: agents, Now: o.Now, Budgets: stops, Costs: memories, ModelName: cmp.Or(cfg.Model.Small, cfg.Model.Name)},
@@ -221,6 +221,7 @@ func replySettings(cfg config.Config) agent.Settings {
 		Planner: cfg.Replies.Planner.Forced(), Digests: cfg.Replies.Digests.Forced(),
 		ToolDigests: cfg.Replies.ToolDigests.Forced(), Router: cfg.Replies.Router,
 		ModelSize: cfg.Model.Size.Forced(), Protocol: cfg.Model.Protocol.Forced(), ContextTokens: cfg.Model.ContextTokens, AnswerTokens: cfg.Model.AnswerTokens,
+		ModelTimeout: cfg.Model.Timeout,
 	}
 }
 

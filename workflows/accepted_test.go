@@ -126,9 +126,9 @@ func TestTimeLimits(t *testing.T) {
 	w.text(time.Minute, "a walk")
 	w.run(2 * time.Hour)
 	for name, want := range map[string]struct{ call, beat time.Duration }{
-		"CallModel": {75 * time.Second, 4 * time.Second},
+		"CallModel": {16 * time.Minute, 4 * time.Second},
 		"SendTurn":  {30 * time.Second, 4 * time.Second},
-		"RunTool":   {90 * time.Second, 4 * time.Second},
+		"RunTool":   {16 * time.Minute, 4 * time.Second},
 	} {
 		got, ok := seen[name]
 		require.True(t, ok, name)

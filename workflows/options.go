@@ -14,15 +14,15 @@ import (
 // Time limits. The patience of a reply is the longest time that workers try
 // before a fixed text stands in for the model; a greeting waits less, because a
 // person has just been enrolled and nothing has been promised yet. Activities
-// keep to it themselves (activities.timeLimit): a schedule-to-close timeout would
-// count the time without workers as well.
+// keep to it themselves (activities.timeLimit), and to how long one attempt may take,
+// both in proportion to COACH_MODEL_TIMEOUT: a schedule-to-close timeout would
+// count the time without workers as well. modelCallLimit is above the longest attempt.
 const (
 	localLimit       = 10 * time.Second
 	localPatience    = 10 * 365 * 24 * time.Hour
-	modelCallLimit   = 75 * time.Second
+	modelCallLimit   = 16 * time.Minute
 	replyPatience    = 3 * time.Minute
 	greetingPatience = time.Minute
-	toolLimit        = 90 * time.Second
 	toolPatience     = 3 * time.Minute
 	sendLimit        = 30 * time.Second
 	// heartbeat is after how long without one an attempt counts as lost with its
@@ -81,7 +81,7 @@ func (t *turn) modelOptions(ctx workflow.Context, summary string) workflow.Conte
 
 func (t *turn) toolOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: toolLimit,
+		StartToCloseTimeout: modelCallLimit,
 		HeartbeatTimeout:    heartbeat,
 		Priority:            t.turnPriority(),
 		Summary:             summary,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"coachline/internal/agent/outgoing"
+	"coachline/internal/fresh"
 	"coachline/internal/helplines"
 	"coachline/models"
 	"coachline/prompts"
@@ -48,14 +49,23 @@ type StageStore interface {
 }
 
 // Time limits of what a stage asks, in the order of their importance to the
-// person who waits.
+// person who waits, for models.UsualModelTimeout.
 const (
 	plannerLimit   = 6 * time.Second
 	smallLimit     = 8 * time.Second
 	embeddingLimit = 5 * time.Second
-	// closingLimit bounds calls that no reply waits for.
+	// closingLimit bounds calls that no reply waits for; a shorter timeout leaves it.
 	closingLimit = 60 * time.Second
 )
+
+// limitOf returns a time limit for the timeout that is set.
+func (a *Agent) limitOf(usual time.Duration) time.Duration {
+	limit := models.InProportion(usual, a.Settings.ModelTimeout)
+	if usual == closingLimit {
+		limit = max(limit, usual)
+	}
+	return limit
+}
 
 // MemoryStep says when the facts in a person's message are stored.
 type MemoryStep string
@@ -80,6 +90,9 @@ type Settings struct {
 	// Protocol is how tools are offered; empty goes by what is known of the model.
 	Protocol                    models.Protocol
 	ContextTokens, AnswerTokens int
+	// ModelTimeout is how long an answer of a model is awaited; stages before a reply
+	// have their share of it. 0 is models.UsualModelTimeout.
+	ModelTimeout time.Duration
 	// Endpoint separates what is learnt of a model here from what holds
 	// elsewhere; it must hold no key.
 	Endpoint string
@@ -123,7 +136,7 @@ type Agent struct {
 	Config
 	clean  *Cleaner
 	caches caches
-	known  capabilities
+	known  *fresh.Value[models.Capability]
 	// instructions are what no participant is to read; nil where the texts
 	// cannot be rendered.
 	instructions *Instructions
@@ -134,7 +147,7 @@ type Agent struct {
 
 // New builds an Agent; everything in cfg but Server is required.
 func New(cfg Config) *Agent {
-	p := &Agent{Config: cfg, clean: NewCleaner(), caches: newCaches()}
+	p := &Agent{Config: cfg, clean: NewCleaner(), caches: newCaches(), known: &fresh.Value[models.Capability]{}}
 	if cfg.Prompts == nil {
 		return p
 	}

@@ -2,8 +2,8 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"coachline/internal/agent/toolcall"
@@ -19,48 +19,10 @@ type Server interface {
 	Describe(ctx context.Context, model string) (models.ModelFacts, error)
 }
 
-// capabilities remembers the capability of the chat model. The zero value is
-// ready.
-type capabilities struct {
-	mu    sync.Mutex
-	value models.Capability
-	at    time.Time
-}
-
-// getOrRead returns the stored capability and reads it again once it is older
-// than relearn. One caller reads; the others go on with the old one meanwhile.
-func (c *capabilities) getOrRead(now time.Time, read func() models.Capability) models.Capability {
-	c.mu.Lock()
-	value, at := c.value, c.at
-	if !at.IsZero() && now.Sub(at) <= relearn {
-		c.mu.Unlock()
-		return value
-	}
-	if !at.IsZero() {
-		c.at = now
-	}
-	c.mu.Unlock()
-	value = read()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.at.IsZero() || c.at.Equal(now) { // What was learnt meanwhile is newer.
-		c.value, c.at = value, now
-	}
-	return c.value
-}
-
-// change replaces the capability by what change makes of it and returns that.
-func (c *capabilities) change(now time.Time, change func(models.Capability) models.Capability) models.Capability {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.value, c.at = change(c.value), now
-	return c.value
-}
-
 // Capability returns what is known of the chat model: by setting, by what its server
 // says, by what was learnt of it, by its name.
 func (a *Agent) Capability(ctx context.Context) models.Capability {
-	return a.known.getOrRead(a.Now(), func() models.Capability {
+	return a.known.Read(a.Now(), relearn, func() models.Capability {
 		from := toolcall.Sources{Size: a.Settings.ModelSize, Protocol: a.Settings.Protocol, ContextTokens: a.Settings.ContextTokens, AnswerTokens: a.Settings.AnswerTokens}
 		// What cannot be read now leaves the name, which is guide enough.
 		if stored, err := a.Journal.Capability(ctx, a.Settings.ChatModel, a.Settings.Endpoint); err == nil {
@@ -78,7 +40,7 @@ func (a *Agent) Capability(ctx context.Context) models.Capability {
 // keepCapability changes what is known of the chat model and stores it.
 func (a *Agent) keepCapability(ctx context.Context, tr *trace, change func(models.Capability) models.Capability) models.Capability {
 	now := a.Now().UTC()
-	learnt := a.known.change(now, func(c models.Capability) models.Capability {
+	learnt := a.known.Change(now, func(c models.Capability) models.Capability {
 		c = change(c)
 		c.Model, c.Endpoint, c.LearntAt = a.Settings.ChatModel, a.Settings.Endpoint, now
 		return c
@@ -159,6 +121,23 @@ func (r *runningStep) measureAnswer(ctx context.Context, sent models.ChatRequest
 			return c
 		})
 	}
+}
+
+// measureSilence learns from an answer that did not come in time that the model is slower
+// than what it was sent; the next attempt then waits for no stage that it can do without.
+func (r *runningStep) measureSilence(ctx context.Context, sent models.ChatRequest, cause error, took time.Duration) {
+	var failed *models.ModelError
+	if !errors.As(cause, &failed) || !failed.TimedOut || took <= 0 {
+		return
+	}
+	most := float64(toolcall.Tokens(sent, r.turn.capability.CharactersPerToken)) / took.Seconds()
+	if before := r.turn.capability.TokensPerSecond; before > 0 && before <= most {
+		return
+	}
+	r.turn.capability = r.agent.keepCapability(context.WithoutCancel(ctx), r.trace, func(c models.Capability) models.Capability {
+		c.TokensPerSecond = most
+		return c
+	})
 }
 
 func blend(before, found float64) float64 {

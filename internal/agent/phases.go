@@ -198,6 +198,7 @@ func (a *Agent) runHabitPrompt(ctx context.Context, in StepInput) (models.Step, 
 	r.noteCapability()
 	answer, verdict, err := r.askAndJudge(ctx, r.asItIs(request))
 	if err != nil {
+		r.keepFailure(ctx, err)
 		return models.Step{}, err
 	}
 	return r.buildStep(answer, verdict)

@@ -251,7 +251,7 @@ func (a *Agent) embedTools(ctx context.Context, tr *trace, in plan.RouteInput) p
 // embedTexts returns one vector for each text, within embeddingLimit. What it costs
 // is in the trace.
 func (a *Agent) embedTexts(ctx context.Context, tr *trace, texts []string) ([][]float32, error) {
-	limited, cancel := context.WithTimeout(ctx, embeddingLimit)
+	limited, cancel := context.WithTimeout(ctx, a.limitOf(embeddingLimit))
 	defer cancel()
 	asking, asked := calls.With(limited)
 	vectors, err := a.Embedder.Embed(asking, texts)

@@ -28,7 +28,7 @@ func (a *Agent) memoryStepFor(t turn) MemoryStep {
 // rememberFirst runs the memory step before the model is asked, within its time
 // limit, and adds its outcome to the block of memory.
 func (a *Agent) rememberFirst(ctx context.Context, tr *trace, t turn, block string) string {
-	ctx, cancel := context.WithTimeout(ctx, smallLimit)
+	ctx, cancel := context.WithTimeout(ctx, a.limitOf(smallLimit))
 	defer cancel()
 	known, err := a.memoryOf(ctx, t.context)
 	if err == nil {

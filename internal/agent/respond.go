@@ -174,6 +174,7 @@ func (r *runningStep) run(ctx context.Context) (models.Step, error) {
 	r.noteCapability()
 	answer, verdict, err := r.askAndJudge(ctx, func() (models.ChatRequest, error) { return r.composeRequest(specs) })
 	if err != nil {
+		r.keepFailure(ctx, err)
 		return models.Step{}, err
 	}
 	r.trace.note(models.StageGuard, "guard "+string(verdict.Judgment))
@@ -345,10 +346,11 @@ func (r *runningStep) callModel(ctx context.Context, request models.ChatRequest)
 	}
 	began := p.Now()
 	answer, err := p.Model.Complete(ctx, offered)
+	took := p.Now().Sub(began)
 	if err != nil {
+		r.measureSilence(ctx, offered, err, took)
 		return answer, err
 	}
-	took := p.Now().Sub(began)
 	r.trace.stages = append(r.trace.stages, models.Stage{
 		TurnID: r.input.TurnID, Name: models.StageModel, Decision: "model " + string(r.turn.capability.Protocol),
 		Model: answer.Model, Usage: answer.Usage, Millis: took.Milliseconds(), CreatedAt: p.Now().UTC(),

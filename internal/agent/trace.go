@@ -44,6 +44,35 @@ func (t *trace) noteError(name models.StageName, err error) {
 	t.note(name, string(name)+" "+reason)
 }
 
+// keepLimit bounds keeping why a model failed; the time of the attempt may be over.
+const keepLimit = 5 * time.Second
+
+// keepFailure stores what an attempt tried and why the chat model gave no answer, so that
+// a turn with a fixed text tells. What cannot be stored is left out.
+func (r *runningStep) keepFailure(ctx context.Context, cause error) {
+	var failed *models.ModelError
+	if !errors.As(cause, &failed) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepLimit)
+	defer cancel()
+	r.trace.note(models.StageModel, models.DescribeFailure(failed))
+	at := r.agent.Now().UTC()
+	for i, row := range r.trace.stages {
+		if row.Model != "" || row.Name != models.StageModel && row.Name != models.StageGuard {
+			continue // Calls that were answered are booked with their attempt.
+		}
+		hash, err := hashOf([]any{row.TurnID, r.input.Step, at, i})
+		if err != nil {
+			return
+		}
+		row.Number = stageNumber(hash)
+		if r.agent.Journal.SaveStage(ctx, row) != nil {
+			return
+		}
+	}
+}
+
 // stageAnswers say what stages answer with: most is the longest answer in tokens, 0 as
 // long as any, and isObject that it is one JSON object where the request does not say so.
 var stageAnswers = map[models.StageName]struct {
@@ -82,7 +111,7 @@ func (a *Agent) askSmallModel(ctx context.Context, t *trace, q question) (string
 	}
 	q.request = toolcall.SizedStage(q.request, stageAnswers[q.stage].most, a.Settings.AnswerTokens)
 	q.request.JSON = q.request.JSON || stageAnswers[q.stage].isObject
-	callCtx, cancel := context.WithTimeout(ctx, q.limit)
+	callCtx, cancel := context.WithTimeout(ctx, a.limitOf(q.limit))
 	defer cancel()
 	began := a.Now()
 	answer, err := a.Model.Complete(callCtx, q.request)

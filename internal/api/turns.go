@@ -18,6 +18,7 @@ type TurnPage struct {
 type Turn struct {
 	Turn     models.TurnSummary `json:"turn"`
 	PromptID string             `json:"prompt_id,omitempty"`
+	Reason   string             `json:"reason,omitempty" doc:"Why a fixed text stood in for the model: its newest failure, or what was wrong with its answer."`
 	// In are the texts that the turn answered, Out what it said.
 	In     []Text     `json:"in" nullable:"false"`
 	Out    []Text     `json:"out" nullable:"false"`

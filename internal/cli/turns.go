@@ -89,7 +89,7 @@ func listTurnFields(v api.Turn) [][]string {
 	t := v.Turn
 	rows := [][]string{
 		{"turn", t.ID}, {"kind", string(t.Kind)}, {"mode", string(t.Mode)}, {"outcome", formatOutcome(t)}, {"started", formatInstant(t.StartedAt)},
-		{"finished", ""}, {"prompt", v.PromptID}, {"prompt version", t.PromptVersion}, {"arm", t.Arm}, {"study version", formatVersion(t.StudyVersion)}, {"steps", fmt.Sprint(t.Steps)},
+		{"finished", ""}, {"reason", v.Reason}, {"prompt", v.PromptID}, {"prompt version", t.PromptVersion}, {"arm", t.Arm}, {"study version", formatVersion(t.StudyVersion)}, {"steps", fmt.Sprint(t.Steps)},
 		{"tools", strings.Join(t.Tools, ", ")}, {"tokens", formatTokens(t.Tokens)},
 	}
 	if t.FinishedAt != nil {

@@ -229,6 +229,9 @@ func (c *Config) checkDurations(bad map[string]bool) []error {
 	return problems
 }
 
+// leastModelTimeout is the shortest wait that a model can be given.
+const leastModelTimeout = 5 * time.Second
+
 func (c *Config) checkNumbers(bad map[string]bool) []error {
 	var problems []error
 	for _, one := range []struct {
@@ -250,6 +253,9 @@ func (c *Config) checkNumbers(bad map[string]bool) []error {
 		if !bad[one.name] && one.value < one.least {
 			problems = append(problems, refuse(one.name, strconv.Itoa(one.value), fmt.Sprintf("a whole number of %d or more", one.least)))
 		}
+	}
+	if wait := c.Model.Timeout; !bad["COACH_MODEL_TIMEOUT"] && (wait < leastModelTimeout || wait > models.LongestModelTimeout) {
+		problems = append(problems, refuse("COACH_MODEL_TIMEOUT", wait.String(), "a duration of 5s to 10m"))
 	}
 	modes := []Versioning{VersioningOff, VersioningAuto, VersioningPinned}
 	if mode := c.Worker.Versioning; !slices.Contains(modes, mode) {

@@ -57,8 +57,10 @@ type Model struct {
 	// Protocol is how tools are offered; auto goes by name and by what was learnt.
 	Protocol Protocol `env:"COACH_PROTOCOL" envDefault:"auto"`
 	// AnswerTokens are kept of the context for an answer; 0 goes by the name.
-	AnswerTokens int    `env:"COACH_ANSWER_TOKENS" envDefault:"0"`
-	Embedding    string `env:"COACH_EMBEDDING_MODEL" envDefault:"text-embedding-3-small"`
+	AnswerTokens int `env:"COACH_ANSWER_TOKENS" envDefault:"0"`
+	// Timeout bounds one answer of the model; what else a reply waits for has its share.
+	Timeout   time.Duration `env:"COACH_MODEL_TIMEOUT" envDefault:"60s"`
+	Embedding string        `env:"COACH_EMBEDDING_MODEL" envDefault:"text-embedding-3-small"`
 	// EmbeddingURL is the server of Embedding where it is another than BaseURL, and
 	// EmbeddingKey its key; it may need none.
 	EmbeddingURL string `env:"COACH_EMBEDDING_URL"`

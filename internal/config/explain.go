@@ -150,6 +150,7 @@ var explanations = map[string]explanation{
 	"COACH_PROTOCOL":         {readByWorker, "how tools are offered: `native`, `text`, `two_phase`, `auto` (by name, size and refusals)"},
 	"COACH_MODEL_SIZE":       {readByWorker, "`small`, `large`, `auto` (by server, else by name): small models get plans, digests and tools as text"},
 	"COACH_CONTEXT_TOKENS":   {readByWorker, "tokens of a request with its answer; 0: by server, refusals or name"},
+	"COACH_MODEL_TIMEOUT":    {readByWorker, "the longest wait for one answer of the model, 5s to 10m; stages before a reply wait in proportion, and a reply is tried for three times as long"},
 	"COACH_ANSWER_TOKENS":    {readByWorker, "tokens kept for an answer; 0: 400, or 4,096 for names of models that think aloud"},
 	"COACH_EMBEDDING_MODEL":  {readByWorker, "turns text into vectors"},
 	"COACH_EMBEDDING_URL":    {readByWorker, "an OpenAI-compatible server of `COACH_EMBEDDING_MODEL`; empty: that of the model"},

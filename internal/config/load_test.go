@@ -45,7 +45,7 @@ func TestEverySettingIsRead(t *testing.T) {
 	cfg, err := Load([]string{
 		"DATABASE_URL=postgres://coach:pw@db:5432/coach?sslmode=require",
 		"OPENAI_API_KEY=sk-one", "OPENAI_API_KEYS=sk-two, sk-one ,", "OPENAI_BASE_URL=http://model:9000/v1", "COACH_MODEL=m1",
-		"COACH_SMALL_MODEL=s1", "COACH_EMBEDDING_MODEL=e1",
+		"COACH_SMALL_MODEL=s1", "COACH_EMBEDDING_MODEL=e1", "COACH_MODEL_TIMEOUT=3m",
 		"TWILIO_ACCOUNT_SID=AC123", "TWILIO_AUTH_TOKEN=aaa,bbb", "TWILIO_FROM=+15017122661", "TWILIO_BASE_URL=http://127.0.0.1:8090",
 		"COACH_HTTP_ADDR=0.0.0.0:80", "COACH_PUBLIC_URL=https://coach.example.org/app/", "COACH_API_TOKEN=token-of-thirty-two-characters-00",
 		"COACH_PAYLOAD_KEYS=" + goodKeys, "COACH_PROMPTS_DIR=/etc/prompts",
@@ -65,6 +65,7 @@ func TestEverySettingIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"sk-one", "sk-two"}, cfg.Model.Keys())
 	require.Equal(t, []string{"m1", "s1", "e1"}, []string{cfg.Model.Name, cfg.Model.Small, cfg.Model.Embedding})
+	require.Equal(t, 3*time.Minute, cfg.Model.Timeout)
 	require.Equal(t, []string{"aaa", "bbb"}, cfg.Carrier.AuthTokens.Reveal())
 	require.InDelta(t, 0.5, cfg.Carrier.SendRate, 0)
 	require.Equal(t, "https://coach.example.org/app", cfg.HTTP.PublicURL)
@@ -115,6 +116,7 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 		{"COACH_TEXTS_PER_MINUTE=-1", "COACH_TEXTS_PER_MINUTE: \"-1\" is not allowed; want a whole number of 0 or more"},
 		{"COACH_TEXTS_PER_DAY=many", "COACH_TEXTS_PER_DAY"},
 		{"COACH_LOOP_MUTE=-1h", "COACH_LOOP_MUTE: \"-1h0m0s\" is not allowed; want a duration of 0 (off) or more"},
+		{"COACH_MODEL_TIMEOUT=1s", "COACH_MODEL_TIMEOUT: \"1s\" is not allowed; want a duration of 5s to 10m"},
 		{"COACH_UNKNOWN_SENDERS=shout", "COACH_UNKNOWN_SENDERS: \"shout\" is not allowed; want hint or silent"},
 		{"COACH_TOOL_DIGESTS=yes", "COACH_TOOL_DIGESTS: \"yes\" is not allowed; want one of auto, on, off"},
 		{"COACH_MESSAGE_TOOL=auto", "COACH_MESSAGE_TOOL: \"auto\" is not allowed; want one of on, off"},

@@ -76,6 +76,7 @@ func List(cfg config.Config, loadErr error) []Check {
 		{Name: "support", Run: func(context.Context) (string, error) { return checkSupport(cfg) }},
 		{Name: "embeddings", Run: func(ctx context.Context) (string, error) { return probeEmbeddings(ctx, cfg.Model) }},
 		{Name: "context", Run: func(ctx context.Context) (string, error) { return describeModel(ctx, cfg) }},
+		{Name: "answer", Run: func(ctx context.Context) (string, error) { return probeAnswer(ctx, cfg.Model) }},
 		{Name: "carrier", Run: func(ctx context.Context) (string, error) {
 			// The first token sends; a second one may not be valid yet.
 			token := append(cfg.Carrier.AuthTokens.Reveal(), "")[0]

@@ -122,6 +122,28 @@ func probeEmbeddings(ctx context.Context, cfg config.Model) (string, error) {
 	return fmt.Sprintf("%s: %d dimensions", cfg.Embedding, len(vectors[0])), nil
 }
 
+// probeAnswer asks the model for one word, which costs a few tokens: a server that lists
+// its models may answer nothing. A model that is only slow is a warning.
+func probeAnswer(ctx context.Context, cfg config.Model) (string, error) {
+	own := connect.ModelConfig(cfg)
+	own.Logger, own.Timeout = slog.New(slog.DiscardHandler), probeLimit-time.Second
+	client, err := llm.New(own)
+	if err != nil {
+		return "", fmt.Errorf("building model client: %w", err)
+	}
+	began := time.Now()
+	_, err = client.Complete(ctx, models.ChatRequest{Model: cfg.Name, Messages: []models.ChatMessage{{Role: "user", Content: "Say hello."}}, MaxTokens: plainAnswer})
+	took := time.Since(began)
+	var failed *models.ModelError
+	switch {
+	case errors.As(err, &failed) && failed.TimedOut:
+		return "", connect.Warning(fmt.Sprintf("%s: no answer to two words in %.0f s; people wait for up to COACH_MODEL_TIMEOUT (%s) and three attempts", cfg.Name, took.Seconds(), cfg.Timeout))
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", cfg.Name, err)
+	}
+	return fmt.Sprintf("%s answers two words in %.1f s", cfg.Name, took.Seconds()), nil
+}
+
 // describeModel says what is known of the chat model, from where, and how long a
 // reply will take.
 func describeModel(ctx context.Context, cfg config.Config) (string, error) {
@@ -142,7 +164,11 @@ func describeModel(ctx context.Context, cfg config.Config) (string, error) {
 			ModelSize: cfg.Model.Size.Forced(), ContextTokens: cfg.Model.ContextTokens, AnswerTokens: cfg.Model.AnswerTokens,
 		},
 	}).Capability(ctx)
-	return cfg.Model.Name + ": " + agent.DescribeCapability(known) + replyTime(known), rows.Close()
+	said := cfg.Model.Name + ": " + agent.DescribeCapability(known) + replyTime(known)
+	if replySeconds(known) > cfg.Model.Timeout.Seconds() {
+		return "", errors.Join(connect.Warning(said+"; that is longer than COACH_MODEL_TIMEOUT"), rows.Close())
+	}
+	return said, rows.Close()
 }
 
 const (
@@ -154,9 +180,17 @@ const (
 
 // replyTime says how long a reply takes where the speed was measured.
 func replyTime(known models.Capability) string {
-	if known.TokensPerSecond <= 0 {
+	seconds := replySeconds(known)
+	if seconds <= 0 {
 		return ""
 	}
-	seconds := (plainTurn + writtenAsRead*plainAnswer) / known.TokensPerSecond
 	return fmt.Sprintf("; a reply takes %.0f s at first, less where the server keeps what it has read", max(seconds, 1))
+}
+
+// replySeconds is how long a reply takes, 0 where the speed was not measured.
+func replySeconds(known models.Capability) float64 {
+	if known.TokensPerSecond <= 0 {
+		return 0
+	}
+	return (plainTurn + writtenAsRead*plainAnswer) / known.TokensPerSecond
 }

@@ -2,9 +2,11 @@ package doctor
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -92,4 +94,45 @@ func TestCheckSupport(t *testing.T) {
 	cfg.Coaching.Support, cfg.Carrier.From = "", "+4930123456"
 	_, err = checkSupport(cfg)
 	require.NoError(t, err)
+}
+
+// A server that lists its models and answers nothing is found before a person waits.
+func TestProbeAnswer(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status     int
+		body, want string
+	}{
+		"well":         {http.StatusOK, `{"choices":[{"message":{"content":"hello"}}]}`, ""},
+		"a page":       {http.StatusOK, "<html>hello</html>", "it is a web page"},
+		"no choice":    {http.StatusOK, `{"choices":[]}`, "no message"},
+		"a wrong key":  {http.StatusUnauthorized, `{"error":{"code":"invalid_api_key"}}`, "status 401"},
+		"a model gone": {http.StatusNotFound, `{"error":"model 'm1' not found"}`, "does not have the model"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(tt.status)
+				_, _ = w.Write([]byte(tt.body))
+			}))
+			t.Cleanup(server.Close)
+			said, err := probeAnswer(t.Context(), config.Model{BaseURL: server.URL, Name: "m1", Timeout: time.Minute})
+			if tt.want == "" {
+				require.NoError(t, err)
+				require.Contains(t, said, "m1 answers")
+				return
+			}
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	var warning connect.Warning
+	_, err := probeAnswer(ctx, config.Model{BaseURL: server.URL, Name: "m1", Timeout: time.Minute})
+	require.ErrorAs(t, err, &warning)
+	require.ErrorContains(t, err, "COACH_MODEL_TIMEOUT")
 }

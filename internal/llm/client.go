@@ -69,7 +69,8 @@ type Client struct {
 	vectorsRest atomic.Int64
 	// refused remembers, by wish and model, when a server would not do it.
 	refused sync.Map
-	facts   facts
+	// facts holds what the server said of its models, a *fresh.Value[described] for each.
+	facts sync.Map
 }
 
 // New checks cfg; errors never show a key. Nothing is read from the

@@ -269,6 +269,7 @@ func TestNoAnswer(t *testing.T) {
 		got := modelError(t, err)
 		require.Equal(t, models.ModelBusy, got.Class)
 		require.Equal(t, "no answer in time", got.Message)
+		require.True(t, got.TimedOut)
 		require.Zero(t, got.Status)
 	})
 	t.Run("caller gives up", func(t *testing.T) {
@@ -367,4 +368,35 @@ func TestRetryAfterAsADate(t *testing.T) {
 		require.Equal(t, test.want, retryAfter(http.Header{"Retry-After": {test.at.Format(http.TimeFormat)}}, now))
 	}
 	require.Zero(t, retryAfter(http.Header{"Retry-After": {"-5"}}, now))
+}
+
+// What people set up wrongly, and what goes away at noon, is told in words that say what
+// to do.
+func TestFailuresAreTold(t *testing.T) {
+	stream := "data: {\"choices\":[{\"delta\":{\"content\":\"Hel\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"lo\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
+	for name, tt := range map[string]struct {
+		status     int
+		kind, body string
+		// want is the decision of the stage; empty for an answer.
+		want string
+	}{
+		"a page":                   {200, "text/html", "<!doctype html><title>Welcome</title>", "model failed busy: malformed answer: it is a web page and not a model's; is OPENAI_BASE_URL right?"},
+		"a page of an error":       {404, "text/html", "<html>Not here</html>", "model failed refused: status 404 Not Found: it is a web page and not a model's; is OPENAI_BASE_URL right?"},
+		"an error in an answer":    {200, "application/json", `{"error":{"message":"upstream is on fire","code":502}}`, "model failed busy: status 502 Bad Gateway"},
+		"no choice":                {200, "application/json", `{"choices":[]}`, "model failed busy: malformed answer: no message"},
+		"a stream not asked for":   {200, "text/event-stream", stream, ""},
+		"a wrong key":              {401, "application/json", `{"error":{"message":"Incorrect API key provided","code":"invalid_api_key"}}`, "model failed auth: status 401 Unauthorized, invalid_api_key; every key is barred"},
+		"a model gone":             {404, "application/json", `{"error":{"message":"The model m1 does not exist","code":"model_not_found"}}`, "model failed refused: status 404 Not Found, model_not_found: the server does not have the model; see COACH_MODEL and COACH_SMALL_MODEL"},
+		"a model gone from Ollama": {404, "application/json", `{"error":"model 'm1' not found, try pulling it first"}`, "model failed refused: status 404 Not Found: the server does not have the model; see COACH_MODEL and COACH_SMALL_MODEL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer, err := client(t, answers(tt.status, tt.body, "Content-Type", tt.kind), nil).Complete(t.Context(), hello())
+			if tt.want == "" {
+				require.NoError(t, err)
+				require.Equal(t, "Hello", answer.Text)
+				return
+			}
+			require.Equal(t, tt.want, models.DescribeFailure(modelError(t, err)))
+		})
+	}
 }

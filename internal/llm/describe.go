@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"coachline/internal/fresh"
 	"coachline/models"
 )
 
@@ -27,17 +27,10 @@ const (
 	ollamaContext = 4096
 )
 
-// described is what a server said of a model, and when.
+// described is what a server said of a model.
 type described struct {
 	facts models.ModelFacts
 	err   error
-	at    time.Time
-}
-
-// facts are the answers of Client.Describe. The zero value is ready.
-type facts struct {
-	mu    sync.Mutex
-	known map[string]described
 }
 
 // Describe asks the server how long a request to a model may be and how large the
@@ -48,40 +41,14 @@ func (c *Client) Describe(ctx context.Context, model string) (models.ModelFacts,
 	if c.cfg.BaseURL == "" {
 		return models.ModelFacts{}, nil
 	}
-	now := c.cfg.Now()
-	kept, isAsked := c.facts.get(model, now)
-	if !isAsked {
-		return kept.facts, kept.err
-	}
-	ctx, cancel := context.WithTimeout(ctx, describeLimit)
-	defer cancel()
-	out, err := c.askFacts(ctx, model)
-	c.facts.put(model, described{out, err, now})
-	return out, err
-}
-
-// get returns what is kept of a model, and whether the caller is to ask for it. One
-// asks again for what is old; the others go on with the old answer meanwhile.
-func (f *facts) get(model string, now time.Time) (kept described, isAsked bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	kept, ok := f.known[model]
-	if ok && now.Sub(kept.at) < describeAgain {
-		return kept, false
-	}
-	if ok {
-		f.known[model] = described{kept.facts, kept.err, now}
-	}
-	return kept, true
-}
-
-func (f *facts) put(model string, answer described) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.known == nil {
-		f.known = map[string]described{}
-	}
-	f.known[model] = answer
+	held, _ := c.facts.LoadOrStore(model, &fresh.Value[described]{})
+	got := held.(*fresh.Value[described]).Read(c.cfg.Now(), describeAgain, func() described {
+		ctx, cancel := context.WithTimeout(ctx, describeLimit)
+		defer cancel()
+		out, err := c.askFacts(ctx, model)
+		return described{out, err}
+	})
+	return got.facts, got.err
 }
 
 // modelEntry is what lists of models and Ollama say of one, under the names of

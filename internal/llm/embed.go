@@ -89,7 +89,7 @@ func readVectors(body []byte, count int) ([][]float32, *fault) {
 		} `json:"data"`
 	}
 	if json.Unmarshal(body, &in) != nil {
-		return nil, malformedFault("it is not JSON of a known shape")
+		return nil, unreadableFault(body)
 	}
 	if len(in.Data) == 0 {
 		return nil, readNothing(body)

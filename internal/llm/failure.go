@@ -318,13 +318,19 @@ var (
 	barredCodes   = []string{"invalid_api_key", "account_deactivated"}
 	// The model wrote what its own server could not read; it may do better.
 	stumbleCodes = []string{"tool_use_failed", "json_validate_failed"}
+	goneCodes    = []string{"model_not_found", "DeploymentNotFound"}
 )
+
+// modelGone are the messages of servers that do not have a model.
+var modelGone = regexp.MustCompile(`\bmodel\b.{0,80}\b(not found|does not exist|not exist|is not loaded)|no such model`)
 
 // toFault turns a failed request into a fault; res is nil when no answer came.
 func toFault(ctx context.Context, res *http.Response, now time.Time) *fault {
 	if res == nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return serverFault(0, "no answer in time")
+			out := serverFault(0, "no answer in time")
+			out.err.TimedOut = true
+			return out
 		}
 		return serverFault(0, "no answer")
 	}
@@ -336,7 +342,14 @@ func toFault(ctx context.Context, res *http.Response, now time.Time) *fault {
 		// What cannot be read of an error leaves its status, which is enough.
 		body, _ = io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
 	}
-	out := byStatus(res.StatusCode, readFailure(body))
+	failed := readFailure(body)
+	out := byStatus(res.StatusCode, failed)
+	switch {
+	case isPage(body):
+		out.err.Message += ": " + pageHint
+	case canComplain(res.StatusCode) && (slices.Contains(goneCodes, failed.code) || modelGone.MatchString(failed.text)):
+		out.err.Message += ": the server does not have the model; see COACH_MODEL and COACH_SMALL_MODEL"
+	}
 	switch res.Header.Get("X-Should-Retry") {
 	case "true":
 		out.err.Class, out.noTools, out.unwished = models.ModelBusy, false, ""

@@ -60,7 +60,7 @@ type answerFunction struct {
 func readAnswer(body []byte) (models.ChatResponse, *fault) {
 	var in answer
 	if err := json.Unmarshal(body, &in); err != nil {
-		return models.ChatResponse{}, malformedFault("it is not JSON of a known shape")
+		return models.ChatResponse{}, unreadableFault(body)
 	}
 	message, reason, failed := in.firstMessage()
 	if failed != nil {
@@ -86,6 +86,19 @@ func readAnswer(body []byte) (models.ChatResponse, *fault) {
 }
 
 func malformedFault(why string) *fault { return serverFault(http.StatusOK, "malformed answer: "+why) }
+
+// isPage reports whether a body is a web page, which no model server answers with.
+func isPage(body []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) }
+
+const pageHint = "it is a web page and not a model's; is OPENAI_BASE_URL right?"
+
+// unreadableFault is for an answer that is no JSON of a known shape.
+func unreadableFault(body []byte) *fault {
+	if isPage(body) {
+		return malformedFault(pageHint)
+	}
+	return malformedFault("it is not JSON of a known shape")
+}
 
 // firstMessage finds the message; nil when there is none.
 func (in answer) firstMessage() (*assistantMessage, looseText, *fault) {

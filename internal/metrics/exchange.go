@@ -14,6 +14,7 @@ import (
 
 type turn struct {
 	turns    *prometheus.CounterVec
+	outages  *prometheus.CounterVec
 	duration prometheus.Histogram
 	texts    prometheus.Histogram
 	tools    *prometheus.CounterVec
@@ -27,6 +28,8 @@ func newTurn(factory promauto.Factory) turn {
 	return turn{
 		turns: counter(factory, "turns_total",
 			"Finished turns by kind and by where their words came from, or why they said nothing.", "kind", "outcome"),
+		outages: counter(factory, "fallbacks_total",
+			"Turns in which a fixed text stood in for the model, by reason: the class of its failure, time_out, guard, other.", "reason"),
 		duration: factory.NewHistogram(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "turn_duration_seconds",
 			Help:    "From the first text that a reply answers until the carrier took the reply.",
@@ -128,6 +131,13 @@ func (m *Metrics) promptEnded(slot wire.Slot, sent wire.SendSMSResult) {
 		m.turn.prompts.WithLabelValues("late", "").Inc()
 	default:
 		m.turn.prompts.WithLabelValues("sent", "").Inc()
+	}
+}
+
+// FellBack counts a turn in which a fixed text stood in for the model.
+func (m *Metrics) FellBack(reason string) {
+	if m != nil {
+		m.turn.outages.WithLabelValues(label(reason)).Inc()
 	}
 }
 

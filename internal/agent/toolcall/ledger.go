@@ -116,18 +116,30 @@ type alternatingMessages struct {
 	lastIsResult bool
 }
 
-// addMessage joins a text to the newest message where that has the same role.
+// addMessage adds a text, joined to the newest message where that has the same role.
 func (t *alternatingMessages) addMessage(role, content string) {
-	newest := len(t.messages) - 1
-	if newest >= 0 && t.messages[newest].Role == role {
-		t.messages[newest].Content += "\n\n" + content
-	} else {
-		if role == roleAssistant && (newest < 0 || t.messages[newest].Role == roleSystem) {
-			t.messages = append(t.messages, models.ChatMessage{Role: roleUser, Content: marks.ConversationStarts})
-		}
-		t.messages = append(t.messages, models.ChatMessage{Role: role, Content: content})
-	}
+	t.addWhole(models.ChatMessage{Role: role, Content: content})
 	t.lastIsResult = false
+}
+
+// addWhole adds a message with its calls, joined to the newest one where that has the same
+// role. Something of the coach stands between the result of a tool and what the person
+// wrote next, and something of the person before the coach.
+func (t *alternatingMessages) addWhole(message models.ChatMessage) {
+	before := models.ChatMessage{Role: roleSystem}
+	if newest := len(t.messages) - 1; newest >= 0 {
+		before = t.messages[newest]
+	}
+	switch {
+	case message.Role == before.Role && message.Role != roleTool && message.Role != roleSystem:
+		message.Content = strings.TrimSpace(before.Content + "\n\n" + message.Content)
+		t.messages = t.messages[:len(t.messages)-1]
+	case message.Role == roleUser && before.Role == roleTool:
+		t.messages = append(t.messages, models.ChatMessage{Role: roleAssistant, Content: marks.NothingSent})
+	case message.Role == roleAssistant && before.Role == roleSystem:
+		t.messages = append(t.messages, models.ChatMessage{Role: roleUser, Content: marks.ConversationStarts})
+	}
+	t.messages = append(t.messages, message)
 }
 
 // addWords adds what a person wrote, kept apart from a result before it.
@@ -141,28 +153,14 @@ func (t *alternatingMessages) addWords(content string) {
 	t.addMessage(roleUser, content)
 }
 
-// alternateRoles joins neighbours of one role in paired messages. Calls stay with
-// their results, and something of the coach stands between a result and what the
-// person wrote next.
+// alternateRoles joins neighbours of one role in paired messages; calls stay with their
+// results.
 func alternateRoles(messages []models.ChatMessage) []models.ChatMessage {
-	var out []models.ChatMessage
+	var out alternatingMessages
 	for _, message := range messages {
-		before := models.ChatMessage{Role: roleSystem}
-		if len(out) > 0 {
-			before = out[len(out)-1]
-		}
-		switch {
-		case message.Role == before.Role && message.Role != roleTool && message.Role != roleSystem:
-			message.Content = strings.TrimSpace(before.Content + "\n\n" + message.Content)
-			out = out[:len(out)-1]
-		case message.Role == roleUser && before.Role == roleTool:
-			out = append(out, models.ChatMessage{Role: roleAssistant, Content: marks.NothingSent})
-		case message.Role == roleAssistant && before.Role == roleSystem:
-			out = append(out, models.ChatMessage{Role: roleUser, Content: marks.ConversationStarts})
-		}
-		out = append(out, message)
+		out.addWhole(message)
 	}
-	return out
+	return out.messages
 }
 
 // failureOf returns the error of a result that reports one.

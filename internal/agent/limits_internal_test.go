@@ -1,0 +1,22 @@
+package agent
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What a reply waits for grows with the timeout that is set; what follows it is never
+// given less than a minute.
+func TestStagesWaitInProportion(t *testing.T) {
+	for timeout, want := range map[time.Duration][3]time.Duration{
+		0:                {6 * time.Second, 8 * time.Second, time.Minute},
+		3 * time.Minute:  {18 * time.Second, 24 * time.Second, 3 * time.Minute},
+		20 * time.Second: {2 * time.Second, 8 * time.Second / 3, time.Minute},
+	} {
+		a := New(Config{Settings: Settings{ModelTimeout: timeout}})
+		got := [3]time.Duration{a.limitOf(plannerLimit), a.limitOf(smallLimit), a.limitOf(closingLimit)}
+		require.Equal(t, want, got, timeout)
+	}
+}
