@@ -1,9 +1,12 @@
 package memory
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -89,6 +92,61 @@ func TestRecallOfNewPairs(t *testing.T) {
 			require.GreaterOrEqual(t, hits, 14)
 		})
 	}
+}
+
+// With vectors of a real model (MiniLM, 384 dimensions, English) beside the words. The
+// file holds how near it finds the facts of twenty rows to each question; those that it
+// does not name are as far as usual. eval/real/recall.py writes it.
+func TestRecallByVectors(t *testing.T) {
+	raw, err := os.ReadFile("testdata/recall_minilm.tsv")
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")[1:]
+	rows := readRecall(t, "testdata/recall.tsv", 7)["en"]
+	require.Len(t, lines, len(rows))
+	counts := map[bool]int{}
+	for i, row := range rows {
+		group := rows[i/20*20 : i/20*20+20]
+		likeness := strings.Split(lines[i], "\t")[1:]
+		for _, withWords := range []bool{true, false} {
+			if isRecalled(t, group, row, likeness, withWords) {
+				counts[withWords]++
+			}
+		}
+	}
+	t.Logf("among the facts of 20 rows, in the first five: %d of %d, %d by vectors alone", counts[true], len(rows), counts[false])
+	// Of the sixty, fifty are among the first five of either.
+	require.GreaterOrEqual(t, counts[true], 46)
+}
+
+// isRecalled reports whether the fact of a row is among the first five. likeness holds the
+// median of a group's facts, then those above it as index:cosine.
+func isRecalled(t *testing.T, group []recallRow, row recallRow, likeness []string, withWords bool) bool {
+	t.Helper()
+	facts := make([]factRow, 0, 5*len(group))
+	add := func(text, cosine string) {
+		c, err := strconv.ParseFloat(cosine, 64)
+		require.NoError(t, err)
+		packed, err := packVector([]float32{float32(c), float32(math.Sqrt(1 - c*c))})
+		require.NoError(t, err)
+		facts = append(facts, factRow{Fact: models.Fact{ID: fmt.Sprintf("f%d", len(facts)), Text: text}, Vector: packed})
+	}
+	near := map[string]string{}
+	for _, one := range likeness[1:] {
+		index, cosine, _ := strings.Cut(one, ":")
+		near[index] = cosine
+	}
+	for _, other := range group {
+		for _, text := range append([]string{other.fact}, other.others...) {
+			add(text, cmp.Or(near[strconv.Itoa(len(facts))], likeness[0]))
+		}
+	}
+	query := models.FactQuery{Vector: []float32{1, 0}}
+	if withWords {
+		query.Words = recall.Top(recall.Search{Query: row.question}).Words
+	}
+	found, err := rankFacts(facts, query)
+	require.NoError(t, err)
+	return slices.ContainsFunc(found[:min(len(found), 5)], func(hit models.FoundFact) bool { return hit.Fact.Text == row.fact })
 }
 
 // Vectors need no limit that holds for every model: what is nearer than usual
