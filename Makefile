@@ -8,12 +8,12 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit quick record mutants postgres browser rscript chaos storm faults race bench bench-test eval record-history openapi-lint oidc
+.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit quick record mutants postgres browser rscript chaos storm faults race bench bench-test eval eval-real record-history openapi-lint oidc
 
 # What is published and tested is one static binary, and SQLite needs no C
 # compiler here. `make dev` takes Go's own default, so that a plain `go build`
 # after it finds every package compiled.
-build dist test check unit quick record chaos storm faults bench bench-test eval record-history lint workflowcheck openapi-lint: export CGO_ENABLED := 0
+build dist test check unit quick record chaos storm faults bench bench-test eval eval-real record-history lint workflowcheck openapi-lint: export CGO_ENABLED := 0
 
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 GOLANGCI_LINT_VERSION := v2.15.0
@@ -187,6 +187,11 @@ bench-test: postgres
 eval:
 	@go build -o build/eval ./eval
 	@build/eval $(ARGS)
+
+# Five people against a small real model on this machine, an hour on two cores; skips with
+# the reason where Python or its package index is missing. ARGS="-case ben" plays one.
+eval-real:
+	@eval/real/run.sh $(ARGS)
 
 # The histories that workflows/replay_test.go replays, recorded anew on the real
 # server; about a minute. HISTORY=intake records one kind.
