@@ -129,7 +129,7 @@ func NewParts(cfg config.Config, rows *store.Store, m *metrics.Metrics) (*Parts,
 func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 	cfg, rows, library, registry, m := p.cfg, p.rows, p.library, p.registry, p.metrics
 	model, carrier := m.Model(o.Model), m.Carrier(o.Carrier)
-	memories := rows.Memory
+	memories := rows.Memory.WithVectorsOf(cfg.Model.Embedding)
 	server, _ := o.Model.(agent.Server) // The models of rehearsals have none.
 	replies := agent.New(agent.Config{
 		Prompts: library, Model: model, Embedder: o.Model, Server: server, Memory: memories, Diary: memories, Journal: memories, Steps: memories,

@@ -33,6 +33,8 @@ type Memory interface {
 	Find(ctx context.Context, q models.FactQuery) ([]models.FoundFact, error)
 	SaveFact(ctx context.Context, fact models.Fact, vector []float32) (models.Fact, error)
 	UpdateFact(ctx context.Context, change models.Fact, vector []float32) (models.Fact, error)
+	FactsWithoutVector(ctx context.Context, participantID string, limit int) ([]models.Fact, error)
+	KeepVectors(ctx context.Context, participantID string, facts []models.Fact, vectors [][]float32) error
 }
 
 // ClosingStore keeps what a conversation came to.

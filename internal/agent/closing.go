@@ -16,6 +16,8 @@ const (
 	// changeable is how many facts a model is shown that may change them; nearFacts
 	// of them are those nearest to the text.
 	changeable, nearFacts = 80, 20
+	// embeddedAtOnce is how many facts get a new vector when a conversation is closed.
+	embeddedAtOnce = 64
 	// closingTries is how often a conversation is read that got no JSON object.
 	closingTries = 2
 )
@@ -59,7 +61,31 @@ func (a *Agent) Remember(ctx context.Context, c models.TurnContext) error {
 	} else if err != nil {
 		tr.noteError(models.StageClosing, err)
 	}
+	a.embedAnew(ctx, tr, t.participantID())
 	return a.saveStages(ctx, tr)
+}
+
+// embedAnew gives facts a vector that have none of the model in use: it was changed, or its
+// server was away. Some at a time, since a conversation is closed often; the workers close
+// one person's by one of them. What fails is tried with the next conversation.
+func (a *Agent) embedAnew(ctx context.Context, tr *trace, participantID string) {
+	facts, err := a.Memory.FactsWithoutVector(ctx, participantID, embeddedAtOnce)
+	if err != nil || len(facts) == 0 {
+		return
+	}
+	texts := make([]string, len(facts))
+	for i, fact := range facts {
+		texts[i] = fact.Text
+	}
+	vectors, err := a.embedTexts(ctx, tr, texts)
+	if err == nil {
+		err = a.Memory.KeepVectors(ctx, participantID, facts, vectors)
+	}
+	if err != nil {
+		tr.noteError(models.StageEmbed, err)
+		return
+	}
+	tr.note(models.StageEmbed, fmt.Sprintf("embed anew %d", len(facts)))
 }
 
 // closeConversation asks for what a conversation came to, and stores it.

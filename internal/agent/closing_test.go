@@ -243,3 +243,20 @@ func TestClosingStoresTheTurnsPerson(t *testing.T) {
 	require.NotContains(t, w.model.everything(), "Ben is")
 	require.Contains(t, w.readDecisions(), recall.FaultUnknownID.Decision())
 }
+
+// A changed model of vectors, and facts that have none, are made good when a conversation
+// is closed, in one request.
+func TestClosingEmbedsAnew(t *testing.T) {
+	w := newWorld(t)
+	w.storeFacts(ann, models.FactIdentity, "Lives in Berlin.", "Has a dog.")
+	w.rows.Store = w.rows.WithVectorsOf("now")
+	w.model.on(closer, textAnswers(closedWith("", "She moved.", ""))...)
+	w.runExchange("this is a story about my week")
+	asked := w.vectors.calls
+	require.NoError(t, w.pipe.Remember(t.Context(), w.turnContext()))
+	require.Equal(t, asked+1, w.vectors.calls)
+	left, err := w.rows.FactsWithoutVector(t.Context(), ann, 10)
+	require.NoError(t, err)
+	require.Empty(t, left)
+	require.Contains(t, w.readDecisions(), "embed anew 2")
+}

@@ -32,7 +32,7 @@ func (s *Store) CloseConversation(ctx context.Context, c models.Closing) error {
 			return models.ErrStale
 		}
 		for _, change := range c.Facts {
-			if err := changeFact(tx, change); err != nil {
+			if err := s.changeFact(tx, change); err != nil {
 				return err
 			}
 		}
@@ -47,12 +47,12 @@ func (s *Store) CloseConversation(ctx context.Context, c models.Closing) error {
 }
 
 // changeFact saves a fact or changes one; the caller holds the participant's lock.
-func changeFact(tx *gorm.DB, change models.FactChange) error {
+func (s *Store) changeFact(tx *gorm.DB, change models.FactChange) error {
 	var err error
 	if change.Fact.ID == "" {
-		err = addFact(tx, change)
+		err = s.addFact(tx, change)
 	} else {
-		err = rewriteFact(tx, change)
+		err = s.rewriteFact(tx, change)
 	}
 	var duplicate *models.DuplicateFactError
 	if errors.As(err, &duplicate) || errors.Is(err, models.ErrMemoryFull) || errors.Is(err, gorm.ErrRecordNotFound) {
@@ -61,8 +61,8 @@ func changeFact(tx *gorm.DB, change models.FactChange) error {
 	return err
 }
 
-func addFact(tx *gorm.DB, change models.FactChange) error {
-	row, err := checkFact(change.Fact, change.Vector)
+func (s *Store) addFact(tx *gorm.DB, change models.FactChange) error {
+	row, err := s.checkFact(change.Fact, change.Vector)
 	if err != nil {
 		return err
 	}
@@ -71,12 +71,12 @@ func addFact(tx *gorm.DB, change models.FactChange) error {
 	return err
 }
 
-func rewriteFact(tx *gorm.DB, change models.FactChange) error {
+func (s *Store) rewriteFact(tx *gorm.DB, change models.FactChange) error {
 	old, err := factOf(tx, change.Fact.ParticipantID, change.Fact.ID)
 	if err != nil {
 		return err
 	}
-	row, err := checkFact(change.Fact, change.Vector)
+	row, err := s.checkFact(change.Fact, change.Vector)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,8 @@ import (
 type factRow struct {
 	models.Fact
 	Vector []byte `gorm:"serializer:sealed"`
+	// VectorModel made the vector; empty for one of before this was kept, and for none.
+	VectorModel string
 }
 
 // TableName returns the table that gorm keeps these rows in.
@@ -37,7 +39,7 @@ func (s *Store) SaveFact(ctx context.Context, fact models.Fact, vector []float32
 	if fact.CreatedAt.IsZero() {
 		return models.Fact{}, models.BadField("created_at", "is required")
 	}
-	row, err := checkFact(fact, vector)
+	row, err := s.checkFact(fact, vector)
 	if err != nil {
 		return models.Fact{}, err
 	}
@@ -59,7 +61,7 @@ func (s *Store) SaveFact(ctx context.Context, fact models.Fact, vector []float32
 	return out, wrap.Error(err, "saving fact")
 }
 
-func checkFact(fact models.Fact, vector []float32) (factRow, error) {
+func (s *Store) checkFact(fact models.Fact, vector []float32) (factRow, error) {
 	switch {
 	case strings.TrimSpace(fact.Text) == "":
 		return factRow{}, models.BadField("text", "is required")
@@ -69,7 +71,11 @@ func checkFact(fact models.Fact, vector []float32) (factRow, error) {
 		return factRow{}, models.BadField("turn_id", "is required")
 	}
 	packed, err := packVector(vector)
-	return factRow{Fact: fact, Vector: packed}, err
+	row := factRow{Fact: fact, Vector: packed}
+	if len(packed) > 0 {
+		row.VectorModel = s.embedding
+	}
+	return row, err
 }
 
 // savedBy finds the fact whose first version a turn stored.
@@ -156,7 +162,7 @@ func (s *Store) UpdateFact(ctx context.Context, change models.Fact, vector []flo
 		if change.Kind == "" {
 			change.Kind = old.Kind
 		}
-		row, err := checkFact(change, vector)
+		row, err := s.checkFact(change, vector)
 		if err != nil {
 			return err
 		}

@@ -51,6 +51,11 @@ func (s *Store) Find(ctx context.Context, q models.FactQuery) ([]models.FoundFac
 	if err != nil {
 		return nil, fmt.Errorf("finding facts: %w", err)
 	}
+	for i := range rows {
+		if s.isForeign(rows[i]) {
+			rows[i].Vector = nil
+		}
+	}
 	found, err := rankFacts(rows, q)
 	if err != nil {
 		return nil, fmt.Errorf("finding facts: %w", err)
@@ -109,6 +114,7 @@ func findDuplicate(facts []factRow, row factRow) (id string, found bool) {
 	said := normalText(row.Text)
 	for _, fact := range facts {
 		score, ok := cosineScore(fact.Vector, near)
+		ok = ok && (fact.VectorModel == row.VectorModel || fact.VectorModel == "")
 		if ok && score >= sameScore || normalText(fact.Text) == said {
 			return fact.ID, true
 		}

@@ -27,10 +27,16 @@ const (
 // Store is safe for concurrent use, by several processes too.
 type Store struct {
 	db *database.Database
+	// embedding is the model of vectors in use; empty where the process makes none.
+	embedding string
 }
 
 // New builds a store on an open database, which stays the caller's to close.
 func New(db *database.Database) *Store { return &Store{db: db} }
+
+// WithVectorsOf returns the store for a process whose vectors are those of a model.
+// Vectors of another one are not compared with them.
+func (s *Store) WithVectorsOf(model string) *Store { return &Store{db: s.db, embedding: model} }
 
 // Recall returns everything that is known of an enrolled participant, as of one
 // instant: all facts, the last three notes, the summary. Notes and summary may
