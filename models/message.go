@@ -74,6 +74,8 @@ type Inbound struct {
 	// IsLikeAnswer: the text is a keyword that is also an answer to a question about a
 	// step ("fin"). It is not stored.
 	IsLikeAnswer bool `gorm:"-"`
+	// IsOtherLanguage: no rule reads the text's language. It is not stored.
+	IsOtherLanguage bool `gorm:"-"`
 	// Limit is what kept the text from the coach.
 	Limit InboundLimit `gorm:"column:gate"`
 	// Danger is what the text may speak of; a safety text may have answered it.

@@ -32,7 +32,8 @@ func attentionCommand(p *program) *cobra.Command {
 			"               it ends by itself, when none came for a day\n" +
 			"  wrong_number the number may be another person's; coaching is paused\n" +
 			"  erasure      the person asks to delete their data, or the carrier has not deleted an erased\n" +
-			"               person's messages, which ends by itself",
+			"               person's messages, which ends by itself\n" +
+			"  language     a text is in a language that the screening does not read",
 	}
 	c.Flags().StringVar(&kind, "kind", "", "only "+attentionKinds())
 	c.RunE = func(c *cobra.Command, _ []string) error {

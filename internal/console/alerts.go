@@ -44,8 +44,11 @@ func readAlert(v *viewer, id string) (models.AlertMessage, error) {
 // recognised says which words raised an alert, and what judged them.
 func recognised(a models.AlertMessage) g.Node {
 	by := "rule " + a.Rule
-	if a.Rule == screening.RuleScore {
+	switch a.Rule {
+	case screening.RuleScore:
 		by = "the score of these words, " + strconv.FormatFloat(a.Score, 'f', 1, 64)
+	case screening.RuleLanguage:
+		by = "no rule reads its language, so a model did"
 	}
 	return h.P(g.Text("Recognised: "), g.If(a.Words != "", g.Group{h.Mark(g.Text(a.Words)), g.Text(" ")}), g.Text("("+by+")."),
 		g.If(a.LookReason != "", g.Text(" Second look: "+a.LookReason+".")))

@@ -28,6 +28,9 @@ type Result struct {
 	// was recognised. Both are empty, or neither is.
 	Intent models.Intent
 	Method models.ConsentMethod
+	// IsOtherLanguage: the text is in a language that has no rules, so that what was found
+	// says little.
+	IsOtherLanguage bool
 	// IsLikeAnswer: the request is a keyword that is also an answer to a question about
 	// a step.
 	IsLikeAnswer bool
@@ -45,6 +48,10 @@ type Result struct {
 
 // RuleScore stands for a rule where the classifier alone found a weak sign.
 const RuleScore = "score"
+
+// RuleLanguage stands for a rule where a text is in a language that has none, and a model
+// reads it in their place.
+const RuleLanguage = "language"
 
 // Screen reads a message. It never fails. Rules act; a score makes a weak sign, which a
 // model reads once more before anything is done, or has the person asked whether they
@@ -65,7 +72,11 @@ func Screen(m Message) Result {
 	if found.Danger != models.DangerNone {
 		found.Words = quoteTokens(m.Body, d.from, d.to)
 	}
+	if found.Method == models.MethodPhrase && found.Intent != models.IntentWrongNumber && AsksForLess(m.Body) {
+		found.Intent, found.Method = models.IntentNone, ""
+	}
 	s.addScore(&found, m.Body)
+	found.IsOtherLanguage = s.isOtherLanguage(m.Body)
 	switch {
 	case found.Danger == models.DangerNone:
 		if asked := dataIntent(m.Body, found); asked != models.IntentNone {
@@ -163,7 +174,7 @@ func (s *scanner) addScore(found *Result, body string) {
 	case best.Score >= thresholds.WeakAt(words):
 		found.Danger, found.Tier, found.Rule, found.Kind = m.Danger(&s.features, best), models.TierB, RuleScore, RuleScore
 		found.Words = quoteTokens(body, s.tokenAt(best.From), s.tokenAt(best.To))
-	case s.asksToEnd(thresholds):
+	case s.asksToEnd(thresholds) && !AsksForLess(body):
 		found.Intent, found.Method = models.IntentUnclear, models.MethodPhrase
 	}
 }

@@ -57,7 +57,7 @@ func alertOptOut(tx *gorm.DB, in models.Inbound) (string, error) {
 		return "", nil // it has an alert of its own
 	}
 	var before models.Alert
-	err := tx.Where("participant_id = ? AND created_at > ?", in.ParticipantID, database.Instant(in.ReceivedAt).Add(-weakSpan)).
+	err := tx.Where("participant_id = ? AND created_at > ? AND look <> ?", in.ParticipantID, database.Instant(in.ReceivedAt).Add(-weakSpan), models.LookNone).
 		Order("created_at DESC").Limit(1).Find(&before).Error
 	if err != nil || before.ID == "" {
 		return "", err

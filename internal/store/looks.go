@@ -2,11 +2,13 @@ package store
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/screening"
 	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
@@ -35,6 +37,43 @@ func (s *Inbound) acceptWeak(tx *gorm.DB, in models.Inbound, p models.Participan
 	row := alertOf(out.Inbound, alertOptions{})
 	row.Pages, row.Look, row.ToldAt = false, models.LookDue, &row.CreatedAt
 	_, err = database.InsertOnce(tx, &row)
+	return out, err
+}
+
+// languageSpan is the time within which no person raises attention for their language
+// twice.
+const languageSpan = 24 * time.Hour
+
+// acceptForeign stores a text in a language that no rule reads, and shows its sender to an
+// operator once a day. Where a model may read it in the rules' place, it waits for that
+// like a weak sign.
+func (s *Inbound) acceptForeign(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
+	in.IsOtherLanguage = false
+	weak := in
+	weak.Danger, weak.DangerTier = models.DangerSelfHarm, models.TierB
+	weak.DangerRule, weak.DangerKind = screening.RuleLanguage, screening.RuleLanguage
+	isLooked := in.Danger == models.DangerNone && in.Intent == models.IntentNone
+	if isLooked {
+		var err error
+		if isLooked, err = s.canLookAgain(tx, weak, p); err != nil {
+			return models.AcceptedInbound{}, err
+		}
+	}
+	if isLooked {
+		in = weak
+	}
+	out, err := s.acceptScreened(tx, in, p)
+	if err != nil || out.Inbound.ID == 0 || out.Inbound.Limit != models.LimitNone {
+		return out, err
+	}
+	var recent int64
+	err = tx.Model(&models.AttentionEntry{}).Where("participant_id = ? AND kind = ? AND raised_at > ?",
+		p.ID, wire.AttentionLanguage, database.Instant(in.ReceivedAt.Add(-languageSpan))).Count(&recent).Error
+	if err == nil && recent == 0 {
+		_, err = raiseAttention(tx, models.AttentionEntry{
+			ParticipantID: p.ID, Kind: wire.AttentionLanguage, Ref: strconv.FormatInt(out.Inbound.ID, 10), RaisedAt: in.ReceivedAt,
+		})
+	}
 	return out, err
 }
 

@@ -145,3 +145,36 @@ func TestOverdueLooksAreListed(t *testing.T) {
 		require.Equal(w.t, out.Inbound.ID, due[0].InboundID)
 	})
 }
+
+// A message in a language that no rule reads waits for a model in their place, and its
+// sender is shown to an operator once a day; without a model it is not taken for danger.
+func TestOtherLanguages(t *testing.T) {
+	const polish, arabic = "nie chce mi sie zyc, mam dosc wszystkiego", "لم أعد أريد أن أعيش بعد الآن"
+	attend := func(w *inboundWorld, seconds int) {
+		w.t.Helper()
+		_, err := w.Attention.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "ann", Now: inboundAt(seconds)})
+		require.NoError(w.t, err)
+	}
+	lookOnBoth(t, func(w *inboundWorld) {
+		out := w.text(0, polish)
+		require.Equal(w.t, int64(1), out.Inbound.Seq, "a turn reads it")
+		require.Equal(w.t, wire.AttentionLanguage, w.ann().Attention)
+		row, answered := w.lookedAt(5, models.LookClear)
+		require.Equal(w.t, []any{"language", "A", true}, []any{row.Rule, row.Tier, answered})
+		require.Equal(w.t, wire.AttentionCrisis, w.ann().Attention)
+	})
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		w.text(0, arabic)
+		require.Equal(w.t, wire.AttentionLanguage, w.ann().Attention)
+		attend(w, 60)
+		out := w.text(3600, polish)
+		require.Empty(w.t, w.ann().Attention, "once a day")
+		require.Empty(w.t, out.AlertID)
+		require.Equal(w.t, models.DangerNone, out.Inbound.Danger)
+		w.text(25*3600, polish)
+		require.Equal(w.t, wire.AttentionLanguage, w.ann().Attention)
+		attend(w, 25*3600+60)
+		w.text(60*3600, "went for a long walk with my dog this morning")
+		require.Empty(w.t, w.ann().Attention)
+	})
+}

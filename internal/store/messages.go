@@ -64,7 +64,7 @@ func screenMessage(in *models.Inbound, words string) {
 	found := screening.Screen(screening.Message{Body: words, OptOutType: in.OptOutType})
 	in.Intent, in.IntentMethod = found.Intent, found.Method
 	in.Danger, in.DangerTier, in.DangerRule, in.DangerKind = found.Danger, found.Tier, found.Rule, found.Kind
-	in.DangerScore, in.IsLikeAnswer = found.Score, found.IsLikeAnswer
+	in.DangerScore, in.IsLikeAnswer, in.IsOtherLanguage = found.Score, found.IsLikeAnswer, found.IsOtherLanguage
 }
 
 func (s *Inbound) storedInbound(ctx context.Context, providerSID string) (models.AcceptedInbound, error) {
@@ -116,6 +116,9 @@ func (s *Inbound) acceptInbound(tx *gorm.DB, in models.Inbound) (models.Accepted
 // acceptScreened acts on what the screening found in a participant's message and
 // stores it.
 func (s *Inbound) acceptScreened(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
+	if in.IsOtherLanguage {
+		return s.acceptForeign(tx, in, p)
+	}
 	if in.Danger != models.DangerNone {
 		return s.acceptDanger(tx, in, p)
 	}

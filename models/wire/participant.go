@@ -66,11 +66,13 @@ const (
 	// AttentionErasure: the person asked to delete their data, or the carrier has not deleted its copies of an erased person's
 	// messages. It ends by itself.
 	AttentionErasure Attention = "erasure"
+	// AttentionLanguage: a text is in a language that the screening does not read.
+	AttentionLanguage Attention = "language"
 )
 
 // Attentions lists every kind, the most urgent first.
 func Attentions() []Attention {
-	return []Attention{AttentionCrisis, AttentionPerson, AttentionUnreachable, AttentionSend, AttentionRefusal, AttentionStuck, AttentionUnanswered, AttentionLostRows, AttentionFlood, AttentionWrongNumber, AttentionErasure}
+	return []Attention{AttentionCrisis, AttentionPerson, AttentionUnreachable, AttentionSend, AttentionRefusal, AttentionStuck, AttentionUnanswered, AttentionLostRows, AttentionFlood, AttentionWrongNumber, AttentionErasure, AttentionLanguage}
 }
 
 // ParticipantFlags are what search attributes show of a participant's row beside
