@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/helplines"
+	"coachline/models"
 	"coachline/models/wire"
 )
 
@@ -41,5 +42,27 @@ func TestNumbersToCallMayBeSent(t *testing.T) {
 		lines := (*helplines.Table)(nil).Find(phone, "fr")
 		text := "Call now: " + strings.Join(lines.Numbers(), ", or ") + "."
 		require.Equal(t, Screened{Text: text}, Screen(Outbound{Text: text, Phone: phone, Known: lines.Numbers()}))
+	}
+}
+
+// Who asks for fewer messages or for other times in this turn is asked nothing by rule:
+// the coach is told, where it can change the schedule.
+func TestPartialRequestIsTold(t *testing.T) {
+	for body, isTold := range map[string]bool{
+		"please not at night": true, "weniger Nachrichten bitte": true, "walked at night": false,
+	} {
+		in := baseInput(t)
+		earlier := userEntry(2, "no texts after 8pm pls")
+		earlier.TurnID = "conv_1-t1"
+		entry := userEntry(3, body)
+		entry.TurnID = in.Context.Turn.ID
+		in.Context.Window = []models.Message{earlier, entry}
+		request, err := Compose(loadLibrary(t), in)
+		require.NoError(t, err)
+		require.Equal(t, isTold, strings.Contains(request.Messages[0].Content, "# Request\nThe person may want fewer messages"), body)
+		in.Tools = nil
+		request, err = Compose(loadLibrary(t), in)
+		require.NoError(t, err)
+		require.NotContains(t, request.Messages[0].Content, "# Request", "nothing can be changed")
 	}
 }

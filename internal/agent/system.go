@@ -9,6 +9,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/internal/helplines"
+	"coachline/internal/screening"
 	"coachline/models"
 	"coachline/models/wire"
 	"coachline/prompts"
@@ -294,6 +295,10 @@ func (w *sectionWriter) addNotes(in Input) {
 	if note := attentionNote(in); note != nil {
 		w.addSection("Safety", note)
 	}
+	if w.tools.Has("scheduler") && asksForLess(in.Context) {
+		w.addSection("Request", []string{"The person may want fewer messages or other times, not an end of them. If so, change it now: with `scheduler` list, then create and delete. " +
+			"Say in one sentence what comes from now on, and what you cannot set. Ask only where you cannot tell what they want."})
+	}
 	if lead := leadOf(in.Context, in.HistoryLimit); lead != nil {
 		text := clipText(entryLabel(*lead, in.Zone)+toOneLine(w.withoutFooter(*lead, in.Context.Participant.Locale)), leadLength)
 		w.addSection("Before the first message below", []string{"You wrote: " + text})
@@ -308,6 +313,14 @@ func (w *sectionWriter) addNotes(in Input) {
 	if len(in.Tools) == 0 && in.Kind != wire.TurnGreeting {
 		w.addPrompt("This round", prompts.NoTools)
 	}
+}
+
+// asksForLess reports whether a text of the turn may ask for fewer messages or for other
+// times.
+func asksForLess(c models.TurnContext) bool {
+	return slices.ContainsFunc(c.Window, func(entry models.Message) bool {
+		return entry.Role == models.RoleUser && entry.TurnID == c.Turn.ID && screening.AsksForLess(entry.Text)
+	})
 }
 
 // withoutFooter returns the text of an entry without the legal footer that a
