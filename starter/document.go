@@ -197,8 +197,8 @@ func newCodecOperation(path string) *huma.Operation {
 	op := plainRoute{http.MethodPost, path, "Temporal's remote codec", "application/json"}.newOperation(
 		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
 	encoded := &huma.Schema{Type: huma.TypeString, ContentEncoding: "base64"}
-	payloads := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
-		"payloads": {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
+	payloads := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{
+		"payloads": {Type: huma.TypeArray, Nullable: true, Items: &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
 			"metadata": {Type: huma.TypeObject, AdditionalProperties: encoded},
 			"data":     encoded,
 		}}},

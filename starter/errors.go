@@ -78,6 +78,7 @@ var patternWords = map[string]string{
 	`^[A-Za-z0-9][A-Za-z0-9._-]*$`:    "must be letters, digits and . _ -, beginning with a letter or digit",
 	`^[A-Za-z0-9][A-Za-z0-9._@+-]*$`:  "must be letters, digits and . _ @ + -, beginning with a letter or digit",
 	`\S`:                              "must not be blank",
+	`^https?://.`:                     "must be an address such as https://example.org/events, without a password",
 	`^(https://.+)?$`:                 "must be an https address, or empty",
 	`^f[0-9]+$`:                       "must be the id of a fact, such as f12",
 }

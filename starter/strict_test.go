@@ -74,6 +74,8 @@ func TestSchemaTellsTheRules(t *testing.T) {
 		{participantPath + "/messages", `{"body":" \n"}`, false},
 		{participantPath + "/attention", `{"clear":false}`, false},
 		{participantPath + "/attention", `{"clear":true}`, true},
+		{"/webhooks", `{"url":"example.org/events"}`, false},
+		{"/webhooks", `{"url":"https://example.org/events"}`, true},
 		{"/views", `{"name":" ","query":"waiting=true"}`, false},
 		{"/views", `{"name":"Waiting","query":"waiting=true"}`, true},
 	} {

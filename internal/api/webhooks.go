@@ -8,14 +8,14 @@ import (
 
 // NewWebhook adds a webhook.
 type NewWebhook struct {
-	URL     string   `json:"url" maxLength:"2000" doc:"Where events are posted to; https."`
+	URL     string   `json:"url" maxLength:"2000" pattern:"^https?://." doc:"Where events are posted to; https."`
 	StudyID string   `json:"study_id,omitempty" maxLength:"40" doc:"Only events of this study."`
 	Events  []string `json:"events,omitempty" maxItems:"20" doc:"Only these types; see docs/webhooks.md."`
 }
 
 // WebhookChange changes a webhook; what is left out stays.
 type WebhookChange struct {
-	URL          *string              `json:"url,omitempty" maxLength:"2000"`
+	URL          *string              `json:"url,omitempty" maxLength:"2000" pattern:"^https?://."`
 	StudyID      *string              `json:"study_id,omitempty" maxLength:"40"`
 	Events       []string             `json:"events,omitzero" maxItems:"20"`
 	State        *models.WebhookState `json:"state,omitempty" enum:"active,disabled" doc:"What happens while it is disabled is not kept for it."`
