@@ -1,10 +1,14 @@
 package activities
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/agent"
+	"coachline/internal/segments"
 	"coachline/models"
 	"coachline/models/wire"
 	"coachline/prompts"
@@ -38,4 +42,66 @@ func TestAnswersInACrisis(t *testing.T) {
 	require.NotContains(t, answer(wire.TurnConsent, calm), "988")
 	require.Contains(t, answer(wire.TurnConsent, crisis), "988")
 	require.Contains(t, answer(wire.TurnConsent, crisis), "START")
+}
+
+// A prompt without a model is made of what the profile says; where it says nothing of the
+// habit, it is the fixed one.
+func TestPromptWithoutAModel(t *testing.T) {
+	library, err := prompts.Load("")
+	require.NoError(t, err)
+	turns := &TurnLoader{Prompts: library}
+	in := wire.PersistTurnInput{Plan: wire.TurnPlan{Kind: wire.TurnPrompt}}
+	prompt := func(locale string, p models.Profile) string {
+		text, err := turns.fallbackText(in, models.TurnContext{Participant: models.Participant{Locale: locale}, Profile: p})
+		require.NoError(t, err)
+		return text
+	}
+	fixed := prompt("en", models.Profile{})
+	for field, p := range map[string]models.Profile{
+		"anchor": {HabitTexts: models.HabitTexts{PromptAnchor: "coffee"}}, "domain": {HabitTexts: models.HabitTexts{HabitDomain: "walking"}},
+		"frame": {HabitTexts: models.HabitTexts{MotivationalFrame: "to feel awake"}},
+	} {
+		require.Equal(t, agent.HabitFallback(p), prompt("en", p), field)
+		require.NotEqual(t, fixed, prompt("en", p), field)
+		require.Equal(t, prompt("de", models.Profile{}), prompt("de", p), "a sentence is made in English only: "+field)
+	}
+}
+
+// The closing of a reply is never cut off: it stands in the same text where both fit, and
+// by itself where the reply is too long.
+func TestClosingIsNeverCutOff(t *testing.T) {
+	const closing = "Reply STOP to opt out."
+	whole, parts := replyText{text: "Walk today.", closing: closing}.splitParts(wire.ChannelSMS)
+	require.Equal(t, "Walk today.\n\n"+closing, whole)
+	require.Equal(t, []string{whole}, parts.Texts)
+	whole, parts = replyText{text: strings.Repeat("Walk a little further today. ", 400), closing: closing}.splitParts(wire.ChannelSMS)
+	require.Positive(t, parts.LeftOut)
+	require.Len(t, parts.Texts, segments.MaxParts)
+	require.Equal(t, closing, parts.Texts[segments.MaxParts-1])
+	require.Equal(t, strings.Join(parts.Texts, "\n"), whole)
+}
+
+// What a turn has sent before its final text counts as said when all its parts are out; a
+// part that never left is named, so that it can be ended.
+func TestWhatATurnHasSaid(t *testing.T) {
+	out := time.Unix(1, 0)
+	accepted, unknown := models.Outbox{ID: "a", Body: "One ", AcceptedAt: &out}, models.Outbox{ID: "u", Body: "moment.", Status: wire.OutboxUnknown}
+	ready, failed := models.Outbox{ID: "r", Body: "moment.", Status: wire.OutboxReady}, models.Outbox{ID: "f", Body: "moment.", Status: wire.OutboxFailed}
+	for _, c := range []struct {
+		rows        []models.Outbox
+		said, ready []string
+	}{
+		{nil, nil, nil},
+		{[]models.Outbox{accepted, unknown}, []string{"onemoment"}, nil},
+		{[]models.Outbox{accepted, ready}, nil, []string{"r"}},
+		{[]models.Outbox{failed, accepted}, nil, nil},
+	} {
+		var earlier earlierTexts
+		earlier.addParts(c.rows)
+		require.Equal(t, c.said, earlier.sent)
+		require.Equal(t, c.ready, earlier.ready)
+		last := replyText{text: "One moment!"}
+		require.Equal(t, c.said != nil, earlier.makesRedundant(last, wire.ChannelSMS))
+		require.False(t, earlier.makesRedundant(replyText{text: "Walk after lunch, ten minutes."}, wire.ChannelSMS))
+	}
 }

@@ -117,3 +117,25 @@ func TestRulesOfAStudy(t *testing.T) {
 	rules.Studies = nil
 	require.True(t, reminds(wire.ParticipantState{}))
 }
+
+// What a person gets who is about to join goes out from their study's number, also the
+// safety text; what a stranger gets from the programme's.
+func TestHintsOfAStudyGoFromItsNumber(t *testing.T) {
+	w := newStoreFixture(t)
+	studies := w.changeStudy(models.StudySettings{From: "+15017120000"})
+	for _, c := range []struct {
+		purpose models.HintPurpose
+		study   string
+		from    string
+	}{
+		{models.HintCrisis, models.DefaultStudy, "+15017120000"}, {models.HintJoinAgain, models.DefaultStudy, "+15017120000"}, {models.HintCrisis, "", ""}, {models.HintUnknown, "", ""},
+	} {
+		d := &noticeStore{claim: models.HintClaim{To: "+15550001", Post: true}, hint: models.HintText{Purpose: c.purpose, StudyID: c.study, Locale: "en"}}
+		carrier := &hintCarrier{}
+		front := newFront(t, d, carrier)
+		front.Studies = studies
+		_, err := front.SendHint(t.Context(), wire.SendHintInput{HintID: "hint-1"})
+		require.NoError(t, err)
+		require.Equal(t, c.from, carrier.sent[0].Sender.From, "%s %s", c.purpose, c.study)
+	}
+}

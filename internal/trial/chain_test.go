@@ -76,6 +76,13 @@ func TestDecisionChain(t *testing.T) {
 			rows[4].Hash = ""
 			return rows
 		}, 5},
+		"changed, and all hashes taken away": {func(rows []models.DecisionPoint, _ *models.DecisionHead) []models.DecisionPoint {
+			rows[2].Reason = "held"
+			for i := range rows {
+				rows[i].Hash = ""
+			}
+			return rows
+		}, 9},
 		"option of a row without a hash": {func(rows []models.DecisionPoint, head *models.DecisionHead) []models.DecisionPoint {
 			for i := range rows {
 				rows[i].Hash = ""

@@ -43,6 +43,25 @@ func TestCharactersPerToken(t *testing.T) {
 	require.Zero(t, toolcall.CharactersPerToken(req, 0), "not counted")
 	require.Zero(t, toolcall.CharactersPerToken(req, 100), "a count that makes no sense")
 	require.Zero(t, toolcall.CharactersPerToken(models.ChatRequest{Messages: []models.ChatMessage{message("user", "hi")}}, 9), "too short to tell")
+	short := models.ChatRequest{Messages: []models.ChatMessage{message("user", strings.Repeat("abcde ", 100))}}
+	require.Zero(t, toolcall.CharactersPerToken(short, 199), "too short to tell, though it makes sense")
+	require.Positive(t, toolcall.CharactersPerToken(short, 200))
+}
+
+// Where a request is made again, the newest replies are left out of it, and neither calls
+// nor what the person wrote.
+func TestEndingLeavesRepliesOut(t *testing.T) {
+	req := models.ChatRequest{MaxTokens: 100, Messages: []models.ChatMessage{
+		message("system", "be kind"), message("user", "hi"), message("assistant", "one"), calling("", withID("x", "scheduler", "{}")), message("user", "and?"), message("assistant", "two"),
+	}}
+	before := slices.Clone(req.Messages)
+	again := toolcall.Ending{WithoutReplies: 1, Task: "go on", Room: 50, Temperature: 0.7}.Apply(req)
+	require.Equal(t, append(before[:5:5], models.ChatMessage{Role: "user", Content: "[task] go on"}), again.Messages)
+	require.Equal(t, 100, again.MaxTokens, "the room that there was")
+	require.InDelta(t, 0.7, again.Temperature, 0)
+	again = toolcall.Ending{WithoutReplies: 5}.Apply(req)
+	require.Equal(t, []models.ChatMessage{before[0], before[1], before[3], before[4]}, again.Messages)
+	require.Equal(t, before, req.Messages, "the request itself stays")
 }
 
 func TestTokensPerSecond(t *testing.T) {

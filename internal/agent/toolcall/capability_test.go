@@ -48,6 +48,8 @@ func TestGuess(t *testing.T) {
 		{"hermes-3:8b", small, native, 8_192},
 		{"olmo2", small, text, 8_192},
 		{"aya:8b", small, text, 8_192},
+		{"a-model:9b", small, text, 8_192},
+		{"a-model:10b", large, native, 0},
 		{"falcon3:latest", small, text, 8_192},
 		{"smollm2-135m-instruct", small, text, 8_192},
 		{"gemma-3-270m-it", small, text, 65_536},
