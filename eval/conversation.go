@@ -22,7 +22,7 @@ import (
 	"coachline/internal/store"
 	"coachline/models"
 	"coachline/models/wire"
-	"coachline/workflows"
+	"coachline/worker"
 )
 
 const (
@@ -64,7 +64,9 @@ func (d *Driver) open(ctx context.Context, c cases.Case, begins time.Time) (*con
 	if err := p.prepareTables(begins); err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
-	p.register(begins)
+	if err := p.register(begins); err != nil {
+		return nil, errors.Join(err, p.store.Close())
+	}
 	return p, nil
 }
 
@@ -193,47 +195,33 @@ func scheduleOf(id, times string) wire.Schedule {
 	return wire.Schedule{ID: id, Type: wire.ScheduleFixed, At: times}
 }
 
-// register connects the product's parts as its worker does.
-func (p *conversation) register(begins time.Time) {
-	d := p.driver
+// register makes the worker's own workflows and activities known, with this model and
+// this carrier. Tools may be broken, and what follows a reply is done between steps.
+func (p *conversation) register(begins time.Time) error {
 	p.suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	p.env = p.suite.NewTestWorkflowEnvironment()
 	p.env.SetStartTime(begins)
 	p.env.SetTestTimeout(patience)
 	p.env.SetWorkerOptions(sdkworker.Options{DeadlockDetectionTimeout: patience}) // A machine may be short of processors.
-	now, settings := p.env.Now, d.settings
 	p.carrier = &carrier{store: p.store}
-	replies := agent.New(agent.Config{
-		Prompts: d.library, Model: p.model, Embedder: d.model, Server: d.model, Memory: p.memory, Diary: p.memory, Journal: p.memory, Steps: p.memory,
-		Zones: time.LoadLocation, Now: now, Settings: agent.Settings{
-			ChatModel: d.column.Model, SmallModel: d.column.Small, Endpoint: d.endpoint(),
-			ModelSize: settings.Model.Size.Forced(), ContextTokens: settings.Model.ContextTokens, AnswerTokens: settings.Model.AnswerTokens,
-			Hot: settings.Replies.HotWindow, MemoryStep: agent.MemoryStep(settings.Replies.MemoryStep),
-			Programme: settings.Coaching.Programme, HistoryLimit: settings.Worker.HistoryLimit,
-			Planner: settings.Replies.Planner.Forced(), Digests: settings.Replies.Digests.Forced(),
-			ToolDigests: settings.Replies.ToolDigests.Forced(), Router: settings.Replies.Router,
-		},
-	})
-	turns := &activities.TurnLoader{
-		Store: p.store.Turns, Outbox: p.store.Outbox, Prompts: d.library, Programme: settings.Coaching.Programme,
-		Limits: wire.Limits{Steps: settings.Worker.MaxTurns, ToolCalls: settings.Worker.MaxToolCalls},
+	parts, err := worker.NewParts(p.driver.settings, p.store, p.driver.metrics)
+	if err != nil {
+		return err
 	}
-	posts := &activities.SendActivities{Store: p.store.Outbox, Carrier: p.carrier, Now: now}
-	p.keeping = &activities.MemoryActivities{Store: p.store.Turns, Keeper: replies}
-	decisions := &activities.DecisionActivities{Rules: d.rules, Zones: time.LoadLocation, Tools: d.registry, Calls: p.store.Turns}
-	for _, one := range []any{
-		decisions,
-		turns, posts,
-		&activities.ModelActivities{Turns: turns, Store: p.store.Turns, Attention: p.store.Attention, Replies: replies, Tools: d.registry, Rules: decisions},
-		&activities.ToolActivities{
-			Store: p.progress.broken, Outbox: p.store.Outbox, Tools: d.registry, Model: p.model, Embedder: d.model, Facts: p.memory,
-			Prompts: d.library, Zones: time.LoadLocation, ModelName: d.column.Model, Now: now, Alerts: p.store.Looks,
-		},
-		&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: &p.progress, Rules: decisions},
-	} {
-		p.env.RegisterActivity(one)
+	set, err := parts.NewSet(worker.Outside{Model: answering{p.model, p.driver.model, p.driver.model}, Carrier: p.carrier, Now: p.env.Now})
+	if err != nil {
+		return err
 	}
-	p.env.RegisterWorkflow(workflows.Participant)
+	set.Tools.Store, set.TurnEnds.After, p.keeping = p.progress.broken, &p.progress, set.Memory
+	set.Register(p.env)
+	return nil
+}
+
+// answering is the model, whose answers are written down.
+type answering struct {
+	*recorder
+	agent.Embedder
+	agent.Server
 }
 
 // brokenTools is the store for tools, some of whose results cannot be kept.

@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"coachline/eval/cases"
-	"coachline/internal/coach"
 	"coachline/internal/config"
 	"coachline/internal/connect"
 	"coachline/internal/llm"
-	"coachline/internal/tools"
+	"coachline/internal/metrics"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -41,10 +40,9 @@ type Config struct {
 type Driver struct {
 	column   Setup
 	settings config.Config
-	rules    coach.Rules
 	model    *llm.Client
 	library  *prompts.Library
-	registry *tools.Registry
+	metrics  *metrics.Metrics
 	secrets  []string
 	// rests closes a conversation once it has rested, as the product does, and not after
 	// each reply.
@@ -59,13 +57,16 @@ func New(cfg Config) (*Driver, error) {
 	if d.column.Small == "" {
 		d.column.Small = d.column.Model
 	}
+	// A case says itself when it happens, so prompts are not spread.
+	d.settings.Model.Name, d.settings.Model.Small, d.settings.Worker.PromptsDir = d.column.Model, d.column.Small, d.column.PromptsDir
+	d.settings.Coaching.PromptSpread = 0
 	var err error
 	if d.library, err = prompts.Load(cfg.Column.PromptsDir); err != nil {
 		return nil, fmt.Errorf("loading prompts: %w", err)
 	}
 	d.library = d.library.WithMaxPerDay(cfg.Settings.Coaching.MaxInitiated)
-	if d.registry, err = tools.New(tools.PlaybookTools(d.library)...); err != nil {
-		return nil, fmt.Errorf("building tools: %w", err)
+	if d.metrics, err = metrics.New(metrics.Config{}); err != nil {
+		return nil, fmt.Errorf("building metrics: %w", err)
 	}
 	if d.secrets, err = d.instructions(); err != nil {
 		return nil, err
@@ -75,9 +76,6 @@ func New(cfg Config) (*Driver, error) {
 	d.model, err = llm.New(own)
 	if err != nil {
 		return nil, fmt.Errorf("building model client: %w", err)
-	}
-	if d.rules, err = rules(cfg.Settings.Coaching); err != nil {
-		return nil, err
 	}
 	return d, nil
 }
@@ -96,20 +94,6 @@ func (d *Driver) instructions() ([]string, error) {
 		out = append(out, text)
 	}
 	return out, nil
-}
-
-// rules are the programme's, but for the spread of prompts and the quiet hours:
-// a case says itself when it happens.
-func rules(c config.Coaching) (coach.Rules, error) {
-	quiet, err := coach.ParseQuietHours(c.QuietHours)
-	if err != nil {
-		return coach.Rules{}, fmt.Errorf("COACH_QUIET_HOURS: %w", err)
-	}
-	return coach.Rules{
-		PrepTime: c.PrepTime, PromptGrace: c.PromptGrace, ReminderDelay: c.ReminderDelay,
-		AutoFeedbackDelay: c.AutoFeedbackDelay, FeedbackTimeout: c.FeedbackTimeout, FeedbackFollowup: c.FeedbackFollowup,
-		CheckIn: c.CheckIn, CheckInCap: 1, MaxInitiated: c.MaxInitiated, BackOff: c.MaxInitiated > 0, Debounce: c.Debounce, DebounceMax: c.DebounceMax, Quiet: quiet,
-	}, nil
 }
 
 // endpoint names the server without what else its address may hold.

@@ -14,6 +14,7 @@ import (
 	"coachline/internal/store"
 	"coachline/models"
 	"coachline/models/wire"
+	"coachline/worker"
 )
 
 // recorder passes requests on and writes down what they cost.
@@ -91,8 +92,9 @@ func (r *recorder) setBackground(on bool) {
 	r.behind = on
 }
 
-// carrier takes every text.
+// carrier takes every text. Nothing else is asked of it.
 type carrier struct {
+	worker.CarrierClient
 	store *store.Store
 
 	mu    sync.Mutex

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/workflow"
 
+	"coachline/activities"
 	"coachline/internal/config"
 	"coachline/internal/store"
 	"coachline/internal/wrap"
@@ -42,17 +43,23 @@ func (a *acts) registerOwn(r ActivityRegistry) {
 	}
 }
 
-// Set is every workflow and activity with one clock, for a run without a worker.
-type Set struct{ acts *acts }
+// Set is every workflow and activity with one clock, for a run without a worker. Who
+// makes one may change the activities that it names before they are registered.
+type Set struct {
+	Tools    *activities.ToolActivities
+	TurnEnds *activities.TurnEnd
+	Memory   *activities.MemoryActivities
+	acts     *acts
+}
 
-// NewSet builds the workflows and activities that a rehearsal registers in the
-// place of a worker. No budget stops the model.
+// NewSet builds the workflows and activities that a rehearsal or an evaluation registers
+// in the place of a worker. No budget stops the model.
 func (p *Parts) NewSet(o Outside) (*Set, error) {
 	built, err := p.newActs(o, noBudgets{})
 	if err != nil {
 		return nil, err
 	}
-	return &Set{acts: built}, nil
+	return &Set{acts: built, Tools: built.tools, TurnEnds: built.turnEnds, Memory: built.remembering}, nil
 }
 
 // Register makes all of them known.
