@@ -22,7 +22,7 @@ import (
 const (
 	// cohortBatch is how many people one transaction enrols: a small one, because
 	// replies wait for it on SQLite, and for its place in the audit elsewhere.
-	cohortBatch = 10
+	cohortBatch = 3
 	// cohortWait is how long a checked file waits for its confirmation.
 	cohortWait = 7 * 24 * time.Hour
 	// cohortFirst is the number of people that a preview lists.
