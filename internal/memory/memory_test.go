@@ -164,7 +164,7 @@ func TestSchemaMatchesModels(t *testing.T) {
 				want = append(want, schema.NamingStrategy{}.ColumnName("", f.Name))
 			}
 			if table == "facts" {
-				want = append(want, "vector")
+				want = append(want, "vector", "vector_model")
 			}
 			w.raw(func(db *sql.DB) {
 				got, err := db.Query("SELECT * FROM " + table + " LIMIT 0")
