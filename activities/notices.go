@@ -206,8 +206,8 @@ func (f *NoticeActivities) SendLimitNotice(ctx context.Context, in wire.SendLimi
 }
 
 // SendAsk asks a participant whether a text meant to end the messages, or whether
-// the number is another person's, says what is kept of them, that their participation has
-// ended, or helps a person who opted out, by an outbox row of its own that passes the
+// the number is another person's, or still theirs, says what is kept of them, that their
+// participation has ended, or helps a person who opted out, by an outbox row of its own that passes the
 // send checks of every other text. Safe to retry: the text names the row, and its
 // sending is SendSMS's.
 func (f *NoticeActivities) SendAsk(ctx context.Context, in wire.SendAskInput) (wire.SendSMSResult, error) {
@@ -226,6 +226,8 @@ func (f *NoticeActivities) SendAsk(ctx context.Context, in wire.SendAskInput) (w
 		name = prompts.Help
 	case models.IntentNone:
 		name = prompts.Ended
+	case models.IntentDoubted:
+		name = prompts.AskSamePerson
 	}
 	body, err := f.textFor(ctx, in.InboundID, name, prompts.FixedData{TeamAlerted: f.AlertsTeam})
 	if err != nil {
@@ -329,7 +331,7 @@ func (f *NoticeActivities) textFor(ctx context.Context, inboundID int64, name pr
 
 // render returns a fixed text in a reader's language, with the numbers of their country.
 func (f *NoticeActivities) render(name prompts.Name, reader models.Participant, data prompts.FixedData) (string, error) {
-	data.Programme, data.Lines = f.Programme, f.Helplines.Find(reader.Phone, reader.Locale)
+	data.Programme, data.Name, data.Lines = f.Programme, reader.FirstName(), f.Helplines.Find(reader.Phone, reader.Locale)
 	text, err := f.Prompts.Fixed(name, reader.Locale, data)
 	return text, wrap.Errorf(err, "rendering text %s", name)
 }

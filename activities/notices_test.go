@@ -35,7 +35,7 @@ type noticeStore struct {
 }
 
 func (d *noticeStore) ReaderOf(context.Context, int64) (models.Participant, error) {
-	return models.Participant{Phone: "+12025550123", Locale: d.locale, Status: d.status}, nil
+	return models.Participant{PersonTexts: models.PersonTexts[string]{Name: "Ada Lovelace"}, Phone: "+12025550123", Locale: d.locale, Status: d.status}, nil
 }
 
 func (d *noticeStore) ClaimHint(context.Context, string, time.Time) (models.HintClaim, error) {
@@ -190,6 +190,7 @@ func TestSendLimitNoticeTooLate(t *testing.T) {
 func TestSendAsk(t *testing.T) {
 	for intent, want := range map[models.Intent]string{
 		models.IntentUnclear: "keine SMS mehr von Steps?", models.IntentWrongNumber: "Falsche Nummer?",
+		models.IntentDoubted: "Ist das noch Ada?",
 	} {
 		d := &noticeStore{intent: intent, locale: "de-DE"}
 		result, err := newFront(t, d, &hintCarrier{}).SendAsk(t.Context(), wire.SendAskInput{InboundID: 7})
@@ -198,7 +199,7 @@ func TestSendAsk(t *testing.T) {
 		require.Len(t, d.asks, 1)
 		require.Equal(t, int64(7), d.asks[0].InboundID)
 		require.Contains(t, d.asks[0].Body, want)
-		require.Contains(t, d.asks[0].Body, "STOP")
+		require.NotContains(t, d.asks[0].Body, "Lovelace")
 	}
 	for status, want := range map[wire.Status]string{
 		wire.StatusOptedOut: "mit START kommst du zurück. Kosten", wire.StatusCompleted: "Deine Teilnahme ist beendet", wire.StatusPaused: "Gerade ist Pause",

@@ -66,7 +66,7 @@ type Hints interface {
 	SettleHint(ctx context.Context, r models.HintResult) error
 	// HintText is of what a hint is made.
 	HintText(ctx context.Context, id string) (models.HintText, error)
-	// ReaderOf returns phone, locale, study and arm of the participant who sent a text.
+	// ReaderOf returns name, phone, locale, study and arm of the participant who sent a text.
 	ReaderOf(ctx context.Context, inboundID int64) (models.Participant, error)
 	QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error)
 	// AskedIntent is what the screening took a text for that is to be asked about.

@@ -117,10 +117,14 @@ func (t *ToolActivities) runCall(ctx context.Context, in wire.ToolInput, limit *
 	}
 	own := t.forPerson(settings)
 	began := time.Now()
+	var known tools.Memory = memories{tools: t, participantID: turn.Participant.ID, zone: zone}
+	if turn.Participant.DoubtedAt != nil {
+		known = nil
+	}
 	ran, err := t.Tools.Run(ctx, tools.RunInput{
 		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Zone: zone, Subagent: turn.Turn.Kind == wire.TurnSubagent, Playbooks: own.Prompts,
 		Writer:        habitWriter{tools: own, participant: turn.Participant, zone: zone, book: t.bookOf(in), limit: limit},
-		Memory:        memories{tools: t, participantID: turn.Participant.ID, zone: zone},
+		Memory:        known,
 		Finder:        finder{tools: t, mode: in.Mode, settings: settings},
 		Concerns:      concerns{tools: own, person: turn.Participant},
 		Confirmations: confirmations{store: t.Store, turnID: in.TurnID, now: t.Now(), tools: own},

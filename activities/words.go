@@ -33,7 +33,7 @@ type replyText struct {
 // findText finds what the participant will read; it is empty when there is
 // nothing to send.
 func (t *TurnLoader) findText(ctx context.Context, in wire.PersistTurnInput, turn models.TurnContext) (s replyText, err error) {
-	s.outboxID = models.OutboxID(in.TurnID, 1)
+	s.outboxID, turn = models.OutboxID(in.TurnID, 1), turn.WithoutPerson()
 	if isReply := in.Source == wire.SourceStep || in.Source == wire.SourceFallback; isReply && tools.AsksToForget(turn.Runs) {
 		// Only the program's own question arms the yes.
 		s.text, err = t.fixedText(prompts.ConfirmForget, turn)

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"strings"
 	"time"
 
 	"coachline/models/wire"
@@ -61,6 +62,10 @@ type Participant struct {
 	// UnreachableCode its error code; nil while nothing is known against it.
 	UnreachableAt   *time.Time
 	UnreachableCode string
+	// DoubtedAt is since when the number may have gone to another person; nil once they
+	// have said that it has not. Until then nothing that is known of the person is used
+	// to answer, and the program asks.
+	DoubtedAt *time.Time
 	// Attention is the most urgent open reason why an operator should look at the
 	// person, and AttentionAt since when; an operator ends it. While it is a crisis
 	// nothing is sent that we start ourselves.
@@ -93,6 +98,12 @@ type Participant struct {
 	// Unreadable names sealed columns that could not be opened, with commas
 	// between them; lists only.
 	Unreadable string `gorm:"-"`
+}
+
+// FirstName returns the first word of the name.
+func (p Participant) FirstName() string {
+	first, _, _ := strings.Cut(strings.TrimSpace(p.Name), " ")
+	return first
 }
 
 // EnrolmentKey is one row of table enrolment_keys: the enrolment that an
@@ -151,6 +162,9 @@ const (
 	// IntentWrongNumber says that the number is another person's; the programme
 	// pauses, the person is asked once and the operators are told.
 	IntentWrongNumber Intent = "wrong_number"
+	// IntentDoubted is of a text of a number that may have gone to another person; it is
+	// answered with the question whether it has.
+	IntentDoubted Intent = "doubted"
 )
 
 // ConsentMethod is how a participant opted out or came back, and for other

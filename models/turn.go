@@ -1,6 +1,7 @@
 package models
 
 import (
+	"slices"
 	"time"
 
 	"coachline/models/wire"
@@ -56,6 +57,21 @@ type TurnContext struct {
 // IsOver reports whether the turn has ended, or its person takes no more part.
 func (c TurnContext) IsOver() bool {
 	return c.Turn.Outcome != "" || c.Participant.RemovedAt != nil || c.Participant.Status != wire.StatusActive
+}
+
+// WithoutPerson returns the context of a person whose number may have gone to another
+// without what is known of them: texts, profile, memory, and what was said before the
+// doubt. Of any other it returns c.
+func (c TurnContext) WithoutPerson() TurnContext {
+	since := c.Participant.DoubtedAt
+	if since == nil {
+		return c
+	}
+	c.Participant.PersonTexts, c.Participant.MemoryVersion = PersonTexts[string]{}, 0
+	c.Profile.HabitTexts, c.Profile.LastHabitPrompt, c.Profile.PreparedPrompt = HabitTexts{}, "", ""
+	c.Recent, c.Instruction = nil, ""
+	c.Window = slices.DeleteFunc(slices.Clone(c.Window), func(m Message) bool { return m.At.Before(*since) })
+	return c
 }
 
 // TurnOutcome is what the end of a turn writes to the store.

@@ -71,6 +71,8 @@ const (
 	// whether the number is another person's.
 	AskUnclear     Name = "ask_unclear"
 	AskWrongNumber Name = "ask_wrong_number"
+	// AskSamePerson asks whether a number is still the person's, by the first name only.
+	AskSamePerson Name = "ask_same_person"
 	// Privacy says what is kept of a person, and how to have it erased.
 	Privacy Name = "privacy"
 	// Ended answers a person who writes after the end of their participation.
@@ -226,7 +228,7 @@ type entry struct {
 var fixedTexts = []Name{
 	GreetingFallback, GreetingFooter, ReplyFallback, ReplyDeclined, Reminder, FeedbackQuestion, FeedbackFollowup, AskLess,
 	UnenrolledNotice, OptOutConfirmation, OptOutDanger, OptInConfirmation, Help, Crisis, CrisisAnother,
-	CrisisViolence, CrisisMedical, Helpline, UnknownSender, TooManyTexts, AskUnclear, AskWrongNumber, Privacy,
+	CrisisViolence, CrisisMedical, Helpline, UnknownSender, TooManyTexts, AskUnclear, AskWrongNumber, AskSamePerson, Privacy,
 	Ended, ConfirmForget, JoinRequest, JoinAgain, HabitFallback, AskToday, AskHard, AskNext,
 }
 

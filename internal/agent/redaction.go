@@ -94,6 +94,7 @@ func (c *Cleaner) cleanJSON(text string) (string, error) {
 // Turn returns a turn as a model may see it. An error means that nothing of it
 // may be sent to a model.
 func (c *Cleaner) Turn(turn models.TurnContext) (models.TurnContext, error) {
+	turn = turn.WithoutPerson()
 	turn.Window = slices.Clone(turn.Window)
 	for i := range turn.Window {
 		text, err := c.cleanEntry(turn.Window[i])

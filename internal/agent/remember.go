@@ -14,9 +14,9 @@ import (
 
 // memoryStepFor says when the memory step of a turn runs. At a terminal, where
 // no delivery by a carrier has to be awaited, it comes first; a channel may
-// have none.
+// have none, and so has a person whose number may have gone to another.
 func (a *Agent) memoryStepFor(t turn) MemoryStep {
-	if !models.ChannelSpecOf(t.context.Turn.Channel).MemoryStep {
+	if !models.ChannelSpecOf(t.context.Turn.Channel).MemoryStep || t.context.Participant.DoubtedAt != nil {
 		return MemoryOff
 	}
 	if a.Settings.MemoryStep == MemoryAfter && models.ChannelSpecOf(t.context.Participant.Channel).RemembersFirst {

@@ -85,3 +85,14 @@ func dataIntent(body string, found Result) models.Intent {
 	}
 	return models.IntentNone
 }
+
+// whoAsked matches messages that only ask who writes, normalised.
+var whoAsked = regexp.MustCompile(`^(?:(?:new (?:phone|number)|sorry|hi|hey|hello|hallo|hola|ola|bonjour|perdon|desculpe) )*(?:` +
+	`who(?: is|s)? (?:this|dis|it)|who is texting(?: me)?|wer (?:ist|schreibt) (?:das|da|denn da|mir)|wer ist denn das|` +
+	`quien (?:es|habla|escribe)|(?:c est|cest) qui|qui (?:est ce|c est|etes vous|ecrit)|quem (?:e|fala|esta escrevendo|escreve))$`)
+
+// AsksWhoWrites reports whether a message only asks who writes, as a person does who has
+// got a number anew.
+func AsksWhoWrites(body string) bool {
+	return whoAsked.MatchString(strings.Join(splitWords(body), " "))
+}

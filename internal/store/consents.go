@@ -29,7 +29,7 @@ func isHandledHere(in models.Inbound, p models.Participant) bool {
 		return true
 	case models.IntentStart, models.IntentYes:
 		return p.Status == wire.StatusOptedOut && isCarried(in)
-	case models.IntentUnclear, models.IntentWrongNumber, models.IntentData, models.IntentErasure:
+	case models.IntentUnclear, models.IntentWrongNumber, models.IntentDoubted, models.IntentData, models.IntentErasure:
 		return true // acceptKnown has asked whether the person was asked before
 	case models.IntentNone:
 	}
@@ -99,18 +99,25 @@ func doubtKeyword(tx *gorm.DB, in *models.Inbound, p models.Participant) error {
 	if !in.IsLikeAnswer || in.Intent != models.IntentStop || !p.Status.Coached() {
 		return nil
 	}
-	var newest []models.Outbox
-	err := tx.Where("participant_id = ? AND kind <> ? AND status NOT IN ?", p.ID, models.KindDebug,
-		[]wire.OutboxStatus{wire.OutboxReady, wire.OutboxCanceled, wire.OutboxFailed}).
-		Order("created_at DESC, part DESC").Limit(1).Find(&newest).Error
-	if err != nil || len(newest) == 0 {
+	newest, err := newestSent(tx, p.ID)
+	if err != nil || newest.ID == "" {
 		return err
 	}
-	spec := newest[0].Kind.Spec()
-	if spec.Asks || spec.Source != wire.SourceFixed && strings.Contains(newest[0].Body, "?") {
+	spec := newest.Kind.Spec()
+	if spec.Asks || spec.Source != wire.SourceFixed && strings.Contains(newest.Body, "?") {
 		in.Intent, in.IntentMethod = models.IntentUnclear, models.MethodPhrase
 	}
 	return nil
+}
+
+// newestSent returns the newest text that a person may have got; a row without id where
+// there is none.
+func newestSent(tx *gorm.DB, participantID string) (models.Outbox, error) {
+	var newest models.Outbox
+	err := tx.Where("participant_id = ? AND kind <> ? AND status NOT IN ?", participantID, models.KindDebug,
+		[]wire.OutboxStatus{wire.OutboxReady, wire.OutboxCanceled, wire.OutboxFailed}).
+		Order("created_at DESC, part DESC").Limit(1).Find(&newest).Error
+	return newest, err
 }
 
 // askIntent has the person asked what a text meant. Where the number may be
@@ -142,7 +149,7 @@ func pauseForWrongNumber(tx *gorm.DB, in models.Inbound, p models.Participant) e
 	if err := saveParticipant(tx, &row, in.ReceivedAt); err != nil {
 		return err
 	}
-	audit := models.AuditRow{ParticipantID: p.ID, Actor: "screen", Action: "pause", Detail: string(in.Intent), At: in.ReceivedAt}
+	audit := models.AuditRow{ParticipantID: p.ID, Actor: byScreen, Action: "pause", Detail: string(in.Intent), At: in.ReceivedAt}
 	if err := database.AddAudit(tx, audit); err != nil {
 		return err
 	}
@@ -192,7 +199,17 @@ func answerRuled(tx *gorm.DB, out *models.AcceptedInbound, p models.Participant)
 		out.NoticeID, err = optIn(tx, p, entry)
 	case models.IntentHelp:
 		out.NoticeID, err = answerHelp(tx, in, p, newest)
-	case models.IntentUnclear, models.IntentWrongNumber, models.IntentData, models.IntentErasure:
+	case models.IntentDoubted:
+		if answersHelp(in) {
+			out.NoticeID, err = askIntent(tx, in, p)
+		}
+	case models.IntentWrongNumber:
+		if p.DoubtedAt == nil {
+			out.NoticeID, err = askIntent(tx, in, p)
+		} else {
+			out.NoticeID, err = endForAnother(tx, p, entry)
+		}
+	case models.IntentUnclear, models.IntentData, models.IntentErasure:
 		out.NoticeID, err = askIntent(tx, in, p)
 	case models.IntentNone:
 	}
@@ -231,8 +248,8 @@ func isOutside(p models.Participant) bool {
 	return (p.Status == wire.StatusCompleted || p.Status == wire.StatusWithdrawn) && !p.IsTakenOver()
 }
 
-// answersHelp reports whether a HELP may be answered; the carrier has answered what it
-// found itself.
+// answersHelp reports whether a HELP, or a text of a doubted number, may be answered; the
+// carrier has answered what it found itself.
 func answersHelp(in models.Inbound) bool {
 	return in.Limit == models.LimitNone && in.IntentMethod != models.MethodCarrier
 }
@@ -304,7 +321,7 @@ func optIn(tx *gorm.DB, p models.Participant, entry models.Consent) (int64, erro
 		return 0, err
 	}
 	notice, err := tellConsent(tx, p, entry, models.ConsentOptIn)
-	if err != nil || p.IsTakenOver() {
+	if err != nil || p.IsTakenOver() || p.DoubtedAt != nil {
 		return notice, err
 	}
 	if err := queueSince(tx, p.ID, optOut.At); err != nil {

@@ -236,12 +236,12 @@ func (s *Hints) SettleHint(ctx context.Context, r models.HintResult) error {
 	return wrap.Error(err, "settling the hint")
 }
 
-// ReaderOf returns the participant who sent a text, with phone, locale, study, arm
+// ReaderOf returns the participant who sent a text, with name, phone, locale, study, arm
 // and where they stand only. ErrNotFound for a text that is unknown or a stranger's.
 func (s *Hints) ReaderOf(ctx context.Context, inboundID int64) (models.Participant, error) {
 	var p models.Participant
 	sender := s.db.Reader(ctx).Model(&models.Inbound{}).Select("participant_id").Where("id = ?", inboundID)
-	err := s.db.Reader(ctx).Select("id", "phone", "locale", "study_id", "arm", "status", "taken_over_by").Where("id = (?)", sender).Take(&p).Error
+	err := s.db.Reader(ctx).Select("id", "name", "phone", "locale", "study_id", "arm", "status", "taken_over_by").Where("id = (?)", sender).Take(&p).Error
 	return p, wrap.Error(database.Classify(err), "reading who sent a text")
 }
 

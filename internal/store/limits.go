@@ -146,7 +146,7 @@ func (s *Inbound) limitedHours(tx *gorm.DB, in models.Inbound) (int, error) {
 	return int((answered[0].Add(24*time.Hour).Sub(in.ReceivedAt) + time.Hour - 1) / time.Hour), nil
 }
 
-// How often a person's HELP is answered.
+// How often a person's HELP is answered, and a doubted number asked.
 const (
 	helpPause  = 10 * time.Minute
 	helpPerDay = 5
@@ -168,23 +168,23 @@ func (s *Inbound) limitRuled(tx *gorm.DB, in *models.Inbound) (models.LoopReason
 			}
 		}
 	}
-	if in.Intent != models.IntentHelp {
+	if in.Intent != models.IntentHelp && in.Intent != models.IntentDoubted {
 		return models.LoopNone, nil
 	}
-	isLimited, err := isHelpLimited(tx, *in)
+	isLimited, err := isAnswerLimited(tx, *in)
 	if isLimited {
 		in.Limit = models.LimitRate
 	}
 	return models.LoopNone, err
 }
 
-// isHelpLimited reports whether HELP was answered as often as it may be. The index on
-// (from_index, gate, received_at) finds the texts.
-func isHelpLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
+// isAnswerLimited reports whether texts of an intent were answered as often as they may
+// be. The index on (from_index, gate, received_at) finds the texts.
+func isAnswerLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
 	var answered []time.Time
 	err := tx.Model(&models.Inbound{}).
 		Where("from_index = ? AND gate = ? AND received_at > ? AND intent = ? AND id <> ?",
-			in.FromIndex, models.LimitNone, in.ReceivedAt.Add(-24*time.Hour), models.IntentHelp, in.ID).
+			in.FromIndex, models.LimitNone, in.ReceivedAt.Add(-24*time.Hour), in.Intent, in.ID).
 		Order("received_at DESC").Limit(helpPerDay).Pluck("received_at", &answered).Error
 	if err != nil || len(answered) == 0 {
 		return false, err

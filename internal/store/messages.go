@@ -91,6 +91,9 @@ func (s *Inbound) acceptInbound(tx *gorm.DB, in models.Inbound) (models.Accepted
 	case err != nil:
 		return models.AcceptedInbound{}, err
 	}
+	if err := raiseDoubt(tx, &p, in); err != nil {
+		return models.AcceptedInbound{}, err
+	}
 	in.ParticipantID, p.LastInboundAt = p.ID, &in.ReceivedAt
 	if err := noteHeard(tx, &p, in); err != nil {
 		return models.AcceptedInbound{}, err
@@ -169,7 +172,10 @@ func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participa
 	if err := doubtKeyword(tx, &in, p); err != nil {
 		return models.AcceptedInbound{}, err
 	}
-	if needsQuestion(in.Intent) {
+	if err := settleDoubt(tx, &in, &p); err != nil {
+		return models.AcceptedInbound{}, err
+	}
+	if needsQuestion(in.Intent) && (p.DoubtedAt == nil || in.Intent != models.IntentWrongNumber) {
 		isAsked, err := isToAsk(tx, in, p)
 		if err != nil {
 			return models.AcceptedInbound{}, err

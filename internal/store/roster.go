@@ -105,6 +105,10 @@ func applyPatch(p models.Participant, patch models.ParticipantPatch) (models.Par
 		}
 	}
 	changed = append(changed, clearUnreachable(&p)...)
+	if isSure := patch.Phone != nil || patch.Status != nil && *patch.Status == wire.StatusActive; isSure && p.DoubtedAt != nil {
+		p.DoubtedAt = nil
+		changed = append(changed, "doubt")
+	}
 	before := p
 	text("status", (*string)(&p.Status), (*string)(patch.Status))
 	if err := setPauseEnd(&p, before.Status, patch.PausedUntil); err != nil {

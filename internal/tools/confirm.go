@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"coachline/internal/segments"
+	"coachline/internal/text"
 	"coachline/internal/wrap"
 	"coachline/models"
 )
@@ -75,7 +75,7 @@ func HasConfirmed(turn models.TurnContext, request, question string, now time.Ti
 			}
 			asked = entry.TurnID
 		case requestIn(entry.Text) == request:
-			return asked == entry.TurnID && now.Sub(entry.At) <= ConfirmationTime && SaysYes(strings.Join(said, "\n"))
+			return asked == entry.TurnID && now.Sub(entry.At) <= ConfirmationTime && text.SaysYes(strings.Join(said, "\n"))
 		}
 	}
 	return false
@@ -99,60 +99,4 @@ func requestIn(stored string) string {
 		return ""
 	}
 	return answer.Confirm
-}
-
-// longestYes is how many words an answer of yes has at most; a longer message
-// says something else as well.
-const longestYes = 12
-
-// Words of an answer, in the languages that ship and some more. OK and thanks
-// are no yes: they also follow an explanation.
-var (
-	yesWords = wordsOf(`yes yeah yep yup yess ya y sure confirm confirmed absolutely definitely certainly proceed
-		sí si claro confirmo adelante hazlo hágalo dale ja jawohl jep klar sicher bestätige bestätigt genau unbedingt
-		oui ouais confirme certainement sim confirmado pode isso sì certo confermo evet bevestig zeker 👍 ✅ 👌`)
-	noWords = wordsOf(`no nope nah not don't dont never wait stop cancel except but keep nein nee nicht kein keine keinen nie niemals aber warte behalte
-		nunca tampoco espera pero salvo non pas jamais ne attends mais sauf garde não nao jamais espere mas exceto niet geen nooit maar hayır`)
-	deleteWords = wordsOf(`delete erase forget wipe remove borra bórralo borrar elimina olvida lösche lösch löschen vergiss entferne
-		efface supprime oublie apaga apague exclua esqueça cancella dimentica wis verwijder`)
-	allWords = wordsOf(`everything all it todo eso alles das tout ça tudo isso tutto het`)
-)
-
-func wordsOf(list string) map[string]bool {
-	out := map[string]bool{}
-	for word := range strings.FieldsSeq(list) {
-		out[word] = true
-	}
-	return out
-}
-
-// SaysYes reports whether a message is a plain yes: a short one without a
-// question and without a word of refusal, which holds a word of consent, or
-// tells to delete everything.
-func SaysYes(text string) bool { return saysYes(text, yesWords) }
-
-// agreeWords are more of a yes to a question about a time, where it does no harm.
-var agreeWords = wordsOf(`ok okay okey k good fine great perfect works sounds deal gut passt super perfekt prima vale bueno bien perfecto listo
-	accord parfait tá beleza ótimo combinado perfeito bom`)
-
-// agrees reports whether a message is a yes, or an OK.
-func agrees(text string) bool { return saysYes(text, yesWords) || saysYes(text, agreeWords) }
-
-func saysYes(text string, yesWords map[string]bool) bool {
-	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsPunct(r) && r != '\'' || unicode.Is(unicode.Sk, r) || unicode.Is(unicode.Variation_Selector, r)
-	})
-	if len(words) == 0 || len(words) > longestYes || strings.ContainsAny(text, "?？؟") {
-		return false
-	}
-	consents, deletes, everything := false, false, false
-	for _, word := range words {
-		if noWords[word] {
-			return false
-		}
-		consents = consents || yesWords[word]
-		deletes = deletes || deleteWords[word]
-		everything = everything || allWords[word]
-	}
-	return consents || deletes && everything
 }

@@ -93,18 +93,3 @@ func TestHasConfirmed(t *testing.T) {
 		require.False(t, HasConfirmed(exchange(t, "yes"), confirmForgetAll, forgetQuestion, noon.Add(ConfirmationTime+time.Second)))
 	})
 }
-
-func TestSaysYes(t *testing.T) {
-	for _, text := range []string{
-		"yes", "Yes!", "YES please, delete everything", "yeah do it", "sure", "👍", "👍🏽", "Sí", "sí, bórralo todo", "Ja", "ja bitte", "Klar, lösche alles", "Lösche alles",
-		"oui", "Oui, efface tout", "sim", "Sim, pode apagar tudo", "delete everything", "I confirm",
-	} {
-		require.True(t, SaysYes(text), text)
-	}
-	for _, text := range []string{
-		"", "no", "ok", "ok thanks", "what does it mean?", "yes?", "yes, but keep my knee", "not yet", "nein", "ja, aber nicht alles", "non", "não", "wait",
-		"yes and then I went to the shops and bought a lot of things for the weekend with my brother", "thanks", "I walked today", "don't delete everything",
-	} {
-		require.False(t, SaysYes(text), text)
-	}
-}

@@ -76,7 +76,7 @@ func HasChosenHour(at string, window []models.Message) bool {
 		case names:
 			return true
 		default:
-			agreed = said == 0 && agrees(entry.Text)
+			agreed = said == 0 && text.Agrees(entry.Text)
 			if said++; said == hoursBack {
 				return false
 			}

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/internal/screening"
+	"coachline/internal/text"
+	"coachline/models"
+	"coachline/models/wire"
+)
+
+const (
+	// silenceSpan and optOutSpan are how long a number may be silent, or opted out, before
+	// it may have gone to another person.
+	silenceSpan = 60 * 24 * time.Hour
+	optOutSpan  = 24 * time.Hour
+)
+
+// Why a number may have gone to another person; the audit has it.
+const (
+	doubtUnreachable = "unreachable"
+	doubtSilence     = "silence"
+	doubtOptOut      = "opt_out"
+	doubtAsked       = "who is this"
+)
+
+// raiseDoubt notes that a number may have gone to another person, before a message of it
+// is stored. What comes by a channel without a carrier says nothing of numbers.
+func raiseDoubt(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
+	if p.DoubtedAt != nil || !isCarried(in) {
+		return nil
+	}
+	why, err := reasonToDoubt(tx, *p, in)
+	if err != nil || why == "" {
+		return err
+	}
+	at := in.ReceivedAt
+	return noteDoubt(tx, p, &at, models.AuditRow{Actor: byScreen, Action: "doubt", Detail: why, At: at})
+}
+
+// byScreen is who acts on what the screening found.
+const byScreen = "screen"
+
+func noteDoubt(tx *gorm.DB, p *models.Participant, at *time.Time, audit models.AuditRow) error {
+	p.DoubtedAt, audit.ParticipantID = at, p.ID
+	if err := database.AddAudit(tx, audit); err != nil {
+		return err
+	}
+	return tx.Model(&models.Participant{ID: p.ID}).UpdateColumn("doubted_at", at).Error
+}
+
+func reasonToDoubt(tx *gorm.DB, p models.Participant, in models.Inbound) (string, error) {
+	heard := p.EnrolledAt
+	if p.LastInboundAt != nil {
+		heard = *p.LastInboundAt
+	}
+	switch {
+	case p.UnreachableAt != nil:
+		return doubtUnreachable, nil
+	case in.ReceivedAt.Sub(heard) > silenceSpan:
+		return doubtSilence, nil
+	case screening.AsksWhoWrites(textOf(in)):
+		return doubtAsked, nil
+	case p.Status != wire.StatusOptedOut:
+		return "", nil
+	}
+	newest, err := newestConsent(tx, p)
+	if err != nil || in.ReceivedAt.Sub(newest.At) <= optOutSpan {
+		return "", err
+	}
+	return doubtOptOut, nil
+}
+
+// settleDoubt reads a message of a number that may have gone to another person. A yes to
+// the question ends the doubt, and the message is worked on like any other; a no, or that
+// the number is wrong, makes it another person's; any other is answered with the
+// question. What an operator reads, and what has rules of its own, stays as it is.
+func settleDoubt(tx *gorm.DB, in *models.Inbound, p *models.Participant) error {
+	isOpen := p.DoubtedAt != nil && p.Status == wire.StatusActive && !waitsForOperator(*p)
+	if !isOpen || !isCarried(*in) || text.Reading(in.Body, in.MediaCount) == "" {
+		return nil
+	}
+	switch in.Intent {
+	case models.IntentStop, models.IntentHelp, models.IntentWrongNumber, models.IntentData, models.IntentErasure:
+		return nil
+	case models.IntentUnclear:
+		if !screening.AsksWhoWrites(textOf(*in)) {
+			return nil
+		}
+	case models.IntentNone, models.IntentStart, models.IntentYes, models.IntentDoubted:
+	}
+	isAsked, err := isAskedWhose(tx, p.ID)
+	switch {
+	case err != nil:
+		return err
+	case isAsked && text.SaysYes(textOf(*in)):
+		return noteDoubt(tx, p, nil, models.AuditRow{Actor: byParticipant, Action: "doubt_ended", At: in.ReceivedAt})
+	case isAsked && text.SaysNo(textOf(*in)):
+		in.Intent = models.IntentWrongNumber
+	default:
+		in.Intent = models.IntentDoubted
+	}
+	in.IntentMethod = models.MethodPhrase
+	return nil
+}
+
+// isAskedWhose reports whether the newest text to a person asks whether the number is
+// still theirs: only then a yes or a no answers that.
+func isAskedWhose(tx *gorm.DB, participantID string) (bool, error) {
+	newest, err := newestSent(tx, participantID)
+	asked, isQuestion := strings.CutPrefix(newest.ID, participantID+"-ask-")
+	if err != nil || !isQuestion {
+		return false, err
+	}
+	id, err := strconv.ParseInt(asked, 10, 64)
+	if err != nil {
+		return false, nil //nolint:nilerr // the row of another text
+	}
+	var found int64
+	err = tx.Model(&models.Inbound{}).Where("id = ? AND intent = ?", id, models.IntentDoubted).Count(&found).Error
+	return found > 0, err
+}
+
+// endForAnother opts out a number that has gone to another person. What is stored of the
+// person stays, and so does the doubt; an operator is told.
+func endForAnother(tx *gorm.DB, p models.Participant, entry models.Consent) (int64, error) {
+	_, err := raiseAttention(tx, models.AttentionEntry{
+		ParticipantID: p.ID, Kind: wire.AttentionWrongNumber, Ref: strconv.FormatInt(entry.InboundID, 10), RaisedAt: entry.At,
+	})
+	if err != nil {
+		return 0, err
+	}
+	if err := tx.Where("id = ?", p.ID).Take(&p).Error; err != nil { // the attention has changed it
+		return 0, err
+	}
+	return optOut(tx, p, entry, "")
+}

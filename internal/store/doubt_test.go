@@ -1,0 +1,125 @@
+package store_test
+
+import (
+	"database/sql"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/store"
+	"coachline/models"
+	"coachline/models/wire"
+)
+
+const days = 24 * hours
+
+// asksWhose delivers the question of a doubted message.
+func (w *inboundWorld) asksWhose(out models.AcceptedInbound, seconds int) {
+	w.t.Helper()
+	require.Equal(w.t, models.IntentDoubted, out.Inbound.Intent)
+	require.NotZero(w.t, out.NoticeID)
+	claim, err := w.Outbox.ClaimSend(w.ctx, w.ask(out, seconds), inboundAt(seconds))
+	require.NoError(w.t, err)
+	require.True(w.t, claim.Post)
+}
+
+// TestNumberMayHaveGoneToAnother: after a silence, a long STOP or "who is this" a message
+// gets the question whether this is still the person and no turn, until a yes to it.
+func TestNumberMayHaveGoneToAnother(t *testing.T) {
+	for name, before := range map[string]func(w *inboundWorld) int{
+		"who is this": func(w *inboundWorld) int {
+			w.asksWhose(w.text(10, "Hi, who is this?"), 11)
+			return 1000
+		},
+		"silence": func(w *inboundWorld) int {
+			w.text(10, "I walked today")
+			return 61 * days
+		},
+		"opted out": func(w *inboundWorld) int {
+			w.text(10, "STOP")
+			require.Equal(w.t, models.IntentStart, w.text(25*hours, "START").Inbound.Intent)
+			return 26 * hours
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+				at := before(w)
+				require.Equal(w.t, wire.StatusActive, w.ann().Status)
+				first := w.text(at, "what do you know about me")
+				require.Zero(w.t, first.Inbound.Seq, "no turn")
+				w.asksWhose(first, at+1)
+				require.NotNil(w.t, w.ann().DoubtedAt)
+				require.Zero(w.t, w.text(at+2, "hello?").NoticeID, "asked once in ten minutes")
+				yes := w.text(at+20, "yes it's me")
+				require.Nil(w.t, w.ann().DoubtedAt)
+				require.NotZero(w.t, yes.Inbound.Seq, "a turn")
+				require.NotZero(w.t, w.text(at+30, "thanks a lot").Inbound.Seq)
+			})
+		})
+	}
+}
+
+// A number that is silent for less, or has stopped for less than a day, is the person's.
+func TestNumberIsStillThePersons(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		w.text(10, "I walked today")
+		require.NotZero(w.t, w.text(59*days, "and again today").Inbound.Seq)
+		w.text(59*days+10, "STOP")
+		w.text(59*days+20*hours, "START")
+		require.NotZero(w.t, w.text(59*days+21*hours, "here I am again").Inbound.Seq)
+		require.Nil(w.t, w.ann().DoubtedAt)
+	})
+}
+
+// A yes counts as an answer to the question only.
+func TestYesToAnotherQuestionEndsNoDoubt(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		out := w.text(61*days, "yes")
+		w.asksWhose(out, 61*days+1)
+		require.NotNil(w.t, w.ann().DoubtedAt)
+	})
+}
+
+// A no opts the number out, and leaves what is stored of the person.
+func TestNumberOfAnother(t *testing.T) {
+	for _, body := range []string{"No, I'm Ben", "sorry, wrong number"} {
+		inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+			w.asksWhose(w.text(61*days, "hello there"), 61*days+1)
+			out := w.text(61*days+10, body)
+			require.Equal(w.t, models.IntentWrongNumber, out.Inbound.Intent)
+			p := w.ann()
+			require.Equal(w.t, wire.StatusOptedOut, p.Status)
+			require.Equal(w.t, wire.AttentionWrongNumber, p.Attention)
+			require.NotNil(w.t, p.DoubtedAt, "a START of the new owner is asked again")
+			require.Contains(w.t, w.newNotices(), models.NoticeConsent)
+			w.text(61*days+20, "START")
+			require.Equal(w.t, wire.StatusActive, w.ann().Status)
+			require.Equal(w.t, models.IntentDoubted, w.text(61*days+30, "what did I say about my knee").Inbound.Intent)
+		})
+	}
+}
+
+// An operator who gives the person another number ends the doubt.
+func TestOperatorEndsTheDoubt(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		w.text(61*days, "hello there")
+		number := "+12025550188"
+		_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{
+			ID: "ann", Patch: models.ParticipantPatch{Phone: &number}, Actor: "operator", Now: inboundAt(61*days + 5),
+		})
+		require.NoError(w.t, err)
+		require.Nil(w.t, w.ann().DoubtedAt)
+	})
+}
+
+// An unreachable number may be given to another person.
+func TestUnreachableNumberIsDoubted(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		w.raw(func(db *sql.DB) {
+			_, err := db.ExecContext(w.ctx, "UPDATE participants SET unreachable_at = enrolled_at, unreachable_code = '30005'")
+			require.NoError(t, err)
+		})
+		require.Equal(t, models.IntentDoubted, w.inbound("SM1", 1, "hello there").Inbound.Intent)
+	})
+}

@@ -1,0 +1,33 @@
+package text_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/text"
+)
+
+func TestSaysYes(t *testing.T) {
+	for _, said := range []string{
+		"yes", "Yes!", "YES please, delete everything", "yeah do it", "sure", "👍", "👍🏽", "Sí", "sí, bórralo todo", "Ja", "ja bitte", "Klar, lösche alles", "Lösche alles",
+		"oui", "Oui, efface tout", "sim", "Sim, pode apagar tudo", "delete everything", "I confirm",
+	} {
+		require.True(t, text.SaysYes(said), said)
+	}
+	for _, said := range []string{
+		"", "no", "ok", "ok thanks", "what does it mean?", "yes?", "yes, but keep my knee", "not yet", "nein", "ja, aber nicht alles", "non", "não", "wait",
+		"yes and then I went to the shops and bought a lot of things for the weekend with my brother", "thanks", "I walked today", "don't delete everything",
+	} {
+		require.False(t, text.SaysYes(said), said)
+	}
+}
+
+func TestSaysNo(t *testing.T) {
+	for _, said := range []string{"no", "No.", "no, I am Ben", "NOPE", "nein, hier ist Ben", "non", "não, sou o Bruno", "👎"} {
+		require.True(t, text.SaysNo(said), said)
+	}
+	for _, said := range []string{"", "yes", "no, yes it's me", "not yet", "no?", "I said no", "nothing", "sure"} {
+		require.False(t, text.SaysNo(said), said)
+	}
+}
