@@ -28,7 +28,7 @@ func newTools(cfg config.Config, parts toolParts) (*tools.Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("COACH_WEB_SEARCH_URL: %w", err)
 	}
-	handler := browse.New(browse.Config{Web: client, Ledger: parts.rows.Turns, Window: activities.WindowEntries})
+	handler := browse.New(browse.Config{Web: client, Ledger: parts.rows.Turns, Facts: parts.rows.Memory, Window: activities.WindowEntries})
 	more := tools.PlaybookTools(parts.playbooks)
 	if cfg.Web.SearchURL != "" {
 		more = append(more, handler.SearchTool())

@@ -9,12 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"coachline/internal/agent/recall"
+	"coachline/internal/text"
 	"coachline/internal/web"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // maxPage is how much of a page a model is given, in characters: four digests.
@@ -31,10 +34,16 @@ type Ledger interface {
 	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
 }
 
+// Facts reads what is remembered of a person.
+type Facts interface {
+	Facts(ctx context.Context, participantID string) ([]models.Fact, error)
+}
+
 // Config holds the dependencies of a Handler; all of them are required.
 type Config struct {
 	Web    Web
 	Ledger Ledger
+	Facts  Facts
 	// Window is how many entries of the conversation an address may come from.
 	Window int
 }
@@ -48,6 +57,14 @@ func New(cfg Config) *Handler { return &Handler{cfg} }
 // search answers with at most five hits, fenced. A *models.FieldError is
 // written for the model; every other error is worth a retry.
 func (d *Handler) search(ctx context.Context, turnID, query string) (string, error) {
+	words, err := d.personalWords(ctx, turnID, query)
+	if err != nil {
+		return "", err
+	}
+	if len(words) > 0 {
+		return "", models.BadField("query", "has words that are known of the person and that their message does not have, so nothing was searched for; "+
+			"leave them out: %s", strings.Join(words, ", "))
+	}
 	hits, err := d.Web.Search(ctx, query)
 	if err != nil {
 		return "", explain(turnID, "query", err)
@@ -60,6 +77,62 @@ func (d *Handler) search(ctx context.Context, turnID, query string) (string, err
 		lines = append(lines, fmt.Sprintf("%d. %s\n%s%s\n%s", i+1, hit.Title, addressMark, hit.URL, strings.TrimSpace("text: "+hit.Snippet)))
 	}
 	return fence(strings.Join(lines, "\n\n")), nil
+}
+
+// personalWords lists the words of a query that only what is known of the person has:
+// their name, what operators wrote, profile and facts. What the person wrote in the
+// messages that the turn answers may be searched for.
+func (d *Handler) personalWords(ctx context.Context, turnID, query string) ([]string, error) {
+	turn, err := d.Ledger.TurnContext(ctx, turnID, d.Window)
+	if err != nil {
+		return nil, fmt.Errorf("reading the conversation: %w", err)
+	}
+	facts, err := d.Facts.Facts(ctx, turn.Participant.ID)
+	if err != nil {
+		return nil, fmt.Errorf("reading what is remembered: %w", err)
+	}
+	known := text.Words(turn.Participant.Name)
+	for _, about := range turn.Participant.PersonTexts.All() {
+		known = append(known, topicWords(*about)...)
+	}
+	for _, about := range turn.Profile.All() {
+		known = append(known, topicWords(*about)...)
+	}
+	for _, fact := range facts {
+		known = append(known, topicWords(fact.Text)...)
+	}
+	own := text.Words(ownText(turn))
+	var found []string
+	for _, word := range text.Words(query) {
+		if slices.Contains(known, word) && !slices.Contains(own, word) && !slices.Contains(found, word) {
+			found = append(found, word)
+		}
+	}
+	return found, nil
+}
+
+// topicWords are the words of a text that say something, and its numbers.
+func topicWords(about string) []string {
+	numbers := slices.DeleteFunc(text.Words(about), func(word string) bool { return strings.Trim(word, "0123456789") != "" })
+	return append(recall.Words(about), numbers...)
+}
+
+// ownText is what the person wrote in the messages that a turn answers; of a subagent's
+// turn, in their newest ones.
+func ownText(turn models.TurnContext) string {
+	of, own := turn.Turn.ID, ""
+	for _, entry := range slices.Backward(turn.Window) {
+		if entry.Role != models.RoleUser {
+			continue
+		}
+		if turn.Turn.Kind == wire.TurnSubagent && own == "" {
+			of = entry.TurnID
+		}
+		if entry.TurnID == of {
+			own += entry.Text + "\n"
+		}
+	}
+	return own
 }
 
 // fetch answers with the main text of a page, fenced, at most 10,000
@@ -80,18 +153,18 @@ func (d *Handler) fetch(ctx context.Context, turnID, address string) (string, er
 	if err != nil {
 		return "", explain(turnID, "url", err)
 	}
-	text, note := page.Text, ""
-	if all := utf8.RuneCountInString(text); all > maxPage {
-		text = strings.TrimSpace(string([]rune(text)[:maxPage]))
+	body, note := page.Text, ""
+	if all := utf8.RuneCountInString(body); all > maxPage {
+		body = strings.TrimSpace(string([]rune(body)[:maxPage]))
 		note = fmt.Sprintf("\nThis is the beginning of a longer page: %d of %d characters.", maxPage, all)
 	}
-	return fence(addressMark+given+"\ntitle: "+page.Title+"\n\n"+text) + note, nil
+	return fence(addressMark+given+"\ntitle: "+page.Title+"\n\n"+body) + note, nil
 }
 
 // lookalikes are spellings that could pass for a mark of the fence.
 var lookalikes = strings.NewReplacer("<<<", "‹‹‹", ">>>", "›››")
 
-func fence(text string) string { return recall.Outside.Wrap(lookalikes.Replace(text)) }
+func fence(words string) string { return recall.Outside.Wrap(lookalikes.Replace(words)) }
 
 // explain turns a fault into what the model is told, and tells the operator
 // of it once.

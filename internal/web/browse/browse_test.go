@@ -29,6 +29,7 @@ type stub struct {
 	page   web.Page
 	err    error
 	turn   models.TurnContext
+	facts  []models.Fact
 	asked  []string
 	looked int
 }
@@ -48,9 +49,11 @@ func (s *stub) TurnContext(context.Context, string, int) (models.TurnContext, er
 	return s.turn, nil
 }
 
+func (s *stub) Facts(context.Context, string) ([]models.Fact, error) { return s.facts, nil }
+
 func (s *stub) run(t *testing.T, name, arguments string) models.ToolResult {
 	t.Helper()
-	handler := New(Config{Web: s, Ledger: s, Window: 50})
+	handler := New(Config{Web: s, Ledger: s, Facts: s, Window: 50})
 	registry, err := tools.New(handler.SearchTool(), handler.FetchTool())
 	require.NoError(t, err)
 	out, err := registry.Run(t.Context(), tools.RunInput{TurnID: "conv_1-t3", Call: models.ToolCall{ID: "c", Name: name, Arguments: arguments}})
@@ -83,7 +86,7 @@ func TestSearchTool(t *testing.T) {
 	})
 	t.Run("the end of the worker is retried", func(t *testing.T) {
 		s.err = context.Canceled
-		_, err := New(Config{Web: s, Ledger: s}).search(t.Context(), "t", "rain")
+		_, err := New(Config{Web: s, Ledger: s, Facts: s}).search(t.Context(), "t", "rain")
 		require.ErrorIs(t, err, context.Canceled)
 	})
 }
@@ -271,4 +274,29 @@ func FuzzAddress(f *testing.F) {
 			require.Equal(t, "https://a.example/", given, "what leaves is what was given")
 		}
 	})
+}
+
+// TestSearchKeepsToThePersonsWords: what is known of the person is searched for only
+// where they wrote it themselves, in the messages of the turn.
+func TestSearchKeepsToThePersonsWords(t *testing.T) {
+	s := &stub{hits: oneHit, facts: []models.Fact{{Text: "Takes metformin since 2019"}}}
+	s.turn.Turn.ID = "ada-t2"
+	s.turn.Participant.Name, s.turn.Participant.Background = "Ada Lo", "Works nights at Kroger"
+	s.turn.Profile.HabitDomain = "swimming"
+	s.turn.Window = []models.Message{
+		{TurnID: "ada-t1", Role: models.RoleUser, Text: "the metformin makes me sick"},
+		{TurnID: "ada-t2", Role: models.RoleUser, Text: "when does the pool in Leeds open for swimming?"},
+	}
+	for query, left := range map[string]string{
+		"pool in Leeds opening hours": "", "Leeds SWIMMING hours": "",
+		"side effects of Metformin": "metformin", "jobs at KROGER": "kroger", "Lo ada": "lo, ada", "since 2019 news": "2019",
+	} {
+		s.asked = nil
+		out := s.run(t, searchTool, asJSON(t, map[string]string{"query": query}))
+		require.Equal(t, left != "", out.Failed, query)
+		require.Equal(t, left == "", len(s.asked) == 1, query)
+		if left != "" {
+			require.Contains(t, out.Content, "leave them out: "+left)
+		}
+	}
 }
