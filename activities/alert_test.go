@@ -25,6 +25,7 @@ type alerts struct {
 	err   error
 	// acknowledgedAt is when an operator said that they see to the alert.
 	acknowledgedAt *time.Time
+	folded         string
 }
 
 func (a *alerts) Alert(_ context.Context, id string) (models.Alert, error) {
@@ -33,6 +34,7 @@ func (a *alerts) Alert(_ context.Context, id string) (models.Alert, error) {
 
 func (a *alerts) AlertText(ctx context.Context, id string) (models.AlertMessage, error) {
 	row, err := a.Alert(ctx, id)
+	row.FoldedInto = a.folded
 	row.Rule, row.LookReason = "en.want-die", "means it, call 202-555-0123"
 	return models.AlertMessage{Alert: row, Phone: "+12025550101", Text: "Hi, I want to die. My number is 202-555-0199"}, err
 }
@@ -88,6 +90,17 @@ func TestPageSaysWhy(t *testing.T) {
 	require.Contains(t, a.pages[0].Reason, "means it")
 	require.NotContains(t, a.pages[0].Reason, "0123")
 	require.Equal(t, "https://coach.example.org/console/people/conv_1", a.pages[0].Link)
+}
+
+// An alert that another one's page counts pages nobody.
+func TestFoldedAlertPagesNobody(t *testing.T) {
+	a := &alerts{folded: "alarm-6"}
+	front := newFront(t, &noticeStore{}, &hintCarrier{})
+	front.Alerts, front.Pager = a, a
+	sent, err := front.SendPage(t.Context(), wire.AlertInput{AlertID: "alarm-7"})
+	require.NoError(t, err)
+	require.False(t, sent)
+	require.Empty(t, a.pages)
 }
 
 // The text says whether a person is told, the emergency number and 988, in two

@@ -93,6 +93,7 @@ func (f *NoticeActivities) SendHint(ctx context.Context, in wire.SendHintInput) 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
 	defer cancel()
 	result := f.hintResult(in.HintID, receipt, sendErr)
+	result.Segments = segments.Count(body).Segments
 	if err := f.Store.SettleHint(ctx, result); err != nil {
 		return "", fmt.Errorf("settling %s: %w", in.HintID, err)
 	}
@@ -278,8 +279,11 @@ func (f *NoticeActivities) SendPage(ctx context.Context, in wire.AlertInput) (bo
 		return false, toTemporalError(err)
 	}
 	row := raised.Alert
+	if row.FoldedInto != "" {
+		return false, nil
+	}
 	page := models.AlertPage{
-		ID: row.ID, Again: in.Again, ParticipantID: row.ParticipantID, Kind: string(wire.AttentionCrisis), At: row.CreatedAt.UTC(),
+		ID: row.ID, Again: in.Again, ParticipantID: row.ParticipantID, Kind: string(wire.AttentionCrisis), At: row.CreatedAt.UTC(), More: raised.More,
 		Rule: row.Rule, Link: f.PublicURL + pathOfAlert(row),
 	}
 	if in.Again {

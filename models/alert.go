@@ -33,8 +33,11 @@ type Alert struct {
 	// Safety says which safety text is for it.
 	Safety SafetyKind `json:"-"`
 	// Pages: a person is paged.
-	Pages  bool       `json:"-"`
-	ToldAt *time.Time `json:"-"` // when its activities were started
+	Pages bool `json:"-"`
+	// FoldedInto is the alert whose page counts this one too, so that it pages nobody by
+	// itself; empty where it pages.
+	FoldedInto string     `json:"-"`
+	ToldAt     *time.Time `json:"-"` // when its activities were started
 	// Note is what an operator wrote when clearing it; personal data.
 	Note       string     `gorm:"serializer:sealed" json:"-"`
 	LookedAt   *time.Time `json:"-"`
@@ -168,6 +171,8 @@ type AlertMessage struct {
 	Words string `json:"words" doc:"What was recognised in it, by the rules of now."`
 	// LookReason is shown here and in no list; personal data.
 	LookReason string `json:"look_reason,omitempty" doc:"The reason of the second look, in a few words."`
+	// More is how many alerts are counted on this one.
+	More int64 `json:"more,omitempty" doc:"How many alerts besides are counted on this one, and page nobody."`
 }
 
 // AlertMark says whether an alert was right.
@@ -235,6 +240,8 @@ type AlertPage struct {
 	At            time.Time `json:"at"`
 	// Again: it is the second page of an alert that no operator has acknowledged.
 	Again bool `json:"again,omitempty"`
+	// More is how many alerts besides are counted on this one, and page nobody.
+	More int64 `json:"more,omitempty"`
 	// Rule is what found the danger: a rule, or "score". Words are what it recognised in the
 	// message, with numbers and addresses masked, Reason what the second look says; both are
 	// personal data, and empty where only ids may be told.

@@ -42,7 +42,9 @@ type HintResult struct {
 	Status      wire.OutboxStatus
 	ProviderSID string
 	ErrorCode   string
-	Now         time.Time
+	// Segments is how many the carrier took the text in.
+	Segments int
+	Now      time.Time
 }
 
 // LimitNotice asks for the fixed text that tells a participant of the limit.

@@ -3,12 +3,14 @@ package starter
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/internal/store"
+	"coachline/internal/wait"
 	"coachline/models"
 )
 
@@ -35,8 +37,11 @@ func (h *joinRoutes) register(router huma.API) {
 		errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.requestJoin)
 }
 
-// requestJoin answers alike where the number is enrolled, has opted out or was asked
-// before, so that a form tells nothing about numbers.
+// joinTime is how long an answer to a form takes, whether a text is written or not.
+const joinTime = 250 * time.Millisecond
+
+// requestJoin answers alike, and in the same time, where the number is enrolled, has opted
+// out or was asked before, so that a form tells nothing about numbers.
 func (h *joinRoutes) requestJoin(ctx context.Context, in *newJoinRequest) (*answer[api.Empty], error) {
 	phone, err := h.numbers.parse(in.Body.Phone)
 	if err != nil {
@@ -51,6 +56,7 @@ func (h *joinRoutes) requestJoin(ctx context.Context, in *newJoinRequest) (*answ
 	if err != nil {
 		return nil, h.toFailure("asking for a join", err)
 	}
+	began := time.Now()
 	hint, err := h.joins.RequestJoin(ctx, models.JoinRequest{
 		ID: id, StudyID: in.ID, Phone: phone, Locale: in.Body.Locale, Timezone: in.Body.Timezone, Actor: actorOf(ctx), Now: h.now(),
 	})
@@ -59,6 +65,9 @@ func (h *joinRoutes) requestJoin(ctx context.Context, in *newJoinRequest) (*answ
 	}
 	if hint != "" {
 		h.relay.LaterHint(hint)
+	}
+	if err := wait.For(ctx, joinTime-time.Since(began)); err != nil {
+		return nil, h.toFailure("asking for a join", err)
 	}
 	return newAnswer("The person is asked by text unless the number is enrolled, has opted out or was asked before", api.Empty{}), nil
 }

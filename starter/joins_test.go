@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -26,8 +27,10 @@ func TestJoinRoutes(t *testing.T) {
 	}
 	asked := h.do(call{method: "POST", path: path + "/joins", body: `{"phone":"` + herNumber + `","locale":"en","timezone":"Europe/Berlin"}`})
 	require.Equal(t, http.StatusAccepted, asked.status, asked.raw)
+	began := time.Now()
 	known := h.do(call{method: "POST", path: path + "/joins", body: `{"phone":"` + hisNumber + `","locale":"en"}`})
 	require.Equal(t, asked.raw, known.raw)
+	require.GreaterOrEqual(t, time.Since(began), joinTime, "the time tells nothing of numbers")
 	h.refused(call{method: "POST", path: path + "/joins", body: `{"phone":"` + herNumber + `","locale":"es"}`}, http.StatusBadRequest, "locale")
 	h.refused(call{method: "POST", path: path + "/joins", body: `{"phone":"` + herNumber + `","locale":"en","timezone":"Mars/Base"}`}, http.StatusBadRequest, "timezone")
 	h.refused(call{method: "GET", path: studiesPath + "/none/joins"}, http.StatusNotFound, "study not found")

@@ -60,7 +60,7 @@ func TestTextsToTheNumberOfAStudy(t *testing.T) {
 	enrolled := h.do(call{method: "POST", path: participantsPath, body: `{"phone_number":"` + herNumber + `"}`})
 	require.Equal(t, http.StatusCreated, enrolled.status, enrolled.raw)
 	send := func(n byte, to, serviceSID string) int {
-		form := url.Values{"MessageSid": {sid(n)}, "AccountSid": {testAccount}, "From": {herNumber}, "To": {to}, "Body": {"Hi"}}
+		form := url.Values{"MessageSid": {sid(n)}, "AccountSid": {testAccount}, "From": {herNumber}, "To": {to}, "Body": {"Hi"}, "NumMedia": {"0"}}
 		if serviceSID != "" {
 			form.Set("MessagingServiceSid", serviceSID)
 		}

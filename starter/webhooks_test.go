@@ -51,7 +51,7 @@ func TestInboundIsScreened(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			h := start(t, nil)
 			h.ann()
-			form := url.Values{"MessageSid": {sid(1)}, "AccountSid": {testAccount}, "From": {herNumber}, "To": {ourNumber}, "Body": {tc.body}}
+			form := url.Values{"MessageSid": {sid(1)}, "AccountSid": {testAccount}, "From": {herNumber}, "To": {ourNumber}, "Body": {tc.body}, "NumMedia": {"0"}}
 			if tc.carrier != "" {
 				form.Set("OptOutType", tc.carrier)
 			}
@@ -99,7 +99,7 @@ func TestInboundWhileDeliveryHangs(t *testing.T) {
 
 func TestWebhookRefuses(t *testing.T) {
 	h := start(t, nil)
-	good := url.Values{"MessageSid": {sid(1)}, "AccountSid": {testAccount}, "From": {herNumber}, "To": {ourNumber}, "Body": {"Hi"}}
+	good := url.Values{"MessageSid": {sid(1)}, "AccountSid": {testAccount}, "From": {herNumber}, "To": {ourNumber}, "Body": {"Hi"}, "NumMedia": {"0"}}
 	change := func(name, value string) string {
 		form := url.Values{}
 		for k, v := range good {
@@ -144,7 +144,7 @@ func TestWebhookRefuses(t *testing.T) {
 
 func TestMessagingServiceIsOurs(t *testing.T) {
 	h := start(t, func(c *Config) { c.Carrier.OurNumbers, c.Carrier.MessagingServiceSID = nil, "MG1" })
-	form := url.Values{"MessageSid": {sid(1)}, "AccountSid": {testAccount}, "From": {herNumber}, "To": {ourNumber}, "MessagingServiceSid": {"MG2"}}
+	form := url.Values{"MessageSid": {sid(1)}, "AccountSid": {testAccount}, "From": {herNumber}, "To": {ourNumber}, "Body": {""}, "NumMedia": {"0"}, "MessagingServiceSid": {"MG2"}}
 	require.Equal(t, http.StatusBadRequest, h.webhook(inboundPath, form).status)
 	form.Set("MessagingServiceSid", "MG1")
 	require.Equal(t, http.StatusOK, h.webhook(inboundPath, form).status)

@@ -82,7 +82,7 @@ func doorRules(cfg config.Config) (store.InboundLimits, error) {
 	zone, err := time.LoadLocation(cfg.Coaching.DefaultTimezone)
 	return store.InboundLimits{
 		PerMinute: cfg.Inbound.TextsPerMinute, PerDay: cfg.Inbound.TextsPerDay, Mute: cfg.Inbound.LoopMute,
-		Hints: cfg.Inbound.UnknownSenders == config.UnknownHint, Zone: zone,
+		Hints: cfg.Inbound.UnknownSenders == config.UnknownHint, Region: cfg.Coaching.DefaultRegion, Zone: zone,
 	}, wrap.Error(err, "COACH_DEFAULT_TIMEZONE")
 }
 

@@ -1,6 +1,7 @@
 package screening
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +23,9 @@ func (s *scanner) screenConsent(body string, found []finding, optOutType string)
 	if intent, method := wholeText(words); intent != models.IntentNone {
 		return intent, method
 	}
+	if intent := disguisedKeyword(body); intent != models.IntentNone {
+		return intent, models.MethodPhrase
+	}
 	intent, method := requestIntent(found, s.isDoubted)
 	if isLong := s.features.Len() > plainly; isLong && (intent == models.IntentStop || intent == models.IntentWrongNumber) {
 		intent = models.IntentUnclear
@@ -32,8 +36,35 @@ func (s *scanner) screenConsent(body string, found []finding, optOutType string)
 	return intent, method
 }
 
+// tag matches markup that some phones send around a text.
+var tag = regexp.MustCompile(`</?[A-Za-z]{1,10}>`)
+
+// turned is the mark that has what follows it shown from right to left.
+const turned = "\u202e"
+
+// disguisedKeyword finds the keyword of a text that reads as one on a screen: in markup,
+// turned around by a mark, or the sign for STOP alone.
+func disguisedKeyword(body string) models.Intent {
+	if shown := strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.Is(unicode.Variation_Selector, r) {
+			return -1
+		}
+		return r
+	}, body); shown != "" && strings.Trim(shown, stopSigns[:len("\U0001f6d1")]) == "" {
+		return models.IntentStop
+	}
+	if before, after, isTurned := strings.Cut(body, turned); isTurned {
+		runes := []rune(after)
+		slices.Reverse(runes)
+		body = before + string(runes)
+	} else if !strings.Contains(body, "<") {
+		return models.IntentNone
+	}
+	return matchKeyword(splitWords(tag.ReplaceAllString(body, " ")))
+}
+
 // hasSlip reports whether a text may be a keyword: mistyped ("quti"), with a sign in its
-// place, or in capitals before or behind other words.
+// place, or in capitals before or behind other words, or alone in the first or last line.
 func hasSlip(body string, words []string) bool {
 	bare := slices.DeleteFunc(slices.Clone(words), isCourtesy)
 	if len(bare) == 0 {
@@ -46,7 +77,14 @@ func hasSlip(body string, words []string) bool {
 	if strings.HasSuffix(shown[len(shown)-1], "?") {
 		return false
 	}
-	return isInCapitals(shown[0]) || isInCapitals(shown[len(shown)-1])
+	lines := strings.Split(strings.TrimSpace(body), "\n")
+	return isInCapitals(shown[0]) || isInCapitals(shown[len(shown)-1]) || len(lines) > 1 && (isStopLine(lines[0]) || isStopLine(lines[len(lines)-1]))
+}
+
+// isStopLine reports whether a line is a keyword for stopping that is no other answer.
+func isStopLine(line string) bool {
+	words := splitWords(line)
+	return matchKeyword(words) == models.IntentStop && !isLikeAnswer(words)
 }
 
 // stopSigns are the emoji that people send for STOP.

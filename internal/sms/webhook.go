@@ -99,7 +99,7 @@ var (
 const maxMedia = 10
 
 // ParseInbound reads the fields of an inbound webhook whose signature was
-// checked. Errors are *models.FieldError and hold no value of the form. The
+// checked; Body, From, To and NumMedia must be there. Errors are *models.FieldError and hold no value of the form. The
 // body may be empty; it is made valid UTF-8 without NUL characters. The caller
 // sets the row's id and the time of arrival.
 func ParseInbound(form url.Values, accountSID string) (models.Inbound, error) {
@@ -115,13 +115,12 @@ func ParseInbound(form url.Values, accountSID string) (models.Inbound, error) {
 			return models.Inbound{}, models.BadField(name, "want a number with + and country code, or a short code")
 		}
 	}
-	media := 0
-	if text := form.Get("NumMedia"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 || n > maxMedia {
-			return models.Inbound{}, models.BadField("NumMedia", "want a whole number from 0 to %d", maxMedia)
-		}
-		media = n
+	if !form.Has("Body") {
+		return models.Inbound{}, models.BadField("Body", "is missing; it may be empty")
+	}
+	media, err := strconv.Atoi(form.Get("NumMedia"))
+	if err != nil || media < 0 || media > maxMedia {
+		return models.Inbound{}, models.BadField("NumMedia", "want a whole number from 0 to %d", maxMedia)
 	}
 	return models.Inbound{
 		OptOutType:  form.Get("OptOutType"),

@@ -138,6 +138,14 @@ func TestParseInbound(t *testing.T) {
 			require.Equal(t, test.want, field.Field)
 		})
 	}
+	for _, missing := range []string{"Body", "From", "To", "NumMedia"} {
+		form := with("Body", "x")
+		form.Del(missing)
+		_, err := ParseInbound(form, account)
+		var field *models.FieldError
+		require.ErrorAs(t, err, &field, missing)
+		require.Equal(t, missing, field.Field)
+	}
 	for _, test := range []struct {
 		name string
 		in   url.Values
@@ -145,7 +153,6 @@ func TestParseInbound(t *testing.T) {
 	}{
 		{"text", with("Body", "Hi 👍"), models.Inbound{Body: "Hi 👍"}},
 		{"media without words", func() url.Values { f := with("Body", ""); f.Set("NumMedia", "2"); return f }(), models.Inbound{MediaCount: 2}},
-		{"no media field", func() url.Values { f := with("Body", "x"); f.Del("NumMedia"); return f }(), models.Inbound{Body: "x"}},
 		{"broken bytes", with("Body", "a\x00b\xffc"), models.Inbound{Body: "ab\uFFFDc"}},
 		{"multimedia id", with("MessageSid", "MM"+strings.Repeat("aB", 16)), models.Inbound{ProviderSID: "MM" + strings.Repeat("aB", 16), Body: "Hi 👍 a=b&c"}},
 		{"short code", with("From", "72975"), models.Inbound{From: "72975", Body: "Hi 👍 a=b&c"}},

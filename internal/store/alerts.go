@@ -86,6 +86,9 @@ func raiseAlert(tx *gorm.DB, in models.Inbound, how alertOptions) (string, error
 		return "", nil
 	}
 	row := alertOf(in, how)
+	if err := foldPage(tx, &row); err != nil {
+		return "", err
+	}
 	added, err := database.InsertOnce(tx, &row)
 	if err == nil && !added {
 		added, err = makeGrave(tx, row)
@@ -96,6 +99,37 @@ func raiseAlert(tx *gorm.DB, in models.Inbound, how alertOptions) (string, error
 	return row.ID, database.AddAudit(tx, models.AuditRow{
 		ParticipantID: in.ParticipantID, Actor: "screen", Action: "attention", Detail: row.ID, At: row.CreatedAt,
 	})
+}
+
+const (
+	// pageSpan is how long one page of a person stands for what they write besides.
+	pageSpan = 10 * time.Minute
+	// strangerPages is how many texts of strangers page in an hour, each by itself; the
+	// page after them stands for all others.
+	strangerPages = 5
+)
+
+// foldPage has an alert counted on one that pages already: one of the same person within
+// ten minutes that nobody has acknowledged or cleared, and of strangers, who are unknown,
+// the one after five within an hour.
+func foldPage(tx *gorm.DB, row *models.Alert) error {
+	if !row.Pages {
+		return nil
+	}
+	span, most := pageSpan, 1
+	if row.ParticipantID == "" {
+		span, most = time.Hour, strangerPages+1
+	}
+	var open []models.Alert
+	find := tx.Where("participant_id = ? AND created_at > ? AND pages AND folded_into = ''", row.ParticipantID, database.Instant(row.CreatedAt.Add(-span)))
+	if row.ParticipantID != "" {
+		find = find.Where("acknowledged_at IS NULL AND cleared_at IS NULL AND mark = ''")
+	}
+	if err := find.Order("created_at DESC, inbound_id DESC").Limit(most).Find(&open).Error; err != nil || len(open) < most {
+		return err
+	}
+	row.FoldedInto = open[0].ID
+	return nil
 }
 
 // alertOf makes the alert of a stored text.
@@ -141,6 +175,9 @@ func alertStranger(tx *gorm.DB, in models.Inbound) (string, error) {
 		Rule: in.DangerRule, Kind: in.DangerKind, Score: in.DangerScore, Escalated: isWeak, Pages: true, CreatedAt: now,
 		Safety: models.SafetyKindOf(in.Danger, in.DangerKind, ""),
 	}
+	if err := foldPage(tx, &row); err != nil {
+		return "", err
+	}
 	if err := tx.Create(&row).Error; err != nil {
 		return "", err
 	}
@@ -166,6 +203,9 @@ func (s *Alerts) AlertText(ctx context.Context, id string) (models.AlertMessage,
 	err := s.db.Snapshot(database.AllowUnreadable(ctx), func(tx *gorm.DB) error {
 		out = models.AlertMessage{}
 		if err := tx.Where("id = ?", id).Take(&out.Alert).Error; err != nil {
+			return err
+		}
+		if err := tx.Model(&models.Alert{}).Where("folded_into = ?", id).Count(&out.More).Error; err != nil {
 			return err
 		}
 		var in models.Inbound

@@ -92,6 +92,8 @@ type costRows struct {
 	phones    map[string]string // of participants
 	former    map[int64]string
 	inbound   map[string]models.Inbound
+	hints     map[string]models.Hint
+	readers   map[string]string // of hints: numbers
 	turnOfRef map[string]string
 }
 
@@ -110,7 +112,7 @@ func (c *costRows) read(tx *gorm.DB, refs []costRef) error {
 			turns[ref.Source] = append(turns[ref.Source], turn)
 		}
 	}
-	return errors.Join(c.readCalls(tx, turns["step"], turns["stage"]), c.readOutbox(tx, named["outbox"]), c.readInbound(tx, named["inbound"]))
+	return errors.Join(c.readCalls(tx, turns["step"], turns["stage"]), c.readOutbox(tx, named["outbox"]), c.readInbound(tx, named["inbound"]), c.readHints(tx, named[costHint]))
 }
 
 // readCalls reads the steps and stages of some turns.
@@ -158,6 +160,44 @@ func (c *costRows) readOutbox(tx *gorm.DB, ids []string) error {
 		c.former[phone.ID] = phone.Phone
 	}
 	return err
+}
+
+// costHint is the source of texts to people who are not enrolled; a reference is the id of
+// the hint and its segments.
+const costHint = "hint"
+
+func (c *costRows) readHints(tx *gorm.DB, refs []string) error {
+	ids := make([]string, len(refs))
+	for i, ref := range refs {
+		ids[i], _, _ = strings.Cut(ref, "/")
+	}
+	rows, err := rowsIn[models.Hint](tx, "id", ids)
+	if err != nil {
+		return err
+	}
+	c.hints, c.readers = mapBy(rows, func(row models.Hint) string { return row.ID }), map[string]string{}
+	for _, row := range rows {
+		to, err := readerOfHint(tx, row)
+		if err := ignoreMissing(err); err != nil {
+			return err
+		}
+		c.readers[row.ID] = to.phone
+	}
+	return nil
+}
+
+// costsOfHint prices a text to a person who is not enrolled, and so of no participant.
+func (c *costRows) costsOfHint(ref string) []models.Cost {
+	id, counted, _ := strings.Cut(ref, "/")
+	row, isThere := c.hints[id]
+	count, err := strconv.ParseInt(counted, 10, 64)
+	if !isThere || err != nil {
+		return nil
+	}
+	return []models.Cost{{
+		Ref: "hint/" + id, Day: dayOf(row.UpdatedAt), Kind: models.CostOutbound,
+		Segments: count, Micros: c.list.Outbound(c.readers[id], count), Currency: c.list.Currency(),
+	}}
 }
 
 func (c *costRows) readInbound(tx *gorm.DB, refs []string) error {
@@ -212,6 +252,8 @@ func (c *costRows) costsOf(ref costRef) ([]models.Cost, error) {
 		return c.costsOfVoice(ref.Ref), nil
 	case "inbound":
 		return c.costsOfInbound(ref.Ref), nil
+	case costHint:
+		return c.costsOfHint(ref.Ref), nil
 	}
 	return nil, fmt.Errorf("source %q is unknown", ref.Source)
 }

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// silenceSpan and optOutSpan are how long a number may be silent, or opted out, before
-	// it may have gone to another person.
+	// silenceSpan and optOutSpan are how long a number that has written may be silent, or
+	// opted out, before it may have gone to another person.
 	silenceSpan = 60 * 24 * time.Hour
 	optOutSpan  = 24 * time.Hour
 )
@@ -55,14 +55,10 @@ func noteDoubt(tx *gorm.DB, p *models.Participant, at *time.Time, audit models.A
 }
 
 func reasonToDoubt(tx *gorm.DB, p models.Participant, in models.Inbound) (string, error) {
-	heard := p.EnrolledAt
-	if p.LastInboundAt != nil {
-		heard = *p.LastInboundAt
-	}
 	switch {
 	case p.UnreachableAt != nil:
 		return doubtUnreachable, nil
-	case in.ReceivedAt.Sub(heard) > silenceSpan:
+	case p.LastInboundAt != nil && in.ReceivedAt.Sub(*p.LastInboundAt) > silenceSpan:
 		return doubtSilence, nil
 	case screening.AsksWhoWrites(textOf(in)):
 		return doubtAsked, nil

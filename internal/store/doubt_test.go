@@ -74,6 +74,7 @@ func TestNumberIsStillThePersons(t *testing.T) {
 // A yes counts as an answer to the question only.
 func TestYesToAnotherQuestionEndsNoDoubt(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		w.text(0, "I walked today")
 		out := w.text(61*days, "yes")
 		w.asksWhose(out, 61*days+1)
 		require.NotNil(w.t, w.ann().DoubtedAt)
@@ -84,6 +85,7 @@ func TestYesToAnotherQuestionEndsNoDoubt(t *testing.T) {
 func TestNumberOfAnother(t *testing.T) {
 	for _, body := range []string{"No, I'm Ben", "sorry, wrong number"} {
 		inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+			w.text(0, "I walked today")
 			w.asksWhose(w.text(61*days, "hello there"), 61*days+1)
 			out := w.text(61*days+10, body)
 			require.Equal(w.t, models.IntentWrongNumber, out.Inbound.Intent)
@@ -102,7 +104,9 @@ func TestNumberOfAnother(t *testing.T) {
 // An operator who gives the person another number ends the doubt.
 func TestOperatorEndsTheDoubt(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		w.text(0, "I walked today")
 		w.text(61*days, "hello there")
+		require.NotNil(w.t, w.ann().DoubtedAt)
 		number := "+12025550188"
 		_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{
 			ID: "ann", Patch: models.ParticipantPatch{Phone: &number}, Actor: "operator", Now: inboundAt(61*days + 5),

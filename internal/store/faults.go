@@ -41,7 +41,7 @@ func FindLateAlerts(ctx context.Context, base *database.Database, before time.Ti
 		where string
 	}{
 		{&out.Untold, &out.UntoldSince, "told_at IS NULL"},
-		{&out.Unpaged, &out.UnpagedSince, "told_at IS NOT NULL AND pages AND paged_at IS NULL AND acknowledged_at IS NULL AND cleared_at IS NULL AND mark = ''"},
+		{&out.Unpaged, &out.UnpagedSince, "told_at IS NOT NULL AND pages AND folded_into = '' AND paged_at IS NULL AND acknowledged_at IS NULL AND cleared_at IS NULL AND mark = ''"},
 	} {
 		late := base.Reader(ctx).Model(&models.Alert{}).Where("created_at < ?", instant(before)).Where(one.where)
 		if err := late.Count(one.count).Error; err != nil {

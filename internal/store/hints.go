@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nyaruka/phonenumbers"
@@ -35,6 +36,10 @@ type Hints struct {
 	// limits bound the texts of one sender that reach the coach.
 	limits InboundLimits
 	outbox *Outbox
+	// regions are those of the enrolled people's numbers, as they were at regionsAt.
+	regions   map[string]bool
+	regionsAt time.Time
+	lock      sync.Mutex
 }
 
 // createHint writes the hint to a stranger, whose marked text is stored already, and
@@ -53,7 +58,7 @@ func (s *Hints) createHint(tx *gorm.DB, in models.Inbound) (string, error) {
 		return "", err
 	}
 	if !isDangerous {
-		if isLimited, err := isHintLimited(tx, in); err != nil || isLimited {
+		if isLimited, err := s.isHintLimited(tx, in); err != nil || isLimited {
 			return "", err
 		}
 	}
@@ -80,18 +85,49 @@ const hintsPerHour = 60
 var satelliteCodes = []int32{870, 878, 881, 882, 883, 888, 979}
 
 // isHintLimited reports whether a stranger is not told that they are not enrolled: too
-// many were within the hour, or a text to the number costs more than others.
-func isHintLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
+// many were within the hour, a text to the number costs more than others, or nobody of
+// its region is expected.
+func (s *Hints) isHintLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
 	if number, err := phonenumbers.Parse(in.From, ""); err == nil {
 		kind := phonenumbers.GetNumberType(number)
 		if kind == phonenumbers.PREMIUM_RATE || kind == phonenumbers.SHARED_COST || slices.Contains(satelliteCodes, number.GetCountryCode()) {
 			return true, nil
+		}
+		region := phonenumbers.GetRegionCodeForNumber(number)
+		if isHome := s.limits.Region == "" || region == s.limits.Region; !isHome {
+			if isKnown, err := s.hasPeopleIn(tx, region, in.ReceivedAt); err != nil || !isKnown {
+				return true, err
+			}
 		}
 	}
 	var told int64
 	err := tx.Model(&models.Hint{}).Where("created_at > ? AND join_id = '' AND purpose = ?", instant(in.ReceivedAt.Add(-time.Hour)), models.HintUnknown).
 		Count(&told).Error
 	return told >= hintsPerHour, err
+}
+
+// regionsFor is how long the regions of people's numbers are believed: numbers are sealed,
+// and a flood must not open them all for each text.
+const regionsFor = time.Hour
+
+// hasPeopleIn reports whether people are enrolled, up to an hour ago, with numbers of a
+// region.
+func (s *Hints) hasPeopleIn(tx *gorm.DB, region string, now time.Time) (bool, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if s.regions == nil || now.Sub(s.regionsAt) >= regionsFor {
+		var people []models.Participant
+		if err := tx.Select("id", "phone").Where("removed_at IS NULL").Find(&people).Error; err != nil {
+			return false, err
+		}
+		s.regions, s.regionsAt = map[string]bool{}, now
+		for _, p := range people {
+			if number, err := phonenumbers.Parse(p.Phone, ""); err == nil {
+				s.regions[phonenumbers.GetRegionCodeForNumber(number)] = true
+			}
+		}
+	}
+	return s.regions[region], nil
 }
 
 // PendingHints lists hints that Temporal was not told to send and that were
@@ -225,13 +261,17 @@ func (s *Hints) CheckHint(ctx context.Context, id string, now time.Time) (wire.O
 	return row.Status, wrap.Error(err, "checking the hint")
 }
 
-// SettleHint ends an attempt. It does nothing unless the hint is being sent, so
+// SettleHint ends an attempt; what the carrier took costs something. It does nothing unless the hint is being sent, so
 // a retry is safe.
 func (s *Hints) SettleHint(ctx context.Context, r models.HintResult) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Model(&models.Hint{}).Where("id = ? AND status = ?", r.ID, wire.OutboxSending).UpdateColumns(map[string]any{
+		res := tx.Model(&models.Hint{}).Where("id = ? AND status = ?", r.ID, wire.OutboxSending).UpdateColumns(map[string]any{
 			"status": r.Status, "provider_sid": r.ProviderSID, "error_code": r.ErrorCode, "updated_at": r.Now,
-		}).Error
+		})
+		if res.Error != nil || res.RowsAffected == 0 || r.ProviderSID == "" {
+			return res.Error
+		}
+		return tx.Create(&costRef{Source: costHint, Ref: r.ID + "/" + strconv.Itoa(r.Segments)}).Error
 	})
 	return wrap.Error(err, "settling the hint")
 }

@@ -22,8 +22,11 @@ type InboundLimits struct {
 	// sender for one.
 	Mute time.Duration
 	// Hints answers strangers with one fixed text a day of Zone (UTC when nil).
-	Hints bool
-	Zone  *time.Location
+	// Region is the programme's ("US"): strangers of it, and of regions in which people
+	// are enrolled, are answered; empty: of all.
+	Hints  bool
+	Region string
+	Zone   *time.Location
 }
 
 // What makes a machine. The first rule is about texts, regardless of what the

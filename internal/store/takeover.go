@@ -302,6 +302,10 @@ func acknowledge(tx *gorm.DB, row *models.Alert, actor string, now time.Time) er
 	if err := tx.Select("acknowledged_at", "acknowledged_by").UpdateColumns(row).Error; err != nil {
 		return err
 	}
+	folded := tx.Model(&models.Alert{}).Where("folded_into = ? AND acknowledged_at IS NULL", row.ID)
+	if err := folded.UpdateColumns(map[string]any{"acknowledged_at": at, "acknowledged_by": actor}).Error; err != nil {
+		return err
+	}
 	return database.AddAudit(tx, models.AuditRow{ParticipantID: row.ParticipantID, Actor: actor, Action: "acknowledge", Detail: row.ID, At: at})
 }
 
@@ -323,7 +327,7 @@ func acknowledgeAlerts(tx *gorm.DB, participantID, actor string, now time.Time) 
 func (s *Alerts) UnacknowledgedAlerts(ctx context.Context, raisedBefore time.Time, limit int) ([]models.Alert, error) {
 	var rows []models.Alert
 	err := s.db.Reader(ctx).
-		Where("pages AND acknowledged_at IS NULL AND escalated_at IS NULL AND cleared_at IS NULL AND told_at IS NOT NULL AND created_at <= ?", instant(raisedBefore)).
+		Where("pages AND folded_into = '' AND acknowledged_at IS NULL AND escalated_at IS NULL AND cleared_at IS NULL AND told_at IS NOT NULL AND created_at <= ?", instant(raisedBefore)).
 		Order("created_at").Limit(limit).Find(&rows).Error
 	return rows, wrap.Error(err, "reading unacknowledged alerts")
 }
