@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"coachline/internal/agent"
 	"coachline/internal/calls"
+	"coachline/internal/prices"
 	"coachline/internal/study"
 	"coachline/internal/tools"
 	"coachline/internal/wrap"
@@ -50,6 +52,10 @@ type ModelActivities struct {
 	Rules *DecisionActivities
 	// Budgets says for whom the model is stopped; nil stops it for none.
 	Budgets Budgets
+	// Prices and TurnMicros bound what a turn may cost, in millionths of the currency; 0
+	// is no bound.
+	Prices     *prices.List
+	TurnMicros int64
 	// Costs keeps calls that were made in vain; nil keeps none. ModelName is the
 	// model that a lost one counts for.
 	Costs     CostStore
@@ -149,6 +155,24 @@ func (t *ModelActivities) bookOf(in wire.CallModelInput) callBook {
 	return callBook{store: t.Costs, turn: in.TurnID, part: "round " + strconv.Itoa(in.Step), now: t.Now}
 }
 
+// isTurnSpent reports whether the calls of a turn so far have cost what a turn may cost.
+// The call that crosses the limit is made.
+func (t *ModelActivities) isTurnSpent(turn models.TurnContext) bool {
+	if t.TurnMicros <= 0 {
+		return false
+	}
+	var spent int64
+	for _, step := range turn.Steps {
+		for _, call := range step.ModelCalls() {
+			used := prices.Used{Input: int64(call.Usage.Prompt), Cached: int64(call.Usage.Cached), Output: int64(call.Usage.Completion)}
+			if cost := t.Prices.Model(cmp.Or(call.Model, step.Model), used); cost != nil {
+				spent += *cost
+			}
+		}
+	}
+	return spent >= t.TurnMicros
+}
+
 func (t *ModelActivities) runStep(ctx context.Context, in wire.CallModelInput, turn models.TurnContext, limit *timeLimit) (wire.CallModelResult, error) {
 	for _, step := range turn.Steps {
 		if step.Number == in.Step {
@@ -158,7 +182,7 @@ func (t *ModelActivities) runStep(ctx context.Context, in wire.CallModelInput, t
 	if err := t.bookOf(in).bookDead(ctx, limit, t.ModelName); err != nil {
 		return wire.CallModelResult{}, toTemporalError(err)
 	}
-	if t.Budgets != nil && t.Budgets.Stops(in.ParticipantID, turn.Participant.StudyID) {
+	if t.isTurnSpent(turn) || t.Budgets != nil && t.Budgets.Stops(in.ParticipantID, turn.Participant.StudyID) {
 		return wire.CallModelResult{}, temporal.NewNonRetryableApplicationError("the budget is spent; a fixed text stands in", wire.ErrTypeBudget, nil)
 	}
 	own := trimToEnding(turn)

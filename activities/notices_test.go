@@ -100,7 +100,7 @@ func TestSendHint(t *testing.T) {
 	require.Equal(t, "+15550001111", w.sent[0].To)
 	require.Contains(t, w.sent[0].Body, "Steps answers people who are enrolled")
 	require.Contains(t, w.sent[0].Body, "STOP")
-	require.Equal(t, []models.HintResult{{ID: "hint-1", Status: wire.OutboxQueued, ProviderSID: "SM1", Now: now}}, d.results)
+	require.Equal(t, []models.HintResult{{ID: "hint-1", Status: wire.OutboxQueued, ProviderSID: "SM1", Segments: 2, Now: now}}, d.results)
 }
 
 func TestSendHintThatMayNotGo(t *testing.T) {

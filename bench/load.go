@@ -76,6 +76,7 @@ func All() []Load {
 		{Name: "prompts", Limit: time.Hour, Run: prompts},
 		{Name: "restart", Default: true, Limit: time.Hour, Run: restart},
 		{Name: "kills", Limit: time.Hour, Run: kills},
+		{Name: "ceilings", Limit: 20 * time.Minute, Run: ceilings},
 		{Name: "disk", Limit: time.Hour, Outside: true, Run: disk},
 	}
 	for _, name := range slices.Sorted(maps.Keys(crowds)) {

@@ -192,6 +192,12 @@ func measure(ctx context.Context, o options, progress io.Writer) (Run, error) {
 	if o.chosenLoads()[0].Outside {
 		r.Backend, start = "dev's SQLite files", rig.StartStandIns
 	}
+	if slices.Contains(o.loads, "ceilings") {
+		if len(o.loads) > 1 {
+			return r, errors.New("the load ceilings has settings of its own: name no other with it")
+		}
+		o.config.Settings = append(ceilingSettings(), o.config.Settings...)
+	}
 	things, err := start(ctx, o.config)
 	if err != nil {
 		return r, err

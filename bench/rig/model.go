@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,6 +43,34 @@ func Body(n, length int) string {
 // DailyBody is the nth text, which asks for a daily prompt at a local time.
 func DailyBody(n int, clock string) string {
 	return fmt.Sprintf("%s%d from me: a prompt daily at %s please.", mark, n, clock)
+}
+
+// greed is in texts to which the model asks for all it may.
+var greed = []byte("ask for all that you may")
+
+// GreedyBody is the nth text, for which the model calls tools as long as any are offered,
+// as many at once as are read, and then writes more than is sent.
+func GreedyBody(n int) string { return fmt.Sprintf("%s%d from me: %s.", mark, n, greed) }
+
+// greedyCalls are more calls of one answer than are read.
+const greedyCalls = 20
+
+// answerGreedily returns what a model answers that asks for all it may.
+func (m *Model) answerGreedily(body []byte) openai.Answer {
+	var ask struct {
+		Tools []json.RawMessage `json:"tools"`
+	}
+	if json.Unmarshal(body, &ask) != nil || len(ask.Tools) == 0 {
+		return openai.Answer{Text: heardText(highestHeard(body)) + strings.Repeat(" A walk a day is a fine thing to do.", 60), Prompt: string(body)}
+	}
+	out := openai.Answer{Prompt: string(body)}
+	for i := range greedyCalls {
+		n := m.tools.Add(1)
+		out.Calls = append(out.Calls, openai.ToolCall{ID: "call" + strconv.Itoa(i), Type: "function", Function: openai.Function{
+			Name: "search_memory", Arguments: fmt.Sprintf(`{"query":"walks of day %d"}`, n),
+		}})
+	}
+	return out
 }
 
 // Model is the stand-in of a model that answers at once, after a delay, or
@@ -93,6 +122,9 @@ func (m *Model) serveCall(w http.ResponseWriter, r *http.Request, next http.Hand
 // answer reads no more of a request than it must.
 func (m *Model) answer(body []byte) (openai.Answer, error) {
 	m.calls.Add(1)
+	if bytes.Contains(body, greed) {
+		return m.answerGreedily(body), nil
+	}
 	clock := requestedTime(body)
 	if clock == "" {
 		return openai.Answer{Text: heardText(highestHeard(body))}, nil

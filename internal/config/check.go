@@ -264,6 +264,11 @@ func (c *Config) checkNumbers(bad map[string]bool) []error {
 	if policy := c.Inbound.UnknownSenders; policy != UnknownHint && policy != UnknownSilent {
 		problems = append(problems, refuse("COACH_UNKNOWN_SENDERS", string(policy), "hint or silent"))
 	}
+	for name, limit := range map[string]float64{turnLimit: c.Costs.TurnLimit, personDayLimit: c.Costs.PersonDayLimit, strangerHourLimit: c.Costs.StrangerHourLimit} {
+		if math.IsNaN(limit) || math.IsInf(limit, 0) || limit < 0 {
+			problems = append(problems, refuse(name, fmt.Sprint(limit), "an amount of 0 or more"))
+		}
+	}
 	rate := c.Carrier.SendRate
 	if math.IsNaN(rate) || math.IsInf(rate, 0) || rate < 0 {
 		problems = append(problems, refuse("COACH_SEND_RATE", fmt.Sprint(rate), "segments a second, 0 or more"))

@@ -4,6 +4,7 @@ package config
 
 import (
 	"log/slog"
+	"math"
 	"net"
 	"net/netip"
 	"net/url"
@@ -194,6 +195,23 @@ type Costs struct {
 	// nil where none is named.
 	PricesFile string `env:"COACH_PRICES_FILE"`
 	Prices     *prices.List
+	// TurnLimit, PersonDayLimit and StrangerHourLimit are what the model may cost in a
+	// turn and for a person on a day, and texts to strangers in an hour, in the currency
+	// of Prices, without which none counts; 0 is no limit.
+	TurnLimit         float64 `env:"COACH_TURN_LIMIT" envDefault:"0.10"`
+	PersonDayLimit    float64 `env:"COACH_PERSON_DAY_LIMIT" envDefault:"2"`
+	StrangerHourLimit float64 `env:"COACH_STRANGER_HOUR_LIMIT" envDefault:"5"`
+}
+
+// million is how many millionths the unit of a currency has.
+const million = 1_000_000
+
+// LimitMicros returns a limit in millionths of the currency; 0 where nothing is priced.
+func (c Costs) LimitMicros(limit float64) int64 {
+	if c.Prices == nil {
+		return 0
+	}
+	return int64(math.Round(limit * million))
 }
 
 // Payload holds the keys that encrypt Temporal payloads and stored texts.

@@ -114,7 +114,12 @@ func edits(a, b string) int {
 	return row[len(b)]
 }
 
-const pricesFile = "COACH_PRICES_FILE"
+const (
+	pricesFile        = "COACH_PRICES_FILE"
+	turnLimit         = "COACH_TURN_LIMIT"
+	personDayLimit    = "COACH_PERSON_DAY_LIMIT"
+	strangerHourLimit = "COACH_STRANGER_HOUR_LIMIT"
+)
 
 // loadPrices reads the price list where one is named.
 func (c *Costs) loadPrices() []error {

@@ -54,6 +54,8 @@ func Open(ctx context.Context, cfg config.Config, metrics client.MetricsHandler)
 		LateTry:        cfg.Coaching.LateTry,
 		CrisisTakeOver: cfg.Worker.CrisisTakeOver,
 		SecondLook:     cfg.Worker.SecondLook == config.SwitchOn,
+
+		PersonDayMicros: cfg.Costs.LimitMicros(cfg.Costs.PersonDayLimit),
 	})
 	if err != nil {
 		if errors.Is(err, database.ErrKeys) {
@@ -83,6 +85,7 @@ func doorRules(cfg config.Config) (store.InboundLimits, error) {
 	return store.InboundLimits{
 		PerMinute: cfg.Inbound.TextsPerMinute, PerDay: cfg.Inbound.TextsPerDay, Mute: cfg.Inbound.LoopMute,
 		Hints: cfg.Inbound.UnknownSenders == config.UnknownHint, Region: cfg.Coaching.DefaultRegion, Zone: zone,
+		Prices: cfg.Costs.Prices, StrangerMicros: cfg.Costs.LimitMicros(cfg.Costs.StrangerHourLimit),
 	}, wrap.Error(err, "COACH_DEFAULT_TIMEZONE")
 }
 

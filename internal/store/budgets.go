@@ -14,7 +14,12 @@ import (
 )
 
 // Budgets keeps what may be spent.
-type Budgets struct{ db *database.Database }
+type Budgets struct {
+	db *database.Database
+	// personMicros is what a person without a budget may spend on a day, in millionths
+	// of the currency; 0 is no limit.
+	personMicros int64
+}
 
 // SetBudget stores a budget in the place of the one of the same scope and period,
 // with its audit row, and returns it as it stands. ErrNotFound for an unknown
@@ -200,18 +205,21 @@ func (s *Budgets) CheckBudgets(ctx context.Context, now time.Time) ([]models.Bud
 // no budget of their own: one person does not spend everybody's.
 const personShare = 20
 
-// spentShares returns the people who have spent on the day of an instant what one may
-// of a programme's budget.
-func spentShares(tx *gorm.DB, now time.Time) ([]string, error) {
+// spentShares returns the people without a budget who have spent on the day of an instant
+// what one may of a programme's budget, or at all.
+func (s *Budgets) spentShares(tx *gorm.DB, now time.Time) ([]string, error) {
 	var programmes []models.Budget
 	if err := tx.Where("scope = ?", models.BudgetProgramme).Find(&programmes).Error; err != nil {
 		return nil, err
 	}
 	var all []string
+	if s.personMicros > 0 {
+		programmes = append(programmes, models.Budget{Micros: s.personMicros * personShare})
+	}
 	for _, budget := range programmes {
 		var people []string
 		err := tx.Model(&models.Cost{}).
-			Where("day = ? AND currency = ? AND participant_id NOT IN (?)", models.BudgetDay.FirstDay(now), budget.Currency,
+			Where("day = ? AND ? IN ('', currency) AND participant_id NOT IN (?)", models.BudgetDay.FirstDay(now), budget.Currency,
 				tx.Model(&models.Budget{}).Select("participant_id").Where("scope = ?", models.BudgetParticipant)).
 			Group("participant_id").Having("SUM(micros) >= ?", max(budget.Micros/personShare, 1)).Pluck("participant_id", &people).Error
 		if err != nil {
@@ -224,13 +232,13 @@ func spentShares(tx *gorm.DB, now time.Time) ([]string, error) {
 
 // SpentBudgets says for whom the model is stopped at an instant, as of the last
 // sweep. A person without a budget is also stopped for the rest of a day on which they
-// have spent a twentieth of the programme's.
+// have spent a twentieth of the programme's, or what a person may.
 func (s *Budgets) SpentBudgets(ctx context.Context, now time.Time) (models.SpentBudgets, error) {
 	var rows []models.Budget
 	if err := s.db.Reader(ctx).Where("state = ?", models.BudgetSpent).Find(&rows).Error; err != nil {
 		return models.SpentBudgets{}, fmt.Errorf("reading spent budgets: %w", classify(err))
 	}
-	people, err := spentShares(s.db.Reader(ctx), now)
+	people, err := s.spentShares(s.db.Reader(ctx), now)
 	if err != nil {
 		return models.SpentBudgets{}, fmt.Errorf("adding up what people spent today: %w", classify(err))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/prices"
 	"coachline/internal/text"
 	"coachline/models"
 )
@@ -27,6 +28,10 @@ type InboundLimits struct {
 	Hints  bool
 	Region string
 	Zone   *time.Location
+	// Prices and StrangerMicros bound what hints may cost in an hour, in millionths of
+	// the currency; 0 is no bound.
+	Prices         *prices.List
+	StrangerMicros int64
 }
 
 // What makes a machine. The first rule is about texts, regardless of what the

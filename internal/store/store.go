@@ -50,6 +50,9 @@ type Config struct {
 	// SecondLook says that workers read a weak sign of danger once more before it is
 	// acted on.
 	SecondLook bool
+	// PersonDayMicros is what the model and texts of a person without a budget may cost on
+	// a day, in millionths of the currency; 0 is no limit.
+	PersonDayMicros int64
 	// Log is told of sender holds; nil means the default one.
 	Log *slog.Logger
 }
@@ -152,7 +155,7 @@ func newStore(db *database.Database, cfg Config, zone *time.Location) *Store {
 		Alerts: &Alerts{db}, Looks: &Looks{db: db, takeOvers: takeOvers}, Attention: &Attention{db}, Holds: &Holds{db}, Erasures: &Erasures{db: db, names: names},
 		Cohorts: &Cohorts{db}, Records: &Records{db}, Memory: memory.New(db), Studies: &Studies{db}, Allocations: &Allocations{db},
 		Users: &Users{db}, Sessions: &Sessions{db}, Tokens: &Tokens{db}, RequestKeys: &RequestKeys{db}, Audit: &Audit{db},
-		Views: &Views{db}, Reports: &Reports{db: db, people: people}, Webhooks: &Webhooks{db}, Costs: &Costs{db}, Budgets: &Budgets{db},
+		Views: &Views{db}, Reports: &Reports{db: db, people: people}, Webhooks: &Webhooks{db}, Costs: &Costs{db}, Budgets: &Budgets{db: db, personMicros: cfg.PersonDayMicros},
 		db: db, names: names, log: log,
 	}
 }

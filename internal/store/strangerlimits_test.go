@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -46,4 +47,43 @@ func TestStrangersCostSomething(t *testing.T) {
 		require.NoError(w.t, err)
 		require.Equal(w.t, []models.CostSum{{Calls: 2, SegmentsOut: 2, SegmentsIn: 1, Micros: 40_000}}, sums)
 	})
+}
+
+// TestStrangersHaveAPrice: hints of an hour cost no more than they may, at the price of
+// the number that would be answered.
+func TestStrangersHaveAPrice(t *testing.T) {
+	limits := store.InboundLimits{Hints: true, Prices: priceList(t), StrangerMicros: 60_000}
+	inboundOnBoth(t, limits, func(w *inboundWorld) {
+		told := 0
+		for i := range 10 {
+			if w.strange(i, models.Inbound{From: fmt.Sprintf("+1212555%04d", 100+i), Body: "hello?"}).HintID != "" {
+				told++
+			}
+		}
+		require.Equal(w.t, 3, told, "two segments each, at 0.01")
+		require.NotEmpty(w.t, w.strange(hours+1, models.Inbound{From: "+12125550199", Body: "hello?"}).HintID, "an hour later")
+	})
+}
+
+// TestPersonHasALimitOfADay: who has cost what a person may on a day is stopped until the
+// next, unless a budget of their own says otherwise.
+func TestPersonHasALimitOfADay(t *testing.T) {
+	for micros, isStopped := range map[int64]bool{0: false, 20_000: true, 20_001: false} {
+		inboundWith(t, store.Config{PersonDayMicros: micros}, func(w *inboundWorld) {
+			w.text(1, "I walked today") // a segment of 20,000 millionths
+			require.NoError(w.t, w.Costs.RecordCosts(w.ctx, priceList(w.t)))
+			stops := func(day int) bool {
+				spent, err := w.Budgets.SpentBudgets(w.ctx, inboundAt(2).AddDate(0, 0, day))
+				require.NoError(w.t, err)
+				return spent.Stops("ann", "")
+			}
+			require.Equal(w.t, isStopped, stops(0), micros)
+			require.False(w.t, stops(1))
+			_, err := w.Budgets.SetBudget(w.ctx, models.Budget{
+				Scope: models.BudgetParticipant, ParticipantID: "ann", Period: models.BudgetDay, Micros: 1_000_000, WarnPercent: 80, Currency: "USD", CreatedBy: "operator", UpdatedAt: inboundAt(3),
+			})
+			require.NoError(w.t, err)
+			require.False(w.t, stops(0))
+		})
+	}
 }

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"coachline/bench/rig"
+	"coachline/internal/wait"
+)
+
+// ceilingSettings are the programme's defaults where a load of the benchmark has others,
+// and prices, without which no limit of money counts.
+func ceilingSettings() []string {
+	return []string{"COACH_PRICES_FILE=deploy/prices.example.json", "COACH_MODEL=gpt-4.1-mini", "COACH_TEXTS_PER_DAY=300", "COACH_MEMORY_STEP=after"}
+}
+
+const (
+	// dayTexts is more than a person's texts of a day that reach the coach.
+	dayTexts = 310
+	// strangers text within an hour, each from a number of its own; every other one in a
+	// crisis.
+	strangers = 200
+)
+
+// ceilings is what a hostile model and hostile texters can make the product spend: a
+// turn, a person's day, an hour of strangers.
+func ceilings(ctx context.Context, b *Bench) ([]Figure, error) {
+	people, err := b.enrollPeople(ctx, b.Product, 1)
+	if err != nil {
+		return nil, err
+	}
+	one := people[0]
+	turn, err := b.spend(ctx, func() error { return b.textGreedily(ctx, one) })
+	if err != nil {
+		return nil, err
+	}
+	day, err := b.spend(ctx, func() error {
+		for range dayTexts {
+			if err := b.textGreedily(ctx, one); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	hour, err := b.spend(ctx, func() error {
+		for i, p := range b.newcomers(strangers) {
+			body := "who are you?"
+			if i%2 == 1 {
+				body = "I want to kill myself"
+			}
+			if err := b.Product.Text(ctx, p.phone, body); err != nil {
+				return err
+			}
+		}
+		return wait.For(ctx, settleTime)
+	})
+	figures := ceilingFigures("a turn", turn, 0.10)
+	figures = append(figures, ceilingFigures("a person and day", day, 2)...)
+	return append(figures, ceilingFigures("strangers and hour", hour, 5)...), err
+}
+
+// settleTime is how long texts to strangers may take after the last one came.
+const settleTime = 10 * time.Second
+
+// spend returns what some work has cost.
+func (b *Bench) spend(ctx context.Context, work func() error) (rig.Spending, error) {
+	before, err := b.Product.Spending(ctx)
+	if err != nil {
+		return before, err
+	}
+	if err := work(); err != nil {
+		return before, err
+	}
+	after, err := b.Product.Spending(ctx)
+	return after.Minus(before), err
+}
+
+// textGreedily sends a text for which the model asks for all it may, and waits until the
+// person's workflow is idle again.
+func (b *Bench) textGreedily(ctx context.Context, p *person) error {
+	p.said++
+	taken := b.Carrier.Taken()
+	if err := b.Product.Text(ctx, p.phone, rig.GreedyBody(p.said)); err != nil {
+		return err
+	}
+	// A text above the limit of a day is answered by nothing.
+	for waited := time.Duration(0); b.Carrier.Taken() == taken && waited < time.Second; waited += lookEvery {
+		if err := wait.For(ctx, lookEvery); err != nil {
+			return fmt.Errorf("waiting for an answer: %w", err)
+		}
+	}
+	return b.Idle(ctx, b.Product.WorkflowID(p.phone))
+}
+
+const lookEvery = 10 * time.Millisecond
+
+// ceilingFigures are one spending, with a target for the money.
+func ceilingFigures(of string, spent rig.Spending, most float64) []Figure {
+	var figures []Figure
+	for _, one := range []struct {
+		name  string
+		value int64
+	}{
+		{"model calls", spent.ModelCalls}, {"tokens", spent.Tokens}, {"texts", spent.Texts}, {"segments", spent.Segments},
+		{"tool calls", spent.ToolCalls}, {"pages", spent.Pages}, {"rows", spent.Rows},
+	} {
+		figures = append(figures, Figure{Case: of, Name: one.name, Unit: "count", Count: 1, Product: float64(one.value), Better: Lower})
+	}
+	return append(figures, Figure{Case: of, Name: "money", Unit: "USD", Count: 1, Product: float64(spent.Micros) / 1e6, Better: Lower, Target: target(most)})
+}
