@@ -88,7 +88,7 @@ const hintSegments = 2
 var satelliteCodes = []int32{870, 878, 881, 882, 883, 888, 979}
 
 // isHintLimited reports whether a stranger is not told that they are not enrolled: too
-// many were within the hour, or cost too much at the price of this one, a text to the number costs more than others, or nobody of
+// many were within the hour, which an operator is told of, or cost too much at the price of this one, a text to the number costs more than others, or nobody of
 // its region is expected.
 func (s *Hints) isHintLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
 	if number, err := phonenumbers.Parse(in.From, ""); err == nil {
@@ -106,8 +106,11 @@ func (s *Hints) isHintLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
 	var told int64
 	err := tx.Model(&models.Hint{}).Where("created_at > ? AND join_id = '' AND purpose = ?", instant(in.ReceivedAt.Add(-time.Hour)), models.HintUnknown).
 		Count(&told).Error
-	if err != nil || told >= hintsPerHour || s.limits.StrangerMicros <= 0 {
-		return told >= hintsPerHour, err
+	if err != nil || told < hintsPerHour && s.limits.StrangerMicros <= 0 {
+		return false, err
+	}
+	if told >= hintsPerHour {
+		return true, raiseFlood(tx, floodOf(in))
 	}
 	cost := s.limits.Prices.Outbound(in.From, hintSegments*(told+1))
 	return cost != nil && *cost > s.limits.StrangerMicros, nil

@@ -65,6 +65,22 @@ func TestStrangersHaveAPrice(t *testing.T) {
 	})
 }
 
+// TestManyStrangersAreOneAttention: sixty hints an hour, then silence and one attention.
+func TestManyStrangersAreOneAttention(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
+		told := 0
+		for i := range 70 {
+			if w.strange(i, models.Inbound{From: fmt.Sprintf("+1212555%04d", 100+i), Body: "hello?"}).HintID != "" {
+				told++
+			}
+		}
+		require.Equal(w.t, 60, told)
+		open, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Kind: wire.AttentionFlood, Strangers: true, Limit: 10})
+		require.NoError(w.t, err)
+		require.Len(w.t, open, 1)
+	})
+}
+
 // TestPersonHasALimitOfADay: who has cost what a person may on a day is stopped until the
 // next, unless a budget of their own says otherwise.
 func TestPersonHasALimitOfADay(t *testing.T) {
