@@ -45,7 +45,7 @@ func TestStrangersCostSomething(t *testing.T) {
 		day := inboundAt(3).Format(time.DateOnly)
 		sums, err := w.Costs.Sum(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByPerson})
 		require.NoError(w.t, err)
-		require.Equal(w.t, []models.CostSum{{Calls: 2, SegmentsOut: 2, SegmentsIn: 1, Micros: 40_000}}, sums)
+		require.Equal(w.t, []models.CostRow{{Calls: 2, SegmentsOut: 2, SegmentsIn: 1, Micros: 40_000}}, sums)
 	})
 }
 
