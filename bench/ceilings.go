@@ -2,17 +2,34 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"coachline/bench/rig"
+	"coachline/internal/sim/openai"
 	"coachline/internal/wait"
 )
 
+// ceilingPrices are those of deploy/prices.example.json, with the stand-in at the price of
+// gpt-4.1-mini.
+const ceilingPrices = `{"currency": "USD", "models": {%q: {"input": 0.40, "cached_input": 0.10, "output": 1.60}},
+	"destinations": {"+1": {"outbound": 0.0083, "inbound": 0.0083, "carrier_fee": 0.003}}}`
+
 // ceilingSettings are the programme's defaults where a load of the benchmark has others,
-// and prices, without which no limit of money counts.
-func ceilingSettings() []string {
-	return []string{"COACH_PRICES_FILE=deploy/prices.example.json", "COACH_MODEL=gpt-4.1-mini", "COACH_TEXTS_PER_DAY=300", "COACH_MEMORY_STEP=after"}
+// and prices, without which no limit of money counts. They stand in a file until remove.
+func ceilingSettings() (settings []string, remove func() error, err error) {
+	file, err := os.CreateTemp("", "prices-*.json")
+	if err != nil {
+		return nil, nil, fmt.Errorf("making the price list: %w", err)
+	}
+	remove = func() error { return os.Remove(file.Name()) }
+	_, err = fmt.Fprintf(file, ceilingPrices, openai.Model)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("writing the price list: %w", err), remove())
+	}
+	return []string{"COACH_PRICES_FILE=" + file.Name(), "COACH_TEXTS_PER_DAY=300", "COACH_MEMORY_STEP=after"}, remove, nil
 }
 
 const (

@@ -196,7 +196,12 @@ func measure(ctx context.Context, o options, progress io.Writer) (Run, error) {
 		if len(o.loads) > 1 {
 			return r, errors.New("the load ceilings has settings of its own: name no other with it")
 		}
-		o.config.Settings = append(ceilingSettings(), o.config.Settings...)
+		settings, remove, err := ceilingSettings()
+		if err != nil {
+			return r, err
+		}
+		defer func() { _ = remove() }()
+		o.config.Settings = append(settings, o.config.Settings...)
 	}
 	things, err := start(ctx, o.config)
 	if err != nil {
