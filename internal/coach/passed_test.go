@@ -73,10 +73,13 @@ func TestNoSlotIsLostWithoutARow(t *testing.T) {
 		"text":        {Kind: wire.EventTexts},
 	}
 	for name, ev := range events {
-		for _, points := range []bool{false, true} {
+		for _, how := range []struct {
+			points bool
+			spread time.Duration // with it, what an outage held up goes out later
+		}{{false, 0}, {true, 0}, {false, 10 * time.Minute}, {true, 10 * time.Minute}} {
 			for _, late := range []time.Duration{-time.Hour, -time.Minute, 0, time.Minute, 3 * time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour, 12 * time.Hour, 25 * time.Hour, 50 * time.Hour} {
 				s := withPoints(t, day, day, fixedAt("09:00"))
-				s.Rules.DecisionPoints = points
+				s.Rules.DecisionPoints, s.Rules.PromptSpread = how.points, how.spread
 				slot := s.State.Schedules[0].Next
 				s.Now = slot.SendAt.Add(late)
 				d := decide(t, s, ev)
@@ -90,7 +93,7 @@ func TestNoSlotIsLostWithoutARow(t *testing.T) {
 					if until != "" && date >= until || until == "" && at.After(s.Now) {
 						break
 					}
-					require.NotEmpty(t, dates[date], "%s, %s after the time, decision points %v: %s is neither sent nor recorded; next %s", name, late, points, date, until)
+					require.NotEmpty(t, dates[date], "%s, %s after the time, %+v: %s is neither sent nor recorded; next %s", name, late, how, date, until)
 				}
 				require.NotContains(t, dates, until, "%s, %s: a date has one prompt or row", name, late)
 			}
