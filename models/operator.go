@@ -97,17 +97,22 @@ func (u User) Settings() User {
 	return u
 }
 
-// UserPatch is a partial update of a user; a nil field stays as it is.
-type UserPatch struct {
-	Name, Role, PasswordHash, Subject *string
-	Disabled                          *bool
+// UserChange is a partial update; fields that are left out stay as they are.
+type UserChange struct {
+	Name     *string `json:"name,omitempty" minLength:"1" maxLength:"100"`
+	Role     *string `json:"role,omitempty" enum:"viewer,researcher,coach,safety,lead,admin"`
+	Password *string `json:"password,omitempty" maxLength:"512" doc:"A new password ends the user's sessions."`
+	Subject  *string `json:"subject,omitempty" maxLength:"255"`
+	Disabled *bool   `json:"disabled,omitempty" doc:"A disabled user cannot sign in, and their sessions end."`
+	// PasswordHash is that of Password, an argon2id hash.
+	PasswordHash *string `json:"-"`
 }
 
 // UserUpdate changes a user. Sessions of a user whose password, role or standing
 // changes end.
 type UserUpdate struct {
 	ID    string
-	Patch UserPatch
+	Patch UserChange
 	// Check, when not nil, refuses a row that is not the one the change is based on.
 	Check func(User) error
 	Actor string

@@ -25,6 +25,7 @@ import (
 	"coachline/internal/console"
 	"coachline/internal/keylock"
 	"coachline/internal/study"
+	"coachline/models"
 	"coachline/starter/relay"
 )
 
@@ -253,7 +254,7 @@ var strictJSON = huma.Format{
 			return err
 		}
 		switch into.(type) {
-		case *api.ParticipantChange, *api.StudyChange, *api.UserChange, *api.WebhookChange:
+		case *api.ParticipantChange, *api.StudyChange, *models.UserChange, *api.WebhookChange:
 			return refuseNull(data)
 		}
 		return nil

@@ -47,10 +47,10 @@ func (h *accessRoutes) register(router huma.API) {
 	register(router, route{method: http.MethodGet, path: usersPath + "/{id}", id: "get-user", needs: auth.UserRead, summary: "One user", errors: missing}, h.getUser)
 	register(router, route{method: http.MethodPut, path: usersPath + "/{id}", id: "update-user", needs: auth.UserChange,
 		summary: "Change some fields of a user", errors: append(slices.Clone(bodyErrors), http.StatusPreconditionFailed)}, h.updateUser)
-	registerPatch(router, merging[PatchInput, api.UserChange, answer[models.User]]{
+	registerPatch(router, merging[PatchInput, models.UserChange, answer[models.User]]{
 		route:   route{path: usersPath + "/{id}", id: "patch-user", needs: auth.UserChange, summary: "Change or clear some fields of a user"},
 		cleared: map[string]any{"subject": "", "disabled": false},
-		change: func(ctx context.Context, in *PatchInput, ifMatch string, body api.UserChange) (*answer[models.User], error) {
+		change: func(ctx context.Context, in *PatchInput, ifMatch string, body models.UserChange) (*answer[models.User], error) {
 			return h.updateUser(ctx, &userRequest{ID: in.ID, IfMatch: ifMatch, Body: body})
 		},
 	})
@@ -127,11 +127,10 @@ func (h *accessRoutes) createUser(ctx context.Context, in *newUserRequest) (*cre
 type userRequest struct {
 	ID      string `path:"id" maxLength:"64" doc:"Id of a user."`
 	IfMatch string `header:"If-Match" maxLength:"64" doc:"ETag that the change is based on; refused with 412 when it is not the newest."`
-	Body    api.UserChange
+	Body    models.UserChange
 }
 
 func (h *accessRoutes) updateUser(ctx context.Context, in *userRequest) (*answer[models.User], error) {
-	patch := models.UserPatch{Name: in.Body.Name, Role: in.Body.Role, Subject: in.Body.Subject, Disabled: in.Body.Disabled}
 	if in.Body.Name != nil {
 		if err := models.CheckText("name", *in.Body.Name, false); err != nil {
 			return nil, h.toFailure("changing the user", err)
@@ -142,10 +141,10 @@ func (h *accessRoutes) updateUser(ctx context.Context, in *userRequest) (*answer
 		if err != nil {
 			return nil, h.toFailure("changing the user", err)
 		}
-		patch.PasswordHash = &hash
+		in.Body.PasswordHash = &hash
 	}
 	check := func(row models.User) error { return checkTag(in.IfMatch, toUser(row)) }
-	saved, err := h.users.UpdateUser(ctx, models.UserUpdate{ID: in.ID, Patch: patch, Check: check, Actor: actorOf(ctx), Now: h.now()})
+	saved, err := h.users.UpdateUser(ctx, models.UserUpdate{ID: in.ID, Patch: in.Body, Check: check, Actor: actorOf(ctx), Now: h.now()})
 	return newAnswer(describeChanged(in.Body, "User changed"), toUser(saved)), h.toFailure("changing the user", asMissing("user", err))
 }
 

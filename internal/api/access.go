@@ -20,15 +20,6 @@ type NewUser struct {
 	Subject  string `json:"subject,omitempty" maxLength:"255" doc:"The user's identity (sub) at the OpenID Connect provider."`
 }
 
-// UserChange is a partial update; fields that are left out stay as they are.
-type UserChange struct {
-	Name     *string `json:"name,omitempty" minLength:"1" maxLength:"100"`
-	Role     *string `json:"role,omitempty" enum:"viewer,researcher,coach,safety,lead,admin"`
-	Password *string `json:"password,omitempty" maxLength:"512" doc:"A new password ends the user's sessions."`
-	Subject  *string `json:"subject,omitempty" maxLength:"255"`
-	Disabled *bool   `json:"disabled,omitempty" doc:"A disabled user cannot sign in, and their sessions end."`
-}
-
 // SessionList is the sessions that have not expired, last used first.
 type SessionList struct {
 	Sessions []models.Session `json:"sessions" nullable:"false"`

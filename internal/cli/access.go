@@ -167,7 +167,7 @@ func userUpdate(p *program) *cobra.Command {
 	flags.StringVar(&file, "password-file", "", "file whose first line is the new password")
 	flags.BoolVar(&enable, "enable", false, "let a disabled user sign in again")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		var change api.UserChange
+		var change models.UserChange
 		for flag, field := range map[string]struct {
 			from *string
 			to   **string
@@ -179,7 +179,7 @@ func userUpdate(p *program) *cobra.Command {
 		if enable {
 			change.Disabled = new(false)
 		}
-		if change == (api.UserChange{}) && !password && file == "" {
+		if change == (models.UserChange{}) && !password && file == "" {
 			return usageError{errors.New("nothing to change; see --help for the fields")}
 		}
 		if password || file != "" {
@@ -198,7 +198,7 @@ func userDisable(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "disable USER", Short: "Sign a user out everywhere and refuse further logins", Args: exactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return changeUser(c.Context(), p, args[0], api.UserChange{Disabled: new(true)})
+			return changeUser(c.Context(), p, args[0], models.UserChange{Disabled: new(true)})
 		},
 	}
 }
@@ -288,7 +288,7 @@ const (
 )
 
 // changeUser changes a user, named by id or login.
-func changeUser(ctx context.Context, p *program, ref string, change api.UserChange) error {
+func changeUser(ctx context.Context, p *program, ref string, change models.UserChange) error {
 	list, err := fetch[api.UserList](ctx, p, usersPath)
 	if err != nil {
 		return err

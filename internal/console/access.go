@@ -164,7 +164,7 @@ func addUser(v *viewer) (string, error) {
 
 func changeUser(v *viewer) (string, error) {
 	form := v.request.PostForm
-	var change api.UserChange
+	var change models.UserChange
 	for name, field := range map[string]**string{"name": &change.Name, "role": &change.Role, "password": &change.Password} {
 		if form.Has(name) {
 			*field = new(form.Get(name))

@@ -312,7 +312,7 @@ func TestEndedSessionsStayEnded(t *testing.T) {
 	hers := w.open("127.0.0.1")
 	hers.login("ida", password)
 	require.Equal(t, http.StatusOK, hers.get("/console/").status)
-	_, err = w.rows.Users.UpdateUser(t.Context(), models.UserUpdate{ID: ida.ID, Patch: models.UserPatch{Disabled: new(true)}, Now: w.now()})
+	_, err = w.rows.Users.UpdateUser(t.Context(), models.UserUpdate{ID: ida.ID, Patch: models.UserChange{Disabled: new(true)}, Now: w.now()})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusSeeOther, hers.get("/console/").status)
 	require.Equal(t, http.StatusUnauthorized, hers.login("ida", password).status)

@@ -200,7 +200,7 @@ func (c *Console) bindUser(ctx context.Context, p subjectClaims, address string)
 	}
 	actor := "user:" + user.Login
 	ctx = models.WithOrigin(ctx, models.Origin{Actor: actor, Address: address, Reason: "first sign-in at the provider"})
-	return c.cfg.Users.UpdateUser(ctx, models.UserUpdate{ID: user.ID, Patch: models.UserPatch{Subject: &p.subject}, Actor: actor, Now: c.cfg.Now()})
+	return c.cfg.Users.UpdateUser(ctx, models.UserUpdate{ID: user.ID, Patch: models.UserChange{Subject: &p.subject}, Actor: actor, Now: c.cfg.Now()})
 }
 
 // refuseSignIn answers a person who is not signed in, and records why.

@@ -180,7 +180,7 @@ func TestSignInAtTheProvider(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, p.signIn(w.open("127.0.0.1"), map[string]any{"sub": "sub-1", "email": "new@example.org"}).status)
 	require.Equal(t, http.StatusForbidden, p.signIn(w.open("127.0.0.1"), map[string]any{"sub": "sub-2", "email": "ada@example.org", "email_verified": true}).status)
 	require.Equal(t, http.StatusForbidden, p.signIn(w.open("127.0.0.1"), map[string]any{"sub": "sub-3", "email": "mallory@example.org", "email_verified": true}).status)
-	_, err = w.rows.Users.UpdateUser(t.Context(), models.UserUpdate{ID: eve.ID, Patch: models.UserPatch{Disabled: new(true)}, Now: w.now()})
+	_, err = w.rows.Users.UpdateUser(t.Context(), models.UserUpdate{ID: eve.ID, Patch: models.UserChange{Disabled: new(true)}, Now: w.now()})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusForbidden, p.signIn(w.open("127.0.0.1"), ada).status, "disabled")
 	refused, err := w.rows.Audit.AuditRows(t.Context(), models.AuditQuery{AuditFilter: models.AuditFilter{Action: "login_refused"}})
@@ -211,10 +211,10 @@ func TestAddressComesFromUserInfo(t *testing.T) {
 func TestCauseIsTold(t *testing.T) {
 	w, p := startWithProvider(t)
 	bound := w.addUser("ada@example.org", auth.RoleAdmin)
-	_, err := w.rows.Users.UpdateUser(t.Context(), models.UserUpdate{ID: bound.ID, Patch: models.UserPatch{Subject: new("sub-1")}, Now: w.now()})
+	_, err := w.rows.Users.UpdateUser(t.Context(), models.UserUpdate{ID: bound.ID, Patch: models.UserChange{Subject: new("sub-1")}, Now: w.now()})
 	require.NoError(t, err)
 	gone := w.addUser("gus@example.org", auth.RoleAdmin)
-	_, err = w.rows.Users.UpdateUser(t.Context(), models.UserUpdate{ID: gone.ID, Patch: models.UserPatch{Disabled: new(true)}, Now: w.now()})
+	_, err = w.rows.Users.UpdateUser(t.Context(), models.UserUpdate{ID: gone.ID, Patch: models.UserChange{Disabled: new(true)}, Now: w.now()})
 	require.NoError(t, err)
 	for cause, who := range map[string][2]any{
 		"verified":        {"ada@example.org", false},

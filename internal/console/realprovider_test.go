@@ -130,7 +130,7 @@ func TestRealProvider(t *testing.T) {
 	w.addUser("ada@example.org", auth.RoleAdmin)
 	w.addUser("unverified-ida@example.org", auth.RoleAdmin)
 	gone := w.addUser("gus@example.org", auth.RoleAdmin)
-	_, err := w.rows.Users.UpdateUser(t.Context(), models.UserUpdate{ID: gone.ID, Patch: models.UserPatch{Disabled: new(true)}, Now: w.now()})
+	_, err := w.rows.Users.UpdateUser(t.Context(), models.UserUpdate{ID: gone.ID, Patch: models.UserChange{Disabled: new(true)}, Now: w.now()})
 	require.NoError(t, err)
 	ada, b := newAccount(t, "ada"), w.open("127.0.0.1")
 	isIn := func(got page) { t.Helper(); require.Equal(t, http.StatusSeeOther, got.status, got.text) }

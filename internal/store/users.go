@@ -123,7 +123,7 @@ func (s *Users) UpdateUser(ctx context.Context, u models.UserUpdate) (models.Use
 	return out, wrap.Error(err, "changing the user")
 }
 
-func applyUserPatch(u models.User, p models.UserPatch, now time.Time) models.User {
+func applyUserPatch(u models.User, p models.UserChange, now time.Time) models.User {
 	for _, field := range []struct{ to, from *string }{
 		{&u.Name, p.Name}, {&u.Role, p.Role}, {&u.PasswordHash, p.PasswordHash}, {&u.Subject, p.Subject},
 	} {
