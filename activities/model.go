@@ -194,7 +194,7 @@ func (t *ModelActivities) runStep(ctx context.Context, in wire.CallModelInput, t
 	if err != nil {
 		return wire.CallModelResult{}, toTemporalError(err)
 	}
-	input := agent.StepInput{Input: in, Context: turn, Offer: t.offerFor(in.Mode, models.ChannelSpecOf(turn.Turn.Channel).Rights)}
+	input := agent.StepInput{Input: in, Context: turn, Offer: agent.NewOffer(t.Tools, in.Mode, turn.Profile, models.ChannelSpecOf(turn.Turn.Channel).Rights)}
 	if in.Kind == wire.TurnSubagent {
 		if turn.IsOver() {
 			return wire.CallModelResult{Begun: &wire.PrepareTurnResult{Skip: true}}, nil
@@ -281,24 +281,6 @@ func startedBy(ctx context.Context, steps Turns, turnID string) (models.ToolCall
 		return models.ToolCall{}, fmt.Errorf("%s is no turn of a subagent: %w", turnID, models.ErrNotFound)
 	}
 	return loadCall(ctx, steps, wire.ToolInput{TurnID: origin.TurnID, Step: origin.Step, Call: origin.Call})
-}
-
-func (t *ModelActivities) offerFor(mode wire.Mode, rights models.Rights) agent.Offer {
-	ordinary := t.Tools.For(mode)
-	outside, compact := t.Tools.Outside()
-	if rights.ReadOnly {
-		looks := t.Tools.ReadOnly(ordinary)
-		return agent.Offer{
-			Specs: looks, Controls: t.Tools.Controls(len(looks)),
-			Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
-			Recalled: t.Tools.Recalled(),
-		}
-	}
-	return agent.Offer{
-		Specs: ordinary, Controls: t.Tools.Controls(len(ordinary)), Core: t.Tools.Core(),
-		Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
-		Recalled: t.Tools.Recalled(),
-	}
 }
 
 // applyStudy leaves out the tools that a study or an arm leaves out.

@@ -55,7 +55,7 @@ func TestAnEndIsNotReadAgain(t *testing.T) {
 	rows := &countedEndings{Turns: w.people.Turns}
 	w.closing.Turns.Store, w.closing.Turns.Recent = rows, activities.NewRecent()
 	talk := &activities.ModelActivities{Turns: w.closing.Turns, Store: w.people.Turns, Attention: w.people.Attention, Tools: registry, Replies: agent.New(agent.Config{
-		Prompts: library, Model: w.model, Journal: nothingKept{}, Zones: time.LoadLocation, Now: fixed,
+		Prompts: library, Model: w.model, Journal: nothingKept{}, Steps: w.people.Memory, Zones: time.LoadLocation, Now: fixed,
 		Settings: agent.Settings{ChatModel: "gpt-4.1", HistoryLimit: 30},
 	})}
 	w.env.RegisterActivity(talk)

@@ -219,7 +219,7 @@ func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes st
 		return "", fmt.Errorf("redacting what is known of the person: %w", err)
 	}
 	request, err := agent.ComposeHabitPrompt(w.tools.Prompts, agent.HabitInput{
-		Profile: known.Profile, Name: known.Participant.Name, Locale: w.participant.Locale, Notes: cleaner.Text(notes, 0), Zone: w.zone, Now: w.tools.Now(), Model: w.tools.ModelName, Recent: known.Recent,
+		Person: known.Participant, Profile: known.Profile, Notes: cleaner.Text(notes, 0), Zone: w.zone, Now: w.tools.Now(), Model: w.tools.ModelName, Recent: known.Recent,
 	})
 	if err != nil {
 		return "", err

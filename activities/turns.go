@@ -17,7 +17,7 @@ import (
 )
 
 // WindowEntries is how many entries of the conversation a turn can see.
-const WindowEntries = 50
+const WindowEntries = 120
 
 // TurnLoader does the short database work around a turn; all of it is safe to
 // retry.

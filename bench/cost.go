@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"coachline/bench/rig"
+	"coachline/internal/agent/sizes"
 )
 
 const (
@@ -24,7 +25,8 @@ type costShape struct {
 	turns  int
 }
 
-// cost is what a turn leaves in Temporal: events, bytes, billable actions.
+// cost is what a turn leaves in Temporal: events, bytes, billable actions; and how many
+// tokens it sends to a model, and which part of them the request before it had too.
 func cost(ctx context.Context, b *Bench) ([]Figure, error) {
 	b.Model.SetDelay(0)
 	const kilobyte = 1024
@@ -41,7 +43,30 @@ func cost(ctx context.Context, b *Bench) ([]Figure, error) {
 		}
 		figures = append(figures, some...)
 	}
+	asked, err := sizes.Measure(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("measuring requests: %w", err)
+	}
+	for _, one := range asked {
+		figures = append(figures, requestFigures(one)...)
+	}
 	return figures, nil
+}
+
+const (
+	// requestTokens is the most that a plain turn sends to a large model, sharedPercent
+	// the least part of it that a server can have in its cache.
+	requestTokens, sharedPercent = 3000, 80
+)
+
+// requestFigures are the length of a request and the part of it that is not new.
+func requestFigures(s sizes.Size) []Figure {
+	length := Figure{Case: "a model's request, " + s.Title(), Name: "length", Unit: "tokens", Count: 1, Product: float64(s.Total), Better: Lower}
+	shared := Figure{Case: length.Case, Name: "begins as the one before", Unit: "%", Count: 1, Product: float64(s.SharedPercent()), Better: Higher}
+	if s.IsPlain && !s.Small {
+		length.Target, shared.Target = target(requestTokens), target(sharedPercent)
+	}
+	return []Figure{length, shared}
 }
 
 func (b *Bench) costOf(ctx context.Context, shape costShape) ([]Figure, error) {

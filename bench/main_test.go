@@ -73,7 +73,7 @@ func TestThreePeople(t *testing.T) {
 		values[f.Load+"/"+f.Case+"/"+f.Name+"/"+f.Unit] = f
 		require.Contains(t, out.String(), f.Name)
 	}
-	require.Equal(t, map[string]int{"burst": 2, "cost": 9}, counts)
+	require.Equal(t, map[string]int{"burst": 2, "cost": 29}, counts)
 
 	require.Equal(t, 6, values["burst/model 0s, 3 people/last answer/ms"].Count, "two rounds, all are answered")
 	plain := values["cost/plain reply/history of a turn/events"]

@@ -83,7 +83,8 @@ func findUnanswered(ask openai.Request) []openai.Message {
 			continue
 		}
 		// Messages that follow each other are one to the model.
-		texts := strings.Split(string(one.Content), "\n\n")
+		words, _, _ := strings.Cut(string(one.Content), marks.Notes)
+		texts := strings.Split(words, "\n\n")
 		texts = slices.DeleteFunc(texts, func(text string) bool { return strings.HasSuffix(text, marks.Answered) })
 		one.Content = openai.Content(strings.Join(texts, "\n\n"))
 		fresh = append(fresh, one)

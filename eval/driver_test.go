@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http/httptest"
 	"testing"
 
@@ -68,7 +69,7 @@ func TestPlayRecordsWhatHappened(t *testing.T) {
 	require.Equal(t, "a walk", first.After.Profile["habit_domain"])
 	require.GreaterOrEqual(t, first.Cost.Calls, 2)
 	require.Len(t, first.Requests, first.Cost.Calls)
-	require.Contains(t, first.Requests[0].Messages[0].Content, "2026-03-02 07:30")
+	require.Contains(t, fmt.Sprint(first.Requests[0].Messages), "2026-03-02 07:30")
 
 	require.Equal(t, models.KindPrompt, steps[1].Sent[0].Kind, "the daily prompt of 8 o'clock")
 	require.Equal(t, "1", steps[1].After.Profile["total_prompts"])
@@ -78,7 +79,7 @@ func TestPlayRecordsWhatHappened(t *testing.T) {
 	require.Less(t, last.Cost.Background, last.Cost.Calls)
 	require.Contains(t, last.After.Facts, "They have two kids.")
 	require.NotContains(t, last.Before.Facts, "They have two kids.")
-	require.Contains(t, last.Requests[0].Messages[0].Content, "Local time: Thursday 2026-03-12")
+	require.Contains(t, fmt.Sprint(last.Requests[0].Messages), "Local time: Thursday 2026-03-12")
 	require.Positive(t, last.Cost.Prefix)
 	require.Less(t, last.Cost.Prefix, last.Cost.Prompt)
 	for _, sent := range last.Sent {

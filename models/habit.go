@@ -51,12 +51,12 @@ type HabitField struct {
 }
 
 var habitFields = []HabitField{
-	{"habit_domain", "Habit", "The habit they want, as a small action.", 120},
-	{"motivational_frame", "Reason for it", "Why it matters to them, in their words.", 200},
-	{"preferred_time", "Preferred time", "When in the day it suits them.", 80},
-	{"prompt_anchor", "After", "The daily thing that the habit follows.", 120},
-	{"additional_info", "More", "Anything else worth knowing, all of it in one text.", 500},
-	{"last_successful_prompt", "Last success", "After a success: the text of the prompt that worked.", 320},
+	{"habit_domain", "Habit", "The habit, as a small action.", 120},
+	{"motivational_frame", "Reason for it", "Why it matters, in their words.", 200},
+	{"preferred_time", "Preferred time", "When in the day.", 80},
+	{"prompt_anchor", "After", "The daily thing just before it.", 120},
+	{"additional_info", "More", "Anything else, all in one text.", 500},
+	{"last_successful_prompt", "Last success", "The text of a prompt that worked.", 320},
 	{"last_barrier", "Last barrier", "What got in the way.", 200},
 	{"last_motivator", "Last motivator", "What helped.", 200},
 	{"last_tweak", "Last tweak", "The change they agreed to try.", 200},

@@ -32,6 +32,13 @@ const (
 	NoTools            Name = "no_tools"
 	ReadOnly           Name = "read_only"
 	Subagent           Name = "subagent"
+	// Answer says at the end of a request what every reply has to be like.
+	Answer Name = "answer"
+	// PersonaSmall, ModeSmall and NextQuestion are what a small model reads in place of
+	// persona, mode and profile status.
+	PersonaSmall Name = "persona_small"
+	ModeSmall    Name = "mode_small"
+	NextQuestion Name = "next_question"
 	// Language says which language a message is written in that answers no text.
 	Language Name = "language"
 )
@@ -92,6 +99,10 @@ const (
 	AskToday Name = "ask_today"
 	AskHard  Name = "ask_hard"
 	AskNext  Name = "ask_next"
+	// Hello, Thanks and WhatAreYou answer what a small model gets wrong.
+	Hello      Name = "hello"
+	Thanks     Name = "thanks"
+	WhatAreYou Name = "what_are_you"
 )
 
 // SafetyText returns the text of an alert's kind.
@@ -137,6 +148,8 @@ type FixedData struct {
 	// MaxPerDay is the most texts that the programme starts on a day; 0: there is no
 	// such limit. The library fills it in.
 	MaxPerDay int
+	// HasHabit says that the person's habit is known; of Hello only.
+	HasHabit bool
 	// Hours is how long to wait before texts are answered again; 0: a minute. Of
 	// TooManyTexts only.
 	Hours int
@@ -186,12 +199,15 @@ type LanguageData struct {
 	First    bool
 }
 
-// StatusData fills the two profile status texts. Missing lists field names in
-// the order they are asked for.
+// StatusData fills the two profile status texts and those that small models read in
+// their place. Missing lists field names in the order they are asked for; Scheduled says
+// that there is a daily prompt, Outcome what is known of the newest one.
 type StatusData struct {
-	Mode    wire.Mode
-	Missing []string
-	Tools   ToolNames
+	Mode      wire.Mode
+	Missing   []string
+	Tools     ToolNames
+	Scheduled bool
+	Outcome   models.PromptOutcome
 }
 
 // ToneData fills the tone text; Tags are the active tags.
@@ -229,14 +245,14 @@ var fixedTexts = []Name{
 	GreetingFallback, GreetingFooter, ReplyFallback, ReplyDeclined, Reminder, FeedbackQuestion, FeedbackFollowup, AskLess,
 	UnenrolledNotice, OptOutConfirmation, OptOutDanger, OptInConfirmation, Help, Crisis, CrisisAnother,
 	CrisisViolence, CrisisMedical, Helpline, UnknownSender, TooManyTexts, AskUnclear, AskWrongNumber, AskSamePerson, Privacy,
-	Ended, ConfirmForget, JoinRequest, JoinAgain, HabitFallback, AskToday, AskHard, AskNext,
+	Ended, ConfirmForget, JoinRequest, JoinAgain, HabitFallback, AskToday, AskHard, AskNext, Hello, Thanks, WhatAreYou,
 }
 
 func catalogue() map[Name]entry {
 	persona := []any{PersonaData{Programme: "Sample", Tools: EveryTool()}, PersonaData{}}
 	lines := helplines.Lines{Emergency: "112", Medical: "113", Call: "114", Press: "2", Text: "115", Word: "HELLO", Violence: "116"}
 	fixed := entry{audience: toolless, fixed: true, samples: []any{
-		FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true, Weak: true, Lines: lines, Talk: "call 114", About: "Sample.", Link: "https://example.org/c", MaxPerDay: 2, Hours: 23}, FixedData{},
+		FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true, Weak: true, Lines: lines, Talk: "call 114", About: "Sample.", Link: "https://example.org/c", MaxPerDay: 2, Hours: 23, HasHabit: true}, FixedData{},
 	}}
 	status := []any{
 		StatusData{Mode: wire.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}, Tools: EveryTool()},
@@ -252,6 +268,10 @@ func catalogue() map[Name]entry {
 		ProfileMissing:  {audience: inBoth, samples: status},
 		Tone:            {audience: inBoth, samples: []any{ToneData{Tags: []string{"concise", "no_emojis"}}, ToneData{}}},
 		NoTools:         {audience: toolless, samples: persona},
+		PersonaSmall:    {audience: inBoth, samples: persona},
+		ModeSmall:       {audience: inBoth, samples: status},
+		NextQuestion:    {audience: inBoth, samples: status},
+		Answer:          {audience: toolless, samples: persona},
 		ReadOnly:        {audience: toolless, samples: persona},
 		Subagent:        {audience: toolless, samples: persona},
 		HabitPrompt:     {audience: toolless, samples: persona},

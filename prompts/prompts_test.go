@@ -56,7 +56,7 @@ func TestCheckToolsFindsWhatIsNotOffered(t *testing.T) {
 	full := offers(t)
 	narrow := offers(t)
 	feedback := narrow[wire.ModeFeedback]
-	feedback.Tools = []string{"transition_state", "save_user_profile", "scheduler"}
+	feedback.Tools = []string{"transition_state", "save_user_profile", "scheduler", "report_concern", "ask_for_person"}
 	narrow[wire.ModeFeedback] = feedback
 
 	tests := []struct {
@@ -65,7 +65,7 @@ func TestCheckToolsFindsWhatIsNotOffered(t *testing.T) {
 		want             string
 	}{
 		{"tool the mode lacks", "feedback.md", "Call generate_habit_prompt.", narrow, `feedback.md names "generate_habit_prompt"`},
-		{"same tool where it is offered", "intake.md", "Call generate_habit_prompt.", narrow, `feedback.md`},
+		{"same tool where it is offered", "intake.md", "Call generate_habit_prompt.", narrow, ""},
 		{"invented tool", "intake.md", "Call `delete_memory` now.", full, `intake.md names "delete_memory"`},
 		{"tool behind a condition", "profile_missing.md", "{{if eq .Mode \"x\"}}`web_search`{{end}}ask", full, "web_search"},
 		{"tool in a text without tools", "habit_prompt.md", "Write it, then call scheduler.", full, `habit_prompt.md names "scheduler"`},
@@ -172,7 +172,7 @@ func TestFirstTextNamesProgrammeAutomationFrequencyStopAndHelp(t *testing.T) {
 	// The footer is added to what a model writes, so a model must not repeat it.
 	instructions, err := lib.Render(prompts.Greeting, prompts.PersonaData{Programme: "Steps"})
 	require.NoError(t, err)
-	for _, part := range []string{"this is Steps", "automated coach", "added below your message"} {
+	for _, part := range []string{"this is Steps", "automated coach", "added below"} {
 		require.Contains(t, instructions, part)
 	}
 }
@@ -240,9 +240,9 @@ func TestStatusTextsFollowTheMode(t *testing.T) {
 		want string
 	}{
 		{prompts.ProfileMissing, wire.ModeIntake, "Ask for `preferred_time` next"},
-		{prompts.ProfileMissing, wire.ModeFeedback, "Do not run an interview here"},
+		{prompts.ProfileMissing, wire.ModeFeedback, "feedback first"},
 		{prompts.ProfileComplete, wire.ModeIntake, "offer a daily text"},
-		{prompts.ProfileComplete, wire.ModeFeedback, "Stay with the feedback"},
+		{prompts.ProfileComplete, wire.ModeFeedback, "Do not ask for what is there."},
 	}
 	for _, tt := range tests {
 		t.Run(string(tt.name)+" "+string(tt.mode), func(t *testing.T) {

@@ -182,7 +182,7 @@ func TestChannelRights(t *testing.T) {
 				require.True(t, known && (spec.ReadOnly || spec.Ends || spec.Name == "ask_for_person" || spec.Name == "report_concern"), tool.Name)
 			}
 		}
-		require.Contains(t, w.model.requests[0].Messages[0].Content, "writes in the chat")
+		require.Contains(t, wholeText(w.model.requests[0]), "writes in the chat")
 		require.Empty(t, w.remembered, "no final memory step")
 	})
 	t.Run("five of six calls", func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestChannelRights(t *testing.T) {
 		require.Len(t, turn.Runs, 6)
 		require.False(t, turn.Runs[4].Failed, "five by SMS, whatever the turn before was allowed")
 		require.True(t, turn.Runs[5].Failed)
-		require.NotContains(t, w.model.requests[len(w.model.requests)-1].Messages[0].Content, "writes in the chat")
+		require.NotContains(t, wholeText(w.model.requests[len(w.model.requests)-1]), "writes in the chat")
 		require.Equal(t, []string{"conv_1-t2"}, w.remembered)
 	})
 }

@@ -43,7 +43,7 @@ func TestReplyCancelsEverythingThatWaitedForIt(t *testing.T) {
 	require.Equal(t, []models.EntryKind{models.KindPrompt, models.KindReply}, w.carrier.kinds())
 	require.Equal(t, wire.ModeIntake, w.status().Mode, "an answer within five minutes: no automatic feedback")
 	require.Nil(t, w.status().Pending)
-	require.Contains(t, w.model.requests[1].Messages[0].Content, "# Outstanding prompt", "the model knows what was sent")
+	require.Contains(t, wholeText(w.model.requests[1]), "# Outstanding prompt", "the model knows what was sent")
 }
 
 func TestReplyInTheInstantOfTheReminder(t *testing.T) {

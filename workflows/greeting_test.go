@@ -53,7 +53,7 @@ func TestReplyInPlaceOfTheGreeting(t *testing.T) {
 	w.text(4*time.Hour, "thanks")
 	w.run(6 * time.Hour)
 	require.Equal(t, []models.EntryKind{models.KindReply, models.KindReply}, w.carrier.kinds())
-	first, second := w.model.requests[0].Messages[0].Content, w.model.requests[1].Messages[0].Content
+	first, second := wholeText(w.model.requests[0]), wholeText(w.model.requests[1])
 	require.Contains(t, first, "The person has had no message from you yet.")
 	require.NotContains(t, second, "The person has had no message from you yet.")
 	require.Contains(t, w.carrier.sent[0].Body, "Reply STOP to end")

@@ -357,7 +357,7 @@ func TestWhatIsKnownOfThePersonReachesTheModel(t *testing.T) {
 	})
 	w.text(2*time.Minute, "again")
 	w.run(5 * time.Minute)
-	before, after := w.model.requests[0].Messages[0].Content, w.model.requests[1].Messages[0].Content
+	before, after := wholeText(w.model.requests[0]), wholeText(w.model.requests[1])
 	require.Contains(t, before, "Ada")
 	require.Contains(t, before, "2026-03-02 10:00 (America/New_York)")
 	for _, want := range []string{"Grace", "nurse on night shifts", "2026-03-02 20:47 (Asia/Kathmandu)"} {

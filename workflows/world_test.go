@@ -20,6 +20,7 @@ import (
 
 	"coachline/activities"
 	"coachline/internal/agent"
+	"coachline/internal/agent/marks"
 	"coachline/internal/coach"
 	"coachline/internal/dbtest"
 	"coachline/internal/seal"
@@ -336,10 +337,23 @@ func lastUser(req models.ChatRequest) string {
 	return ""
 }
 
-// withoutTimes leaves out when a text was written, which stands before it.
-func withoutTimes(content string) string { return timeBefore.ReplaceAllString(content, "") }
+// wholeText returns all that a request says.
+func wholeText(req models.ChatRequest) string {
+	var all []string
+	for _, message := range req.Messages {
+		all = append(all, message.Content)
+	}
+	return strings.Join(all, "\n")
+}
 
-var timeBefore = regexp.MustCompile(`(?m)^\[\w{3} \d{4}-\d\d-\d\d \d\d:\d\d\] `)
+// withoutTimes leaves out when a text was written, which stands before it, and the notes
+// behind it.
+func withoutTimes(content string) string {
+	words, _, _ := strings.Cut(content, marks.Notes)
+	return timeBefore.ReplaceAllString(words, "")
+}
+
+var timeBefore = regexp.MustCompile(`(?m)^\[(?:asked [^\]\n]*; )?\w{3} \d{4}-\d\d-\d\d[^\]\n]*\] `)
 
 // echo answers a text with its letters: a reply that repeats the person's words is
 // refused.

@@ -13,7 +13,9 @@ import (
 	"coachline/internal/agent/outgoing"
 	"coachline/internal/fresh"
 	"coachline/internal/helplines"
+	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/wire"
 	"coachline/prompts"
 )
 
@@ -190,7 +192,10 @@ type Offer struct {
 	// They are offered independently of the router.
 	Controls []models.ToolSpec
 	// Core are the tools that the mode is made of; no router takes them away.
-	Core   []string
+	Core []string
+	// Few are those that a small model is offered, the first and the last whatever is asked
+	// for; none: it is offered as many as others.
+	Few    []string
 	Stop   string
 	Search string
 	// Playbook is the tool that reads playbooks; Specs says whether it is there.
@@ -200,4 +205,25 @@ type Offer struct {
 	Outside, Compact []string
 	// Recalled are the tools whose results hold what participants wrote before.
 	Recalled []string
+}
+
+// NewOffer returns what a turn may call: the tools of its mode, and of them those that
+// the mode needs for a person with that profile. A channel with few rights has the few
+// tools that it may, all of them.
+func NewOffer(registry *tools.Registry, mode wire.Mode, profile models.Profile, rights models.Rights) Offer {
+	ordinary, core := registry.For(mode), registry.Core(mode, profile)
+	if rights.ReadOnly {
+		ordinary = registry.ReadOnly(ordinary)
+		core = specNames(ordinary)
+	}
+	few := registry.Few(mode, profile)
+	if rights.ReadOnly {
+		few = nil
+	}
+	outside, compact := registry.Outside()
+	return Offer{
+		Specs: ordinary, Controls: registry.Controls(len(ordinary) - len(core)), Core: core, Few: few,
+		Stop: registry.Stop(), Search: registry.Search(), Playbook: registry.Playbook(), Outside: outside, Compact: compact,
+		Recalled: registry.Recalled(),
+	}
 }

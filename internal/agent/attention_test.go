@@ -22,7 +22,7 @@ func TestOpenAttentionIsOneSection(t *testing.T) {
 	in.Context.Participant.Attention, in.Context.Participant.AttentionAt = wire.AttentionCrisis, &since
 	open, err := Compose(loadLibrary(t), in)
 	require.NoError(t, err)
-	before, after := plain.Messages[0].Content, open.Messages[0].Content
+	before, after := newest(plain), newest(open)
 	require.NotContains(t, before, "may be a crisis")
 	require.Equal(t, strings.Count(before, "\n")+3, strings.Count(after, "\n"))
 	require.Contains(t, after, "\n# Safety\nOn Tue 2026-11-24 08:00 the person wrote something that may be a crisis. Nobody of the team has been told")
@@ -30,9 +30,9 @@ func TestOpenAttentionIsOneSection(t *testing.T) {
 	in.AlertsTeam, in.Lines = true, (*helplines.Table)(nil).Find("+4366412345678", "de-AT")
 	told, err := Compose(loadLibrary(t), in)
 	require.NoError(t, err)
-	require.Contains(t, told.Messages[0].Content, "may be a crisis. A person of the team is being told")
-	require.NotContains(t, told.Messages[0].Content, "Nobody of the team")
-	require.Contains(t, told.Messages[0].Content, "point to 144 (in an emergency), 142 (to talk to someone) and people nearby")
+	require.Contains(t, newest(told), "may be a crisis. A person of the team is being told")
+	require.NotContains(t, newest(told), "Nobody of the team")
+	require.Contains(t, newest(told), "point to 144 (in an emergency), 142 (to talk to someone) and people nearby")
 	require.Less(t, strings.Index(after, "may be a crisis"), strings.Index(after, "# Now"))
 }
 
@@ -59,10 +59,10 @@ func TestPartialRequestIsTold(t *testing.T) {
 		in.Context.Window = []models.Message{earlier, entry}
 		request, err := Compose(loadLibrary(t), in)
 		require.NoError(t, err)
-		require.Equal(t, isTold, strings.Contains(request.Messages[0].Content, "# Request\nThe person may want fewer messages"), body)
+		require.Equal(t, isTold, strings.Contains(newest(request), "# Request\nThe person may want fewer messages"), body)
 		in.Tools = nil
 		request, err = Compose(loadLibrary(t), in)
 		require.NoError(t, err)
-		require.NotContains(t, request.Messages[0].Content, "# Request", "nothing can be changed")
+		require.NotContains(t, newest(request), "# Request", "nothing can be changed")
 	}
 }

@@ -25,10 +25,12 @@ func ComposeCheckIn(lib *prompts.Library, in Input) (models.ChatRequest, error) 
 	w.addSection("Participant", participantLines(ctx.Participant, in.Zone))
 	w.addSection("Profile", ProfileLines(ctx.Profile))
 	w.addSection("Schedules", scheduleLines(ctx, in.Zone))
+	w.addTone(ctx.Profile.Tone)
+	system := joinSections(w.sections)
+	w.sections = nil
 	if ctx.Outstanding != nil {
 		w.addSection("Newest prompt", outstandingLines(ctx, in.Zone))
 	}
-	w.addTone(ctx.Profile.Tone)
 	w.addBlock("Memory", in.Memory)
 	w.addSection("Last contact", contactLines(in))
 	w.addSection("Now", []string{clockLine(in.Now, in.Zone)})
@@ -36,8 +38,8 @@ func ComposeCheckIn(lib *prompts.Library, in Input) (models.ChatRequest, error) 
 	if w.err != nil {
 		return models.ChatRequest{}, fmt.Errorf("writing check-in request: %w", w.err)
 	}
-	first := models.ChatMessage{Role: roleSystem, Content: joinSections(w.sections)}
-	return models.ChatRequest{Model: in.Model, Messages: interleaveSteps(first, in, nil, marks.Task+request), JSON: true}, nil
+	first := models.ChatMessage{Role: roleSystem, Content: system}
+	return models.ChatRequest{Model: in.Model, Messages: interleaveSteps(first, in, nil, ending{marks.Task + request, joinSections(w.sections)}), JSON: true}, nil
 }
 
 // contactLines returns when either side wrote last, as far back as the window

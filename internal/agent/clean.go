@@ -32,7 +32,7 @@ func Clean(text string) string {
 	if strings.Contains(text, "<") {
 		text = thinking.ReplaceAllString(text, "")
 	}
-	return strings.TrimSpace(squeezeBlankLines(marks.TrimLeading(strings.TrimSpace(text))))
+	return strings.TrimSpace(squeezeBlankLines(marks.TrimCopied(strings.TrimSpace(text))))
 }
 
 // squeezeBlankLines leaves no more than one blank line in a row.

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"coachline/internal/agent/marks"
@@ -36,6 +37,9 @@ type Input struct {
 	HistoryLimit int
 	Model        string
 	Programme    string
+	// IsSmall says that a small model reads it: it has a persona and a mode of its own, and
+	// its last line is the next question.
+	IsSmall bool
 	// AlertsTeam says that an open crisis was paged to a person of the team.
 	AlertsTeam bool
 	// Lines are the numbers of the person's country.
@@ -51,9 +55,10 @@ type Input struct {
 }
 
 // Compose builds the request for one step: one system message, the window of
-// the conversation, then this turn's steps so far. What stays equal between
-// turns comes first and the clock last, so that a provider's prompt cache
-// keeps hitting. It fails when a text cannot be rendered or a stored step
+// the conversation with notes behind the texts that are answered, then this turn's
+// steps so far. What is equal for all people comes first, then what is known of this
+// one, and what changes from turn to turn, the clock among it, stands in the notes, so
+// that a prompt cache keeps hitting. It fails when a text cannot be rendered or a stored step
 // cannot be read; the same input gives the same request, so a retry is safe
 // and pointless.
 func Compose(lib *prompts.Library, in Input) (models.ChatRequest, error) {
@@ -63,7 +68,7 @@ func Compose(lib *prompts.Library, in Input) (models.ChatRequest, error) {
 	if in.Zone == nil {
 		in.Zone = time.UTC
 	}
-	system, err := systemMessage(lib, in)
+	system, notes, err := systemMessage(lib, in)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("writing system message: %w", err)
 	}
@@ -77,7 +82,7 @@ func Compose(lib *prompts.Library, in Input) (models.ChatRequest, error) {
 		return models.ChatRequest{}, fmt.Errorf("writing cue: %w", err)
 	}
 	first := models.ChatMessage{Role: roleSystem, Content: system}
-	return models.ChatRequest{Model: in.Model, Messages: interleaveSteps(first, in, steps, cue), Tools: in.Tools}, nil
+	return models.ChatRequest{Model: in.Model, Messages: interleaveSteps(first, in, steps, ending{cue, notes}), Tools: in.Tools}, nil
 }
 
 // cueFor returns the user message that starts a turn which no text started. It
@@ -103,31 +108,50 @@ func addGuidance(steps []toolStep, note string) {
 	messages[len(messages)-1].Content += "\n\n" + note
 }
 
+// ending is what a request has behind the entries that the turn began with: a cue where
+// no text began it, and notes.
+type ending struct{ cue, notes string }
+
+// addTo adds the cue and the notes to the messages. Notes stand in the user message that
+// they follow.
+func (e ending) addTo(messages []models.ChatMessage) []models.ChatMessage {
+	if e.cue != "" {
+		messages = append(messages, models.ChatMessage{Role: roleUser, Content: e.cue})
+	}
+	if e.notes == "" {
+		return messages
+	}
+	last := len(messages) - 1
+	if messages[last].Role != roleUser {
+		return append(messages, models.ChatMessage{Role: roleUser, Content: strings.TrimSpace(marks.Notes + e.notes)})
+	}
+	messages[last].Content += marks.Notes + e.notes
+	return messages
+}
+
 // interleaveSteps puts the steps of the turn among the entries, after the
 // first message: each step stands after what the model had seen when it
-// answered and before texts that came later. The cue stands before the first
+// answered and before texts that came later. The ending stands before the first
 // step.
-func interleaveSteps(first models.ChatMessage, in Input, steps []toolStep, cue string) []models.ChatMessage {
+func interleaveSteps(first models.ChatMessage, in Input, steps []toolStep, end ending) []models.ChatMessage {
 	entries := Window(in.Context.Window, in.Context.Turn.ID, in.HistoryLimit)
 	out := append(make([]models.ChatMessage, 0, len(entries)+2), first)
-	addCue := func() {
-		if cue != "" {
-			out = append(out, models.ChatMessage{Role: roleUser, Content: cue})
-			cue = ""
-		}
-	}
 	next := 0
-	for _, r := range steps {
+	for i, r := range steps {
 		for next < len(entries) && entries[next].ID <= r.after {
 			out = append(out, chatMessage(entries[next], in))
 			next++
 		}
-		addCue()
+		if i == 0 {
+			out = end.addTo(out)
+		}
 		out = append(out, r.messages...)
 	}
 	for _, entry := range entries[next:] {
 		out = append(out, chatMessage(entry, in))
 	}
-	addCue()
+	if len(steps) == 0 {
+		out = end.addTo(out)
+	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/agent/marks"
 	"coachline/internal/goldens"
 	"coachline/internal/tools"
 	"coachline/models"
@@ -96,6 +97,9 @@ func formatRequest(req models.ChatRequest) string {
 	}
 	return out.String()
 }
+
+// newest returns the last message of a request.
+func newest(req models.ChatRequest) string { return req.Messages[len(req.Messages)-1].Content }
 
 // requireGolden compares a request with that of its name in one file, which tools and
 // texts change at once.
@@ -215,11 +219,12 @@ func TestComposeGolden(t *testing.T) {
 func TestComposeHabitPromptGolden(t *testing.T) {
 	sent := tuesday.Add(-24 * time.Hour)
 	req, err := ComposeHabitPrompt(loadLibrary(t), HabitInput{
-		Recent:  []models.PastPrompt{{Prompt: models.Prompt{SentAt: &sent, Outcome: models.OutcomeNotDone}, Text: "After coffee, walk to the corner."}, {Prompt: models.Prompt{SentAt: &sent}, Text: "Walk."}},
-		Profile: fullProfile(), Name: "Ada", Locale: "pt-BR", Notes: "shorter,\nshe is tired", Zone: newYork(t), Now: tuesday, Model: "coach-small",
+		Recent: []models.PastPrompt{{Prompt: models.Prompt{SentAt: &sent, Outcome: models.OutcomeNotDone}, Text: "After coffee, walk to the corner."}, {Prompt: models.Prompt{SentAt: &sent}, Text: "Walk."}},
+		Person: models.Participant{PersonTexts: models.PersonTexts[string]{Name: "Ada", Gender: "woman", Ethnicity: "Basque", Background: "Nurse, works shifts."}, Locale: "pt-BR"}, Profile: fullProfile(), Notes: "shorter,\nshe is tired", Zone: newYork(t), Now: tuesday, Model: "coach-small",
 	})
 	require.NoError(t, err)
 	require.Empty(t, req.Tools)
+	require.Contains(t, req.Messages[0].Content, "\n# Participant\nName: Ada\nGender: woman\nEthnicity: Basque\nLocation: unknown\nBackground: Nurse, works shifts.\nLocale: pt-BR\n", "all that was told at enrolment")
 	requireGolden(t, "habit_prompt", req)
 }
 
@@ -235,15 +240,14 @@ func TestOneSystemMessageWithItsSectionsInOrder(t *testing.T) {
 	for i, m := range req.Messages {
 		require.Equal(t, i == 0, m.Role == "system")
 	}
-	lines := strings.Split(req.Messages[0].Content, "\n")
-	for _, text := range lines {
+	require.True(t, strings.HasPrefix(newest(req), strings.TrimSpace(marks.Notes)), "behind the conversation")
+	for _, text := range strings.Split(req.Messages[0].Content+"\n"+newest(req), "\n") {
 		if title, ok := strings.CutPrefix(text, "# "); ok {
 			titles = append(titles, title)
 		}
 	}
-	require.Equal(t, []string{"Persona", "Playbooks", "Mode: INTAKE", "Focus", "Participant", "Tone", "Profile status", "Profile",
-		"Schedules", "Outstanding prompt", "Now"}, titles)
-	require.Equal(t, "Local time: Tuesday 2026-11-24 08:00 (America/New_York); UTC: 2026-11-24T13:00:00Z", lines[len(lines)-1])
+	require.Equal(t, []string{"Persona", "Playbooks", "Mode: INTAKE", "Focus", "Participant", "Profile status", "Profile",
+		"Schedules", "Outstanding prompt", "Now", "Your answer"}, titles)
 }
 
 // The legal footer follows the greeting in the language that the request names.
@@ -263,7 +267,7 @@ func TestInitiatedMessagesNameTheirLanguage(t *testing.T) {
 		in.Kind = wire.TurnCheckIn
 		checkIn, err := ComposeCheckIn(lib, in)
 		require.NoError(t, err)
-		habit, err := ComposeHabitPrompt(lib, HabitInput{Profile: fullProfile(), Name: "Ada", Locale: tt.locale, Now: tuesday})
+		habit, err := ComposeHabitPrompt(lib, HabitInput{Person: models.Participant{Locale: tt.locale}, Profile: fullProfile(), Now: tuesday})
 		require.NoError(t, err)
 		for _, req := range []models.ChatRequest{checkIn, habit} {
 			system := req.Messages[0].Content
@@ -294,13 +298,13 @@ func TestNowHoldsTheClockOnly(t *testing.T) {
 	}
 	req, err := Compose(loadLibrary(t), in)
 	require.NoError(t, err)
-	system := req.Messages[0].Content
-	_, now, ok := strings.Cut(system, "\n# Now\n")
+	_, notes, ok := strings.Cut(newest(req), "mit Gehen"+marks.Notes)
 	require.True(t, ok)
-	require.Equal(t, "Local time: Tuesday 2026-11-24 08:00 (America/New_York); UTC: 2026-11-24T13:00:00Z", now)
-	require.Contains(t, system, "# Before the first message below\nYou wrote: Hallo Ada, womit fangen wir an?\n\n# Channel\n")
-	require.Contains(t, system, "\n# This round\nNo tool can be called")
-	require.NotContains(t, system, "automatisierte SMS")
+	require.Contains(t, notes, "\n# Now\nLocal time: Tuesday 2026-11-24 08:00 (America/New_York); UTC: 2026-11-24T13:00:00Z\n\n# Your answer\n")
+	require.True(t, strings.HasSuffix(req.Messages[0].Content, "# Before the first message below\nYou wrote: Hallo Ada, womit fangen wir an?"))
+	require.Contains(t, notes, "# Channel\n")
+	require.Contains(t, notes, "\n# This round\nNo tool can be called")
+	require.NotContains(t, req.Messages[0].Content+notes, "automatisierte SMS")
 }
 
 func TestGreetingEndsWithTheHint(t *testing.T) {
@@ -340,12 +344,12 @@ func TestPromptTurnHasItsTask(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, req.Messages[0].Content, "\n# Task: habit prompt\n")
 	require.Contains(t, req.Messages[0].Content, "habit coach of Steps")
-	require.Contains(t, req.Messages[0].Content, "Local time: Tuesday 2026-11-24 13:00 (UTC)")
-	require.Equal(t, "[task] Write the habit prompt now.", req.Messages[len(req.Messages)-1].Content)
+	require.Contains(t, newest(req), "Local time: Tuesday 2026-11-24 13:00 (UTC)")
+	require.True(t, strings.HasPrefix(newest(req), "[task] Write the habit prompt now."+marks.Notes))
 	in.Context.Instruction = "speak of\na walk" // of a decision point
 	req, err = Compose(loadLibrary(t), in)
 	require.NoError(t, err)
-	require.Equal(t, "[task] Write the habit prompt now. Wishes for this one (information, not orders): speak of a walk", req.Messages[len(req.Messages)-1].Content)
+	require.Contains(t, newest(req), "[task] Write the habit prompt now. Wishes for this one (information, not orders): speak of a walk\n")
 }
 
 func TestComposeSharesItsBeginningBetweenTurns(t *testing.T) {
@@ -355,10 +359,8 @@ func TestComposeSharesItsBeginningBetweenTurns(t *testing.T) {
 	in.Now = in.Now.Add(26 * time.Hour)
 	second, err := Compose(loadLibrary(t), in)
 	require.NoError(t, err)
-	a, b := first.Messages[0].Content, second.Messages[0].Content
-	require.NotEqual(t, a, b)
-	clock := strings.LastIndex(a, "Local time:")
-	require.Equal(t, a[:clock], b[:clock])
+	require.NotEqual(t, newest(first), newest(second))
+	require.Equal(t, first.Messages[:len(first.Messages)-1], second.Messages[:len(second.Messages)-1])
 }
 
 func TestComposeRefusesUnreadableSteps(t *testing.T) {

@@ -14,12 +14,11 @@ import (
 
 // HabitInput is what a habit prompt is written from. Notes are the coach
 // model's wishes for this one and Memory is the block of what is remembered;
-// both may be empty. A nil Zone is UTC. Locale decides the language where
+// both may be empty. A nil Zone is UTC. The person's locale decides the language where
 // nothing in Profile or Memory shows it.
 type HabitInput struct {
+	Person    models.Participant
 	Profile   models.Profile
-	Name      string
-	Locale    string
 	Notes     string
 	Memory    string
 	Zone      *time.Location
@@ -39,8 +38,8 @@ func ComposeHabitPrompt(lib *prompts.Library, in HabitInput) (models.ChatRequest
 	w := sectionWriter{lib: lib, programme: in.Programme}
 	w.addPrompt("Persona", prompts.Persona)
 	w.addPrompt("Task: habit prompt", prompts.HabitPrompt)
-	w.addLanguage(in.Locale, false)
-	w.addSection("Participant", participantLines(models.Participant{PersonTexts: models.PersonTexts[string]{Name: in.Name}, Locale: in.Locale}, in.Zone))
+	w.addLanguage(in.Person.Locale, false)
+	w.addSection("Participant", participantLines(in.Person, in.Zone))
 	w.addSection("Profile", append(ProfileLines(in.Profile), formatField("last prompt", in.Profile.LastHabitPrompt)...))
 	if recent := recentLines(in.Recent, in.Zone); len(recent) > 0 {
 		w.addSection("Recent prompts", recent)

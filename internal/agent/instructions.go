@@ -24,7 +24,7 @@ const repeatedWords = 10
 // instructionTexts returns the names of the texts that no participant is to
 // read.
 func instructionTexts() []prompts.Name {
-	return []prompts.Name{prompts.Persona, prompts.Intake, prompts.Feedback, prompts.Greeting, prompts.CheckIn, prompts.HabitPrompt}
+	return []prompts.Name{prompts.Persona, prompts.PersonaSmall, prompts.Intake, prompts.Feedback, prompts.Greeting, prompts.CheckIn, prompts.HabitPrompt}
 }
 
 // forParticipants finds lines of instructions that may be repeated: emergency

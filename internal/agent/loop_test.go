@@ -327,9 +327,9 @@ func TestOneSystemMessage(t *testing.T) {
 		w.addResults(newResult("search_memory", "nothing"))
 		w.now = w.now.Add(time.Minute)
 	}
-	t.Run("one line of time, written anew for each call", func(t *testing.T) {
+	t.Run("one line of time, of the turn and not of the call", func(t *testing.T) {
 		require.Len(t, w.model.asked[chat], 4)
-		for i, request := range w.model.asked[chat] {
+		for _, request := range w.model.asked[chat] {
 			systems := 0
 			for _, message := range request.Messages {
 				if message.Role == "system" {
@@ -339,7 +339,8 @@ func TestOneSystemMessage(t *testing.T) {
 			require.Equal(t, 1, systems)
 			require.Equal(t, "system", request.Messages[0].Role)
 			require.Equal(t, 1, strings.Count(fmt.Sprint(request.Messages), "Local time:"))
-			require.True(t, strings.HasSuffix(request.Messages[0].Content, fmt.Sprintf("UTC: 2026-03-02T09:0%d:00Z", i)), "D4 the last line, of now")
+			require.NotContains(t, request.Messages[0].Content, "Local time:", "it stands behind the conversation")
+			require.Contains(t, request.Messages[1].Content, "UTC: 2026-03-02T09:00:00Z\n\n# Your answer\n")
 		}
 	})
 }

@@ -47,7 +47,8 @@ func (w *world) shownNow() []string {
 	var shown []string
 	for _, message := range w.lastRequest(chat).Messages {
 		if message.Role == "user" {
-			shown = append(shown, strings.Split(message.Content, "\n\n")...)
+			words, _, _ := strings.Cut(message.Content, marks.Notes)
+			shown = append(shown, strings.Split(strings.TrimPrefix(words, "[Mon 2026-03-02 10:00] "), "\n\n")...)
 		}
 	}
 	return shown

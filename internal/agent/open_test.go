@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/agent"
+	"coachline/internal/agent/marks"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -204,8 +205,8 @@ func TestRedacted(t *testing.T) {
 		w := newWorld(t)
 		w.addText(strings.Repeat("walk on ", 2500)).runStep()
 		messages := w.lastRequest(chat).Messages
-		text := messages[len(messages)-1].Content
-		require.LessOrEqual(t, len([]rune(text)), 4000)
+		text, _, _ := strings.Cut(messages[len(messages)-1].Content, marks.Notes)
+		require.LessOrEqual(t, len([]rune(text)), 4000+len("[Mon 2026-03-02 10:00] "))
 		require.Contains(t, text[len(text)-120:], "cut", "the model is told")
 	})
 }
@@ -216,7 +217,8 @@ func TestPersonsWordsStayTheirs(t *testing.T) {
 	w.addText(order).runStep()
 	t.Run("system: in a text", func(t *testing.T) {
 		messages := w.lastRequest(chat).Messages
-		require.Equal(t, models.ChatMessage{Role: "user", Content: order}, messages[len(messages)-1])
+		words, _, _ := strings.Cut(messages[len(messages)-1].Content, marks.Notes)
+		require.Equal(t, "[Mon 2026-03-02 10:00] "+order, words)
 		require.NotContains(t, w.systemMessage(), order)
 	})
 }
@@ -261,13 +263,13 @@ func TestLimitsOfTime(t *testing.T) {
 }
 
 // TestPromptPrefix shows that what does not change from turn to turn comes
-// first. The clock is the last line of the system message, so the prefix that
-// two requests share ends there and cannot reach into the conversation.
+// first, the conversation too: the prefix that two requests share ends where the
+// clock of the turn before stood.
 func TestPromptPrefix(t *testing.T) {
 	w := newWorld(t)
 	w.storeFacts(ann, models.FactGoal, "Wants to walk each day.")
 	var previous string
-	var shared []int
+	var shared, ends []int
 	for i := range 8 {
 		w.addText(fmt.Sprintf("this is story number %d", i)).runStep()
 		request := w.lastRequest(chat)
@@ -275,16 +277,15 @@ func TestPromptPrefix(t *testing.T) {
 		require.NoError(t, err)
 		if previous != "" {
 			shared = append(shared, commonLength(previous, string(text)))
+			ends = append(ends, strings.LastIndex(previous, "this is story"))
 		}
 		previous = string(text)
 		w.endTurn()
 		w.now = w.now.Add(time.Minute)
 	}
 	t.Run("what never changes comes first", func(t *testing.T) {
-		clock := strings.Index(previous, "Local time:")
-		require.Positive(t, clock)
 		for i, length := range shared {
-			require.GreaterOrEqual(t, length, clock, "turn %d repeats tools, persona, mode, person and memory", i+2)
+			require.GreaterOrEqual(t, length, ends[i]-len("[Mon 2026-03-02 10:00] "), "turn %d repeats tools, persona, mode, person and conversation", i+2)
 		}
 	})
 	t.Run("grows from round to round while the clock stands", func(t *testing.T) {

@@ -31,7 +31,7 @@ const (
 // sharedTexts are fixed texts that a model may write too.
 var sharedTexts = []prompts.Name{
 	prompts.Crisis, prompts.CrisisAnother, prompts.CrisisViolence, prompts.CrisisMedical, prompts.Helpline, prompts.OptOutDanger,
-	prompts.AskToday, prompts.AskHard, prompts.AskNext,
+	prompts.AskToday, prompts.AskHard, prompts.AskNext, prompts.Hello, prompts.Thanks, prompts.WhatAreYou,
 }
 
 // newFixed reads the programme's fixed texts in every language, but those that a

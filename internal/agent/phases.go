@@ -189,7 +189,7 @@ func (a *Agent) runHabitPrompt(ctx context.Context, in StepInput) (models.Step, 
 	}
 	known := r.turn.context
 	request, err := ComposeHabitPrompt(a.Prompts, HabitInput{
-		Profile: known.Profile, Name: known.Participant.Name, Locale: known.Participant.Locale, Memory: r.prepared.Memory, Zone: r.turn.zone, Now: r.turn.now,
+		Person: known.Participant, Profile: known.Profile, Memory: r.prepared.Memory, Zone: r.turn.zone, Now: r.turn.now,
 		Model: a.Settings.ChatModel, Programme: a.Settings.Programme, Recent: known.Recent,
 	})
 	if err != nil {

@@ -128,6 +128,10 @@ func (a *Agent) prepareStep(ctx context.Context, tr *trace, t turn) Prepared {
 	in.Kept = a.offeredBefore(ctx, tr, t, in.Selection)
 	allowed := plan.AllowTools(in)
 	out.Allowed, out.Label = allowed.Names, allowed.Label
+	if t.capability.Size == models.SizeSmall && len(t.offer.Few) > 0 {
+		in.Kept = t.calledLately(a.Settings.Hot)
+		out.Allowed = t.pickFew(in)
+	}
 	tr.note(models.StageRoute, fmt.Sprintf("route %s %d of %d", allowed.Label, len(allowed.Names), len(t.offeredNames())))
 	if t.capability.Protocol != models.ProtocolNative && len(out.Plan.Steps) == 0 {
 		out.Parts = plan.Split(query, t.context.Participant.Locale)
@@ -145,19 +149,18 @@ func (t turn) fixedNames() []string {
 	return append(slices.Clone(t.offer.Core), specNames(t.offer.Controls)...)
 }
 
-// allSpecs returns all tools of the turn, in the order they are offered.
-func (o Offer) allSpecs() []models.ToolSpec { return slices.Concat(o.Specs, o.Controls) }
+// allSpecs returns all tools of the turn, in the order they are offered: first those that
+// each request has, so that requests share their beginning.
+func (o Offer) allSpecs() []models.ToolSpec {
+	others := slices.DeleteFunc(slices.Clone(o.Specs), func(spec models.ToolSpec) bool { return slices.Contains(o.Core, spec.Name) })
+	return slices.Concat(selectSpecs(o.Specs, o.Core), o.Controls, others)
+}
 
 // selectTools returns the router's pick, from the cache where the same was
 // asked in this conversation.
 func (a *Agent) selectTools(ctx context.Context, tr *trace, t turn, query string) plan.Selection {
 	tools := t.offer.Specs
 	strategy := plan.Strategy(a.Settings.Router).Settle(len(tools))
-	if strategy == plan.StrategyKeyword && a.Settings.Router != string(plan.StrategyKeyword) && t.capability.Protocol == models.ProtocolNative {
-		// Tools stand first in a request: a small catalogue that is always whole
-		// is cheaper than a smaller one that differs from the request before.
-		strategy = plan.StrategyAll
-	}
 	if !plan.Needed(query) && (strategy == plan.StrategyModel || strategy == plan.StrategyEmbedding) {
 		// Small talk is not worth a call of any model.
 		strategy = plan.StrategyKeyword
@@ -170,11 +173,29 @@ func (a *Agent) selectTools(ctx context.Context, tr *trace, t turn, query string
 		return kept
 	}
 	in := plan.RouteInput{Query: query, Tools: tools}
+	if strategy == plan.StrategyKeyword && len(t.offer.Core) > 0 {
+		in.Tools = withoutDescriptions(tools)
+	}
 	picked := plan.SelectTools(strategy, in, a.gatherEvidence(ctx, tr, t, router{strategy, in}))
+	if picked.By == plan.StrategyAll && strategy != plan.StrategyAll && len(t.offer.Core) > 0 {
+		// No word asks for a tool: what the mode is made of is enough, and the model can
+		// search for the others.
+		picked.Names, picked.By = nil, plan.StrategyKeyword
+	}
 	if picked.Cacheable(tools) {
 		a.caches.selections.Add(key, picked)
 	}
 	return picked
+}
+
+// withoutDescriptions leaves tools with their names and keywords: where the others are a
+// search away, only words that ask for a tool bring it.
+func withoutDescriptions(tools []models.ToolSpec) []models.ToolSpec {
+	out := slices.Clone(tools)
+	for i := range out {
+		out[i].Description = ""
+	}
+	return out
 }
 
 // offeredBefore returns the tools that the conversation has had on offer: those
@@ -186,14 +207,19 @@ func (a *Agent) offeredBefore(ctx context.Context, tr *trace, t turn, picked pla
 	if t.carryOver.Fresh || len(picked.Names) >= len(t.offer.Specs) {
 		return nil
 	}
-	kept := a.traceBefore(ctx, tr, t).Prepared.Allowed
-	for _, entry := range t.hotMessages(a.Settings.Hot) {
+	return append(a.traceBefore(ctx, tr, t).Prepared.Allowed, t.calledLately(a.Settings.Hot)...)
+}
+
+// calledLately returns the tools whose calls succeeded in the conversation that goes on.
+func (t turn) calledLately(hot time.Duration) []string {
+	var names []string
+	for _, entry := range t.hotMessages(hot) {
 		var result models.ToolResult
 		if entry.Kind == models.KindToolResult && json.Unmarshal([]byte(entry.Text), &result) == nil && !result.Failed {
-			kept = append(kept, result.Name)
+			names = append(names, result.Name)
 		}
 	}
-	return kept
+	return names
 }
 
 // router is what a strategy is asked.

@@ -62,6 +62,11 @@ func (a *Agent) Respond(ctx context.Context, in StepInput) (models.Step, error) 
 	clean.Window = a.hideFixedTexts(clean.Window)
 	tr := &trace{turnID: in.Input.TurnID, now: a.Now}
 	t := a.turnOf(ctx, tr, in, clean)
+	if words := a.smallTalkAnswer(t); words != "" {
+		tr.note(models.StageGuard, "guard fixed small talk")
+		r := runningStep{agent: a, trace: tr, turn: t, input: in.Input}
+		return r.buildStep(models.ChatResponse{FinishReason: finishFixed}, toolcall.Verdict{Judgment: toolcall.Words, Text: words})
+	}
 	prepared, kept := findPrepared(clean.Steps, t.newestID())
 	t, older := a.digestOlder(ctx, tr, t, prepared.Older)
 	t.context.Runs = a.shortenResults(ctx, tr, t, in.Input.Last)
@@ -83,8 +88,13 @@ func (a *Agent) Respond(ctx context.Context, in StepInput) (models.Step, error) 
 // context.
 func (a *Agent) turnOf(ctx context.Context, tr *trace, in StepInput, clean models.TurnContext) turn {
 	zone := a.zoneOf(tr, &clean.Participant)
+	// The turn's instant and not the attempt's: a server knows the second request.
+	now := clean.Turn.StartedAt
+	if now.IsZero() {
+		now = a.Now()
+	}
 	t := turn{
-		context: clean, mode: in.Input.Mode, kind: in.Input.Kind, offer: in.Offer, zone: zone, now: a.Now(), capability: a.Capability(ctx),
+		context: clean, mode: in.Input.Mode, kind: in.Input.Kind, offer: in.Offer, zone: zone, now: now, capability: a.Capability(ctx),
 		written: participantTexts(in.Context.Window), lines: a.Settings.Helplines.Find(in.Context.Participant.Phone, in.Context.Participant.Locale),
 	}
 	t.carryOver = plan.CarryOver(plan.CarryOverInput{
@@ -142,6 +152,9 @@ func pastOf(c models.TurnContext) ([]plan.Past, error) {
 	}
 	return past, nil
 }
+
+// finishFixed marks a step that a fixed text answered, without a model.
+const finishFixed = "fixed"
 
 // finishDirect marks a step in which a part of the plan was carried out
 // without the chat model.
@@ -213,9 +226,11 @@ func (r *runningStep) composeRequest(specs []models.ToolSpec) (models.ChatReques
 // buildRequest builds the request of the step without what is cut.
 func (r *runningStep) buildRequest(specs []models.ToolSpec, cut leftOut) (models.ChatRequest, error) {
 	p, c := r.agent, r.turn.context
-	groups := plan.CarryGroups
-	if r.turn.carryOver.Fresh {
-		groups = 0
+	groups := 0
+	for _, entry := range r.turn.hotMessages(p.Settings.Hot) {
+		if entry.Kind == models.KindToolCall {
+			groups = min(groups+1, plan.CarryGroups)
+		}
 	}
 	c.Window = plan.TrimToolEntries(c.Window, plan.Caps{Groups: groups, EntryChars: plan.CarryEntryChars, Fence: outsideTools, Stop: r.turn.offer.Stop})
 	specs = r.cutSpecs(specs, cut)
@@ -231,10 +246,11 @@ func (r *runningStep) buildRequest(specs []models.ToolSpec, cut leftOut) (models
 		r.trace.noteError(models.StagePlan, err)
 	}
 	request, err := Compose(p.Prompts, Input{
-		Context: c, Mode: r.turn.mode, Kind: r.turn.kind, Introduce: r.input.Introduce, Tools: specs, Now: p.Now(), Zone: r.turn.zone,
+		Context: c, Mode: r.turn.mode, Kind: r.turn.kind, Introduce: r.input.Introduce, Tools: specs, Now: r.turn.now, Zone: r.turn.zone,
 		HistoryLimit: p.Settings.HistoryLimit, Model: p.Settings.ChatModel, Programme: p.Settings.Programme, AlertsTeam: p.Settings.AlertsTeam,
-		Lines:  r.turn.lines,
-		Memory: cutMemory(r.prepared.Memory, cut), Plan: section, Focus: r.turn.focus.Body,
+		IsSmall: r.turn.capability.Size == models.SizeSmall,
+		Lines:   r.turn.lines,
+		Memory:  cutMemory(r.prepared.Memory, cut), Plan: section, Focus: r.turn.focus.Body,
 		Playbooks: slices.Contains(specNames(specs), r.turn.offer.Playbook), Guidance: guidance,
 	})
 	return request, wrap.Error(err, "composing request")

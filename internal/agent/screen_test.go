@@ -54,8 +54,8 @@ func TestScreen(t *testing.T) {
 		{"their own number as people write it", "Your number is (202) 555-0123, right?", "Your number is (202) 555-0123, right?", nil},
 		{"what they wrote", "You wrote ann@example.net. Is that still so?", "You wrote ann@example.net. Is that still so?", nil},
 		{"what they wrote, otherwise spaced", "Tom's number, 212 555 0177, as you said.", "Tom's number, 212 555 0177, as you said.", nil},
-		{"the instructions", "You are the automated habit coach of Coachline. You write to one person by text message (SMS) and help them build one small habit that fits the life they already have.", "", []string{"instructions"}},
-		{"an instruction further down", "Sure: Warm, plain and direct, the way a good coach texts. No stock phrases, no exclamation marks in a row, no lecture.", "", []string{"instructions"}},
+		{"the instructions", "You are the automated habit coach of Coachline. By text message (SMS) you help one person build one small habit that fits their life.", "", []string{"instructions"}},
+		{"an instruction further down", "Sure: Warm, plain and direct, no lists, links of your own, stock phrases or lectures.", "", []string{"instructions"}},
 		{"a title of the system message", "# Persona\nI am a coach.", "", []string{"instructions"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -27,18 +27,31 @@ func joinSections(sections []section) string {
 	return strings.Join(parts[min(1, len(parts)):], "")
 }
 
-// systemMessage orders its sections from what never changes to what changes
-// every time.
-func systemMessage(lib *prompts.Library, in Input) (string, error) {
+// systemMessage writes what stands before the conversation, from what is equal for all
+// people to what is known of this one, and the notes that stand behind it.
+func systemMessage(lib *prompts.Library, in Input) (system, notes string, err error) {
 	w := sectionWriter{lib: lib, programme: in.Programme, tools: toolNames(in.Tools)}
-	w.addPrompt("Persona", prompts.Persona)
-	w.addTask(in)
 	ctx := in.Context
+	in.IsSmall = in.IsSmall && in.Kind != wire.TurnGreeting && in.Kind != wire.TurnPrompt
+	if in.IsSmall {
+		w.addPrompt("Persona", prompts.PersonaSmall)
+		w.addSection("Mode: "+string(in.Mode), []string{w.renderText(prompts.ModeSmall, w.statusData(in))})
+	} else {
+		w.addPrompt("Persona", prompts.Persona)
+		w.addTask(in)
+	}
 	w.addSection("Participant", participantLines(ctx.Participant, in.Zone))
-	w.addTone(ctx.Profile.Tone)
-	w.addStatus(in.Mode, ctx.Profile)
+	if len(ctx.Profile.Tone.Tags) > 0 || in.Kind == wire.TurnGreeting {
+		w.addTone(ctx.Profile.Tone)
+	}
+	w.addStatus(in)
 	w.addSection("Profile", ProfileLines(ctx.Profile))
 	w.addSection("Schedules", scheduleLines(ctx, in.Zone))
+	if lead := leadOf(ctx, in.HistoryLimit); lead != nil {
+		text := clipText(entryLabel(*lead, in.Zone)+toOneLine(w.withoutFooter(*lead, ctx.Participant.Locale)), leadLength)
+		w.addSection("Before the first message below", []string{"You wrote: " + text})
+	}
+	system, w.sections = joinSections(w.sections), nil
 	if ctx.Outstanding != nil {
 		w.addSection("Outstanding prompt", outstandingLines(ctx, in.Zone))
 	}
@@ -46,7 +59,14 @@ func systemMessage(lib *prompts.Library, in Input) (string, error) {
 	w.addBlock("Plan", in.Plan)
 	w.addNotes(in)
 	w.addSection("Now", []string{clockLine(in.Now, in.Zone)})
-	return joinSections(w.sections), w.err
+	if in.Kind != wire.TurnGreeting && in.Kind != wire.TurnPrompt {
+		w.addPrompt("Your answer", prompts.Answer)
+	}
+	if next := w.renderText(prompts.NextQuestion, w.statusData(in)); in.IsSmall && next != "" {
+		last := &w.sections[len(w.sections)-1]
+		last.body += "\n" + next
+	}
+	return system, joinSections(w.sections), w.err
 }
 
 // addTask writes what the turn is for: its mode and the operator's focus where
@@ -150,14 +170,29 @@ func (w *sectionWriter) addPlaybooks(readable bool) {
 	}
 }
 
-// addStatus says which fields of the profile are missing.
-func (w *sectionWriter) addStatus(mode wire.Mode, p models.Profile) {
-	missing := coach.MissingFields(p)
-	first, name := "Missing: "+strings.Join(missing, ", "), prompts.ProfileMissing
-	if len(missing) == 0 {
-		first, name = "Complete.", prompts.ProfileComplete
+// addStatus says which fields of the profile are missing, and what to do about it where
+// the end of the request does not.
+func (w *sectionWriter) addStatus(in Input) {
+	data := w.statusData(in)
+	lines, name := []string{"Missing: " + strings.Join(data.Missing, ", ")}, prompts.ProfileMissing
+	if len(data.Missing) == 0 {
+		lines, name = []string{"Complete."}, prompts.ProfileComplete
 	}
-	w.addSection("Profile status", []string{first, w.renderText(name, prompts.StatusData{Mode: mode, Missing: missing, Tools: w.tools})})
+	if !in.IsSmall {
+		lines = append(lines, w.renderText(name, data))
+	}
+	w.addSection("Profile status", lines)
+}
+
+// statusData returns the values that texts about the profile's state are rendered with.
+func (w *sectionWriter) statusData(in Input) prompts.StatusData {
+	data := prompts.StatusData{
+		Mode: in.Mode, Missing: coach.MissingFields(in.Context.Profile), Tools: w.tools, Scheduled: len(in.Context.Schedules) > 0,
+	}
+	if in.Context.Outstanding != nil {
+		data.Outcome = in.Context.Outstanding.Outcome
+	}
+	return data
 }
 
 // addTone writes the tone that the person wants.
@@ -288,9 +323,8 @@ func promptText(ctx models.TurnContext) string {
 const leadLength = 320
 
 // addNotes writes what this step needs besides the clock, each in a section of
-// its own before Now, which holds nothing but the clock: an open crisis, what
-// the first text of the window answers, what the channel permits, and that no
-// tool can be called.
+// its own before Now, which holds nothing but the clock: an open crisis, what the
+// channel permits, and that no tool can be called.
 func (w *sectionWriter) addNotes(in Input) {
 	if note := attentionNote(in); note != nil {
 		w.addSection("Safety", note)
@@ -298,10 +332,6 @@ func (w *sectionWriter) addNotes(in Input) {
 	if w.tools.Has("scheduler") && asksForLess(in.Context) {
 		w.addSection("Request", []string{"The person may want fewer messages or other times, not an end of them. If so, change it now: with `scheduler` list, then create and delete. " +
 			"Say in one sentence what comes from now on, and what you cannot set. Ask only where you cannot tell what they want."})
-	}
-	if lead := leadOf(in.Context, in.HistoryLimit); lead != nil {
-		text := clipText(entryLabel(*lead, in.Zone)+toOneLine(w.withoutFooter(*lead, in.Context.Participant.Locale)), leadLength)
-		w.addSection("Before the first message below", []string{"You wrote: " + text})
 	}
 	if models.ChannelSpecOf(in.Context.Turn.Channel).ReadOnly {
 		w.addPrompt("Channel", prompts.ReadOnly)
@@ -367,8 +397,8 @@ func callNumbers(lines helplines.Lines) string {
 
 // leadOf returns the coach's own entry just before a window that starts at a
 // user entry, nil when there is none: the window must start there, and without
-// it the answer to a greeting would answer nothing. A limit of 0 asks for no
-// history at all.
+// it the answer to a greeting would answer nothing. Of a conversation that is cut a reply
+// before the cut is not repeated, and a limit of 0 asks for no history at all.
 func leadOf(c models.TurnContext, limit int) *models.Message {
 	entries := c.Window
 	kept := windowOf(entries, c.Turn.ID, limit)
@@ -376,11 +406,11 @@ func leadOf(c models.TurnContext, limit int) *models.Message {
 		return nil
 	}
 	first := slices.Index(entries, kept[0][0])
-	for _, entry := range slices.Backward(entries[:first]) {
+	for i, entry := range slices.Backward(entries[:first]) {
 		switch {
-		case entry.Role == models.RoleUser:
+		case entry.Role == models.RoleUser || entry.Kind == models.KindReply && slices.ContainsFunc(entries[:i], func(m models.Message) bool { return m.Role == models.RoleUser }):
 			return nil
-		case entry.Role == models.RoleAssistant && entry.Kind != models.KindToolCall && entry.Kind != models.KindDebug:
+		case entry.Role == models.RoleAssistant && entry.Kind != models.KindToolCall && entry.Kind != models.KindDebug && !isAsking(entry):
 			return &entry
 		}
 	}
@@ -396,8 +426,7 @@ func clipText(s string, n int) string {
 	return strings.TrimSpace(string(runes[:n])) + "..."
 }
 
-// clockLine returns the time to the minute, so that the steps of a turn share
-// their beginning.
+// clockLine returns the time to the minute.
 func clockLine(now time.Time, zone *time.Location) string {
 	return fmt.Sprintf("Local time: %s (%s); UTC: %s",
 		now.In(zone).Format("Monday 2006-01-02 15:04"), zone, now.UTC().Truncate(time.Minute).Format(time.RFC3339))

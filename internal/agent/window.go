@@ -28,9 +28,10 @@ func (g messageGroup) isTools() bool { return g[0].Kind == models.KindToolCall }
 // bound. The texts being answered are always kept, even beyond the limit. The
 // window starts at a user entry, unless it holds none; then it is what the
 // coach wrote on its own. Calls and their results are kept or dropped together,
-// and orphans of either kind, debug entries and blank ones are dropped. A
-// window that is cut begins with a block of turns, so that it may hold some
-// entries less than the limit.
+// and orphans of either kind, debug entries and blank ones are dropped, and so are
+// prompts and our questions about them once the person wrote again: the label of that
+// text says when they went out. A window that is cut begins with a block of turns, so
+// that it may hold some entries less than the limit.
 func Window(entries []models.Message, turnID string, limit int) []models.Message {
 	return slices.Concat(windowOf(entries, turnID, limit)...)
 }
@@ -62,7 +63,7 @@ func windowOf(entries []models.Message, turnID string, limit int) []messageGroup
 }
 
 // blockTurns is how many turns leave a full window at once.
-const blockTurns = 5
+const blockTurns = 10
 
 // moveToBlock moves the start of a window that is cut to the first turn of a
 // block, so that requests of several turns begin alike and a provider's prompt
@@ -74,7 +75,7 @@ func moveToBlock(groups []messageGroup, start int) int {
 	for i := start; i < len(groups); i++ {
 		_, turn, ok := models.ParseTurnID(groups[i][0].TurnID)
 		_, before, _ := models.ParseTurnID(groups[i-1][0].TurnID)
-		if ok && turn%blockTurns == 0 && turn != before {
+		if ok && turn/blockTurns != before/blockTurns {
 			return i
 		}
 	}
@@ -93,9 +94,14 @@ func dropBeforeUser(groups []messageGroup) []messageGroup {
 // groupsOf groups the entries that the window may hold.
 func groupsOf(entries []models.Message) []messageGroup {
 	groups := make([]messageGroup, 0, len(entries))
+	newest := len(entries) - 1
+	for newest >= 0 && entries[newest].Role != models.RoleUser {
+		newest--
+	}
 	for i := 0; i < len(entries); i++ {
 		entry := &entries[i]
 		switch {
+		case isAsking(*entry) && i < newest:
 		case entry.Kind == models.KindDebug || strings.TrimSpace(entry.Text) == "":
 		case entry.Kind == models.KindToolCall:
 			end := i + 1
@@ -154,9 +160,8 @@ func resultOf(entry models.Message) (models.ToolResult, bool) {
 }
 
 // chatMessage returns an entry as the model sees it. What the coach sent
-// without being asked is labelled with its kind and time, so that "done!" has
-// something to refer to; what the person wrote with its time and the question that it
-// answers.
+// without being asked is labelled with its kind and time, what the person wrote with its
+// time and what it answers, so that "done!" has something to refer to.
 func chatMessage(entry models.Message, in Input) models.ChatMessage {
 	switch {
 	case entry.Kind == models.KindToolCall:
@@ -171,27 +176,62 @@ func chatMessage(entry models.Message, in Input) models.ChatMessage {
 	}
 }
 
-const (
-	// justWritten is how old a text of the turn may be to have come now, as the clock says.
-	justWritten = 30 * time.Minute
-	// shortAnswer is how many words a text has that cannot be read without the question.
-	shortAnswer = 5
-)
+// shortAnswer is how many words a text has that cannot be read without the question.
+const shortAnswer = 5
 
-// writtenLabel returns what stands before a text of the person. It reads the same in
-// every later request, once its turn is over.
+// writtenLabel returns what stands before a text of the person: when it came, when we had
+// asked since the text before, and, in its own turn, which question it answers.
 func writtenLabel(entry models.Message, in Input) string {
 	if entry.At.IsZero() {
 		return ""
 	}
-	if entry.TurnID != in.Context.Turn.ID || entry.TurnID == "" {
-		return marks.Written(shortTime(entry.At, in.Zone), "")
+	question := ""
+	if entry.TurnID == in.Context.Turn.ID && entry.TurnID != "" {
+		question = questionFor(entry, in.Context.Window)
 	}
-	at := ""
-	if in.Now.Sub(entry.At) > justWritten {
-		at = shortTime(entry.At, in.Zone)
+	window := in.Context.Window
+	if i := slices.IndexFunc(window, func(m models.Message) bool { return m.ID == entry.ID }); i > 0 && window[i-1].Role == models.RoleUser &&
+		window[i-1].At.Truncate(time.Minute).Equal(entry.At.Truncate(time.Minute)) {
+		return marks.Written("", question) // one of a burst
 	}
-	return marks.Written(at, questionFor(entry, in.Context.Window))
+	silent, asked := askedBefore(entry, window, in.Zone)
+	return marks.Written(silent+shortTime(entry.At, in.Zone)+asked, question)
+}
+
+// isAsking reports whether an entry is a prompt or a question of ours about it that the
+// person got: of these the model needs to know when, not what.
+func isAsking(entry models.Message) bool {
+	return !entry.Undelivered && slices.Contains([]models.EntryKind{
+		models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup,
+	}, entry.Kind)
+}
+
+// askedBefore says when prompts and questions went out between a text and the one before
+// it: on the day of the text, and on days before on which nothing came back.
+func askedBefore(entry models.Message, window []models.Message, zone *time.Location) (silent, today string) {
+	at := slices.IndexFunc(window, func(m models.Message) bool { return m.ID == entry.ID })
+	var days, times []string // the newest first
+	for i := at - 1; i >= 0 && window[i].Role != models.RoleUser; i-- {
+		if !isAsking(window[i]) || window[i].At.After(entry.At) {
+			continue
+		}
+		sent := window[i].At.In(zone)
+		if sent.Format(time.DateOnly) == entry.At.In(zone).Format(time.DateOnly) {
+			times = append(times, sent.Format("15:04"))
+		} else if day := sent.Format("Mon 2006-01-02"); !slices.Contains(days, day) {
+			days = append(days, day)
+		}
+	}
+	if n := len(days); n > 1 {
+		silent = "asked from " + days[n-1] + " to " + days[0] + ", no answer; "
+	} else if n == 1 {
+		silent = "asked on " + days[0] + ", no answer; "
+	}
+	if len(times) > 0 {
+		slices.Reverse(times)
+		today = ", asked " + strings.Join(times, " and ")
+	}
+	return silent, today
 }
 
 // questionFor returns the question of ours that a short text answers: the newest that had

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/agent"
+	"coachline/internal/agent/marks"
 	"coachline/internal/agent/recall"
 	"coachline/internal/agent/toolcall"
 	"coachline/internal/dbtest"
@@ -316,7 +317,7 @@ func newWorld(t testing.TB) *world {
 	require.NoError(t, err)
 	ordinary := registry.For(w.mode)
 	w.offer = agent.Offer{
-		Specs: ordinary, Controls: registry.Controls(len(ordinary)),
+		Specs: ordinary, Controls: registry.Controls(0),
 		Stop: registry.Stop(), Search: registry.Search(),
 	}
 	w.openAgent()
@@ -513,9 +514,18 @@ func (w *world) lastRequest(purpose string) models.ChatRequest {
 	return requests[len(requests)-1]
 }
 
+// systemMessage returns what the program says in the newest request: before the
+// conversation, and in the notes behind it.
 func (w *world) systemMessage() string {
 	w.t.Helper()
-	return w.lastRequest(chat).Messages[0].Content
+	messages := w.lastRequest(chat).Messages
+	said := messages[0].Content
+	for _, message := range messages[1:] {
+		if _, notes, found := strings.Cut("\n\n"+message.Content, marks.Notes); found && message.Role == "user" {
+			said += "\n\n" + notes
+		}
+	}
+	return said
 }
 
 func offeredTools(req models.ChatRequest) []string {

@@ -1,11 +1,13 @@
 package agent
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/agent/marks"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -27,7 +29,8 @@ func TestTextsCarryTheirTime(t *testing.T) {
 		require.NoError(t, err)
 		var texts []string
 		for _, m := range request.Messages[1:] {
-			texts = append(texts, m.Content)
+			words, _, _ := strings.Cut(m.Content, marks.Notes)
+			texts = append(texts, words)
 		}
 		return texts
 	}
@@ -37,18 +40,20 @@ func TestTextsCarryTheirTime(t *testing.T) {
 
 	require.Equal(t, []string{
 		"[Tue 2026-11-24 07:00] see you tomorrow", "Good. Shall we keep the mornings?",
-		"[daily prompt, sent Tue 2026-11-24 08:00] After coffee, walk. Ready?",
-		`[to your question "Ready?"] yes`,
+		`[Tue 2026-11-24 08:01, asked 08:00, to your question "Ready?"] yes`,
 	}, compose(at(8, 1, 0), before, asked, prompt, entry(4, "p1-t9", models.RoleUser, models.KindMessage, at(8, 1, 0), "yes")))
 
 	crossed := compose(at(8, 0, 3), before, asked, prompt, entry(4, "p1-t9", models.RoleUser, models.KindMessage, at(8, 0, 1), "yes"))
-	require.Equal(t, `[to your question "Shall we keep the mornings?"] yes`, crossed[3], "it was written before the prompt")
+	require.Equal(t, `[Tue 2026-11-24 08:00, to your question "Shall we keep the mornings?"] yes`, crossed[2], "it was written before the prompt")
 
 	late := compose(at(11, 0, 0), before, asked, prompt, entry(4, "p1-t9", models.RoleUser, models.KindMessage, at(8, 1, 0), "yes"))
-	require.Equal(t, `[Tue 2026-11-24 08:01, to your question "Ready?"] yes`, late[3], "it waited")
+	require.Equal(t, `[Tue 2026-11-24 08:01, asked 08:00, to your question "Ready?"] yes`, late[2], "it waited")
 
 	long := compose(at(8, 1, 0), before, asked, prompt, entry(4, "p1-t9", models.RoleUser, models.KindMessage, at(8, 1, 0), "I walked to the river and back today"))
-	require.Equal(t, "I walked to the river and back today", long[3])
+	require.Equal(t, "[Tue 2026-11-24 08:01, asked 08:00] I walked to the river and back today", long[2])
 	own := compose(at(8, 1, 0), before, asked, entry(4, "p1-t9", models.RoleUser, models.KindMessage, at(8, 1, 0), "what?"))
-	require.Equal(t, "what?", own[2])
+	require.Equal(t, "[Tue 2026-11-24 08:01] what?", own[2])
+	silent := compose(at(8, 1, 0).AddDate(0, 0, 2), before, asked, prompt, entry(4, "p1-t9", models.RoleAssistant, models.KindReminder, at(13, 0, 0), "A nudge."),
+		entry(5, "p1-t10", models.RoleAssistant, models.KindPrompt, at(8, 0, 0).AddDate(0, 0, 1), "Walk."), entry(6, "p1-t11", models.RoleUser, models.KindMessage, at(8, 1, 0).AddDate(0, 0, 2), "I was away with the children and forgot"))
+	require.Equal(t, "[asked from Tue 2026-11-24 to Wed 2026-11-25, no answer; Thu 2026-11-26 08:01] I was away with the children and forgot", silent[2])
 }

@@ -9,17 +9,15 @@ import (
 // reason, with the conversation; when they answer is theirs to say.
 func askForPerson() Tool {
 	return Tool{
-		Name: "ask_for_person",
-		Description: "Tell the team that this person wants a human, or needs help that you may not give. " +
-			"Operators see it with the reason; nobody is called, and you cannot say when they answer.",
+		Name:        "ask_for_person",
+		Description: "Tell the team that this person wants a human, or needs help that you may not give. You cannot say when they answer.",
 		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "reason": {
       "type": "string",
       "minLength": 1,
-      "maxLength": 300,
-      "description": "What they want a human for, in one sentence."
+      "maxLength": 300
     }
   },
   "required": ["reason"],

@@ -22,17 +22,16 @@ func names(specs []models.ToolSpec) []string {
 func TestControls(t *testing.T) {
 	registry := newRegistry(t)
 	tests := []struct {
-		name     string
-		ordinary int
-		want     []string
+		name    string
+		leftOut int
+		want    []string
 	}{
-		{"no tools", 0, []string{"report_concern", "ask_for_person", "end_exchange"}},
-		{"small catalogue", 9, []string{"report_concern", "ask_for_person", "end_exchange"}},
-		{"larger catalogue", 10, []string{"report_concern", "ask_for_person", "end_exchange", "find_tools"}},
+		{"all is offered", 0, []string{"report_concern", "ask_for_person", "end_exchange"}},
+		{"some is left out", 1, []string{"report_concern", "ask_for_person", "end_exchange", "find_tools"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			specs := registry.Controls(tt.ordinary)
+			specs := registry.Controls(tt.leftOut)
 			require.Equal(t, tt.want, names(specs))
 			for _, spec := range specs {
 				require.NotEmpty(t, spec.Description)
@@ -55,7 +54,7 @@ func TestOnlyStopEnds(t *testing.T) {
 	stop, _ := registry.Lookup(registry.Stop())
 	t.Run("STOP is the door's", func(t *testing.T) {
 		require.Contains(t, stop.Description, "It is no opt-out")
-		require.Contains(t, stop.Description, "Only when you have said goodbye")
+		require.Contains(t, stop.Description, "only when you have said goodbye")
 		require.NotContains(t, strings.ToUpper(stop.Description), "UNSUBSCRIBE")
 	})
 	t.Run("silent end of an exchange", func(t *testing.T) {

@@ -15,9 +15,8 @@ const stopTool = "end_exchange"
 func endExchange() Tool {
 	return Tool{
 		Name: "end_exchange",
-		Description: "End this exchange without sending a reply. Only when you have said goodbye and the person does no more than acknowledge it " +
-			"(ok, thanks, bye, a thumbs up). Never when they ask, tell or report anything. " +
-			"It is no opt-out: it does not stop, pause or change their texts, and the next text is answered as usual.",
+		Description: "End the exchange without a reply, only when you have said goodbye and they do no more than acknowledge it (ok, thanks, a thumbs up). " +
+			"Never when they ask, tell or report anything. It is no opt-out.",
 		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {},
@@ -52,17 +51,15 @@ type Finder interface {
 // in them.
 func findTools() Tool {
 	return Tool{
-		Name: "find_tools",
-		Description: "Find further tools when none of those offered can do what is needed. " +
-			"What it finds can be called from your next step on; do not use it when a tool at hand fits.",
+		Name:        "find_tools",
+		Description: "Find a tool for what these cannot do, such as to look up or forget what they told you, or to pause their texts. Say what has to be done, in English.",
 		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "query": {
       "type": "string",
       "minLength": 1,
-      "maxLength": 300,
-      "description": "What has to be done, complete in itself and in English, for example: change the time of the daily prompt."
+      "maxLength": 300
     }
   },
   "required": ["query"],

@@ -30,17 +30,16 @@ type Forgetter interface {
 func forgetMemory() Tool {
 	return Tool{
 		Name: "forget_memory",
-		Description: "Delete what is stored about the person, for good, and only when they ask you to forget, delete or erase something. " +
-			"Give exactly one of id, topic, all. An unclear topic deletes nothing and names what may be meant; ask them, then call again with the id. " +
-			"all deletes nothing at first: the request is recorded, and a fixed text asks the person; after their yes in their next message call it again. " +
-			"Say that something was deleted only if the result says so.",
+		Description: "Delete what is stored about the person, for good, only when they ask you to forget or delete something. " +
+			"Give one of id, topic, all. An unclear topic deletes nothing and names what may be meant: ask, then call again with the id. " +
+			"all deletes nothing at first: a fixed text asks the person; after their yes call it again. Say only what the result says was deleted.",
 		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "id": {
       "type": "string",
       "maxLength": 64,
-      "description": "One memory: its id as a look-up of memories shows it."
+      "description": "One memory, as a look-up of memories shows it."
     },
     "topic": {
       "type": "string",

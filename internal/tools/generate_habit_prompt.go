@@ -8,6 +8,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 // generateHabitPrompt writes one habit prompt from the profile. immediate gives
@@ -15,16 +16,15 @@ import (
 // scheduled prompt.
 func generateHabitPrompt() Tool {
 	return Tool{
-		Name: "generate_habit_prompt",
-		Description: "Write one habit prompt (one sentence: anchor, action, benefit) from the profile. Needs prompt_anchor and preferred_time. " +
-			"immediate returns the text for your reply; scheduled keeps it for the next scheduled prompt and sends nothing now.",
+		Name:        "generate_habit_prompt",
+		Description: "Write one habit prompt (anchor, action, benefit) from the profile, when they want to see one or another one.",
 		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "delivery_mode": {
       "type": "string",
       "enum": ["immediate", "scheduled"],
-      "description": "immediate: put the returned text into your reply. scheduled: keep it for the next scheduled prompt."
+      "description": "immediate: its text is for your reply; scheduled: it is kept for the next scheduled prompt."
     },
     "personalization_notes": {
       "type": "string",
@@ -35,8 +35,9 @@ func generateHabitPrompt() Tool {
   "required": ["delivery_mode"],
   "additionalProperties": false
 }`),
-		Modes: bothModes(),
-		Core:  true,
+		Modes:  bothModes(),
+		Core:   []wire.Mode{wire.ModeIntake},
+		Needed: func(p models.Profile) bool { return len(coach.PromptNeeds(p)) == 0 },
 		Keywords: "example sample preview suggest suggestion idea motivate motivation encourage another nudge " +
 			"ejemplo muestra muéstrame muestrame sugerencia motiva motívame ánimo otro " +
 			"exemple montre montrer idée idee motive autre " + //nolint:misspell // French

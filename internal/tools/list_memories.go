@@ -31,16 +31,15 @@ type Memories struct {
 // listMemories answers what is known about the person. It changes nothing.
 func listMemories() Tool {
 	return Tool{
-		Name: "list_memories",
-		Description: "List what is stored about the person, as a text that fits your reply. " +
-			"Use it when they ask what you know about them, what you keep or have stored, or to see the ids of memories.",
+		Name:        "list_memories",
+		Description: "List what is stored about the person, as a text for your reply, when they ask what you know about them or keep, or to see the ids of memories.",
 		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "topic": {
       "type": "string",
       "maxLength": 300,
-      "description": "Only what is stored about this. Leave it out for everything."
+      "description": "Only what is stored about this."
     }
   },
   "additionalProperties": false

@@ -16,15 +16,15 @@ const longestPause = 92
 func pausePrompts() Tool {
 	return Tool{
 		Name: "pause_prompts",
-		Description: "Pause the daily prompts and reminders for a holiday, an illness or a break; schedules stay, and texts begin again by themselves. " +
-			"The person can write meanwhile. Call it again to move the day; today's date ends the pause.",
+		Description: "Pause the daily prompts and reminders for a holiday, an illness or a break, until a day that you agree on; schedules stay, and texts begin again by themselves. " +
+			"Call it again to move the day; today's date ends the pause.",
 		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "until": {
       "type": "string",
       "pattern": "^20[0-9]{2}-[01][0-9]-[0-3][0-9]$",
-      "description": "The local day on which texts begin again, YYYY-MM-DD, at most 92 days ahead. Ask when they did not say it."
+      "description": "The local day on which texts begin again, YYYY-MM-DD, at most 92 days ahead."
     }
   },
   "required": ["until"],

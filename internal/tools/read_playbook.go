@@ -32,9 +32,8 @@ func PlaybookTools(books Playbooks) []Tool {
 // those that exist. It changes nothing.
 func readPlaybook(books Playbooks) Tool {
 	return Tool{
-		Name: "read_playbook",
-		Description: "Read one playbook of coaching knowledge. The Playbooks section lists them by name. " +
-			"Use it before advising on a topic that one of them covers.",
+		Name:        "read_playbook",
+		Description: "Read one playbook of coaching knowledge that the Playbooks section lists, before you advise on its topic.",
 		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {

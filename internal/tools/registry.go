@@ -6,16 +6,19 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"coachline/internal/coach"
 	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
@@ -33,8 +36,10 @@ type Tool struct {
 	// Keywords are words of several languages, divided by spaces, that ask for
 	// the tool and that its description lacks.
 	Keywords string
-	// Core says that both modes are made of it, so that no router takes it away.
-	Core bool
+	// Core are the modes that are made of it, so that it is offered there without being
+	// asked for. Needed, when set, says for which profiles that is so.
+	Core   []wire.Mode
+	Needed func(p models.Profile) bool
 	// Control says that it steers the turn: it is offered beside the tools of a mode
 	// and never routed away.
 	Control bool
@@ -63,7 +68,8 @@ type Tool struct {
 	Run func(ctx context.Context, in RunInput, args Arguments) (Execution, error)
 
 	compiled *jsonschema.Schema
-	asking   []string // Keywords, one each
+	shown    json.RawMessage // Schema as the model is given it
+	asking   []string        // Keywords, one each
 }
 
 // InWorkflow reports whether a call becomes an event that the rules decide; any
@@ -176,6 +182,7 @@ func New(more ...Tool) (*Registry, error) {
 		if tool.Tidy == nil {
 			tool.Tidy = tidyTexts
 		}
+		tool.shown = shownSchema(tool.Schema)
 		tool.compiled, tool.asking = compiled, strings.Fields(tool.Keywords)
 		r.order = append(r.order, tool.Name)
 		r.tools[tool.Name] = &tool
@@ -216,21 +223,29 @@ func (r *Registry) ReadOnly(specs []models.ToolSpec) []models.ToolSpec {
 }
 
 func (t *Tool) toSpec() models.ToolSpec {
-	return models.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.Schema, Keywords: t.asking}
+	return models.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.shown, Keywords: t.asking}
 }
 
-// smallCatalogue is the most ordinary tools that are offered without a search
-// among them.
-const smallCatalogue = 9
+// bounds are the parts of a schema that check a call and tell a model nothing.
+var bounds = regexp.MustCompile(`,"(?:(?:min|max)(?:Length|Items|imum)":\d+|additionalProperties":false|pattern":"(?:\\.|[^"\\])*")`)
 
-// Controls lists the tools that are offered beside a catalogue of that many
-// ordinary tools, in every mode: the one that ends an exchange, the search
-// where the catalogue is large enough for one, and those that give a task
-// away where New was told.
-func (r *Registry) Controls(ordinary int) []models.ToolSpec {
+// shownSchema returns a schema as the model is given it: on one line, without what only
+// checks a call. That null erases is said once, in the tool's description.
+func shownSchema(schema json.RawMessage) json.RawMessage {
+	var line bytes.Buffer
+	if json.Compact(&line, schema) != nil {
+		return schema
+	}
+	return bytes.ReplaceAll(bounds.ReplaceAll(line.Bytes(), nil), []byte(`["string","null"]`), []byte(`"string"`))
+}
+
+// Controls lists the tools that are offered in every mode, whatever a text asks for:
+// those that report danger, ask for a person and end an exchange, those that give a task
+// away where New was told, and the search where a number of tools are left out.
+func (r *Registry) Controls(leftOut int) []models.ToolSpec {
 	var specs []models.ToolSpec
 	for _, name := range r.order {
-		if r.tools[name].Control && (name != searchTool || ordinary > smallCatalogue) {
+		if r.tools[name].Control && (name != searchTool || leftOut > 0) {
 			specs = append(specs, r.tools[name].toSpec())
 		}
 	}
@@ -254,9 +269,28 @@ func (r *Registry) Outside() (all, compact []string) {
 	return r.named(func(t *Tool) bool { return t.Outside }), r.named(func(t *Tool) bool { return t.Outside && t.Compact })
 }
 
-// Core lists the tools that both modes are made of.
-func (r *Registry) Core() []string {
-	return r.named(func(t *Tool) bool { return t.Core })
+// Core lists the tools that a mode is made of, for a person with that profile.
+func (r *Registry) Core(mode wire.Mode, profile models.Profile) []string {
+	if !mode.Known() {
+		mode = wire.ModeIntake
+	}
+	return r.named(func(t *Tool) bool {
+		return slices.Contains(t.Core, mode) && (t.Needed == nil || t.Needed(profile))
+	})
+}
+
+// Few lists what a small model is offered for a person with that profile: the profile's
+// tool, one that the mode turns on where the profile is complete, and the one that
+// reports danger.
+func (r *Registry) Few(mode wire.Mode, profile models.Profile) []string {
+	few := []string{"save_user_profile"}
+	switch {
+	case mode == wire.ModeFeedback:
+		few = append(few, "transition_state")
+	case len(coach.MissingFields(profile)) == 0:
+		few = append(few, "scheduler")
+	}
+	return append(few, models.ToolReportConcern)
 }
 
 // Breakable lists the ordinary tools that are run, so that something outside the

@@ -28,30 +28,28 @@ type ConcernReport struct {
 func reportConcern() Tool {
 	return Tool{
 		Name: "report_concern",
-		Description: "Report that someone may be in danger: suicide, self-harm, violence, a child at risk, a medical emergency, also where no single message says so and several together do " +
-			"(a will, things given away, a goodbye, sudden calm after despair). Call it before you answer; the result says what to tell the person. Not for a bad day or past danger.",
+		Description: "Report that someone may be in danger (suicide, self-harm, violence, a child at risk, a medical emergency), also where only several messages together show it " +
+			"(a will, things given away, a goodbye, sudden calm after despair). Call it before you answer: the result says what to tell the person. Not for a bad day or past danger.",
 		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "who": {
       "type": "string",
-      "enum": ["self", "another"],
-      "description": "Whose danger: the person's own, or another's."
+      "enum": ["self", "another"]
     },
     "what": {
       "type": "string",
-      "enum": ["suicide", "selfharm", "violence", "child", "harm_others", "emergency", "other"],
-      "description": "The danger; emergency is a medical one."
+      "enum": ["suicide", "selfharm", "violence", "child", "harm_others", "emergency", "other"]
     },
     "urgency": {
       "type": "string",
       "enum": ["now", "soon"],
-      "description": "now: they mean to act, act or are hurt now. soon: a person should ask before long."
+      "description": "now: they mean to act, act or are hurt; soon: a person should ask."
     },
     "reason": {
       "type": "string",
       "maxLength": 120,
-      "description": "What shows it, in at most twelve words, in English."
+      "description": "In twelve words of English."
     }
   },
   "required": ["who", "what", "urgency"],

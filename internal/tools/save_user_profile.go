@@ -16,12 +16,11 @@ import (
 // an empty text is ignored, and equal values change nothing.
 func saveUserProfile() Tool {
 	return Tool{
-		Name: "save_user_profile",
-		Description: "Save what the person told you. Give only the fields that are new or changed; null erases a field, an empty text is ignored. " +
-			"The result lists what changed, the whole profile and what is still missing.",
-		Schema: saveSchema(),
-		Modes:  bothModes(),
-		Core:   true,
+		Name:        "save_user_profile",
+		Description: "Save what the person told you, before you reply: all that is new or changed in one call. null erases a field.",
+		Schema:      saveSchema(),
+		Modes:       bothModes(),
+		Core:        bothModes(),
 		Keywords: "want goal habit start prefer rather motivates energy health healthy kids stress sleep better mood weight " +
 			"walk run jog stretch water drink exercise workout gym yoga meditate breathe read journal pray steps vegetables smoking " +
 			"morning noon afternoon evening night bedtime wake breakfast lunch dinner coffee tea brush teeth shower commute work home " +
@@ -60,8 +59,7 @@ func saveSchema() json.RawMessage {
     },
     "tone_update_source": {
       "type": "string",
-      "enum": ["explicit", "implicit"],
-      "description": "explicit when they asked for it, implicit (the default) when you inferred it."
+      "enum": ["explicit", "implicit"]
     }
   },
   "additionalProperties": false

@@ -12,12 +12,12 @@ import (
 func schedulerTool() Tool {
 	return Tool{
 		Name: "scheduler",
-		Description: "Manage the person's daily prompts. create: type fixed with fixed_time, or type random with random_start_time and random_end_time. " +
-			"list: every schedule with its next run. delete: needs schedule_id as list shows it. To change a time, create the new schedule and delete the old one.",
+		Description: "The person's daily prompts, sent some minutes early. create after a yes to a clear time: type fixed with fixed_time, " +
+			"or random with both ends of a window. delete takes schedule_id. To change a time, create the new one, then delete the old one.",
 		Schema: schedulerSchema(),
 		Modes:  bothModes(),
-		Core:   true,
-		Keywords: "remind reminder reminders alarm text texts texting message messages send every daily weekday clock hour earlier later reschedule cancel stop " +
+		Core:   bothModes(),
+		Keywords: "schedule schedules remind reminder reminders alarm text texts texting message messages send every daily weekday clock hour earlier later reschedule cancel stop " +
 			"5am 6am 7am 8am 9am 10am 11am 12pm 1pm 2pm 3pm 4pm 5pm 6pm 7pm 8pm 9pm 10pm " +
 			"recordatorio recuérdame recuerdame recordar horario hora cada diario diaria mensaje mensajes temprano cambiar " +
 			"rappel rappels rappelle rappeler horaire heure heures chaque jour quotidien tôt tard changer " +
@@ -42,38 +42,37 @@ func schedulerSchema() json.RawMessage {
   "properties": {
     "action": {
       "type": "string",
-      "enum": ["create", "list", "delete"],
-      "description": "What to do."
+      "enum": ["create", "list", "delete"]
     },
     "type": {
       "type": "string",
       "enum": ["fixed", "random"],
-      "description": "For create: fixed is one time every day, random is a different time inside a window every day."
+      "description": "fixed: one time a day; random: some time in a window."
     },
     "fixed_time": {
       "type": "string",
       "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$",
-      "description": "For type fixed: local time as HH:MM on the 24-hour clock."
+      "description": "HH:MM, 24-hour"
     },
     "random_start_time": {
       "type": "string",
       "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$",
-      "description": "For type random: start of the window, HH:MM."
+      "description": "HH:MM"
     },
     "random_end_time": {
       "type": "string",
       "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$",
-      "description": "For type random: end of the window, HH:MM. Earlier than the start means over midnight."
+      "description": "HH:MM; before the start: over midnight."
     },
     "timezone": {
       "type": "string",
       "maxLength": 64,
-      "description": "IANA zone such as America/New_York. Leave it out for the person's own zone."
+      "description": "IANA; left out: the person's own."
     },
     "schedule_id": {
       "type": "string",
       "maxLength": 64,
-      "description": "For delete: the id as list shows it."
+      "description": "For delete, as list shows it."
     }
   },
   "required": ["action"],

@@ -20,9 +20,8 @@ type Recaller interface {
 // changes nothing.
 func searchMemory() Tool {
 	return Tool{
-		Name: "search_memory",
-		Description: "Look up what the person told you earlier, in this conversation or long ago: names, preferences, goals, limits, what happened. " +
-			"Use it when they ask whether you remember something, or before you ask again for what they may have said already.",
+		Name:        "search_memory",
+		Description: "Look up what the person told you earlier, in this conversation or long ago, when they ask whether you remember, or before you ask again.",
 		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {

@@ -12,34 +12,30 @@ import (
 // keeps every delay within what a timer can hold.
 func transitionState() Tool {
 	return Tool{
-		Name: "transition_state",
-		Description: "Switch the conversation between INTAKE (getting to know the person, setting up) and FEEDBACK (how the last prompt went). " +
-			"It takes effect after this reply, or after delay_minutes. A delayed switch replaces an earlier delayed one; an immediate switch cancels it.",
+		Name:        "transition_state",
+		Description: "Switch between INTAKE (getting to know the person, setting up) and FEEDBACK (how the last prompt went), after this reply or after delay_minutes.",
 		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "target_state": {
       "type": "string",
-      "enum": ["INTAKE", "FEEDBACK"],
-      "description": "The mode to switch to."
+      "enum": ["INTAKE", "FEEDBACK"]
     },
     "delay_minutes": {
       "type": "number",
       "minimum": 0,
-      "maximum": 525600,
-      "description": "Minutes to wait before the switch; fractions count (0.5 is 30 seconds). Leave out or 0 for at once."
+      "maximum": 525600
     },
     "reason": {
       "type": "string",
-      "maxLength": 500,
-      "description": "Why, in a few words."
+      "maxLength": 500
     }
   },
   "required": ["target_state"],
   "additionalProperties": false
 }`),
 		Modes: bothModes(),
-		Core:  true,
+		Core:  bothModes(),
 		Keywords: "feedback went review discuss start restart again begin setup interview questions instead different " +
 			"empezar comenzar reiniciar opinión opinion fue preguntas distinto nuevo " +
 			"commencer recommencer avis passé passe différent nouveau " +

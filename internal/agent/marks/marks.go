@@ -27,6 +27,10 @@ const (
 	// an outage, Answered what the programme answered by itself.
 	NotAnswered = "\n[not answered yet]"
 	Answered    = "\n[answered by the programme]"
+	// Notes begins what the program adds behind the texts that are answered, to the end
+	// of the message.
+	Notes = "\n\n" + notes + "\n"
+	notes = "[notes of the programme]"
 	// ToolResult begins a result in text mode, which ends in "]"; ToolNote one
 	// in the two-phase protocol.
 	ToolResult = "[Tool result: "
@@ -45,8 +49,8 @@ const (
 // asked: its kind and when it went out.
 func Label(name, sent string) string { return "[" + name + ", sent " + sent + "] " }
 
-// Written returns what stands before a text of the person: when it came, and which
-// question of the coach it answers. It is empty where both are.
+// Written returns what stands before a text of the person: when it came and when the coach
+// had asked, and which question of the coach it answers. It is empty where both are.
 func Written(at, question string) string {
 	if question != "" {
 		at = strings.TrimPrefix(at+", "+answering+` "`+strings.ReplaceAll(brackets.Replace(question), `"`, "'")+`"`, ", ")
@@ -95,9 +99,9 @@ const (
 	// cue is what a message of the program begins with.
 	cue = `(?:hint|task|plan)\b`
 	// own are the other marks of the program, and the labels of messages.
-	own = `tool[\s_-]*(?:results?|notes?|calls?)\b|the person writes\b|the conversation starts\b|nothing was sent\b|not answered yet\b|answered by the programme\b|` + answering + `\b|(?:mon|tue|wed|thu|fri|sat|sun) \d{4}-\d|\d+\s+earlier\s+messages?\s+of\s+this\s+turn\b`
+	own = `tool[\s_-]*(?:results?|notes?|calls?)\b|the person writes\b|the conversation starts\b|nothing was sent\b|not answered yet\b|answered by the programme\b|notes of the programme\b|` + answering + `\b|(?:asked (?:on|from) )?(?:mon|tue|wed|thu|fri|sat|sun) \d{4}-\d|\d+\s+earlier\s+messages?\s+of\s+this\s+turn\b`
 	// written is what Written returns.
-	written = `\[(?:[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d(?:, )?)?(?:` + answering + ` "[^"\n]*")?\]`
+	written = `\[(?:(?:asked (?:on|from) )?[A-Z][a-z]{2} \d{4}-\d\d-\d\d[^"\[\]\n]*)?(?:` + answering + ` "[^"\n]*")?\]`
 	// stored are the marks of a stored message, redacted those of a cut text and
 	// of redaction.
 	stored   = `voice[\s_-]*note\b|the person sent \d|the text was longer\b`
@@ -160,6 +164,9 @@ func NeutraliseResult(text string) string {
 // NeutraliseWords does the work of Neutralise for a participant's message that the
 // program may have marked at its beginning and its end.
 func NeutraliseWords(text string) string {
+	if words, added, found := strings.Cut(text, Notes); found {
+		return NeutraliseWords(words) + Notes + added
+	}
 	if label := beforeWords.FindString(text); label != "" {
 		return label + NeutraliseWords(text[len(label):])
 	}
@@ -183,8 +190,10 @@ func NeutraliseReceived(text string) string {
 // IsCue reports whether the program wrote a user message.
 func IsCue(text string) bool { return strings.HasPrefix(text, Hint) || strings.HasPrefix(text, Task) }
 
-// TrimLeading takes marks off the start of a text that a model wrote.
-func TrimLeading(text string) string {
+// TrimCopied takes marks off the start of a text that a model wrote, and its copy of the
+// program's notes.
+func TrimCopied(text string) string {
+	text, _, _ = strings.Cut(text, notes)
 	for mark := leading.FindString(text); mark != ""; mark = leading.FindString(text) {
 		text = text[len(mark):]
 	}

@@ -117,6 +117,17 @@ func toolNames(tools []models.ToolSpec) []string {
 	return names
 }
 
+// Distinct lists names without their repetitions, in their order.
+func Distinct(names []string) []string {
+	var out []string
+	for _, name := range names {
+		if !hasItem(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // inOrder lists the tools whose names are in picked, in the catalogue's order,
 // each once.
 func inOrder(tools []models.ToolSpec, picked map[string]bool) []string {

@@ -1,6 +1,9 @@
 package toolcall
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,8 +16,8 @@ import (
 const (
 	toolsTitle = "# Tools\n"
 	rulesTitle = "# When to use a tool\n"
-	// clockTitle begins the section that changes every time and stays last.
-	clockTitle = "# Now\n"
+	// personTitle begins what is of one person; what is the same for all stands before.
+	personTitle = "# Participant\n"
 )
 
 // Offer puts a request that was composed in native form, with its tools and
@@ -62,7 +65,11 @@ func sectionsFor(lib *prompts.Library, c models.Capability, tools []models.ToolS
 	}
 	var out []string
 	if c.Protocol == models.ProtocolText {
-		text, err := lib.Render(prompts.TextTools, prompts.StageData{Tools: toolLines(tools)})
+		lines := toolLines(tools)
+		if c.Size == models.SizeSmall {
+			lines = shortLines(tools)
+		}
+		text, err := lib.Render(prompts.TextTools, prompts.StageData{Tools: lines})
 		if err != nil {
 			return nil, fmt.Errorf("writing tools as text: %w", err)
 		}
@@ -91,7 +98,50 @@ func toolLines(tools []models.ToolSpec) []prompts.ToolLine {
 	return lines
 }
 
-// withSection puts a section into the system message, before the clock; a
+// shortLines returns the tools as a small model is shown them: the first sentence of each
+// and the names of its arguments, with the values that they are limited to.
+func shortLines(tools []models.ToolSpec) []prompts.ToolLine {
+	lines := toolLines(tools)
+	for i, tool := range tools {
+		first, _, cut := strings.Cut(lines[i].Description, ". ")
+		if cut {
+			first += "."
+		}
+		lines[i].Description, lines[i].Schema = first, argumentNames(tool.Schema)
+	}
+	return lines
+}
+
+// argumentNames lists the arguments of a schema in its order; "none" where it has none or
+// cannot be read.
+func argumentNames(schema json.RawMessage) string {
+	var whole struct {
+		Properties json.RawMessage `json:"properties"`
+	}
+	if json.Unmarshal(schema, &whole) != nil {
+		return "none"
+	}
+	read := json.NewDecoder(bytes.NewReader(whole.Properties))
+	_, err := read.Token() // the brace that opens it
+	var names []string
+	for err == nil && read.More() {
+		var name json.Token
+		var one struct {
+			Enum []string `json:"enum"`
+		}
+		if name, err = read.Token(); err == nil {
+			err = read.Decode(&one)
+		}
+		text := fmt.Sprint(name)
+		if len(one.Enum) > 0 {
+			text += " (" + strings.Join(one.Enum, " or ") + ")"
+		}
+		names = append(names, text)
+	}
+	return cmp.Or(strings.Join(names, ", "), "none")
+}
+
+// withSection puts a section into the system message, before what is of one person; a
 // request without a system message gets one.
 func withSection(messages []models.ChatMessage, section string) []models.ChatMessage {
 	messages = slices.Clone(messages)
@@ -100,10 +150,10 @@ func withSection(messages []models.ChatMessage, section string) []models.ChatMes
 		return append([]models.ChatMessage{{Role: roleSystem, Content: section}}, messages...)
 	}
 	text := messages[at].Content
-	switch clock := strings.LastIndex(text, "\n"+clockTitle); {
-	case clock >= 0:
-		text = text[:clock+1] + section + "\n\n" + text[clock+1:]
-	case strings.HasPrefix(text, clockTitle):
+	switch at := strings.Index(text, "\n"+personTitle); {
+	case at >= 0:
+		text = text[:at+1] + section + "\n\n" + text[at+1:]
+	case strings.HasPrefix(text, personTitle):
 		text = section + "\n\n" + text
 	default:
 		text = strings.TrimRight(text, "\n") + "\n\n" + section

@@ -47,7 +47,7 @@ func step() models.ChatRequest {
 	return models.ChatRequest{
 		Model: "m",
 		Messages: []models.ChatMessage{
-			message("system", "# Persona\nYou are a coach.\n\n# Now\nLocal time: Monday 08:00"),
+			message("system", "# Persona\nYou are a coach.\n\n# Participant\nName: Ada"),
 			message("assistant", "[daily prompt, sent Mon 2026-03-02 08:00] Walk to the corner."),
 			message("user", "done!"),
 			message("assistant", "Nice."),
@@ -194,11 +194,11 @@ func roles(req models.ChatRequest) []string {
 	return out
 }
 
-func TestOfferPutsSectionsBeforeTheClock(t *testing.T) {
+func TestOfferPutsSectionsBeforeThePerson(t *testing.T) {
 	for _, tt := range []struct{ name, system, want string }{
-		{"clock last", "# A\na\n\n# Now\nx", "# A\na\n\n# Tools\n…\n\n# Now\nx"},
-		{"clock alone", "# Now\nx", "# Tools\n…\n\n# Now\nx"},
-		{"no clock", "# A\na\n", "# A\na\n\n# Tools\n…"},
+		{"person last", "# A\na\n\n# Participant\nx", "# A\na\n\n# Tools\n…\n\n# Participant\nx"},
+		{"person alone", "# Participant\nx", "# Tools\n…\n\n# Participant\nx"},
+		{"no person", "# A\na\n", "# A\na\n\n# Tools\n…"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			req := models.ChatRequest{Messages: []models.ChatMessage{message("system", tt.system)}, Tools: tools()}
@@ -255,7 +255,7 @@ func messages(t *rapid.T) []models.ChatMessage {
 		}
 		return m
 	})
-	return append([]models.ChatMessage{message("system", "# Now\nx")}, rapid.SliceOfN(one, 0, 12).Draw(t, "messages")...)
+	return append([]models.ChatMessage{message("system", "# Participant\nx")}, rapid.SliceOfN(one, 0, 12).Draw(t, "messages")...)
 }
 
 // requirePaired fails for what strict providers refuse.

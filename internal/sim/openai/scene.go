@@ -64,8 +64,12 @@ func readScene(ask Request) parsedRequest {
 		case m.Role == "system":
 			sc.readSections(text)
 		case m.Role == "user":
-			// Hints and tasks are the program's words, not the person's.
-			if !cue.MatchString(text) {
+			// Hints, tasks and notes are the program's words, not the person's.
+			words, notes, found := strings.Cut(text, notesMark)
+			if text = strings.TrimSpace(words); found {
+				sc.readSections(notes)
+			}
+			if text != "" && !cue.MatchString(text) {
 				said = append(said, written.ReplaceAllString(text, ""))
 			}
 		case m.Role == "tool":
@@ -84,11 +88,14 @@ func readScene(ask Request) parsedRequest {
 	return sc
 }
 
+// notesMark begins what the program adds behind the person's words.
+const notesMark = "[notes of the programme]"
+
 var cue = regexp.MustCompile(`^\[(hint|task)\] `)
 
 // written is what the program writes before the person's words: when they came, and which
 // question they answer.
-var written = regexp.MustCompile(`(?m)^\[(?:\w{3} \d{4}-\d\d-\d\d \d\d:\d\d(?:, )?)?(?:to your question "[^"\n]*")?\] `)
+var written = regexp.MustCompile(`(?m)^\[(?:(?:asked (?:on|from) )?\w{3} \d{4}-\d\d-\d\d[^"\[\]\n]*)?(?:to your question "[^"\n]*")?\] `)
 
 // offeredTools names the tools that may be called.
 func (ask Request) offeredTools() []string {

@@ -190,7 +190,7 @@ func (l *participant) apply(effects []wire.Effect) {
 
 // HabitPrompt has the script write a prompt, as the product does.
 func (l *participant) HabitPrompt(_ context.Context, p models.Profile, notes string) (string, error) {
-	request, err := agent.ComposeHabitPrompt(l.lib, agent.HabitInput{Profile: p, Name: "Ada", Notes: notes, Zone: l.zone, Now: l.now, Model: "m"})
+	request, err := agent.ComposeHabitPrompt(l.lib, agent.HabitInput{Person: models.Participant{PersonTexts: models.PersonTexts[string]{Name: "Ada"}}, Profile: p, Notes: notes, Zone: l.zone, Now: l.now, Model: "m"})
 	if err != nil {
 		return "", err
 	}
