@@ -72,6 +72,9 @@ func Screen(m Message) Result {
 	if found.Danger != models.DangerNone {
 		found.Words = quoteTokens(m.Body, d.from, d.to)
 	}
+	if found.Tier == models.TierA && isPlay(m.Body) {
+		found.Tier = models.TierB
+	}
 	if found.Method == models.MethodPhrase && found.Intent != models.IntentWrongNumber && AsksForLess(m.Body) {
 		found.Intent, found.Method = models.IntentNone, ""
 	}
