@@ -28,9 +28,9 @@ const (
 	// heartbeat is after how long without one an attempt counts as lost with its
 	// worker, which sends one every second and a half.
 	heartbeat = 4 * time.Second
-	// sendAttempts stands for no bound, which the SDK's test environment does not
+	// countless stands for no bound, which the SDK's test environment does not
 	// know: how long a text is tried is judged by its row.
-	sendAttempts = 1_000_000
+	countless = 1_000_000
 )
 
 // Queue order: what answers a person goes before what we start ourselves.
@@ -75,6 +75,7 @@ func (t *turn) modelOptions(ctx workflow.Context, summary string) workflow.Conte
 			InitialInterval:    wire.FirstPause,
 			BackoffCoefficient: 2,
 			MaximumInterval:    30 * time.Second,
+			MaximumAttempts:    countless,
 		},
 	})
 }
@@ -175,7 +176,7 @@ func (t *turn) sendOptions(ctx workflow.Context, summary string) workflow.Contex
 			InitialInterval:        wire.FirstPause,
 			BackoffCoefficient:     2,
 			MaximumInterval:        10 * time.Second,
-			MaximumAttempts:        sendAttempts,
+			MaximumAttempts:        countless,
 			NonRetryableErrorTypes: []string{wire.ErrTypeInvalid, wire.ErrTypeMissing},
 		},
 	})

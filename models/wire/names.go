@@ -9,11 +9,10 @@
 // library only.
 package wire
 
-import "time"
-
 import (
 	"strconv"
 	"strings"
+	"time"
 )
 
 // WorkflowType is the registered name of a participant's workflow.
