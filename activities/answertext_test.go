@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -103,5 +104,79 @@ func TestWhatATurnHasSaid(t *testing.T) {
 		last := replyText{text: "One moment!"}
 		require.Equal(t, c.said != nil, earlier.makesRedundant(last, wire.ChannelSMS))
 		require.False(t, earlier.makesRedundant(replyText{text: "Walk after lunch, ten minutes."}, wire.ChannelSMS))
+	}
+}
+
+// What we start names the programme after seven days of silence, and the first prompt of
+// each 30 days says how to end the texts; replies never do.
+func TestPromptNamesItsSender(t *testing.T) {
+	const day = 24 * time.Hour
+	at := time.Date(2026, 6, 1, 8, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		name          string
+		heard, last   time.Duration // before now; 0: never
+		enrolled      time.Duration
+		kind          wire.TurnKind
+		named, saysIt bool
+	}{
+		{"after silence", 7 * day, day, 20 * day, wire.TurnPrompt, true, false},
+		{"never heard", 0, day, 8 * day, wire.TurnPrompt, true, false},
+		{"heard lately", 6 * day, day, 20 * day, wire.TurnPrompt, false, false},
+		{"first of a month", day, 2 * day, 31 * day, wire.TurnPrompt, false, true},
+		{"second of a month", day, day, 32 * day, wire.TurnPrompt, false, false},
+		{"the next month", day, 40 * day, 95 * day, wire.TurnPrompt, false, true},
+		{"a reply", 7 * day, 2 * day, 31 * day, wire.TurnReply, false, false},
+		{"a check-in", 8 * day, 2 * day, 31 * day, wire.TurnCheckIn, true, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := models.Participant{ID: "p1", EnrolledAt: at.Add(-tt.enrolled)}
+			if tt.heard > 0 {
+				heard := at.Add(-tt.heard)
+				p.LastInboundAt = &heard
+			}
+			library, err := prompts.Load("")
+			require.NoError(t, err)
+			sent := at.Add(-tt.last)
+			loader := &TurnLoader{Prompts: library, Programme: "Steps", Store: pastPrompts{past: []models.PastPrompt{{Prompt: models.Prompt{SentAt: &sent}}}}}
+			in := wire.PersistTurnInput{Plan: wire.TurnPlan{Kind: tt.kind}, Source: wire.SourceFallback, Now: at}
+			words, err := loader.findText(t.Context(), in, models.TurnContext{Participant: p})
+			require.NoError(t, err)
+			require.Equal(t, tt.named, strings.HasPrefix(words.text, "Steps: "), words.text)
+			require.Equal(t, tt.saysIt, strings.Contains(words.closing, "STOP"), words.closing)
+		})
+	}
+}
+
+// pastPrompts are the last prompts of a person, the newest first.
+type pastPrompts struct {
+	Turns
+	past []models.PastPrompt
+}
+
+func (p pastPrompts) RecentPrompts(context.Context, string) ([]models.PastPrompt, error) {
+	return p.past, nil
+}
+
+// A name that reads as a keyword is left out of the greeting.
+func TestGreetingByName(t *testing.T) {
+	library, err := prompts.Load("")
+	require.NoError(t, err)
+	turns := &TurnLoader{Prompts: library, Programme: "Steps"}
+	for name, want := range map[string]string{"Ada": "Hi Ada, this is Steps", "STOP": "Hi, this is Steps", "Stop.": "Hi, this is Steps", "Help": "Hi, this is Steps"} {
+		text, err := turns.fixedText(prompts.GreetingFallback, models.TurnContext{Participant: models.Participant{PersonTexts: models.PersonTexts[string]{Name: name}}})
+		require.NoError(t, err)
+		require.Contains(t, text, want)
+	}
+}
+
+// A closing in GSM-7 is a text of its own where the text before it is UCS-2.
+func TestClosingStandsApart(t *testing.T) {
+	const closing = "Steps: mensajes automatizados. Responde STOP para terminar, HELP para ayuda."
+	for text, want := range map[string]int{"Hola Ada, soy Steps.": 1, "Hola José, soy Steps.": 1, "Hola María, soy Steps. ¿Qué pequeño hábito?": 2} {
+		_, parts := replyText{text: text, closing: closing}.splitParts(wire.ChannelSMS)
+		require.Len(t, parts.Texts, want)
+		if want == 2 {
+			require.Equal(t, []string{text, closing}, parts.Texts)
+		}
 	}
 }

@@ -145,11 +145,9 @@ func (f *NoticeActivities) textForStranger(of models.HintText) (string, error) {
 		case of.IsFormer:
 			name = prompts.Ended
 		}
-		text, err := f.render(name, stranger, prompts.FixedData{TeamAlerted: f.AlertsTeam, Place: prompts.HelpUnknown})
-		return segments.Smart(text), err
+		return f.render(name, stranger, prompts.FixedData{TeamAlerted: f.AlertsTeam, Place: prompts.HelpUnknown})
 	}
-	text, err := f.render(prompts.SafetyText(of.Safety), stranger, prompts.FixedData{Weak: of.Weak})
-	return segments.Smart(text), err
+	return f.render(prompts.SafetyText(of.Safety), stranger, prompts.FixedData{Weak: of.Weak})
 }
 
 // hintNames are the texts to people who have asked to join and not agreed yet.
@@ -254,7 +252,7 @@ func (f *NoticeActivities) SendSafetyText(ctx context.Context, in wire.AlertInpu
 	if err != nil {
 		return wire.SendSMSResult{}, err
 	}
-	id, err := f.Alerts.QueueSafetyText(ctx, models.SafetyText{AlertID: in.AlertID, Body: segments.Smart(body), Now: f.Now()})
+	id, err := f.Alerts.QueueSafetyText(ctx, models.SafetyText{AlertID: in.AlertID, Body: body, Now: f.Now()})
 	return f.sendQueued(ctx, id, err)
 }
 
@@ -337,5 +335,5 @@ func (f *NoticeActivities) textFor(ctx context.Context, inboundID int64, name pr
 func (f *NoticeActivities) render(name prompts.Name, reader models.Participant, data prompts.FixedData) (string, error) {
 	data.Programme, data.Name, data.Lines = f.Programme, reader.FirstName(), f.Helplines.Find(reader.Phone, reader.Locale)
 	text, err := f.Prompts.Fixed(name, reader.Locale, data)
-	return text, wrap.Errorf(err, "rendering text %s", name)
+	return segments.Smart(text), wrap.Errorf(err, "rendering text %s", name)
 }

@@ -238,7 +238,7 @@ func TestJoinTexts(t *testing.T) {
 			models.HintText{Purpose: models.HintJoin, Locale: "en", About: "Texts about sleep.", Link: "https://example.org/consent"},
 			[]string{"Texts about sleep.", "Msg & data rates may apply", "https://example.org/consent", "Reply YES", "STOP", "HELP"},
 		},
-		"asks with the text":        {models.HintText{Purpose: models.HintJoin, Locale: "de", About: "SMS zum Schlaf.", Consent: "Du willigst ein."}, []string{"SMS zum Schlaf.", "Du willigst ein.", "Antworte JA", "STOP"}},
+		"asks with the text":        {models.HintText{Purpose: models.HintJoin, Locale: "de", About: "SMS zum Schlaf.", Consent: "Du willigst ein."}, []string{"SMS zum Schlaf.", "Du willigst ein.", "Antworte mit JA", "STOP"}},
 		"asks for a plain yes":      {models.HintText{Purpose: models.HintJoinAgain, Locale: "fr"}, []string{"OUI", "STOP"}},
 		"asks for another text":     {models.HintText{Purpose: models.HintJoin, Locale: "en", About: "Texts about sleep.", Consent: "You agree.", IsChanged: true}, []string{"has changed since we asked", "You agree.", "Reply YES"}},
 		"help":                      {models.HintText{Purpose: models.HintHelp, Locale: "en"}, []string{"reply YES to agree", "In danger?", "STOP"}},

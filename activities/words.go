@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"coachline/internal/agent"
 	"coachline/internal/agent/plan"
+	"coachline/internal/screening"
 	"coachline/internal/segments"
 	"coachline/internal/text"
 	"coachline/internal/tools"
@@ -61,7 +63,47 @@ func (t *TurnLoader) findText(ctx context.Context, in wire.PersistTurnInput, tur
 		s = replyText{text: row.Body, outboxID: row.ID, queued: true}
 	}
 	s.addSafety(in.Source, turn.Runs)
+	if err == nil {
+		err = t.nameSender(ctx, in, turn, &s)
+	}
 	return s, err
+}
+
+const (
+	// strangeAfter is after which silence of the person a text that we start names the
+	// programme.
+	strangeAfter = 7 * 24 * time.Hour
+	// stopSpan is the span in which one prompt says how to end the texts.
+	stopSpan = 30 * 24 * time.Hour
+)
+
+// nameSender has what we start name the programme after a silence, and a prompt of each
+// month say how to end the texts.
+func (t *TurnLoader) nameSender(ctx context.Context, in wire.PersistTurnInput, turn models.TurnContext, s *replyText) error {
+	p := turn.Participant
+	if !models.IsRationed(in.Plan.Kind) || s.text == "" || p.EnrolledAt.IsZero() || !models.ChannelSpecOf(turn.Turn.Channel).HasSegments {
+		return nil
+	}
+	heard := p.EnrolledAt
+	if p.LastInboundAt != nil {
+		heard = *p.LastInboundAt
+	}
+	if in.Now.Sub(heard) >= strangeAfter && !strings.Contains(s.text, t.Programme) {
+		s.text = t.Programme + ": " + s.text
+	}
+	if in.Plan.Kind != wire.TurnPrompt || in.Now.Sub(p.EnrolledAt) < stopSpan {
+		return nil
+	}
+	recent, err := t.Store.RecentPrompts(ctx, p.ID)
+	if err != nil {
+		return fmt.Errorf("reading the last prompts: %w", err)
+	}
+	month := func(at time.Time) time.Duration { return at.Sub(p.EnrolledAt) / stopSpan }
+	if len(recent) > 0 && month(*recent[0].SentAt) == month(in.Now) {
+		return nil
+	}
+	s.closing, err = t.fixedText(prompts.StopReminder, turn)
+	return err
 }
 
 // addSafety ends a text with the safety text where a call of the turn reported a concern
@@ -101,7 +143,7 @@ func (s replyText) splitParts(channel wire.Channel) (whole string, out segments.
 	}
 	whole = segments.Smart(strings.TrimSpace(s.text + "\n\n" + s.closing))
 	out = segments.Split(whole, segments.Options{})
-	if out.LeftOut == 0 {
+	if out.LeftOut == 0 && !s.isClosedApart(whole) {
 		return whole, out
 	}
 	if s.closing != "" {
@@ -109,6 +151,12 @@ func (s replyText) splitParts(channel wire.Channel) (whole string, out segments.
 		out.Texts = append(out.Texts, segments.Smart(s.closing))
 	}
 	return strings.Join(out.Texts, "\n"), out
+}
+
+// isClosedApart reports whether the closing is cheaper as a text of its own: what is said
+// makes the whole UCS-2.
+func (s replyText) isClosedApart(whole string) bool {
+	return s.closing != "" && s.text != "" && segments.Count(whole).Encoding == segments.UCS2 && segments.Count(segments.Smart(s.closing)).Encoding == segments.GSM7
 }
 
 // modelText returns what the model said in the step that ended the turn.
@@ -223,9 +271,18 @@ func (t *TurnLoader) fallbackText(in wire.PersistTurnInput, turn models.TurnCont
 
 func (t *TurnLoader) fixedText(name prompts.Name, turn models.TurnContext) (string, error) {
 	text, err := t.Prompts.Fixed(name, turn.Participant.Locale, prompts.FixedData{
-		Programme: t.Programme, Name: turn.Participant.Name, TeamAlerted: t.AlertsTeam, Place: placeOf(turn.Participant), Lines: t.Helplines.Find(turn.Participant.Phone, turn.Participant.Locale),
+		Programme: t.Programme, Name: calledName(turn.Participant.Name), TeamAlerted: t.AlertsTeam, Place: placeOf(turn.Participant), Lines: t.Helplines.Find(turn.Participant.Phone, turn.Participant.Locale),
 	})
 	return text, wrap.Errorf(err, "rendering text %s", name)
+}
+
+// calledName returns a name to greet a person by; empty for one that reads as a keyword:
+// "Hi STOP" tells a person something else.
+func calledName(name string) string {
+	if screening.Screen(screening.Message{Body: name}).Intent != models.IntentNone {
+		return ""
+	}
+	return name
 }
 
 // placeOf says where a person stands who asks for help.

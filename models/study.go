@@ -96,8 +96,14 @@ type StudySettings struct {
 	Locales []string `json:"locales,omitempty"`
 	// RequireConsent refuses an enrolment without a consent to the newest text.
 	RequireConsent bool `json:"require_consent,omitempty"`
+	// Support and TermsURL are what COACH_SUPPORT and COACH_TERMS_URL are.
+	Support  string `json:"support,omitempty"`
+	TermsURL string `json:"terms_url,omitempty"`
 	// CloseOut is sent to each person who is coached when the study is closed.
 	CloseOut string `json:"close_out,omitempty"`
+	// CloseOuts are the same text by language, such as "de" or "pt-BR"; CloseOut is for
+	// the others.
+	CloseOuts map[string]string `json:"close_outs,omitempty"`
 	// Join are the keywords by which people join by text, one for each language.
 	Join []StudyJoin `json:"join,omitempty"`
 	StudyOverlay
@@ -457,6 +463,20 @@ func (s StudySettings) OverlayFor(arm string) StudyOverlay {
 		}
 	}
 	return out
+}
+
+// CloseOutFor returns the last text for people of a locale: of the locale, else of its
+// language, else the one for all; empty for none.
+func (s StudySettings) CloseOutFor(locale string) string {
+	language, _, _ := strings.Cut(locale, "-")
+	for _, want := range []string{locale, language} {
+		for own, text := range s.CloseOuts {
+			if want != "" && strings.EqualFold(own, want) {
+				return text
+			}
+		}
+	}
+	return s.CloseOut
 }
 
 // Sender is a number (E.164) or a messaging service that texts come from; the

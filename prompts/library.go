@@ -37,27 +37,38 @@ type Library struct {
 	// locale's folder.
 	overridden map[Name]bool
 	version    string
-	maxPerDay  int
-	support    string
+	facts      Facts
 }
+
+// Facts are what texts say of an installation or a study.
+type Facts struct {
+	// MaxPerDay is the most texts that the programme starts on a day; 0: no limit.
+	MaxPerDay int
+	// Support is where a person is to be reached: a number, an address or an e-mail;
+	// empty: with the team.
+	Support string
+	// Terms is the address of terms and privacy policy; empty: texts name none.
+	Terms string
+	// Formal: people are addressed formally in languages that have it.
+	Formal bool
+}
+
+// With returns the library whose texts say the facts.
+func (l *Library) With(facts Facts) *Library {
+	own := *l
+	own.facts = facts
+	return &own
+}
+
+// Facts returns what the texts say.
+func (l *Library) Facts() Facts { return l.facts }
 
 // WithMaxPerDay returns the library whose texts say that the programme starts a number
 // of texts a day at most; 0 is without a limit.
 func (l *Library) WithMaxPerDay(most int) *Library {
-	if l.maxPerDay == most {
-		return l
-	}
-	own := *l
-	own.maxPerDay = most
-	return &own
-}
-
-// WithSupport returns the library whose texts say where a person is to be reached: a
-// number, an address or an e-mail; empty: with the team.
-func (l *Library) WithSupport(at string) *Library {
-	own := *l
-	own.support = at
-	return &own
+	facts := l.facts
+	facts.MaxPerDay = most
+	return l.With(facts)
 }
 
 // Load reads the embedded texts and lets the files of dir replace those of

@@ -29,6 +29,8 @@ type translation struct {
 	folder string
 	source string
 	parsed *template.Template
+	// formal is parsed for people who are addressed formally; nil: it is the same.
+	formal *template.Template
 }
 
 func (t translation) file(name Name) string { return t.folder + "/" + name.file() }
@@ -49,7 +51,7 @@ func (l *Library) Fixed(name Name, locale string, data FixedData) (string, error
 	if !l.entries[name].fixed {
 		return "", fmt.Errorf("prompt %s is not a fixed text", name)
 	}
-	data.MaxPerDay, data.Support, data.Talk = l.maxPerDay, l.support, ""
+	data.MaxPerDay, data.Support, data.Terms, data.Talk = l.facts.MaxPerDay, l.facts.Support, l.facts.Terms, ""
 	if name != Helpline && data.Lines.Call != "" {
 		var err error
 		if data.Talk, err = l.Fixed(Helpline, locale, data); err != nil {
@@ -57,6 +59,9 @@ func (l *Library) Fixed(name Name, locale string, data FixedData) (string, error
 		}
 	}
 	if text, ok := l.translationOf(name, locale); ok {
+		if l.facts.Formal && text.formal != nil {
+			return l.execute(name, text.formal, data)
+		}
 		return l.execute(name, text.parsed, data)
 	}
 	return l.Render(name, data)
@@ -126,6 +131,10 @@ func (l *Library) translate(own, operators fs.FS, overridden map[Name]string) er
 	if err != nil {
 		return fmt.Errorf("reading embedded prompts: %w", err)
 	}
+	ours := map[string]map[Name]string{}
+	for folder, texts := range folders {
+		ours[folder] = maps.Clone(texts)
+	}
 	if operators != nil {
 		theirs, err := readFolders(operators)
 		if err != nil {
@@ -141,7 +150,34 @@ func (l *Library) translate(own, operators fs.FS, overridden map[Name]string) er
 			maps.Copy(folders[folder], texts)
 		}
 	}
-	return l.parseFolders(folders)
+	if err := l.parseFolders(folders); err != nil {
+		return err
+	}
+	return l.addFormal(ours)
+}
+
+// addFormal parses what is said formally of the texts that are ours.
+func (l *Library) addFormal(ours map[string]map[Name]string) error {
+	for name, words := range l.spoken {
+		for i := range words.texts {
+			text := &words.texts[i]
+			if ours[text.folder][name] != text.source {
+				continue
+			}
+			formal, err := toFormal(text.folder)
+			if err != nil || formal == nil {
+				return err
+			}
+			source := formal.Replace(text.source)
+			if source == text.source {
+				continue
+			}
+			if text.formal, err = l.tryOut(name, source); err != nil {
+				return fmt.Errorf("prompt %s, formal: %w", text.file(name), err)
+			}
+		}
+	}
+	return nil
 }
 
 func readFolders(root fs.FS) (map[string]map[Name]string, error) {
@@ -217,7 +253,7 @@ var (
 
 // optionalFields are those that a text need not use because its translation does.
 var optionalFields = func() []string {
-	fields := []string{".MaxPerDay", ".Support", ".Place", ".Weak", ".Talk", ".Lines", ".Changed"}
+	fields := []string{".MaxPerDay", ".Support", ".Place", ".Weak", ".Talk", ".Lines", ".Changed", ".Terms"}
 	for field := range reflect.TypeFor[helplines.Lines]().Fields() {
 		fields = append(fields, "."+field.Name)
 	}

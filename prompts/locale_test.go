@@ -26,7 +26,7 @@ func fixedNames(t *testing.T) []prompts.Name {
 			names = append(names, name)
 		}
 	}
-	require.Len(t, names, 35)
+	require.Len(t, names, 36)
 	return names
 }
 
@@ -241,7 +241,7 @@ func TestSpanishInTheUnitedStates(t *testing.T) {
 // TestHelpIsTrue: help says where a person stands and where a person is to be reached, in
 // two segments.
 func TestHelpIsTrue(t *testing.T) {
-	lib := load(t, "").WithMaxPerDay(2).WithSupport("care@example.org")
+	lib := load(t, "").With(prompts.Facts{MaxPerDay: 2, Support: "care@example.org"})
 	for _, locale := range []string{"en", "de", "es", "fr", "pt"} {
 		seen := map[string]bool{}
 		for _, place := range []prompts.HelpPlace{prompts.HelpCoached, prompts.HelpPaused, prompts.HelpTakenOver, prompts.HelpCompleted, prompts.HelpOptedOut, prompts.HelpAsked, prompts.HelpUnknown} {

@@ -82,6 +82,8 @@ const (
 	AskSamePerson Name = "ask_same_person"
 	// Privacy says what is kept of a person, and how to have it erased.
 	Privacy Name = "privacy"
+	// StopReminder ends a prompt once a month.
+	StopReminder Name = "stop_reminder"
 	// Ended answers a person who writes after the end of their participation.
 	Ended Name = "ended"
 	// ConfirmForget asks whether everything that is remembered shall be deleted. Only a
@@ -145,6 +147,9 @@ type FixedData struct {
 	// Support is where a person is to be reached; empty: with the team. The library fills
 	// it in.
 	Support string
+	// Terms is the address of terms and privacy policy; empty: there is none. The library
+	// fills it in.
+	Terms string
 	// MaxPerDay is the most texts that the programme starts on a day; 0: there is no
 	// such limit. The library fills it in.
 	MaxPerDay int
@@ -210,9 +215,12 @@ type StatusData struct {
 	Outcome   models.PromptOutcome
 }
 
-// ToneData fills the tone text; Tags are the active tags.
+// ToneData fills the tone text; Tags are the active tags, Address is of AddressOf and
+// Limit of LimitOf.
 type ToneData struct {
-	Tags []string
+	Tags    []string
+	Address string
+	Limit   int
 }
 
 // RequestData fills the request for a habit prompt. Notes is what the coach
@@ -245,7 +253,7 @@ var fixedTexts = []Name{
 	GreetingFallback, GreetingFooter, ReplyFallback, ReplyDeclined, Reminder, FeedbackQuestion, FeedbackFollowup, AskLess,
 	UnenrolledNotice, OptOutConfirmation, OptOutDanger, OptInConfirmation, Help, Crisis, CrisisAnother,
 	CrisisViolence, CrisisMedical, Helpline, UnknownSender, TooManyTexts, AskUnclear, AskWrongNumber, AskSamePerson, Privacy,
-	Ended, ConfirmForget, JoinRequest, JoinAgain, HabitFallback, AskToday, AskHard, AskNext, Hello, Thanks, WhatAreYou,
+	StopReminder, Ended, ConfirmForget, JoinRequest, JoinAgain, HabitFallback, AskToday, AskHard, AskNext, Hello, Thanks, WhatAreYou,
 }
 
 func catalogue() map[Name]entry {
@@ -266,7 +274,7 @@ func catalogue() map[Name]entry {
 		GreetingHint:    {audience: inBoth, samples: persona},
 		ProfileComplete: {audience: inBoth, samples: status},
 		ProfileMissing:  {audience: inBoth, samples: status},
-		Tone:            {audience: inBoth, samples: []any{ToneData{Tags: []string{"concise", "no_emojis"}}, ToneData{}}},
+		Tone:            {audience: inBoth, samples: []any{ToneData{Tags: []string{"concise", "no_emojis"}, Address: "formally", Limit: 130}, ToneData{}}},
 		NoTools:         {audience: toolless, samples: persona},
 		PersonaSmall:    {audience: inBoth, samples: persona},
 		ModeSmall:       {audience: inBoth, samples: status},

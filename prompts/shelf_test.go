@@ -30,7 +30,7 @@ func page(name, more, body string) string {
 func TestBuiltInPlaybooks(t *testing.T) {
 	lib := load(t, "")
 	require.Empty(t, lib.Focuses(), "J8 none is built in")
-	require.Equal(t, []string{"after-a-slip", "habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "shrinking-a-habit"}, lib.PlaybookNames())
+	require.Equal(t, []string{"after-a-slip", "celebrating", "habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "risky-plans", "shrinking-a-habit", "stopping"}, lib.PlaybookNames())
 	for _, name := range lib.PlaybookNames() {
 		text, ok := lib.Playbook(name)
 		require.True(t, ok)
@@ -42,7 +42,7 @@ func TestBuiltInPlaybooks(t *testing.T) {
 	section, err := lib.PlaybookSection()
 	require.NoError(t, err)
 	t.Run("names and descriptions, no texts", func(t *testing.T) {
-		require.Contains(t, section, "- after-a-slip: what to say and do after missed days\n")
+		require.Contains(t, section, "- after-a-slip: missed days\n")
 		require.NotContains(t, section, "Guilt")
 		require.Less(t, utf8.RuneCountInString(section), 500, "every request holds it")
 	})
@@ -55,9 +55,9 @@ func TestOwnPlaybooks(t *testing.T) {
 		want             []string
 	}{
 		{"one more", "playbooks/b_sleep.md", page("sleep", "keywords: [Bed, ir a dormir]\n", "Dim the lights."),
-			[]string{"after-a-slip", "sleep", "habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "shrinking-a-habit"}},
-		{"in place of one", "playbooks/after_a_slip.md", page("slips", "", "Go on."), []string{"slips", "habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "shrinking-a-habit"}},
-		{"taken away", "playbooks/after_a_slip.md", "", []string{"habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "shrinking-a-habit"}},
+			[]string{"after-a-slip", "sleep", "celebrating", "habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "risky-plans", "shrinking-a-habit", "stopping"}},
+		{"in place of one", "playbooks/after_a_slip.md", page("slips", "", "Go on."), []string{"slips", "celebrating", "habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "risky-plans", "shrinking-a-habit", "stopping"}},
+		{"taken away", "playbooks/after_a_slip.md", "", []string{"celebrating", "habit-stacking", "holiday", "illness", "low-mood", "maintenance", "other-people", "plateau", "risky-plans", "shrinking-a-habit", "stopping"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			lib := load(t, shelved(t, tt.file, tt.text))

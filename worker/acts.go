@@ -186,7 +186,7 @@ func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Reg
 	if err != nil {
 		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
 	}
-	library = library.WithMaxPerDay(cfg.Coaching.MaxInitiated).WithSupport(cfg.Coaching.Support)
+	library = library.With(textFacts(cfg.Coaching))
 	parts.playbooks, parts.instructions = library, instructions
 	registry, err := newTools(cfg, parts)
 	if err != nil {
@@ -194,6 +194,11 @@ func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Reg
 	}
 	err = checkPrompts(library, registry)
 	return library, registry, wrap.Error(err, "COACH_PROMPTS_DIR")
+}
+
+// textFacts are what texts say of the installation.
+func textFacts(cfg config.Coaching) prompts.Facts {
+	return prompts.Facts{MaxPerDay: cfg.MaxInitiated, Support: cfg.Support, Terms: cfg.TermsURL, Formal: cfg.Address == config.AddressFormal}
 }
 
 // loadLibrary reads a folder of texts and checks them but for the tools that they

@@ -27,7 +27,10 @@ func newStudies(cfg config.Config, rows *store.Store, m *metrics.Metrics, regist
 			if err == nil {
 				err = checkPrompts(library, registry)
 			}
-			return library, err
+			if err != nil {
+				return nil, err
+			}
+			return library.With(textFacts(cfg.Coaching)), nil
 		},
 	})
 }

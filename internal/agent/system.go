@@ -41,8 +41,8 @@ func systemMessage(lib *prompts.Library, in Input) (system, notes string, err er
 		w.addTask(in)
 	}
 	w.addSection("Participant", participantLines(ctx.Participant, in.Zone))
-	if len(ctx.Profile.Tone.Tags) > 0 || in.Kind == wire.TurnGreeting {
-		w.addTone(ctx.Profile.Tone)
+	if len(ctx.Profile.Tone.Tags) > 0 || in.Kind == wire.TurnGreeting || w.lib.AddressOf(ctx.Participant.Locale) != "" {
+		w.addTone(ctx.Profile.Tone, ctx.Participant.Locale)
 	}
 	w.addStatus(in)
 	w.addSection("Profile", ProfileLines(ctx.Profile))
@@ -195,9 +195,9 @@ func (w *sectionWriter) statusData(in Input) prompts.StatusData {
 	return data
 }
 
-// addTone writes the tone that the person wants.
-func (w *sectionWriter) addTone(t models.Tone) {
-	w.addSection("Tone", []string{w.renderText(prompts.Tone, prompts.ToneData{Tags: t.Tags})})
+// addTone writes the tone that the person wants, and how they are addressed.
+func (w *sectionWriter) addTone(t models.Tone, locale string) {
+	w.addSection("Tone", []string{w.renderText(prompts.Tone, prompts.ToneData{Tags: t.Tags, Address: w.lib.AddressOf(locale), Limit: prompts.LimitOf(locale)})})
 }
 
 // formatField returns "name: value" on one line, so that no value can open a

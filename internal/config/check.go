@@ -261,6 +261,12 @@ func (c *Config) checkNumbers(bad map[string]bool) []error {
 	if mode := c.Worker.Versioning; !slices.Contains(modes, mode) {
 		problems = append(problems, refuse("COACH_DEPLOYMENT_VERSIONING", string(mode), "off, auto or pinned"))
 	}
+	if address := c.Coaching.Address; address != AddressInformal && address != AddressFormal {
+		problems = append(problems, refuse("COACH_ADDRESS", string(address), "informal or formal"))
+	}
+	if by := c.Inbound.StopAnswer; by != StopByUs && by != StopByCarrier {
+		problems = append(problems, refuse("COACH_STOP_ANSWERED_BY", string(by), "coach or carrier"))
+	}
 	if policy := c.Inbound.UnknownSenders; policy != UnknownHint && policy != UnknownSilent {
 		problems = append(problems, refuse("COACH_UNKNOWN_SENDERS", string(policy), "hint or silent"))
 	}

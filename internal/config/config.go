@@ -177,7 +177,19 @@ type Inbound struct {
 	LoopMute time.Duration `env:"COACH_LOOP_MUTE" envDefault:"1h"`
 	// UnknownSenders says what people get who are not enrolled.
 	UnknownSenders UnknownSenders `env:"COACH_UNKNOWN_SENDERS" envDefault:"hint"`
+	// StopAnswer says who answers STOP, START and HELP.
+	StopAnswer StopAnswer `env:"COACH_STOP_ANSWERED_BY" envDefault:"coach"`
 }
+
+// StopAnswer is who answers STOP, START and HELP.
+type StopAnswer string
+
+const (
+	// StopByUs: the carrier passes them on and answers none.
+	StopByUs StopAnswer = "coach"
+	// StopByCarrier: the carrier answers them, as Twilio does unless told otherwise.
+	StopByCarrier StopAnswer = "carrier"
+)
 
 // UnknownSenders is a policy for texts of people who are not enrolled.
 type UnknownSenders string
@@ -243,6 +255,10 @@ type Coaching struct {
 	CheckIn time.Duration `env:"COACH_CHECK_IN" envDefault:"0"`
 	// Support is where people reach a person of the team; HELP says it.
 	Support string `env:"COACH_SUPPORT"`
+	// TermsURL is the address of terms and privacy policy; HELP and the opt-in texts say it.
+	TermsURL string `env:"COACH_TERMS_URL"`
+	// Address is how people are addressed in languages that have two ways.
+	Address Address `env:"COACH_ADDRESS" envDefault:"informal"`
 	// MaxInitiated bounds what we start on a local day of a person; 0: nothing does.
 	MaxInitiated int           `env:"COACH_MAX_INITIATED_PER_DAY" envDefault:"2"`
 	Debounce     time.Duration `env:"COACH_DEBOUNCE" envDefault:"2s"`
@@ -337,6 +353,15 @@ const (
 	// QueuesSplit runs model calls and sends on queues of their own, for fleets
 	// of their own.
 	QueuesSplit Queues = "split"
+)
+
+// Address is how people are addressed.
+type Address string
+
+// The two ways.
+const (
+	AddressInformal Address = "informal"
+	AddressFormal   Address = "formal"
 )
 
 // Versioning is the worker's part in Temporal's worker deployments.

@@ -197,6 +197,7 @@ var explanations = map[string]explanation{
 	"COACH_TEXTS_PER_MINUTE": {readByBoth, "messages of a sender a minute that reach the coach; 0: all"},
 	"COACH_TEXTS_PER_DAY":    {readByBoth, "in 24 hours"},
 	"COACH_LOOP_MUTE":        {readByBoth, "how long a sender that seems a machine is muted; 0: off"},
+	"COACH_STOP_ANSWERED_BY": {readByBoth, "who [answers STOP, START and HELP](operations.md#opt-outs): `carrier` for Twilio's default handling, `coach` where it is turned off, or with Advanced Opt-Out, which tells of each answer"},
 	"COACH_UNKNOWN_SENDERS":  {readByBoth, "people not enrolled get a fixed text a day (`hint`) or none (`silent`)"},
 
 	payloadKeys: {readByAll, "`keyid:base64` list of [keys](operations.md#keys) that seal texts and payloads, the current first"},
@@ -214,6 +215,8 @@ var explanations = map[string]explanation{
 	"COACH_FEEDBACK_FOLLOWUP":     {readByBoth, "from that question to a follow-up; 0: off"},
 	"COACH_CHECK_IN":              {readByBoth, "silence before a [check-in](#check-ins), of which a day has one; 5m or more; 0: off"},
 	"COACH_SUPPORT":               {readByBoth, "number, address or e-mail of a person, which HELP says; carriers in the US ask for it"},
+	"COACH_TERMS_URL":             {readByBoth, "address of terms and privacy policy, which HELP and the opt-in texts say; carriers in the US ask for it"},
+	"COACH_ADDRESS":               {readByWorker, "how people are addressed in German, French, Spanish and Portuguese, by texts and model: `informal` or `formal`"},
 	"COACH_MAX_INITIATED_PER_DAY": {readByBoth, "most texts that [we start](#how-often-we-text) on a person's local day; 0: no limit, each of these times for itself"},
 	"COACH_DEBOUNCE":              {readByBoth, "how long a turn waits for another message; two and a half times that after a message that is short or has no end mark, three quarters after a question or a long one; 0: off"},
 	"COACH_DEBOUNCE_MAX":          {readByBoth, "the longest wait from a burst's first message; a reply is held back within it when more comes while it is written"},

@@ -26,9 +26,9 @@ func TestDefaults(t *testing.T) {
 		Programme: "Coachline", DefaultTimezone: "UTC", DefaultRegion: "US",
 		PrepTime: 10 * time.Minute, PromptSpread: 10 * time.Minute, PromptGrace: 2 * time.Hour, ReminderDelay: 5 * time.Hour,
 		AutoFeedbackDelay: 5 * time.Minute, FeedbackTimeout: 15 * time.Minute, FeedbackFollowup: 3 * time.Hour,
-		MaxInitiated: 2, StrangerRetention: 30 * 24 * time.Hour, Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, LateTry: 30 * time.Minute, QuietHours: "21:00-08:00",
+		MaxInitiated: 2, Address: AddressInformal, StrangerRetention: 30 * 24 * time.Hour, Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, LateTry: 30 * time.Minute, QuietHours: "21:00-08:00",
 	}, cfg.Coaching)
-	require.Equal(t, Inbound{TextsPerMinute: 30, TextsPerDay: 300, LoopMute: time.Hour, UnknownSenders: UnknownHint}, cfg.Inbound)
+	require.Equal(t, Inbound{TextsPerMinute: 30, TextsPerDay: 300, LoopMute: time.Hour, UnknownSenders: UnknownHint, StopAnswer: StopByUs}, cfg.Inbound)
 	require.Equal(t, Worker{HistoryLimit: 30, MaxTurns: 8, MaxToolCalls: 5, Versioning: VersioningAuto, Deployment: "coachline", AlertWords: SwitchOn, AlertEscalation: 15 * time.Minute, SecondLook: SwitchOn, Profiles: SwitchOff}, cfg.Worker)
 	require.Equal(t, Tuning{WorkflowPollers: 10, ActivityPollers: 2, Slots: 1000, WorkflowCache: 10000, Queues: QueuesOne}, cfg.Tuning)
 	require.Equal(t, []string{"gpt-4.1-mini", "gpt-4.1-mini", "text-embedding-3-small"},
@@ -78,7 +78,7 @@ func TestEverySettingIsRead(t *testing.T) {
 	require.Equal(t, 5*time.Minute, cfg.Coaching.CheckIn)
 	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100, Versioning: VersioningPinned, Deployment: "coaches", BuildID: "v7", AlertURL: NewSecret("https://hooks.example.org/services/T0?token=abc"), AlertWords: SwitchOff, AlertEscalation: 5 * time.Minute, CrisisTakeOver: 2 * time.Hour, SecondLook: SwitchOff, MetricsAddr: "10.0.0.7:9090", Profiles: SwitchOn}, cfg.Worker)
 	require.Equal(t, Tuning{ActivityPollers: 5, WorkflowCache: 200, DatabaseConns: 20, Queues: QueuesSplit}, cfg.Tuning)
-	require.Equal(t, Inbound{TextsPerDay: 5, UnknownSenders: UnknownSilent}, cfg.Inbound)
+	require.Equal(t, Inbound{TextsPerDay: 5, UnknownSenders: UnknownSilent, StopAnswer: StopByUs}, cfg.Inbound)
 	require.Equal(t, Web{
 		SearchURL: "http://searx:8080/search?format=json", SearchKey: NewSecret("hunter22"), Fetch: SwitchOn,
 		Allow: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:8099"), netip.MustParseAddrPort("[::1]:80")},

@@ -84,7 +84,7 @@ func doorRules(cfg config.Config) (store.InboundLimits, error) {
 	zone, err := time.LoadLocation(cfg.Coaching.DefaultTimezone)
 	return store.InboundLimits{
 		PerMinute: cfg.Inbound.TextsPerMinute, PerDay: cfg.Inbound.TextsPerDay, Mute: cfg.Inbound.LoopMute,
-		Hints: cfg.Inbound.UnknownSenders == config.UnknownHint, Region: cfg.Coaching.DefaultRegion, Zone: zone,
+		Hints: cfg.Inbound.UnknownSenders == config.UnknownHint, CarrierAnswers: cfg.Inbound.StopAnswer == config.StopByCarrier, Region: cfg.Coaching.DefaultRegion, Zone: zone,
 		Prices: cfg.Costs.Prices, StrangerMicros: cfg.Costs.LimitMicros(cfg.Costs.StrangerHourLimit),
 	}, wrap.Error(err, "COACH_DEFAULT_TIMEZONE")
 }

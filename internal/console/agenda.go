@@ -158,10 +158,13 @@ func personLink(v *viewer, id, name string) g.Node {
 		name = id
 	}
 	if !v.can(auth.ParticipantRead) {
-		return g.Text(name)
+		return bdi(name)
 	}
-	return h.A(h.Href(Path+"people/"+id), g.Text(name))
+	return h.A(h.Href(Path+"people/"+id), bdi(name))
 }
+
+// bdi shows a person's name, whose direction of writing does not turn what is around it.
+func bdi(name string) g.Node { return g.El("bdi", g.Text(name)) }
 
 // stopsOf lists why a planned prompt will not be sent.
 func stopsOf(p api.PlannedPrompt) g.Node {

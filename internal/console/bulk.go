@@ -108,7 +108,7 @@ func showBulk(v *viewer) (page, error) {
 		bulkForm(v, action, people),
 		h.H2(g.Text("Who is meant")),
 		h.Ul(g.Map(people, func(p api.Person) g.Node {
-			return h.Li(h.A(h.Href(Path+"people/"+p.ID), g.Text(personName(p))), g.Text(" "+p.Phone+" "),
+			return h.Li(h.A(h.Href(Path+"people/"+p.ID), bdi(personName(p))), g.Text(" "+p.Phone+" "),
 				h.Span(h.Class("tag"), g.Text(labelOf(statusOptions(), string(p.Status)))), g.Text(" "), attentionTag(p.Attention))
 		})),
 	}}, nil

@@ -75,7 +75,7 @@ func showPerson(v *viewer) (page, error) {
 	}
 	state := p.readState()
 	shown := page{title: nameOf(row), section: "people", follow: follow, body: []g.Node{
-		h.H1(g.Text(nameOf(row))),
+		h.H1(bdi(nameOf(row))),
 		p.takenOver(),
 		p.pauseLine(),
 		p.standing(),

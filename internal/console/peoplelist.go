@@ -203,7 +203,7 @@ func personRow(v *viewer, p api.Person, picks bool) g.Node {
 	}
 	return h.Tr(h.ID("row-"+p.ID),
 		g.If(picks, h.Td(h.Label(h.Class("pick"), h.Input(h.Type("checkbox"), h.ID("pick-"+p.ID), h.Name("id"), h.Value(p.ID), h.Aria("label", "Choose "+name))))),
-		h.Td(h.A(h.Href(Path+"people/"+p.ID), g.Text(name))), h.Td(g.Text(p.Phone)),
+		h.Td(h.A(h.Href(Path+"people/"+p.ID), bdi(name))), h.Td(g.Text(p.Phone)),
 		h.Td(g.Text(labelOf(statusOptions(), string(p.Status))), g.If(p.UnreachableAt != nil, h.Span(h.Class("tag warn"), g.Text("unreachable")))),
 		h.Td(attentionTag(p.Attention)), h.Td(takenOverText(v, p)),
 		h.Td(g.Text(ageOf(p.LastInboundAt, v.now))), h.Td(next), h.Td(g.Text(rateOf(p))), h.Td(g.Text(modeName(p.Mode))),

@@ -3,8 +3,10 @@ package console
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -277,8 +279,11 @@ func factsList(all []fact) g.Node {
 // randomises.
 func describeSettings(s models.StudySettings) g.Node {
 	facts := []fact{
-		{"Programme", s.Programme}, {"Sends from", s.From}, {"Messaging service", s.MessagingService},
+		{"Programme", s.Programme}, {"Help from a person", s.Support}, {"Terms", s.TermsURL}, {"Sends from", s.From}, {"Messaging service", s.MessagingService},
 		{"Languages", strings.Join(s.Locales, ", ")}, {"Close-out text", s.CloseOut},
+	}
+	for _, locale := range slices.Sorted(maps.Keys(s.CloseOuts)) {
+		facts = append(facts, fact{"Close-out text, " + locale, s.CloseOuts[locale]})
 	}
 	if s.RequireConsent {
 		facts = append(facts, fact{"Consent", "needed before a person is enrolled"})

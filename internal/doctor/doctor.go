@@ -74,6 +74,10 @@ func List(cfg config.Config, loadErr error) []Check {
 			})
 		}},
 		{Name: "support", Run: func(context.Context) (string, error) { return checkSupport(cfg) }},
+		{Name: "programme", Run: func(context.Context) (string, error) {
+			return checkProgramme(cfg.Coaching.Programme, cfg.Coaching.DefaultLocale())
+		}},
+		{Name: "stop", Run: func(context.Context) (string, error) { return describeStop(cfg) }},
 		{Name: "embeddings", Run: func(ctx context.Context) (string, error) { return probeEmbeddings(ctx, cfg.Model) }},
 		{Name: "context", Run: func(ctx context.Context) (string, error) { return describeModel(ctx, cfg) }},
 		{Name: "answer", Run: func(ctx context.Context) (string, error) { return probeAnswer(ctx, cfg.Model) }},

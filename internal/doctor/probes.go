@@ -10,12 +10,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nyaruka/phonenumbers"
+
 	"coachline/internal/agent"
 	"coachline/internal/config"
 	"coachline/internal/connect"
 	"coachline/internal/llm"
 	"coachline/internal/memory"
+	"coachline/internal/segments"
 	"coachline/models"
+	"coachline/prompts"
 )
 
 const (
@@ -94,13 +98,41 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// checkSupport warns where people of the United States and Canada are told of nobody whom
-// they can reach, which carriers there ask for.
+// checkSupport fails where people of the United States are told of no person whom they can
+// reach, or of no terms: carriers there refuse such a programme.
 func checkSupport(cfg config.Config) (string, error) {
-	if cfg.Coaching.Support == "" && strings.HasPrefix(cfg.Carrier.From, "+1") {
-		return "", connect.Warning("HELP names no person: set COACH_SUPPORT to a number, an address or an e-mail; carriers in the US ask for it")
+	number, err := phonenumbers.Parse(cfg.Carrier.From, "")
+	if err == nil && phonenumbers.GetRegionCodeForNumber(number) == "US" && (cfg.Coaching.Support == "" || cfg.Coaching.TermsURL == "") {
+		return "", errors.New("carriers in the US refuse a programme whose HELP names no person and no terms: set COACH_SUPPORT to a number, an address or an e-mail, and COACH_TERMS_URL to the page of terms and privacy policy")
 	}
 	return cfg.Coaching.Support, nil
+}
+
+// describeStop says who answers STOP, START and HELP, and warns where both may.
+func describeStop(cfg config.Config) (string, error) {
+	if cfg.Inbound.StopAnswer == config.StopByCarrier {
+		return "the carrier answers STOP, START and HELP; we are silent", nil
+	}
+	if base := cfg.Carrier.BaseURL; cfg.Carrier.AccountSID == "" || base != "" && base != twilio {
+		return "we answer STOP, START and HELP", nil
+	}
+	return "", connect.Warning("we answer STOP, START and HELP, and so does Twilio unless its handling is turned off or Advanced Opt-Out is on: ours then fail with 21610; see Opt-outs in operations, or set COACH_STOP_ANSWERED_BY=carrier")
+}
+
+// checkProgramme warns of a name that makes every text with it dearer.
+func checkProgramme(name, locale string) (string, error) {
+	if segments.Count(segments.Smart(name)).Encoding == segments.GSM7 {
+		return name, nil
+	}
+	library, err := prompts.Load("")
+	if err != nil {
+		return "", err
+	}
+	cost := func(programme string) int {
+		text, _ := library.Fixed(prompts.Help, locale, prompts.FixedData{Programme: programme})
+		return segments.Count(segments.Smart(text)).Segments
+	}
+	return "", connect.Warning(fmt.Sprintf("COACH_PROGRAMME %q has a character outside GSM-7: each text with it takes more segments, HELP %d in place of %d", name, cost(name), cost(prompts.DefaultProgramme)))
 }
 
 // probeEmbeddings turns one word into a vector. Without vectors facts are found by words

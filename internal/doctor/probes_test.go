@@ -88,12 +88,42 @@ func TestCheckSupport(t *testing.T) {
 	_, err := checkSupport(cfg)
 	require.ErrorContains(t, err, "COACH_SUPPORT")
 	cfg.Coaching.Support = "care@example.org"
+	_, err = checkSupport(cfg)
+	require.ErrorContains(t, err, "COACH_TERMS_URL")
+	cfg.Coaching.TermsURL = "https://example.org/terms"
 	said, err := checkSupport(cfg)
 	require.NoError(t, err)
 	require.Equal(t, "care@example.org", said)
-	cfg.Coaching.Support, cfg.Carrier.From = "", "+4930123456"
-	_, err = checkSupport(cfg)
+	cfg.Coaching.Support = ""
+	for _, from := range []string{"", "+4930123456", "+14165550123"} {
+		cfg.Carrier.From = from
+		_, err = checkSupport(cfg)
+		require.NoError(t, err, "not a number of the United States")
+	}
+}
+
+func TestDescribeStop(t *testing.T) {
+	cfg := config.Config{}
+	cfg.Carrier.AccountSID = "AC1"
+	_, err := describeStop(cfg)
+	require.ErrorContains(t, err, "COACH_STOP_ANSWERED_BY=carrier")
+	cfg.Inbound.StopAnswer = config.StopByCarrier
+	said, err := describeStop(cfg)
 	require.NoError(t, err)
+	require.Contains(t, said, "the carrier answers STOP")
+	cfg.Inbound.StopAnswer, cfg.Carrier.BaseURL = config.StopByUs, "http://carrier.test"
+	said, err = describeStop(cfg)
+	require.NoError(t, err)
+	require.Contains(t, said, "we answer STOP")
+}
+
+func TestCheckProgramme(t *testing.T) {
+	for _, name := range []string{"Coachline", "Café Überall", "Steps “now”"} {
+		_, err := checkProgramme(name, "en-US")
+		require.NoError(t, err, name)
+	}
+	_, err := checkProgramme("Ação", "pt-BR")
+	require.ErrorContains(t, err, "HELP 4 in place of 2", "the help text in UCS-2")
 }
 
 // A server that lists its models and answers nothing is found before a person waits.

@@ -63,6 +63,17 @@ func disguisedKeyword(body string) models.Intent {
 	return matchKeyword(splitWords(tag.ReplaceAllString(body, " ")))
 }
 
+// carrierWords are the whole messages that Twilio answers itself, in any case, unless it
+// was told not to.
+var carrierWords = map[string]string{
+	"STOP": "STOP", "STOPALL": "STOP", "UNSUBSCRIBE": "STOP", "CANCEL": "STOP", "END": "STOP", "QUIT": "STOP", "REVOKE": "STOP", "OPTOUT": "STOP",
+	"START": "START", "YES": "START", "UNSTOP": "START", "HELP": "HELP", "INFO": "HELP",
+}
+
+// CarrierType returns what a carrier that answers keywords itself takes a message for:
+// STOP, START, HELP, or nothing.
+func CarrierType(body string) string { return carrierWords[strings.ToUpper(strings.TrimSpace(body))] }
+
 // hasSlip reports whether a text may be a keyword: mistyped ("quti"), with a sign in its
 // place, or in capitals before or behind other words, or alone in the first or last line.
 func hasSlip(body string, words []string) bool {

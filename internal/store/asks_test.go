@@ -356,3 +356,23 @@ func TestHelpAfterStop(t *testing.T) {
 		require.False(w.t, claim.Post, "written before the STOP")
 	})
 }
+
+// Where the carrier answers its keywords itself, they count as before and are not answered
+// by us; other words for the same are.
+func TestCarrierAnswersItsKeywords(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{CarrierAnswers: true}, func(w *inboundWorld) {
+		for i, want := range []struct {
+			body   string
+			intent models.Intent
+			method models.ConsentMethod
+		}{
+			{"Stop ", models.IntentStop, models.MethodCarrier}, {"Unstop", models.IntentStart, models.MethodCarrier},
+			{"help", models.IntentHelp, models.MethodCarrier}, {"Hilfe", models.IntentHelp, models.MethodKeyword},
+			{"please stop texting me", models.IntentStop, models.MethodPhrase},
+		} {
+			got := w.text(10*i, want.body).Inbound
+			require.Equal(w.t, []any{want.intent, want.method}, []any{got.Intent, got.IntentMethod}, want.body)
+		}
+		require.False(w.t, models.MethodCarrier.Confirms())
+	})
+}

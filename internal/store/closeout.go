@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/segments"
 	"coachline/internal/wrap"
 	"coachline/models"
 	"coachline/models/wire"
@@ -45,8 +46,8 @@ func (s *People) CloseOut(ctx context.Context, participantID string, now time.Ti
 		if err != nil {
 			return err
 		}
-		if study.State == models.StudyClosed && settings.CloseOut != "" {
-			if err := queueCloseOut(tx, old, settings.CloseOut, now); err != nil {
+		if text := settings.CloseOutFor(old.Locale); study.State == models.StudyClosed && text != "" {
+			if err := queueCloseOut(tx, old, text, now); err != nil {
 				return err
 			}
 		}
@@ -71,7 +72,7 @@ func (s *People) CloseOut(ctx context.Context, participantID string, now time.Ti
 func queueCloseOut(tx *gorm.DB, p models.Participant, body string, now time.Time) error {
 	id := p.ID + "-closeout"
 	added, err := insertOnce(tx, &models.Outbox{
-		ID: id, ParticipantID: p.ID, Part: 1, Kind: models.KindOperator, Body: body, SentBy: closeOutActor,
+		ID: id, ParticipantID: p.ID, Part: 1, Kind: models.KindOperator, Body: segments.Smart(body), SentBy: closeOutActor,
 		Status: wire.OutboxReady, CreatedAt: now, UpdatedAt: now,
 	})
 	if err != nil || !added {

@@ -41,7 +41,7 @@ func TestCloseOut(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, wire.StatusActive, p.Status, "the study goes on")
 
-		w.changeStudy(models.StudyClosed, `{"close_out":"Thank you for taking part."}`, 2)
+		w.changeStudy(models.StudyClosed, `{"close_out":"Goodbye.","close_outs":{"en":"Thank you for “taking part”."}}`, 2)
 		require.Equal(t, []string{"p1", "p2"}, list())
 		before, err := w.Notices.PendingNotices(w.ctx, at(900), 100)
 		require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestCloseOut(t *testing.T) {
 
 		row, err := w.Outbox.Row(w.ctx, "p1-closeout")
 		require.NoError(t, err)
-		require.Equal(t, "Thank you for taking part.", row.Body)
+		require.Equal(t, `Thank you for "taking part".`, row.Body, "in the language of the person, without what costs more")
 		notices, err := w.Notices.PendingNotices(w.ctx, at(900), 100)
 		require.NoError(t, err)
 		require.Len(t, notices, len(before)+2)

@@ -408,3 +408,16 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 		require.Equal(t, wire.StatusActive, w.status())
 	})
 }
+
+// The confirmation of an opt-out is of no use after five minutes.
+func TestConfirmationIsBounded(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		w.stops(1)
+		require.Equal(t, "posted", w.confirm(1, 2))
+		row, err := w.Outbox.Row(w.ctx, "p1-t1-p1")
+		require.NoError(t, err)
+		require.NotNil(t, row.SendBefore)
+		require.True(t, at(6).Equal(*row.SendBefore), row.SendBefore)
+	})
+}

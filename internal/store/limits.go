@@ -32,6 +32,8 @@ type InboundLimits struct {
 	// the currency; 0 is no bound.
 	Prices         *prices.List
 	StrangerMicros int64
+	// CarrierAnswers: the carrier answers its keywords itself.
+	CarrierAnswers bool
 }
 
 // What makes a machine. The first rule is about texts, regardless of what the

@@ -43,6 +43,9 @@ func (s *Inbound) AcceptInbound(ctx context.Context, in models.Inbound) (models.
 	if in.ProviderSID == "" {
 		return models.AcceptedInbound{}, models.BadField("provider_sid", "must not be empty")
 	}
+	if s.limits.CarrierAnswers && isCarried(in) && in.OptOutType == "" {
+		in.OptOutType = screening.CarrierType(in.Body)
+	}
 	screenMessage(&in, in.Body)
 	var out models.AcceptedInbound
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {

@@ -77,7 +77,7 @@ func (s *Outbox) QueueOperatorMessage(ctx context.Context, m models.OperatorMess
 		}
 		created = true
 		out = models.Outbox{
-			ID: id, ParticipantID: m.ParticipantID, Part: 1, Kind: models.KindOperator, Body: m.Body, SentBy: m.Actor,
+			ID: id, ParticipantID: m.ParticipantID, Part: 1, Kind: models.KindOperator, Body: segments.Smart(m.Body), SentBy: m.Actor,
 			Status: wire.OutboxReady, CreatedAt: m.Now, UpdatedAt: m.Now,
 		}
 		if err := tx.Create(&out).Error; err != nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -349,6 +350,11 @@ func (s *Turns) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Partici
 	for i, row := range o.Outbox {
 		row.ParticipantID, row.TurnID, row.Status = o.ParticipantID, o.TurnID, wire.OutboxReady
 		row.CreatedAt, row.UpdatedAt = o.At, o.At
+		if row.Kind == models.KindConsent {
+			if err := boundConfirmation(tx, &row, p); err != nil {
+				return out, err
+			}
+		}
 		if o.Claim && i == 0 && row.Kind != models.KindOperator {
 			claim, err := s.outbox.claimNew(tx, row, p)
 			if err != nil {
@@ -362,6 +368,19 @@ func (s *Turns) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Partici
 		out.OutboxIDs = append(out.OutboxIDs, row.ID)
 	}
 	return out, settlePrompts(tx, o)
+}
+
+// confirmWithin is how long after an opt-out it may be confirmed (47 CFR 64.1200(a)(12)).
+const confirmWithin = 5 * time.Minute
+
+// boundConfirmation has the confirmation of an opt-out go out in time or not at all.
+func boundConfirmation(tx *gorm.DB, row *models.Outbox, p models.Participant) error {
+	newest, err := newestConsent(tx, p)
+	if err == nil && newest.Action == models.ConsentOptOut {
+		until := newest.At.Add(confirmWithin)
+		row.SendBefore = &until
+	}
+	return err
 }
 
 // claimNew judges a row that is about to be written as ClaimSend would, and

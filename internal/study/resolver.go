@@ -208,7 +208,7 @@ func (r *Resolver) build(row models.Study, settings models.StudySettings, arm st
 		Sender: models.Sender{From: settings.From, MessagingService: settings.MessagingService},
 		Model:  overlay.Model, SmallModel: overlay.SmallModel, ToolsOff: overlay.ToolsOff,
 		DecisionPoints: settings.DecisionPoints != nil, reminders: overlay.Reminders, checkIns: overlay.CheckIns,
-		maxPerDay: overlay.MaxPerDay, backOff: overlay.BackOff,
+		maxPerDay: overlay.MaxPerDay, backOff: overlay.BackOff, support: settings.Support, terms: settings.TermsURL,
 	}
 	var faults []error
 	quiet, err := parseQuiet(overlay.QuietHours)

@@ -6,6 +6,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -38,6 +39,7 @@ type Settings struct {
 	reminders, checkIns *bool
 	maxPerDay           *int
 	backOff             *bool
+	support, terms      string
 }
 
 // What stands in where a study turns a message on that the installation has off.
@@ -83,8 +85,13 @@ func (s Settings) Texts(library *prompts.Library, programme string) (*prompts.Li
 	if s.Prompts != nil {
 		library = s.Prompts
 	}
-	if s.maxPerDay != nil && library != nil {
-		library = library.WithMaxPerDay(*s.maxPerDay)
+	if library != nil {
+		facts := library.Facts()
+		facts.Support, facts.Terms = cmp.Or(s.support, facts.Support), cmp.Or(s.terms, facts.Terms)
+		if s.maxPerDay != nil {
+			facts.MaxPerDay = *s.maxPerDay
+		}
+		library = library.With(facts)
 	}
 	if s.Programme != "" {
 		programme = s.Programme
@@ -143,6 +150,11 @@ const maxProgramme = 60
 func Check(settings models.StudySettings, known []string) error {
 	if len(settings.Programme) > maxProgramme || strings.ContainsAny(settings.Programme, "{}") || models.CheckText("programme", settings.Programme, false) != nil {
 		return models.BadField("programme", "must be a name of at most %d characters on one line, without braces", maxProgramme)
+	}
+	for name, text := range map[string]string{"support": settings.Support, "terms_url": settings.TermsURL} {
+		if len(text) > maxProgramme || strings.ContainsAny(text, "{}") || models.CheckText(name, text, false) != nil {
+			return models.BadField(name, "must be at most %d characters on one line, without braces", maxProgramme)
+		}
 	}
 	if settings.From != "" && !number.MatchString(settings.From) {
 		return models.BadField("from", "must be a number with + and the country code, or a short code")

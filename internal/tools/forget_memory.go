@@ -57,7 +57,8 @@ func forgetMemory() Tool {
 		Keywords: "forget delete erase remove wipe clear discard " +
 			"olvida olvidar olvides olvídalo borra borrar bórralo elimina eliminar quita " +
 			"oublie oublier oubliez efface effacer effacez supprime supprimer supprimez " +
-			"vergiss vergessen vergesst lösche löschen lösch loesche loeschen entferne entfernen",
+			"vergiss vergessen vergesst lösche löschen lösch loesche loeschen entferne entfernen " +
+			"esquece esquecer esqueça apaga apagar apague exclui excluir",
 		Tidy: tidyForget,
 		Run:  runForget,
 	}

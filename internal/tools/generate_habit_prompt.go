@@ -41,7 +41,8 @@ func generateHabitPrompt() Tool {
 		Keywords: "example sample preview suggest suggestion idea motivate motivation encourage another nudge " +
 			"ejemplo muestra muéstrame muestrame sugerencia motiva motívame ánimo otro " +
 			"exemple montre montrer idée idee motive autre " + //nolint:misspell // French
-			"beispiel zeig zeige vorschlag motivier motiviere ermutige anderen",
+			"beispiel zeig zeige vorschlag motivier motiviere ermutige anderen " +
+			"exemplo mostra mostre sugestão sugestao ideia outra",
 		Tidy: dropEmpty,
 		Run:  writeHabitPrompt,
 	}

@@ -50,7 +50,8 @@ func listMemories() Tool {
 		Keywords: "know known stored store saved memory memories data information info file record privacy gdpr " +
 			"sabes conoces guardado guardados guardas datos información memoria privacidad " +
 			"sais savez connais enregistré enregistre données donnees informations mémoire memoire confidentialité " +
-			"weißt weisst wissen kennst gespeichert speicherst daten informationen gedächtnis datenschutz",
+			"weißt weisst wissen kennst gespeichert speicherst daten informationen gedächtnis datenschutz " +
+			"sabe conhece guardou guarda dados informações informacoes privacidade",
 		Run: showMemories,
 	}
 }

@@ -41,7 +41,7 @@ func TestReadPlaybook(t *testing.T) {
 			require.Contains(t, answer.Note, "not orders")
 		}
 	})
-	const existing = "there are after-a-slip, habit-stacking, holiday, illness, low-mood, maintenance, other-people, plateau, shrinking-a-habit"
+	const existing = "there are after-a-slip, celebrating, habit-stacking, holiday, illness, low-mood, maintenance, other-people, plateau, risky-plans, shrinking-a-habit, stopping"
 	for _, tt := range []struct{ name, args, want string }{
 		{"a path upwards", `{"name":"../x"}`, "no playbook called ../x; " + existing},
 		{"a path upwards to one that is there", `{"name":"../playbooks/after_a_slip.md"}`, existing},

@@ -57,7 +57,7 @@ func readPlaybook(books Playbooks) Tool {
 
 // adviceWords ask for advice about any subject.
 const adviceWords = "advice tip tips trick tricks stuck suggestion suggestions " +
-	"consejo consejos sugerencia conseil conseils astuce astuces ratschlag tipp tipps vorschlag"
+	"consejo consejos sugerencia conseil conseils astuce astuces ratschlag tipp tipps vorschlag conselho conselhos dica dicas"
 
 // playbookKeywords returns adviceWords and the words of the playbooks, each once.
 func playbookKeywords(books Playbooks) string {

@@ -31,7 +31,8 @@ func saveUserProfile() Tool {
 			"veux voudrais objectif habitude préfère prefere parce énergie santé sante enfants marcher courir boire étirer méditer respirer lire " +
 			"matin midi soir déjeuner dejeuner dîner fait réussi reussi oublié oublie fatigué fatigue occupé pluie travail maison " +
 			"möchte moechte ziel gewohnheit lieber weil energie gesundheit kinder gehen spazieren laufen wasser trinken üben meditieren atmen lesen " +
-			"morgens mittags abends frühstück fruehstueck mittagessen abendessen kaffee arbeit geschafft erledigt gemacht müde muede beschäftigt krank regen",
+			"morgens mittags abends frühstück fruehstueck mittagessen abendessen kaffee arbeit geschafft erledigt gemacht müde muede beschäftigt krank regen " +
+			"quero saúde saude filhos caminhar água beber exercício exercicio manhã manha noite almoço almoco jantar trabalho consegui fiz esqueci chuva",
 		Tidy: tidySave,
 		Run: func(_ context.Context, in RunInput, args Arguments) (Execution, error) {
 			ask, err := profileAsk(args)

@@ -21,7 +21,8 @@ func schedulerTool() Tool {
 			"5am 6am 7am 8am 9am 10am 11am 12pm 1pm 2pm 3pm 4pm 5pm 6pm 7pm 8pm 9pm 10pm " +
 			"recordatorio recuérdame recuerdame recordar horario hora cada diario diaria mensaje mensajes temprano cambiar " +
 			"rappel rappels rappelle rappeler horaire heure heures chaque jour quotidien tôt tard changer " +
-			"erinnere erinner erinnerung erinnern uhr uhrzeit zeit täglich taeglich jeden tag zeitplan nachricht früher später spaeter ändern aendern",
+			"erinnere erinner erinnerung erinnern uhr uhrzeit zeit täglich taeglich jeden tag zeitplan nachricht früher später spaeter ändern aendern " +
+			"lembrete lembretes lembre horário cedo diário mensagem mensagens mudar",
 		Tidy: dropEmpty,
 		Event: func(args Arguments, newID string) (wire.Event, error) {
 			ask, err := scheduleAsk(args)

@@ -41,7 +41,8 @@ func searchMemory() Tool {
 		Keywords: "remember recall recollect told tell said mentioned talked discussed earlier yesterday last ago past " +
 			"recuerdas acuerdas recordar dije conté conte mencioné mencione hablamos ayer antes pasado " +
 			"souviens rappelles rappelais dit mentionné mentionne parlé parle hier avant dernier dernière " +
-			"erinnerst erinnern gesagt erzählt erzaehlt erwähnt erwaehnt gesprochen gestern früher frueher letzte letzten",
+			"erinnerst erinnern gesagt erzählt erzaehlt erwähnt erwaehnt gesprochen gestern früher frueher letzte letzten " +
+			"lembra lembras falei contei disse ontem",
 		Run: findMemories,
 	}
 }

@@ -39,7 +39,8 @@ func transitionState() Tool {
 		Keywords: "feedback went review discuss start restart again begin setup interview questions instead different " +
 			"empezar comenzar reiniciar opinión opinion fue preguntas distinto nuevo " +
 			"commencer recommencer avis passé passe différent nouveau " +
-			"anfangen beginnen neu rückmeldung rueckmeldung lief gelaufen fragen anders",
+			"anfangen beginnen neu rückmeldung rueckmeldung lief gelaufen fragen anders " +
+			"começar comecar recomeçar recomecar perguntas",
 		Tidy: dropEmpty,
 		Event: func(args Arguments, _ string) (wire.Event, error) {
 			minutes, _ := args["delay_minutes"].(float64)

@@ -14,7 +14,7 @@ const (
 	// minWord is the least length of a word that may match, in characters.
 	minWord = 3
 	// maxWords is how many distinct words of a text are compared.
-	maxWords = 200
+	maxWords = 400
 	// minStem and maxEnding let "reminders" meet "remind" and "scheduler"
 	// "schedule" without a dictionary of any language.
 	minStem   = 4
@@ -41,7 +41,7 @@ func wordSet(list string) map[string]bool {
 }
 
 // wordsOf lists the distinct words of a text: runs of letters, marks and
-// digits, lower-cased, without short ones and empty ones, 200 at most.
+// digits, lower-cased, without short ones and empty ones, 400 at most.
 func wordsOf(text string) []string {
 	var out []string
 	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {

@@ -1,0 +1,87 @@
+package prompts_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/goldens"
+	"coachline/internal/helplines"
+	"coachline/internal/segments"
+	"coachline/prompts"
+)
+
+// longTexts are the fixed texts that may take two segments, with the reason.
+var longTexts = []struct {
+	name   prompts.Name
+	reason string
+}{
+	{prompts.GreetingFallback, "the first text has programme, frequency, cost, STOP, HELP and a question"},
+	{prompts.Help, "where the person stands, cost, a person to ask, an emergency number"},
+	{prompts.OptOutDanger, "the confirmation and two numbers"},
+	{prompts.WhatAreYou, "what answers here, and whom to ask instead"},
+	{prompts.Privacy, "what is kept, whom to ask, what becomes of a request"},
+	{prompts.UnknownSender, "that the number is not enrolled, and whom to ask"},
+	{prompts.Crisis, "what to do, who is told, two numbers"},
+	{prompts.CrisisAnother, "what to do, who is told, two numbers"},
+	{prompts.CrisisViolence, "what to do, who is told, two numbers"},
+	{prompts.CrisisMedical, "what to do, who is told, a number"},
+}
+
+// phones has a phone where each language is spoken.
+var phones = []struct{ locale, phone string }{
+	{"en", "+12025550123"}, {"de", "+4915112345678"}, {"es", "+34612345678"}, {"fr", "+33612345678"}, {"pt", "+5511961234567"},
+}
+
+// TestTextsPage writes docs/texts.md (-record), the fixed texts of a day in each language
+// with their segments, and holds that each other text takes one segment.
+func TestTextsPage(t *testing.T) {
+	const file = "../docs/texts.md"
+	lib := load(t, "").With(prompts.Facts{MaxPerDay: 2, Support: "care@example.org"})
+	text := func(name prompts.Name, i int) (string, int) {
+		text, err := lib.Fixed(name, phones[i].locale, prompts.FixedData{
+			Programme: "Coachline", Name: "Ada", Lines: (*helplines.Table)(nil).Find(phones[i].phone, phones[i].locale), Hours: 2,
+		})
+		require.NoError(t, err)
+		return text, segments.Count(segments.Smart(text)).Segments
+	}
+	var page strings.Builder
+	page.WriteString("# Fixed texts\n\nWhat a phone shows without a model, with its segments; `COACH_ADDRESS` informal. Written by `go test ./prompts -run TextsPage -record`.\n")
+	for _, name := range []prompts.Name{
+		prompts.GreetingFallback, prompts.GreetingFooter, prompts.HabitFallback, prompts.FeedbackQuestion, prompts.FeedbackFollowup,
+		prompts.Reminder, prompts.ReplyFallback, prompts.Help, prompts.OptOutConfirmation, prompts.OptInConfirmation, prompts.Ended,
+	} {
+		fmt.Fprintf(&page, "\n| `%s` | | segments |\n|---|---|---|\n", name)
+		for i := range phones {
+			words, size := text(name, i)
+			fmt.Fprintf(&page, "| %s | %s | %d |\n", phones[i].locale, words, size)
+		}
+	}
+	page.WriteString("\n## Why more than one segment\n\n| text | in en, de, es, fr, pt | reason |\n|---|---|---|\n")
+	reasons := map[prompts.Name]bool{}
+	for _, long := range longTexts {
+		reasons[long.name] = true
+		var sizes []string
+		for i := range phones {
+			_, size := text(long.name, i)
+			require.LessOrEqual(t, size, 2, long.name)
+			sizes = append(sizes, fmt.Sprint(size))
+		}
+		fmt.Fprintf(&page, "| `%s` | %s | %s |\n", long.name, strings.Join(sizes, ", "), long.reason)
+	}
+	for _, name := range fixedNames(t) {
+		for i := range phones {
+			words, size := text(name, i)
+			require.True(t, size == 1 || reasons[name], "%s takes %d segments: %s", name, size, words)
+		}
+	}
+	if goldens.ShouldRecord() {
+		require.NoError(t, os.WriteFile(file, []byte(page.String()), 0o600))
+	}
+	written, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, page.String(), string(written), "go test ./prompts -run TextsPage -record")
+}
