@@ -78,19 +78,25 @@ func TestRecallByWords(t *testing.T) {
 }
 
 // The same with pairs that were written before the fields were read again, 20 a language,
-// among the facts of 20 other rows.
+// among the facts of 20 other rows. Nothing was fitted to the blind ones: their figures
+// are as they were found.
 func TestRecallOfNewPairs(t *testing.T) {
-	before := readRecall(t, "testdata/recall.tsv", 7)
-	for language, rows := range readRecall(t, "testdata/recall_new.tsv", 3) {
-		t.Run(language, func(t *testing.T) {
-			require.Len(t, rows, 20)
-			for i, other := range before[language][:min(20, len(before[language]))] {
-				rows[i].others = append(other.others, other.fact)
-			}
-			hits := recalled(t, rows)
-			t.Logf("%d of %d", hits, len(rows))
-			require.GreaterOrEqual(t, hits, 14)
-		})
+	for file, least := range map[string]map[string]int{
+		"recall_new":   {"en": 14, "de": 14, "fr": 14, "es": 14, "pt": 14},
+		"recall_blind": {"en": 10, "de": 9, "fr": 9, "es": 11, "pt": 7},
+	} {
+		before := readRecall(t, "testdata/recall.tsv", 7)
+		for language, rows := range readRecall(t, "testdata/"+file+".tsv", 3) {
+			t.Run(file+" "+language, func(t *testing.T) {
+				require.Len(t, rows, 20)
+				for i, other := range before[language][:min(20, len(before[language]))] {
+					rows[i].others = append(other.others, other.fact)
+				}
+				hits := recalled(t, rows)
+				t.Logf("%d of %d", hits, len(rows))
+				require.GreaterOrEqual(t, hits, least[language])
+			})
+		}
 	}
 }
 
