@@ -87,7 +87,7 @@ func rateEdges(text string, pieces []grapheme) {
 func closeURLs(text string, pieces []grapheme) {
 	i := 0
 	for _, span := range urls.FindAllStringIndex(text, -1) {
-		for ; i < len(pieces) && pieces[i].end < span[1]; i++ {
+		for ; pieces[i].end < span[1]; i++ { // The last ends where the text does.
 			if pieces[i].end > span[0] {
 				pieces[i].edge = never
 			}

@@ -79,7 +79,7 @@ func (t *tally) addCluster(cluster string) {
 		if n > 0 {
 			t.gsm.addUnits(n, gsmSingle, gsmJoined)
 		}
-		if t.open.runes > 0 && t.open.endsBefore(r, i > 0 && cluster != "\r\n") {
+		if t.open.endsBefore(r, i > 0 && cluster != "\r\n") {
 			t.packOpen()
 		}
 		t.open.addRune(r)

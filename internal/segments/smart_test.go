@@ -39,8 +39,11 @@ func TestSmart(t *testing.T) {
 }
 
 func TestSmartKeepsTheCarriersLimit(t *testing.T) {
-	in := strings.Repeat("a", 1598) + "……"
-	require.Equal(t, in, segments.Smart(in))
+	full := strings.Repeat("“a", 800)
+	require.Equal(t, strings.ReplaceAll(full, "“", `"`), segments.Smart(full), "1600 characters are sent")
+	over := strings.Repeat("“a", 799) + "a…"
+	require.Equal(t, over, segments.Smart(over), "three dots would make it too long")
+	require.Contains(t, segments.Smart(over+"a"), "...", "it was too long before")
 }
 
 func TestSmartTouchesNoLetterAndNeverCostsMore(t *testing.T) {

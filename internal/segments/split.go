@@ -170,7 +170,7 @@ func (s *splitter) wholeEnd(from int) int {
 	length := 0
 	for i := from; i < len(s.pieces); i++ {
 		length += utf16Len(s.pieces[i].text)
-		if length > MaxCharacters && i > from {
+		if length > MaxCharacters { // Not by the first piece alone: splitAtoms bounds it.
 			return i
 		}
 		if s.pieces[i].edge != never {

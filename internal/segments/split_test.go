@@ -33,6 +33,8 @@ func TestSplit(t *testing.T) {
 		{"paragraph before sentence", filler(150) + ".\n\n" + para + " " + filler(150), []string{filler(150) + ".", para + " " + filler(150)}},
 		{"line", filler(200) + "\n" + para + " " + filler(150), []string{filler(200), para + " " + filler(150)}},
 		{"an early paragraph stays with the rest", "Hi Ada!\n\n" + filler(200) + ". So " + filler(150), []string{"Hi Ada!\n\n" + filler(200) + ".", "So " + filler(150)}},
+		{"a paragraph of a third of a part stands alone", strings.Repeat("a", 101) + "\n" + strings.Repeat("b ", 125),
+			[]string{strings.Repeat("a", 101), strings.TrimSpace(strings.Repeat("b ", 125))}},
 		{"sentence", filler(200) + "! So " + filler(150), []string{filler(200) + "!", "So " + filler(150)}},
 		{"sentence in quotes", filler(200) + `." ` + "So " + filler(150), []string{filler(200) + `."`, "So " + filler(150)}},
 		{"emoji belongs to its sentence", strings.Repeat("a ", 45) + "b! 🎉 Then " + filler(80), []string{strings.Repeat("a ", 45) + "b! 🎉", "Then " + filler(80)}},
@@ -112,6 +114,7 @@ func TestSplitCuts(t *testing.T) {
 
 	endless := segments.Split("https://example.org/"+strings.Repeat("x", 4000), segments.Options{})
 	require.Zero(t, endless.LeftOut)
+	require.Len(t, endless.Texts[0], segments.MaxCharacters, "as much as the carrier takes")
 	for _, part := range endless.Texts {
 		require.LessOrEqual(t, len(part), segments.MaxCharacters)
 	}
