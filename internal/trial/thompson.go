@@ -12,12 +12,8 @@ import (
 // ThompsonVersion is the version of the computation of probabilities from posteriors.
 const ThompsonVersion = 1
 
-// Probabilities are rounded to millionths, and on another processor may be one of
-// those away.
-const (
-	millionths       = 1e6
-	probabilityError = 1.5 / millionths
-)
+// millionths are what probabilities are rounded to.
+const millionths = 1e6
 
 // ProbabilityOfBetter returns the probability that the share of which first is known
 // is greater than the one of which second is known, to a millionth. For whole
@@ -27,16 +23,6 @@ const (
 //	t(0)   = G(b1+b2) G(a2+b2) / (G(a2+b1+b2) G(b2))
 //	t(i+1) = t(i) (a2+i) (b1+i) / ((a2+b1+b2+i) (i+1))
 func ProbabilityOfBetter(first, second models.Beta) float64 {
-	if first == second {
-		return 0.5
-	}
-	if first.A > second.A { // the sum with fewer terms
-		return step(1 - sumBetter(second, first))
-	}
-	return step(sumBetter(first, second))
-}
-
-func sumBetter(first, second models.Beta) float64 {
 	a, b, other := float64(second.A), float64(second.B), float64(first.B)
 	term := logGamma(b+other) + logGamma(a+b) - logGamma(a+b+other) - logGamma(b)
 	sum := 0.0
@@ -45,13 +31,17 @@ func sumBetter(first, second models.Beta) float64 {
 		n := float64(i)
 		term += math.Log((a + n) / (a + b + other + n) * (other + n) / (1 + n))
 	}
-	return min(sum, 1)
+	return step(min(sum, 1))
 }
 
 func logGamma(x float64) float64 {
 	value, _ := math.Lgamma(x) // the sign is that of positive numbers
 	return value
 }
+
+// areClose reports whether probabilities are within a millionth, by which another
+// processor may round them differently.
+func areClose(one, other float64) bool { return math.Abs(math.Round((one-other)*millionths)) <= 1 }
 
 func step(probability float64) float64 { return math.Round(probability*millionths) / millionths }
 
@@ -97,7 +87,7 @@ func (v *DecisionVerifier) optionsOf(row models.DecisionPoint) (options []models
 	switch {
 	case !slices.Equal(given.Options, logged.Options) || given.Clip != logged.Clip:
 		return nil, "its posterior is not of the study's options, prior and clip"
-	case math.Abs(given.Probability-logged.Probability) > probabilityError || math.Abs(given.Clipped-logged.Clipped) > probabilityError:
+	case !areClose(given.Probability, logged.Probability) || !areClose(given.Clipped, logged.Clipped):
 		return nil, fmt.Sprintf("its probability is %g, clipped %g; its posterior gives %g, clipped %g", logged.Probability, logged.Clipped, given.Probability, given.Clipped)
 	case row.RandProb != logged.Clipped:
 		return nil, fmt.Sprintf("its rand_prob is %g, its posterior says %g", row.RandProb, logged.Clipped)
@@ -123,9 +113,6 @@ const anytimeError = 0.05
 // "Time-uniform, nonparametric, nonasymptotic confidence sequences", Annals of
 // Statistics 49 (2021) 1055-1080.
 func ProportionInterval(successes, people int64) (low, high float64) {
-	if people <= 0 {
-		return 0, 1
-	}
 	won, lost := float64(successes), float64(people-successes)
 	first, _ := math.Lgamma(won + 1)
 	second, _ := math.Lgamma(lost + 1)
@@ -134,15 +121,9 @@ func ProportionInterval(successes, people int64) (low, high float64) {
 	isInside := func(p float64) bool {
 		return mixture-won*math.Log(p)-lost*math.Log1p(-p) < -math.Log(anytimeError)
 	}
-	middle := won / (won + lost)
-	low, high = 0, 1
-	if won > 0 {
-		low = findBound(0, middle, isInside)
-	}
-	if lost > 0 {
-		high = findBound(1, middle, isInside)
-	}
-	return low, high
+	// At 0 and 1 the ratio is infinite or not defined, so that neither is inside.
+	middle := won / max(won+lost, 1)
+	return findBound(0, middle, isInside), findBound(1, middle, isInside)
 }
 
 // findBound halves the span between a value outside and one inside until it is far

@@ -114,6 +114,8 @@ func TestPosteriorOfARowIsChecked(t *testing.T) {
 	}{
 		"right":               {func(*models.DecisionPoint, *models.Posterior) {}, ""},
 		"probability":         {func(_ *models.DecisionPoint, by *models.Posterior) { by.Probability += 1e-5 }, "its probability is"},
+		"rounded otherwise":   {func(_ *models.DecisionPoint, by *models.Posterior) { by.Probability += 1e-6 }, ""},
+		"rounded wrongly":     {func(_ *models.DecisionPoint, by *models.Posterior) { by.Probability -= 2e-6 }, "its probability is"},
 		"clipped":             {func(_ *models.DecisionPoint, by *models.Posterior) { by.Clipped = 0.95 }, "its probability is"},
 		"clip":                {func(_ *models.DecisionPoint, by *models.Posterior) { by.Clip = 0.05 }, "prior and clip"},
 		"counts":              {func(_ *models.DecisionPoint, by *models.Posterior) { by.Options[0].A++ }, "its probability is"},
