@@ -5,6 +5,7 @@
 package segments
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf16"
 
@@ -150,7 +151,7 @@ func gsmUnits(r rune) int {
 	switch {
 	case strings.ContainsRune(gsmExtension, r):
 		return 2
-	case r >= ' ' && r <= '~' && r != '`', strings.ContainsRune(gsmBeyondASCII, r):
+	case r >= ' ' && r <= 'z' && r != '`', strings.ContainsRune(gsmBeyondASCII, r):
 		return 1
 	}
 	return 0
@@ -222,8 +223,5 @@ func priceOf(text string) price {
 }
 
 func (p price) isUnder(other price) bool {
-	if p.leftOut != other.leftOut {
-		return p.leftOut < other.leftOut
-	}
-	return p.segments < other.segments
+	return cmp.Or(cmp.Compare(p.leftOut, other.leftOut), cmp.Compare(p.segments, other.segments)) < 0
 }

@@ -104,7 +104,7 @@ func (s *splitter) textBetween(from, end int) string {
 
 // trimmedPart returns a part without the white space at its end.
 func (s *splitter) trimmedPart(from, end int) string {
-	for end > from+1 && s.pieces[end-1].space {
+	for s.pieces[end-1].space { // The first of a part is none.
 		end--
 	}
 	return s.textBetween(from, end)

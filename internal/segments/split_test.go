@@ -41,6 +41,8 @@ func TestSplit(t *testing.T) {
 		{"word", filler(290) + " " + filler(100), []string{filler(290) + " word word word", filler(100)[15:]}},
 		{"a word longer than a part", strings.Repeat("a", 400), []string{strings.Repeat("a", 306), strings.Repeat("a", 94)}},
 		{"families stay whole", strings.Repeat("👨\u200d👩\u200d👧\u200d👦", 13), []string{strings.Repeat("👨\u200d👩\u200d👧\u200d👦", 12), "👨\u200d👩\u200d👧\u200d👦"}},
+		{"a pile of marks that fits a segment stays whole", strings.Repeat("e"+strings.Repeat("\u0301", 66), 3),
+			[]string{strings.Repeat("e"+strings.Repeat("\u0301", 66), 2), "e" + strings.Repeat("\u0301", 66)}},
 		{"Chinese sentence", strings.Repeat("今", 90) + "。" + strings.Repeat("日", 60), []string{strings.Repeat("今", 90) + "。", strings.Repeat("日", 60)}},
 		{"a long URL has its own part", "Look here: " + link + " and tell me.", []string{"Look here:", link, "and tell me."}},
 		{"a URL at the edge goes over whole", filler(280) + " https://example.org/some/page-of-ours now", []string{filler(280), "https://example.org/some/page-of-ours now"}},
@@ -111,6 +113,11 @@ func TestSplitCuts(t *testing.T) {
 	require.Equal(t, strings.Repeat("x", 140)+"...", first.Texts[0])
 	address := segments.Split("https://example.org/"+strings.Repeat("x", 200)+" "+filler(200), segments.Options{MaxParts: 1, Segments: 1})
 	require.Equal(t, "https://example.org/"+strings.Repeat("x", 200)+" ...", address.Texts[0], "the dots are no part of the address")
+
+	for length, want := range map[int]int{1596: 1600, 1597: 1597} {
+		cut := segments.Split("https://example.org/"+strings.Repeat("x", length-20)+" and more", segments.Options{MaxParts: 1, Segments: 1})
+		require.Len(t, cut.Texts[0], want, "dots where the carrier takes them")
+	}
 
 	endless := segments.Split("https://example.org/"+strings.Repeat("x", 4000), segments.Options{})
 	require.Zero(t, endless.LeftOut)
