@@ -10,7 +10,7 @@ import (
 // What is drawn from a seed may change with the version alone, which is written into
 // rows of running studies.
 func TestVersionOfDraws(t *testing.T) {
-	require.Equal(t, 1, AlgorithmVersion)
+	require.Equal(t, []int{1, 1}, []int{AlgorithmVersion, ThompsonVersion})
 }
 
 // Arms that have what they are preferred by already get as much, and no more.
