@@ -297,6 +297,8 @@ const (
 	// LimitRate: the sender had sent as many texts as the programme takes, or
 	// as many times HELP as it answers.
 	LimitRate InboundLimit = "rate_limited"
+	// LimitSpent: the sender had cost what a person may on a day.
+	LimitSpent InboundLimit = "spent"
 	// LimitLoop: the text at which the sender was taken for a machine. LimitMuted
 	// is what that sender sent while it was muted.
 	LimitLoop  InboundLimit = "loop"

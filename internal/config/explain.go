@@ -191,7 +191,7 @@ var explanations = map[string]explanation{
 	"COACH_UI_ORIGIN":          {readByStarter, "origins of the Temporal UI that may open payloads"},
 	pricesFile:                 {readByBoth, "JSON file of [prices](#prices); empty: usage alone"},
 	turnLimit:                  {readByWorker, "what the model may cost in a turn, in the currency of the prices, before a fixed text stands in; 0: no limit"},
-	personDayLimit:             {readByWorker, "for a person on a day (UTC) who has no budget of their own"},
+	personDayLimit:             {readByBoth, "for a person on a day (UTC) who has no budget of their own"},
 	strangerHourLimit:          {readByStarter, "for texts that tell strangers that they are not enrolled, in an hour"},
 
 	"COACH_TEXTS_PER_MINUTE": {readByBoth, "messages of a sender a minute that reach the coach; 0: all"},

@@ -82,7 +82,7 @@ func raiseAlert(tx *gorm.DB, in models.Inbound, how alertOptions) (string, error
 			return "", err
 		}
 	}
-	if in.Limit != models.LimitNone {
+	if in.Limit != models.LimitNone && in.Limit != models.LimitSpent {
 		return "", nil
 	}
 	row := alertOf(in, how)

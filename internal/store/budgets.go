@@ -230,6 +230,39 @@ func (s *Budgets) spentShares(tx *gorm.DB, now time.Time) ([]string, error) {
 	return all, nil
 }
 
+// spentOfDay reads a daySpent, spentArgs are what it is asked for.
+const spentOfDay = `EXISTS (SELECT 1 FROM budgets WHERE scope = 'participant' AND participant_id = ?),
+	(SELECT COALESCE(SUM(micros), 0) FROM costs WHERE participant_id = ? AND day = ?),
+	COALESCE((SELECT MIN(micros) FROM budgets WHERE scope = 'programme'), 0)`
+
+func spentArgs(participantID string, now time.Time) []any {
+	return []any{participantID, participantID, models.BudgetDay.FirstDay(now)}
+}
+
+// daySpent is whether a person has a budget of their own, what they have cost on a day,
+// and the least budget of the programme, 0 for none.
+type daySpent struct {
+	hasOwn           bool
+	spent, programme int64
+}
+
+func (d *daySpent) list() []any { return []any{&d.hasOwn, &d.spent, &d.programme} }
+
+// isOver reports whether the person has cost what one without a budget may, as
+// spentShares has it.
+func (d *daySpent) isOver(personMicros int64) bool {
+	isSpent := personMicros > 0 && d.spent >= personMicros
+	isShare := d.programme > 0 && d.spent >= max(d.programme/personShare, 1)
+	return !d.hasOwn && (isSpent || isShare)
+}
+
+// isDaySpent reports whether a person has cost on the day of an instant what they may.
+func (s *Budgets) isDaySpent(tx *gorm.DB, participantID string, now time.Time) (bool, error) {
+	var day daySpent
+	err := tx.Raw("SELECT "+spentOfDay, spentArgs(participantID, now)...).Row().Scan(day.list()...)
+	return err == nil && day.isOver(s.personMicros), err
+}
+
 // SpentBudgets says for whom the model is stopped at an instant, as of the last
 // sweep. A person without a budget is also stopped for the rest of a day on which they
 // have spent a twentieth of the programme's, or what a person may.

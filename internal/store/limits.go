@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -66,7 +67,7 @@ func (s *Inbound) setIndexes(in *models.Inbound) {
 // applyLimits sets the limit of a marked text of an enrolled sender, before its row is
 // written, and says what the sender was taken for a machine for. A mute comes
 // before the limits, and what a mute held back does not count towards them.
-func (s *Inbound) applyLimits(tx *gorm.DB, in *models.Inbound) (models.LoopReason, error) {
+func (s *Inbound) applyLimits(tx *gorm.DB, in *models.Inbound, p models.Participant) (models.LoopReason, error) {
 	if text.Reading(in.Body, in.MediaCount) == "" {
 		in.Limit = models.LimitEmpty
 		return models.LoopNone, nil
@@ -86,6 +87,14 @@ func (s *Inbound) applyLimits(tx *gorm.DB, in *models.Inbound) (models.LoopReaso
 	}
 	if isAbove(seen.minute, s.limits.PerMinute) || isAbove(seen.day, s.limits.PerDay) {
 		in.Limit = models.LimitRate
+		return models.LoopNone, nil
+	}
+	// What an operator reads, or no carrier has a part in, costs nothing more.
+	if !isCarried(*in) || waitsForOperator(p) || isOutside(p) {
+		return models.LoopNone, nil
+	}
+	if seen.spent.isOver(s.budgets.personMicros) {
+		in.Limit = models.LimitSpent
 	}
 	return models.LoopNone, nil
 }
@@ -99,6 +108,7 @@ type senderPast struct {
 	same        int  // with the same text, in loopSpan
 	fast        int  // of a carrier's that reached the coach, in loopSpan
 	minute, day int  // that reached the coach
+	spent       daySpent
 }
 
 // lookBack reads a text's past in one statement, whose parts are answered by the
@@ -106,17 +116,17 @@ type senderPast struct {
 func (s *Inbound) lookBack(tx *gorm.DB, in models.Inbound) (senderPast, error) {
 	var seen senderPast
 	rules := s.limits
-	if rules.Mute <= 0 && rules.PerMinute <= 0 && rules.PerDay <= 0 {
+	if rules.Mute <= 0 && rules.PerMinute <= 0 && rules.PerDay <= 0 && s.budgets.personMicros <= 0 {
 		return seen, nil
 	}
 	at := in.ReceivedAt
-	err := tx.Raw(pastOf(),
+	err := tx.Raw("SELECT "+pastOf()+", "+spentOfDay, slices.Concat([]any{
 		in.FromIndex, models.LimitLoop, at.Add(-rules.Mute),
 		in.RepeatIndex, at.Add(-loopSpan),
 		in.FromIndex, models.LimitNone, at.Add(-loopSpan),
 		in.FromIndex, models.LimitNone, at.Add(-time.Minute),
-		in.FromIndex, models.LimitNone, at.Add(-24*time.Hour),
-	).Row().Scan(&seen.muted, &seen.same, &seen.fast, &seen.minute, &seen.day)
+		in.FromIndex, models.LimitNone, at.Add(-24 * time.Hour),
+	}, spentArgs(in.ParticipantID, at))...).Row().Scan(append([]any{&seen.muted, &seen.same, &seen.fast, &seen.minute, &seen.day}, seen.spent.list()...)...)
 	seen.muted = seen.muted && rules.Mute > 0
 	return seen, err
 }
@@ -125,24 +135,35 @@ const limitedTexts = "FROM inbound WHERE from_index = ? AND gate = ? AND receive
 
 // pastOf reads what a sender has written.
 func pastOf() string {
-	return "SELECT EXISTS (SELECT 1 " + limitedTexts + "), " +
+	return "EXISTS (SELECT 1 " + limitedTexts + "), " +
 		"(SELECT count(*) FROM inbound WHERE repeat_index = ? AND repeat_index <> '' AND received_at > ?), " +
 		"(SELECT count(*) " + limitedTexts + " AND " + carried("channel") + "), (SELECT count(*) " + limitedTexts + "), (SELECT count(*) " + limitedTexts + ")"
 }
 
-// needsLimitNotice reports whether a text above the limit is the first in a while, so
-// that its sender is told. Ask before the row is written.
+// needsLimitNotice reports whether a text above the limit is the first in a while, of
+// one of money the first of its day, so that its sender is told. Ask before the row is
+// written.
 func (s *Inbound) needsLimitNotice(tx *gorm.DB, in models.Inbound) (bool, error) {
 	var count int64
+	since := in.ReceivedAt.Add(-limitSpan)
+	if in.Limit == models.LimitSpent {
+		since = costDay(in.ReceivedAt).Add(-time.Microsecond)
+	}
 	err := tx.Model(&models.Inbound{}).
-		Where("from_index = ? AND gate = ? AND received_at > ? AND intent <> ?", in.FromIndex, models.LimitRate, in.ReceivedAt.Add(-limitSpan), models.IntentHelp).
+		Where("from_index = ? AND gate = ? AND received_at > ? AND intent <> ?", in.FromIndex, in.Limit, instant(since), models.IntentHelp).
 		Count(&count).Error
 	return count == 0, err
 }
 
+// costDay returns when the day began that costs of an instant are added up by.
+func costDay(at time.Time) time.Time { return at.UTC().Truncate(24 * time.Hour) }
+
 // limitedHours returns after how many hours a sender above the limit of a day is
 // answered again; 0 for one above that of a minute.
 func (s *Inbound) limitedHours(tx *gorm.DB, in models.Inbound) (int, error) {
+	if in.Limit == models.LimitSpent {
+		return hoursUntil(in.ReceivedAt, costDay(in.ReceivedAt).Add(24*time.Hour)), nil
+	}
 	if s.limits.PerDay <= 0 {
 		return 0, nil
 	}
@@ -153,8 +174,11 @@ func (s *Inbound) limitedHours(tx *gorm.DB, in models.Inbound) (int, error) {
 	if err != nil || len(answered) == 0 {
 		return 0, err
 	}
-	return int((answered[0].Add(24*time.Hour).Sub(in.ReceivedAt) + time.Hour - 1) / time.Hour), nil
+	return hoursUntil(in.ReceivedAt, answered[0].Add(24*time.Hour)), nil
 }
+
+// hoursUntil returns the hours until an instant, a begun one too.
+func hoursUntil(now, at time.Time) int { return int((at.Sub(now) + time.Hour - 1) / time.Hour) }
 
 // How often a person's HELP is answered, and a doubted number asked.
 const (

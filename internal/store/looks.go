@@ -22,7 +22,11 @@ func (s *Inbound) canLookAgain(tx *gorm.DB, in models.Inbound, p models.Particip
 		return false, nil
 	}
 	newest, err := newestConsent(tx, p)
-	return err == nil && !isOptedOut(p, newest), err
+	if err != nil || isOptedOut(p, newest) {
+		return false, err
+	}
+	isSpent, err := s.budgets.isDaySpent(tx, p.ID, in.ReceivedAt)
+	return err == nil && !isSpent, err
 }
 
 // acceptWeak stores a message with a weak sign like any other, and keeps the alert that

@@ -27,6 +27,7 @@ type Inbound struct {
 	takeOvers *TakeOvers
 	hints     *Hints
 	joins     *Joins
+	budgets   *Budgets
 	// secondLook: a model reads a weak sign of danger once more.
 	secondLook bool
 }
@@ -193,7 +194,7 @@ func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participa
 	if isSpoken(in) {
 		return models.AcceptedInbound{Inbound: in}, saveTranscription(tx, in)
 	}
-	reason, err := s.applyLimits(tx, &in)
+	reason, err := s.applyLimits(tx, &in, p)
 	if err != nil {
 		return models.AcceptedInbound{}, err
 	}
@@ -301,7 +302,7 @@ func floodOf(in models.Inbound) models.AttentionEntry {
 // answer of the person's, and the first such text has the person told. Texts
 // above the limit, and a mute, raise attention.
 func (s *Inbound) acceptLimited(tx *gorm.DB, in models.Inbound, reason models.LoopReason) (models.AcceptedInbound, error) {
-	limited := in.Limit == models.LimitRate
+	limited := in.Limit == models.LimitRate || in.Limit == models.LimitSpent
 	first := false
 	if limited && isCarried(in) {
 		var err error
@@ -341,7 +342,7 @@ func tellOfLimit(tx *gorm.DB, in models.Inbound, reason models.LoopReason) error
 		if err != nil {
 			return err
 		}
-	} else if in.Limit != models.LimitRate {
+	} else if in.Limit != models.LimitRate && in.Limit != models.LimitSpent {
 		return nil
 	}
 	return raiseFlood(tx, floodOf(in))

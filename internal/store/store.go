@@ -147,15 +147,16 @@ func newStore(db *database.Database, cfg Config, zone *time.Location) *Store {
 	}
 	hints := &Hints{db: db, limits: limits, outbox: outbox}
 	joins := &Joins{db: db, limits: limits}
+	budgets := &Budgets{db: db, personMicros: cfg.PersonDayMicros}
 	takeOvers := &TakeOvers{db: db, crisisTakeOver: cfg.CrisisTakeOver}
 	return &Store{
 		People: people, Outbox: outbox, Hints: hints, Joins: joins, TakeOvers: takeOvers,
-		Inbound: &Inbound{db: db, limits: limits, takeOvers: takeOvers, hints: hints, joins: joins, secondLook: cfg.SecondLook},
+		Inbound: &Inbound{db: db, limits: limits, takeOvers: takeOvers, hints: hints, joins: joins, budgets: budgets, secondLook: cfg.SecondLook},
 		Turns:   &Turns{db: db, outbox: outbox}, MemoryQueue: &MemoryQueue{db}, Notices: &Notices{db},
 		Alerts: &Alerts{db}, Looks: &Looks{db: db, takeOvers: takeOvers}, Attention: &Attention{db}, Holds: &Holds{db}, Erasures: &Erasures{db: db, names: names},
 		Cohorts: &Cohorts{db}, Records: &Records{db}, Memory: memory.New(db), Studies: &Studies{db}, Allocations: &Allocations{db},
 		Users: &Users{db}, Sessions: &Sessions{db}, Tokens: &Tokens{db}, RequestKeys: &RequestKeys{db}, Audit: &Audit{db},
-		Views: &Views{db}, Reports: &Reports{db: db, people: people}, Webhooks: &Webhooks{db}, Costs: &Costs{db}, Budgets: &Budgets{db: db, personMicros: cfg.PersonDayMicros},
+		Views: &Views{db}, Reports: &Reports{db: db, people: people}, Webhooks: &Webhooks{db}, Costs: &Costs{db}, Budgets: budgets,
 		db: db, names: names, log: log,
 	}
 }

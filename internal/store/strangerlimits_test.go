@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -102,4 +103,34 @@ func TestPersonHasALimitOfADay(t *testing.T) {
 			require.False(w.t, stops(0))
 		})
 	}
+}
+
+// TestSpentPersonIsToldOnce: who has cost what a person may on a day is told so once, and
+// gets no other text for theirs until the next; STOP, HELP and danger are answered.
+func TestSpentPersonIsToldOnce(t *testing.T) {
+	cfg := store.Config{PersonDayMicros: 20_000, SecondLook: true}
+	inboundWith(t, cfg, func(w *inboundWorld) {
+		require.Zero(w.t, w.text(1, "I walked today").Inbound.Limit)
+		require.NoError(w.t, w.Costs.RecordCosts(w.ctx, priceList(w.t)))
+		first := w.text(2, "and swam")
+		require.Equal(w.t, models.LimitSpent, first.Inbound.Limit)
+		notices, err := w.Notices.PendingNotices(w.ctx, inboundAt(3), 10)
+		require.NoError(w.t, err)
+		at := slices.IndexFunc(notices, func(n models.Notice) bool { return n.ID == first.NoticeID })
+		notice := notices[at]
+		require.Equal(w.t, models.NoticeLimit, notice.Kind)
+		require.Equal(w.t, fmt.Sprintf("%d+15", first.Inbound.ID), notice.Ref, "hours until the day ends")
+		for i := range 30 {
+			out := w.text(3+i*3*1200, fmt.Sprint("text ", i)) // over hours
+			if out.Inbound.ReceivedAt.Day() == inboundBegin.Day() {
+				require.Equal(w.t, models.LimitSpent, out.Inbound.Limit)
+				require.Zero(w.t, out.NoticeID)
+			}
+		}
+		require.NotZero(w.t, w.text(40, "HELP").NoticeID)
+		require.NotEmpty(w.t, w.text(41, weak).AlertID, "a weak sign, read by rules alone")
+		require.NotEmpty(w.t, w.text(42, "i want to kill myself").AlertID)
+		require.Zero(w.t, w.text(24*hours, "good morning").Inbound.Limit, "another day")
+		require.NotZero(w.t, w.text(24*hours+1, "STOP").NoticeID)
+	})
 }
