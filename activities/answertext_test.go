@@ -43,6 +43,7 @@ func TestAnswersInACrisis(t *testing.T) {
 	require.NotContains(t, answer(wire.TurnConsent, calm), "988")
 	require.Contains(t, answer(wire.TurnConsent, crisis), "988")
 	require.Contains(t, answer(wire.TurnConsent, crisis), "START")
+	require.NotContains(t, answer(wire.TurnConsent, crisis), "is being told", "the numbers are enough where all is to end")
 }
 
 // A prompt without a model is made of what the profile says; where it says nothing of the
@@ -179,4 +180,71 @@ func TestClosingStandsApart(t *testing.T) {
 			require.Equal(t, []string{text, closing}, parts.Texts)
 		}
 	}
+}
+
+// A person who wrote after an interim text waits for an answer, which thanks are not.
+func TestPersonWroteSinceAnInterimText(t *testing.T) {
+	own := func(role models.Role) models.Message { return models.Message{TurnID: "t1", Role: role} }
+	for name, tt := range map[string]struct {
+		window []models.Message
+		want   bool
+	}{
+		"a text":               {[]models.Message{own(models.RoleUser)}, false},
+		"answered":             {[]models.Message{own(models.RoleUser), own(models.RoleAssistant)}, false},
+		"and written again":    {[]models.Message{own(models.RoleUser), own(models.RoleAssistant), own(models.RoleUser)}, true},
+		"the answer of before": {[]models.Message{{TurnID: "t0", Role: models.RoleAssistant}, own(models.RoleUser)}, false},
+	} {
+		turn := models.TurnContext{Turn: models.Turn{ID: "t1"}, Window: tt.window}
+		got, err := (&TurnLoader{}).loadAsides(t.Context(), turn)
+		require.NoError(t, err)
+		require.Equal(t, tt.want, got.overtaken, name)
+		got.sent = []string{"onemoment"}
+		require.Equal(t, !tt.want, got.makesRedundant(replyText{text: "Great, talk soon!"}, wire.ChannelSMS), name)
+	}
+}
+
+// What is sent of a turn: a row for each part with the id of its place, the time after which
+// it is of no use, and the whole text once in the conversation.
+func TestRowsOfAText(t *testing.T) {
+	until := time.Unix(9, 0)
+	in := wire.PersistTurnInput{ParticipantID: "conv_1", TurnID: "conv_1-t1", Plan: wire.TurnPlan{Kind: wire.TurnPrompt, PromptID: "p1", Until: until}}
+	text := strings.Repeat("Walk a little further today. ", 20)
+	var out finishedTurn
+	out.addText(in, replyText{text: text, outboxID: "first"}, wire.ChannelSMS)
+	require.Len(t, out.Outbox, 2)
+	require.Equal(t, []string{"first", models.OutboxID("conv_1-t1", 2)}, []string{out.Outbox[0].ID, out.Outbox[1].ID})
+	for i, row := range out.Outbox {
+		require.Equal(t, []any{i + 1, "p1", &until}, []any{row.Part, row.PromptID, row.SendBefore})
+	}
+	require.Len(t, out.Entries, 1)
+	require.Equal(t, out.Entries[0].Text, out.HabitPrompt)
+
+	var reply finishedTurn
+	in.Plan = wire.TurnPlan{Kind: wire.TurnReply}
+	reply.addText(in, replyText{text: "Yes.", outboxID: "first"}, wire.ChannelSMS)
+	require.Empty(t, reply.HabitPrompt)
+	require.Nil(t, reply.Outbox[0].SendBefore)
+	var silent finishedTurn
+	silent.addText(in, replyText{}, wire.ChannelSMS)
+	require.Empty(t, silent.Outbox)
+}
+
+// The debug text is for testers who asked for it, and not where no carrier is.
+func TestDebugTextIsForTesters(t *testing.T) {
+	for _, tt := range []struct {
+		tester, debug bool
+		channel       wire.Channel
+		want          bool
+	}{{true, true, wire.ChannelSMS, true}, {true, true, wire.ChannelChat, false}, {false, true, wire.ChannelSMS, false}, {true, false, wire.ChannelSMS, false}} {
+		turn := models.TurnContext{Turn: models.Turn{Channel: tt.channel}, Participant: models.Participant{Tester: tt.tester, Debug: tt.debug}}
+		require.Equal(t, tt.want, (&TurnLoader{}).debugText(wire.PersistTurnInput{Mode: wire.ModeIntake}, turn) != "", tt)
+	}
+}
+
+// A channel bounds the calls of a turn below the programme's limit.
+func TestChannelBoundsCalls(t *testing.T) {
+	limits := func(programme int, channel wire.Channel) int {
+		return (&TurnLoader{Limits: wire.Limits{ToolCalls: programme}}).channelLimits(wire.PrepareTurnInput{Channel: channel}).ToolCalls
+	}
+	require.Equal(t, []int{8, 3, 2}, []int{limits(8, wire.ChannelSMS), limits(8, wire.ChannelChat), limits(2, wire.ChannelChat)})
 }

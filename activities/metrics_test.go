@@ -43,12 +43,20 @@ func TestSendsAreCounted(t *testing.T) {
 	once(func(r *rows, _ *network) {
 		r.claim.Post, r.claim.Outbox.Status, r.claim.Outbox.ErrorCode = false, wire.OutboxCanceled, "opted_out"
 	})
+	once(func(r *rows, _ *network) { r.claim.Outbox.Kind, r.check = models.KindNotice, wire.OutboxCanceled })
+	once(func(r *rows, _ *network) { r.claim.Outbox.Kind, r.checkErr = models.KindPrompt, errDown })
+	once(func(r *rows, _ *network) {
+		r.claim.Outbox.Kind, r.checkErr, r.giveErr = models.KindGreeting, errDown, errDown
+	})
 	page := scrape(t, m)
+	require.NotContains(t, page, `kind="greeting"`, "it is still being sent")
 	for _, line := range []string{
 		`coachline_sends_total{class="",kind="reply",status="accepted"} 1`,
 		`coachline_sends_total{class="other",kind="help",status="failed"} 1`,
 		`coachline_sends_total{class="",kind="reply",status="ready"} 1`,
 		`coachline_sends_total{class="opted_out",kind="reply",status="canceled"} 1`,
+		`coachline_sends_total{class="",kind="notice",status="canceled"} 1`,
+		`coachline_sends_total{class="",kind="prompt",status="ready"} 1`,
 		`coachline_consent_changes_total{action="opt_out",method="carrier_error"} 1`,
 	} {
 		require.Contains(t, page, line)

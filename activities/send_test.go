@@ -33,11 +33,13 @@ type rows struct {
 	missing  int // released because the carrier does not have it
 	noted    []time.Time
 	check    wire.OutboxStatus // where the row stands before it is written; empty is sending
+	checkErr error
+	giveErr  error // the row cannot be given back
 }
 
 func (r *rows) StartPost(_ context.Context, claim models.SendClaim, _ time.Time) (models.Outbox, error) {
 	claim.Outbox.Status = cmp.Or(r.check, wire.OutboxSending)
-	return claim.Outbox, nil
+	return claim.Outbox, r.checkErr
 }
 
 func (r *rows) NoteMissing(_ context.Context, _ models.ClaimRef, listed time.Time) error {
@@ -66,7 +68,7 @@ func (r *rows) ClaimSend(context.Context, string, time.Time) (models.SendClaim, 
 
 func (r *rows) ReleaseSend(context.Context, models.ClaimRef, time.Time) error {
 	r.released++
-	return nil
+	return r.giveErr
 }
 
 func (r *rows) RecordAccepted(_ context.Context, _ models.ClaimRef, receipt models.Receipt, _ time.Time) error {
@@ -186,6 +188,42 @@ func TestSendRefusedByACheckPostsNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, wire.SendSMSResult{Status: wire.OutboxCanceled, Code: "removed"}, out)
 	require.Zero(t, n.sends)
+}
+
+// A text whose check could not be made is given back and tried again, one that the check
+// refuses ends as the row says, and one behind a part that is on its way waits for it.
+func TestSendChecksBeforeItWrites(t *testing.T) {
+	away := errors.New("away")
+	r, n := ready(), &network{}
+	r.checkErr = away
+	_, err := send(t, r, n)
+	require.ErrorContains(t, err, "away")
+	require.Equal(t, []int{1, 0}, []int{r.released, n.sends})
+	r.giveErr = errors.New("still away")
+	_, err = send(t, r, n)
+	require.ErrorContains(t, err, "still away")
+
+	r = ready()
+	r.check = wire.OutboxCanceled
+	out, err := send(t, r, n)
+	require.NoError(t, err)
+	require.Equal(t, wire.OutboxCanceled, out.Status)
+
+	r = ready()
+	r.claim.Early = true
+	_, err = send(t, r, n)
+	require.ErrorContains(t, err, "still on its way")
+	require.Zero(t, n.sends)
+}
+
+// The carrier took the text and gave it the id of another: it is not posted again.
+func TestSendUnderAnIDThatIsTaken(t *testing.T) {
+	r, n := ready(), &network{}
+	r.taken = []string{"SM1"}
+	out, err := send(t, r, n)
+	require.NoError(t, err)
+	require.Equal(t, wire.OutboxUnknown, out.Status)
+	require.Equal(t, wire.OutboxUnknown, r.failed[0].Status)
 }
 
 // TestSendOfUnknownFate: what counts is the carrier's clock, which is an hour

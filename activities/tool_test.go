@@ -14,7 +14,9 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"coachline/activities"
+	"coachline/internal/store"
 	"coachline/internal/tools"
+	"coachline/internal/tools/message"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -87,6 +89,72 @@ func TestMemoryToolsReachOnePerson(t *testing.T) {
 		require.NotContains(t, out.Content, "steel")
 		require.True(t, out.Failed)
 	})
+}
+
+// doubtedTurns are of a person whose number may have gone to another.
+type doubtedTurns struct{ *store.Turns }
+
+func (d doubtedTurns) TurnContext(ctx context.Context, id string, window int) (models.TurnContext, error) {
+	turn, err := d.Turns.TurnContext(ctx, id, window)
+	turn.Participant.DoubtedAt = &now
+	return turn, err
+}
+
+func TestNobodyElseReadsMemories(t *testing.T) {
+	w := newStoreFixture(t)
+	w.tells(ann, "Has a sore knee.")
+	w.turns = doubtedTurns{w.people.Turns}
+	for _, call := range []models.ToolCall{
+		{ID: "a", Name: "search_memory", Arguments: `{"query":"knee"}`}, {ID: "b", Name: "list_memories", Arguments: `{}`}, {ID: "c", Name: "forget_memory", Arguments: `{"topic":"knee"}`},
+	} {
+		require.NotContains(t, w.run(ann, call).Content, "sore", call.Name)
+	}
+	require.Len(t, w.known(ann), 1)
+}
+
+// A call that asks for a person calls the team, once; others do not.
+func TestToolCallsThePerson(t *testing.T) {
+	w := newStoreFixture(t)
+	open := func() int {
+		rows, err := w.people.Attention.OpenAttention(t.Context(), models.AttentionQuery{ParticipantID: ann})
+		require.NoError(t, err)
+		return len(rows)
+	}
+	w.run(ann, models.ToolCall{ID: "a", Name: "list_memories", Arguments: `{}`})
+	require.Zero(t, open())
+	require.False(t, w.run(ann, models.ToolCall{ID: "b", Name: "ask_for_person", Arguments: `{"reason":"wants a human"}`}).Failed)
+	require.Equal(t, 1, open())
+}
+
+type noEvents struct{}
+
+func (noEvents) Security(string) {}
+
+// A text in the middle of a turn is written once, and the same words at its end are not
+// sent again.
+func TestInterimText(t *testing.T) {
+	w := newStoreFixture(t)
+	w.more = []tools.Tool{message.New(message.Config{Ledger: w.people.Turns, Events: noEvents{}}).Tool()}
+	out := w.run(ann, models.ToolCall{ID: "a", Name: models.ToolMessage, Arguments: `{"content":"I look at your plan for tomorrow."}`})
+	require.False(t, out.Failed, out.Content)
+	turn := models.TurnID(ann, w.number)
+	id := models.OutboxID(models.InterimMessageID(turn, 1, 0), 1)
+	row, err := w.people.Outbox.Row(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, "I look at your plan for tomorrow.", row.Body)
+	w.env.RegisterActivity(w.closing.Posts)
+	_, err = w.env.ExecuteActivity(w.closing.Posts.SendSMS, wire.SendSMSInput{OutboxID: id})
+	require.NoError(t, err)
+	_, err = w.people.Turns.SaveStep(t.Context(), models.Step{TurnID: turn, Number: 2, Text: "I look at your plan for tomorrow!", CreatedAt: now})
+	require.NoError(t, err)
+	_, err = w.env.ExecuteActivity(w.closing.SendTurn, wire.SendTurnInput{End: wire.PersistTurnInput{
+		ParticipantID: ann, TurnID: turn, Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnReply}, Source: wire.SourceStep, Step: 2, Now: now,
+	}})
+	require.NoError(t, err)
+	require.Equal(t, 1, w.carrier.sends)
+	ended, err := w.people.Turns.TurnContext(t.Context(), turn, 0)
+	require.NoError(t, err)
+	require.Equal(t, "said_already", ended.Turn.Outcome)
 }
 
 // A destructive call waits for a yes to what an earlier turn recorded.

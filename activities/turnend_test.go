@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,7 +56,10 @@ type storeFixture struct {
 	model   *modelStub
 	closing *activities.TurnEnd
 	number  int
-	env     *testsuite.TestActivityEnvironment
+	// more are tools beside the usual ones, and turns what a tool sees of a turn.
+	more  []tools.Tool
+	turns activities.Turns
+	env   *testsuite.TestActivityEnvironment
 }
 
 func newStoreFixture(t *testing.T) *storeFixture {
@@ -71,7 +76,7 @@ func newStoreFixture(t *testing.T) *storeFixture {
 	}
 	library, err := prompts.Load("")
 	require.NoError(t, err)
-	w := &storeFixture{t: t, people: people, facts: facts, carrier: &network{}, later: &later{}, model: &modelStub{}}
+	w := &storeFixture{t: t, people: people, facts: facts, carrier: &network{}, later: &later{}, model: &modelStub{}, turns: people.Turns}
 	memoryStub := agent.New(agent.Config{Settings: agent.Settings{MemoryStep: agent.MemoryAfter}})
 	w.closing = &activities.TurnEnd{
 		Turns:  &activities.TurnLoader{Store: people.Turns, Outbox: people.Outbox, Prompts: library},
@@ -240,7 +245,7 @@ func (w *storeFixture) run(id string, call models.ToolCall) models.ToolResult {
 // runAfter executes a call of a turn that answers a message.
 func (w *storeFixture) runAfter(id, text string, call models.ToolCall) models.ToolResult {
 	w.t.Helper()
-	registry, err := tools.New()
+	registry, err := tools.New(w.more...)
 	require.NoError(w.t, err)
 	library, err := prompts.Load("")
 	require.NoError(w.t, err)
@@ -248,7 +253,7 @@ func (w *storeFixture) runAfter(id, text string, call models.ToolCall) models.To
 	require.NoError(w.t, err)
 	turn := w.turn(id, text, models.Step{Calls: string(calls)})
 	runner := &activities.ToolActivities{
-		Store: w.people.Turns, Outbox: w.people.Outbox, Tools: registry, Model: w.model, Embedder: unreachableEmbedder{}, Facts: w.facts, Prompts: library,
+		Store: w.turns, Outbox: w.people.Outbox, Tools: registry, Model: w.model, Embedder: unreachableEmbedder{}, Facts: w.facts, Prompts: library,
 		Zones: zones, ModelName: "gpt-4.1", Now: fixed,
 	}
 	in := wire.ToolInput{ParticipantID: id, TurnID: turn, Step: 1, Call: 0, Mode: wire.ModeIntake}
@@ -347,4 +352,53 @@ func TestFallbacksAreCounted(t *testing.T) {
 	page := scrape(t, m)
 	require.Contains(t, page, `coachline_fallbacks_total{reason="time_out"} 1`)
 	require.Contains(t, page, `coachline_fallbacks_total{reason="guard"} 1`)
+}
+
+// Texts that nothing answers are kept, the state is mirrored with what was missed, and a
+// new workflow reads what went before it.
+func TestTurnsWithoutAnAnswer(t *testing.T) {
+	w := newStoreFixture(t)
+	m, err := metrics.New(metrics.Config{})
+	require.NoError(t, err)
+	w.closing.Turns.Metrics = m
+	w.env.RegisterActivity(w.closing.Turns)
+	in, err := w.people.Inbound.AcceptInbound(t.Context(), models.Inbound{ProviderSID: "SM1", From: "+12025550123", Body: "thanks", ReceivedAt: now})
+	require.NoError(t, err)
+	turn := models.TurnID(ann, 1)
+	prepare := wire.PrepareTurnInput{
+		ParticipantID: ann, TurnID: turn, Number: 1, Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnMessage}, InboundIDs: []int64{in.Inbound.ID}, Now: now,
+	}
+	_, err = w.env.ExecuteActivity(w.closing.Turns.PrepareTurn, prepare)
+	require.NoError(t, err)
+	kept, err := w.people.Turns.TurnContext(t.Context(), turn, 10)
+	require.NoError(t, err)
+	require.Equal(t, "thanks", kept.Window[0].Text)
+	missed := []wire.MissedPrompt{{ScheduleID: "s1", Reason: "late"}}
+	_, err = w.env.ExecuteActivity(w.closing.Turns.SaveState, wire.SaveStateInput{ParticipantID: ann, Mode: wire.ModeFeedback, Missed: missed, Now: now})
+	require.NoError(t, err)
+	counted := func() string {
+		return strings.Join(regexp.MustCompile(`(?m)^coachline_(?:turns|prompts)_total.*`).FindAllString(scrape(t, m), -1), "\n")
+	}
+	page := counted()
+	require.Regexp(t, `coachline_turns_total\{[^}]*kind="message"[^}]*\} 1`, page)
+	require.Regexp(t, `coachline_prompts_total\{[^}]*missed[^}]*\} 1`, page)
+
+	value, err := w.env.ExecuteActivity(w.closing.Turns.ReadPast, ann)
+	require.NoError(t, err)
+	var past wire.Past
+	require.NoError(t, value.Get(&past))
+	require.Equal(t, 1, past.Turns)
+	value, err = w.env.ExecuteActivity(w.closing.Turns.CheckNumbers, wire.NumberCheck{ParticipantID: ann})
+	require.NoError(t, err)
+	var fresh []wire.InboxItem
+	require.NoError(t, value.Get(&fresh))
+	require.Empty(t, fresh)
+	_, err = w.env.ExecuteActivity(w.closing.Turns.ReadPast, "conv_nobody")
+	require.Error(t, err)
+	prepare.ParticipantID, prepare.TurnID = "conv_nobody", "conv_nobody-t1"
+	_, err = w.env.ExecuteActivity(w.closing.Turns.PrepareTurn, prepare)
+	require.Error(t, err)
+	_, err = w.env.ExecuteActivity(w.closing.Turns.SaveState, wire.SaveStateInput{ParticipantID: "conv_nobody", Missed: missed, Now: now})
+	require.Error(t, err)
+	require.Equal(t, page, counted(), "what failed is not counted")
 }
