@@ -66,6 +66,8 @@ var optOuts = []string{
 	"deja de enviarme mensajes", "Deja de escribirme", "dejen de mandarme mensajes", "deja de molest" + "arme", "dejen de contactarme", "paren de enviarme textos", "quiero que dejes de escribirme",
 	"no quiero más mensajes", "No quiero recibir mensajes", "ya no quiero recibir sus mensajes", "quiero dejar de recibir mensajes", "no más mensajes",
 	"dame de baja", "Quiero darme de baja", "quiero desuscribirme", "cancelar mensajes", "cancelen mi suscripción",
+	"das geht nicht löscht meine nummer", "es passt gerade nicht meldet mich ab", "je peux pas supprimez mon numéro", "wer ist das löscht meine nummer",
+	"quién es este deja de escribirme", "quem é isso para de me escrever", "já pedi duas vezes pra me tirarem", "merci de me retirer",
 	"bórrame de la lista", "quítenme de su lista", "déjame en paz", "Déjenme tranquila", "alto por favor", "quiero salir del programa", "no me contacten nunca más",
 }
 

@@ -25,32 +25,44 @@ type doubts struct {
 	// negations count up to negationReach words before a request, with nothing but
 	// between words after them; questions and polite where they begin its clause. What
 	// is asked politely is a request ("can you stop texting me?"), unless a speaker
-	// follows ("can I stop").
-	negations, between, questions, polite, speakers map[string]bool
+	// follows ("can I stop"). Orders are forms of verbs that begin a clause of their own:
+	// what stands before them is a reason ("das geht nicht löscht meine nummer").
+	negations, between, questions, polite, speakers, orders map[string]bool
+	// isNegatedBehind: what negates an order stands behind it, as in "löscht mich nicht",
+	// and not before it, as in "não me tira".
+	isNegatedBehind bool
 }
 
 const negationReach = 4
 
+// reasonWords is how many words a question has at least before an order behind it, where
+// it is another one ("wer ist das löscht meine nummer").
+const reasonWords = 3
+
 var doubtsOf = map[string]doubts{
 	"de": {
-		setOf("nicht nie niemals kein keine keinen"), setOf("will mochte wollte mich mir mehr bitte einfach jetzt gleich zu vom von der die das"),
+		setOf("nicht nie niemals kein keine keinen"), setOf("will mochte wollte mich mir mehr einfach jetzt gleich zu vom von der die das"),
 		setOf("wie was warum wieso weshalb wann wer wo soll sollte muss"), setOf("kannst konnt konnten konnen konntest konntet bitte"), setOf("ich wir man"),
+		setOf("losch loscht entfern entfernt streich streicht nimm nehmt meld meldet trag tragt lass lasst hor hort schick schickt schreib schreibt stopp stoppt beend beendet stell stellt bitte"), true,
 	},
 	"en": {
 		setOf("not dont doesnt didnt never wont cant cannot wouldnt"), setOf("want wanna wish like going planning asking to really please you me us ever from the my"),
-		setOf("how what why when where whats do does did should whether"), setOf("can could would will please"), setOf("i we one"),
+		setOf("how what why when where whats do does did should whether"), setOf("can could would will please"), setOf("i we one"), nil, false,
 	},
 	"es": {
-		setOf("no nao nunca jamas"), setOf("quiero quise deseo quisiera pedi pienso voy me nos a que por favor todavia"),
+		setOf("no nao nunca jamas"), setOf("quiero quise deseo quisiera pedi pienso voy me nos a que todavia"),
 		setOf("como cuando donde quien cual debo deberia"), setOf("puedes podrias pueden podrian puede podria me por"), setOf("yo"),
+		setOf("deja dejen dejame dejenme borra borren borrame borrenme quita quiten quitame quitenme saca saquen sacame saquenme elimina eliminen cancela cancelen paren por"), false,
 	},
 	"fr": {
 		setOf("pas jamais"), setOf("veux voudrais souhaite voulais me te de du encore demande a"),
 		setOf("comment pourquoi quand quoi combien"), setOf("peux pouvez pourriez pourrais tu vous merci"), setOf("je on"),
+		setOf("supprime supprimez efface effacez retire retirez enleve enlevez arrete arretez desabonnez desinscrivez desinscris laisse laissez cessez stoppez annulez merci"), true,
 	},
 	"pt": {
-		setOf("nao no nunca jamais"), setOf("quero queria desejo vou pedi me nos a por favor ainda"),
+		setOf("nao no nunca jamais"), setOf("quero queria desejo vou pedi me nos a ainda"),
 		setOf("como quando onde quem qual devo deveria"), setOf("pode podem poderia poderiam voce voces da por"), setOf("eu"),
+		setOf("para parem apaga apague apaguem tira tire tirem remove remova removam exclui exclua excluam cancela cancele cancelem deixa deixem por"), false,
 	},
 }
 
@@ -58,7 +70,8 @@ var doubtsOf = map[string]doubts{
 // about.
 func (s *scanner) isDoubtedAt(language, start, end int) bool {
 	v, of := &s.versions[language], doubtsOf[languages[language]]
-	if v.isNegatedBefore(start, of) || v.isNegatedAfter(end, languages[language]) {
+	isOrder := of.orders[string(v.textAt(start))]
+	if !(isOrder && of.isNegatedBehind) && v.isNegatedBefore(start, of) || v.isNegatedAfter(end, languages[language]) {
 		return true
 	}
 	first := start
@@ -68,7 +81,7 @@ func (s *scanner) isDoubtedAt(language, start, end int) bool {
 	if v.words[first].isBreak {
 		return false
 	}
-	if of.questions[string(v.textAt(first))] {
+	if of.questions[string(v.textAt(first))] && !(isOrder && start-first >= reasonWords && !s.isAskedAfter(v, end-1)) {
 		return true
 	}
 	isPolite := of.polite[string(v.textAt(first))]
