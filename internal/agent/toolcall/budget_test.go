@@ -62,6 +62,8 @@ func TestEndingLeavesRepliesOut(t *testing.T) {
 	again = toolcall.Ending{WithoutReplies: 5}.Apply(req)
 	require.Equal(t, []models.ChatMessage{before[0], before[1], before[3], before[4]}, again.Messages)
 	require.Equal(t, before, req.Messages, "the request itself stays")
+	first := toolcall.Ending{WithoutReplies: 1}.Apply(models.ChatRequest{Messages: []models.ChatMessage{message("assistant", "hi"), message("user", "and?")}})
+	require.Equal(t, []models.ChatMessage{message("user", "and?")}, first.Messages, "also where the coach began")
 }
 
 func TestTokensPerSecond(t *testing.T) {
@@ -90,6 +92,7 @@ func TestDropOldest(t *testing.T) {
 		{"the last four entries stay", join(one(system), turn("1"), current), join(one(system), turn("1"), current), false},
 		{"the oldest of three", join(one(system), turn("1"), turn("2"), turn("3"), current), join(one(system), turn("2"), turn("3"), current), true},
 		{"what the coach wrote first", join(one(system), one(message("assistant", "hi")), turn("1"), current), join(one(system), turn("1"), current), true},
+		{"exactly four entries are left", join(one(system), turn("1"), turn("2"), one(message("user", "now"), message("user", "please"))), join(one(system), turn("2"), one(message("user", "now"), message("user", "please"))), true},
 		{"no system message", join(turn("1"), turn("2"), current), join(turn("2"), current), true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

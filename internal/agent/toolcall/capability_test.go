@@ -87,6 +87,7 @@ func TestKnown(t *testing.T) {
 		{"settings", "llama3", toolcall.Sources{Size: models.SizeLarge, ContextTokens: 6000, Server: models.ModelFacts{ContextTokens: 4096, Billions: 8}}, models.SizeLarge, "setting", 6000, "setting", models.ProtocolNative},
 		{"an overflow below the server", "m", toolcall.Sources{Server: models.ModelFacts{ContextTokens: 8192}, Stored: learnt}, models.SizeLarge, "name", 2048, "overflow", models.ProtocolText},
 		{"an overflow above the server", "m", toolcall.Sources{Server: models.ModelFacts{ContextTokens: 1024}, Stored: learnt}, models.SizeLarge, "name", 1024, "server", models.ProtocolText},
+		{"an overflow where the server says", "m", toolcall.Sources{Server: models.ModelFacts{ContextTokens: 2048}, Stored: learnt}, models.SizeLarge, "name", 2048, "server", models.ProtocolText},
 		{"an overflow below the setting", "m", toolcall.Sources{ContextTokens: 9000, Stored: learnt}, models.SizeLarge, "name", 2048, "overflow", models.ProtocolText},
 		{"a guess of an older build is none", "m", toolcall.Sources{Stored: models.Capability{Size: models.SizeSmall, ContextTokens: 8192, Reason: "name", Protocol: models.ProtocolText}}, models.SizeLarge, "name", 0, "name", models.ProtocolNative},
 		{"a forced protocol", "llama3.2:1b", toolcall.Sources{Protocol: models.ProtocolTwoPhase, Stored: learnt}, models.SizeSmall, "name", 2048, "overflow", models.ProtocolTwoPhase},
