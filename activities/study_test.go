@@ -31,10 +31,13 @@ func (w *storeFixture) changeStudy(settings models.StudySettings) *study.Resolve
 }
 
 // offered keeps what a step was offered.
-type offered struct{ last agent.Offer }
+type offered struct {
+	in   agent.StepInput
+	last agent.Offer
+}
 
 func (o *offered) Respond(_ context.Context, in agent.StepInput) (models.Step, error) {
-	o.last = in.Offer
+	o.in, o.last = in, in.Offer
 	return models.Step{TurnID: in.Input.TurnID, Number: in.Input.Step, Text: "Well done.", CreatedAt: now}, nil
 }
 
