@@ -1,5 +1,6 @@
 // Command mutants changes conditions and constants of packages, one at a time, and says
-// which changes no test of the package notices.
+// which changes no test of the package notices. It leaves out what decides of a log line
+// alone, and sizes.
 package main
 
 import (
@@ -26,6 +27,14 @@ import (
 var swaps = map[token.Token]string{
 	token.EQL: "!=", token.NEQ: "==", token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.LAND: "||", token.LOR: "&&",
 }
+
+// sizes are constants that one more changes in no way that a person or an operator sees:
+// lengths of pages and caches, room for a model's answer, bounds of waiting for a server.
+var sizes = strings.Fields(`erasurePage unsettledPage recentTurns memoryParallel rememberEntries WindowEntries
+	answerTokens thoughtTokens stageTokens leastCounted leastTimed bookLimit settleLimit vectorLimit heartbeatEvery halvings`)
+
+// logLine matches a statement that writes a line of the log.
+var logLine = regexp.MustCompile(`^(?:slog|activity\.GetLogger\(ctx\))\.(?:Debug|Info|Warn|Error)`)
 
 // buildLimit bounds one build.
 const buildLimit = 10 * time.Minute
@@ -116,6 +125,9 @@ func (r *run) findMutants(name string) error {
 		at := files.Position(n.Pos())
 		r.mutants = append(r.mutants, mutant{name, at.Line, at.Offset, files.Position(n.End()).Offset, becomes, isConstant})
 	}
+	logsOnly := func(n *ast.IfStmt) bool {
+		return n.Else == nil && len(n.Body.List) == 1 && logLine.MatchString(text(n.Body.List[0].Pos(), n.Body.List[0].End()))
+	}
 	isConst := false
 	var visit func(n ast.Node) bool
 	visit = func(n ast.Node) bool {
@@ -134,7 +146,12 @@ func (r *run) findMutants(name string) error {
 			if other, found := swaps[n.Op]; found && !isConst {
 				add(n, text(n.Pos(), n.OpPos)+other+text(n.OpPos+token.Pos(len(n.Op.String())), n.End()), false)
 			}
+		case *ast.ValueSpec:
+			return !isConst || !slices.Contains(sizes, n.Names[0].Name)
 		case *ast.IfStmt:
+			if logsOnly(n) {
+				return false
+			}
 			if _, isBinary := n.Cond.(*ast.BinaryExpr); !isBinary {
 				add(n.Cond, "!("+text(n.Cond.Pos(), n.Cond.End())+")", false)
 			}
