@@ -192,7 +192,7 @@ var explanations = map[string]explanation{
 	pricesFile:                 {readByBoth, "JSON file of [prices](#prices); empty: usage alone"},
 	turnLimit:                  {readByWorker, "what the model may cost in a turn, in the currency of the prices, before a fixed text stands in; 0: no limit"},
 	personDayLimit:             {readByBoth, "for a person on a day (UTC) who has no budget of their own"},
-	strangerHourLimit:          {readByStarter, "for texts that tell strangers that they are not enrolled, in an hour"},
+	strangerHourLimit:          {readByStarter, "for texts to strangers in an hour; the first safety text to a number always goes"},
 
 	"COACH_TEXTS_PER_MINUTE": {readByBoth, "messages of a sender a minute that reach the coach; 0: all"},
 	"COACH_TEXTS_PER_DAY":    {readByBoth, "in 24 hours"},

@@ -57,10 +57,8 @@ func (s *Hints) createHint(tx *gorm.DB, in models.Inbound) (string, error) {
 	if err != nil || newest.Action == models.ConsentOptOut {
 		return "", err
 	}
-	if !isDangerous {
-		if isLimited, err := s.isHintLimited(tx, in); err != nil || isLimited {
-			return "", err
-		}
+	if isLimited, err := s.isHintLimited(tx, in); err != nil || isLimited {
+		return "", err
 	}
 	row := models.Hint{
 		ID:        "hint-" + in.FromIndex[:min(indexDigits, len(in.FromIndex))] + "-" + in.ReceivedAt.In(s.limits.Zone).Format(time.DateOnly),
@@ -87,33 +85,48 @@ const hintSegments = 2
 // satelliteCodes are calling codes of satellites and of networks without a country.
 var satelliteCodes = []int32{870, 878, 881, 882, 883, 888, 979}
 
-// isHintLimited reports whether a stranger is not told that they are not enrolled: too
-// many were within the hour, which an operator is told of, or cost too much at the price of this one, a text to the number costs more than others, or nobody of
-// its region is expected.
+// isHintLimited reports whether a stranger gets no hint: a text to the number costs more
+// than others, nobody of its region is expected, too many were told within the hour, of
+// which an operator hears, or it would cost too much. A safety text goes to every region,
+// and the first one to a number whatever it costs.
 func (s *Hints) isHintLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
+	isDangerous := in.Danger != models.DangerNone
 	if number, err := phonenumbers.Parse(in.From, ""); err == nil {
 		kind := phonenumbers.GetNumberType(number)
 		if kind == phonenumbers.PREMIUM_RATE || kind == phonenumbers.SHARED_COST || slices.Contains(satelliteCodes, number.GetCountryCode()) {
 			return true, nil
 		}
 		region := phonenumbers.GetRegionCodeForNumber(number)
-		if isHome := s.limits.Region == "" || region == s.limits.Region; !isHome {
+		if isHome := isDangerous || s.limits.Region == "" || region == s.limits.Region; !isHome {
 			if isKnown, err := s.hasPeopleIn(tx, region, in.ReceivedAt); err != nil || !isKnown {
 				return true, err
 			}
 		}
 	}
-	var told int64
-	err := tx.Model(&models.Hint{}).Where("created_at > ? AND join_id = '' AND purpose = ?", instant(in.ReceivedAt.Add(-time.Hour)), models.HintUnknown).
-		Count(&told).Error
-	if err != nil || told < hintsPerHour && s.limits.StrangerMicros <= 0 {
+	if isDangerous {
+		if isFirst, err := isFirstSafetyText(tx, in); err != nil || isFirst {
+			return false, err
+		}
+	}
+	var told, all int64
+	err := tx.Raw("SELECT COALESCE(SUM(CASE WHEN purpose = ? THEN 1 ELSE 0 END), 0), COUNT(*) FROM hints WHERE created_at > ? AND join_id = ''",
+		models.HintUnknown, instant(in.ReceivedAt.Add(-time.Hour))).Row().Scan(&told, &all)
+	if err != nil {
 		return false, err
 	}
-	if told >= hintsPerHour {
+	if told >= hintsPerHour && !isDangerous {
 		return true, raiseFlood(tx, floodOf(in))
 	}
-	cost := s.limits.Prices.Outbound(in.From, hintSegments*(told+1))
-	return cost != nil && *cost > s.limits.StrangerMicros, nil
+	cost := s.limits.Prices.Outbound(in.From, hintSegments*(all+1))
+	return s.limits.StrangerMicros > 0 && cost != nil && *cost > s.limits.StrangerMicros, nil
+}
+
+// isFirstSafetyText reports whether a number was sent no safety text before.
+func isFirstSafetyText(tx *gorm.DB, in models.Inbound) (bool, error) {
+	var sent int64
+	err := tx.Model(&models.Hint{}).Where("purpose = ? AND inbound_id IN (?)", models.HintCrisis,
+		tx.Model(&models.Inbound{}).Select("id").Where("from_index = ?", in.FromIndex)).Count(&sent).Error
+	return sent == 0, err
 }
 
 // regionsFor is how long the regions of people's numbers are believed: numbers are sealed,

@@ -66,6 +66,30 @@ func TestStrangersHaveAPrice(t *testing.T) {
 	})
 }
 
+// TestSafetyTextsToStrangersHaveAPrice: the first to a number goes whatever it costs, a
+// later one only under the limit of an hour, and none to a number that costs more.
+func TestSafetyTextsToStrangersHaveAPrice(t *testing.T) {
+	limits := store.InboundLimits{Hints: true, Prices: priceList(t), StrangerMicros: 60_000, Region: "US"}
+	inboundOnBoth(t, limits, func(w *inboundWorld) {
+		cry := func(seconds int, from string) string {
+			return w.strange(seconds, models.Inbound{From: from, Body: "i want to kill myself"}).HintID
+		}
+		number := func(i int) string { return fmt.Sprintf("+1212555%04d", 100+i) }
+		for i := range 10 {
+			require.NotEmpty(w.t, cry(i, number(i)))
+		}
+		require.Empty(w.t, w.strange(11, models.Inbound{From: number(11), Body: "hello?"}).HintID, "safety texts count")
+		for _, costly := range []string{"+19002345678", "+881612345678", "+882312345678"} {
+			require.Empty(w.t, cry(12, costly))
+		}
+		const day = 24 * hours
+		for i := range 10 {
+			require.Equal(w.t, i < 3, cry(day+i, number(i)) != "", "on another day, two segments each")
+		}
+		require.NotEmpty(w.t, cry(day+20, "+447400654321"))
+	})
+}
+
 // TestManyStrangersAreOneAttention: sixty hints an hour, then silence and one attention.
 func TestManyStrangersAreOneAttention(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
