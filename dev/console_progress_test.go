@@ -25,7 +25,7 @@ func TestConsoleProgress(t *testing.T) {
 	p.ExpectText("Progress of Default")
 	p.ExpectText("400 people are enrolled.")
 	p.ExpectText("enrolled (n = 400)")
-	for _, title := range []string{"Recruitment", "CONSORT diagram", "Retention", "Response by study day", "Lateness of prompts", "Delivery of texts", "Cost", "Alerts"} {
+	for _, title := range []string{"Recruitment", "CONSORT diagram", "Retention", "Response by study day", "Prompts", "Delivery of texts", "Cost", "Alerts"} {
 		require.True(t, p.Has("heading", title), title)
 	}
 	for _, details := range []string{"Recruitment by day", "Figures of the diagram", "Retention by week", "All people: response by day"} {

@@ -85,6 +85,8 @@ type DecisionQuery struct {
 type DecisionOutcome struct {
 	DecisionPoint
 	Answered *bool
+	// Reported is what the person reported of the prompt, empty where nothing is saved.
+	Reported PromptOutcome
 	// AlertID names the alert that held the prompt, empty where none did, and AlertMark what
 	// operators said of it.
 	AlertID   string

@@ -31,6 +31,8 @@ const (
 	OutcomeDone    PromptOutcome = "done"
 	OutcomePartly  PromptOutcome = "partly"
 	OutcomeNotDone PromptOutcome = "not_done"
+	// OutcomeUnknown stands in counts for what a row leaves empty.
+	OutcomeUnknown PromptOutcome = "unknown"
 )
 
 // PastPrompt is a prompt that was sent, with its text, which is personal data.

@@ -70,6 +70,7 @@ type PromptGroup struct {
 	Lateness int
 	State    PromptState // of those that were not sent
 	Reason   string
+	Outcome  PromptOutcome // what was reported of those that were sent
 	Prompts  int64
 }
 

@@ -33,7 +33,7 @@ func toNumber(yes bool) int {
 func toDecision(row models.DecisionOutcome) api.Decision {
 	out := api.Decision{
 		ID: row.ID, UserID: row.ParticipantID, Time: row.Number, DayInStudy: row.DayInStudy, Availability: toNumber(row.Available),
-		Intervention: toNumber(row.Intervention), RandProb: row.RandProb, OutcomeHours: row.OutcomeHours, Reason: row.Reason, Alert: row.AlertID, AlertMark: string(row.AlertMark),
+		Intervention: toNumber(row.Intervention), RandProb: row.RandProb, OutcomeHours: row.OutcomeHours, Reported: string(row.Reported), Reason: row.Reason, Alert: row.AlertID, AlertMark: string(row.AlertMark),
 		DecidedAt: row.DecidedAt.UTC(), ScheduleID: row.ScheduleID, LocalDate: row.LocalDate, Policy: row.Policy, Options: row.Options,
 		Option: row.Option, Draw: row.Draw, Posterior: row.Posterior, Counter: row.Counter, Algorithm: row.Algorithm, Build: row.Build,
 	}

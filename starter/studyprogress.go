@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -210,13 +211,18 @@ func toPromptCounts(groups []models.PromptGroup) api.PromptCounts {
 	for i, limit := range limits {
 		out.Lateness[i].AtMostSeconds = new(limit.Seconds())
 	}
+	reported := map[models.PromptOutcome]int64{}
 	for _, g := range groups {
 		if !g.Sent {
 			out.Unsent = append(out.Unsent, api.UnsentPrompt{State: g.State, Reason: g.Reason, Prompts: g.Prompts})
 			continue
 		}
 		out.Sent += g.Prompts
+		reported[cmp.Or(g.Outcome, models.OutcomeUnknown)] += g.Prompts
 		out.Lateness[g.Lateness].Prompts += g.Prompts
+	}
+	for _, outcome := range []models.PromptOutcome{models.OutcomeDone, models.OutcomePartly, models.OutcomeNotDone, models.OutcomeUnknown} {
+		out.Reported = append(out.Reported, api.ReportedPrompts{Outcome: outcome, Prompts: reported[outcome]})
 	}
 	return out
 }

@@ -81,11 +81,14 @@ func TestProgressFigures(t *testing.T) {
 	}
 	require.Equal(t, api.TextCounts{Delivered: 3, Failed: 12, Unknown: 16, Canceled: 32, Underway: 64}, toTextCounts(texts))
 
-	prompts := toPromptCounts([]models.PromptGroup{{Sent: true, Lateness: 0, Prompts: 5}, {Sent: true, Lateness: 4, Prompts: 1}, {State: models.PromptMissed, Reason: "outage", Prompts: 2}})
+	prompts := toPromptCounts([]models.PromptGroup{{Sent: true, Lateness: 0, Prompts: 5}, {Sent: true, Lateness: 4, Outcome: models.OutcomePartly, Prompts: 1}, {State: models.PromptMissed, Reason: "outage", Prompts: 2}})
 	require.Equal(t, int64(6), prompts.Sent)
 	require.InDelta(t, 60, *prompts.Lateness[0].AtMostSeconds, 1e-9)
 	require.Equal(t, api.LatePrompts{Prompts: 1}, prompts.Lateness[4])
 	require.Equal(t, []api.UnsentPrompt{{State: models.PromptMissed, Reason: "outage", Prompts: 2}}, prompts.Unsent)
+	require.Equal(t, []api.ReportedPrompts{
+		{Outcome: models.OutcomeDone}, {Outcome: models.OutcomePartly, Prompts: 1}, {Outcome: models.OutcomeNotDone}, {Outcome: models.OutcomeUnknown, Prompts: 5},
+	}, prompts.Reported)
 
 	costs := toStudyCosts([]models.CostGroupSum{{Kind: models.CostModel, Currency: "USD", Micros: 900, Unpriced: 1}, {Kind: models.CostOutbound, Currency: "USD", Micros: 100}, {Kind: models.CostInbound, Unpriced: 4}}, 10)
 	require.Equal(t, []api.StudyCost{{Currency: "USD", Micros: 100}}, costs.PerPerson)

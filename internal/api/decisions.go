@@ -14,6 +14,7 @@ type Decision struct {
 	RandProb     float64   `json:"rand_prob" doc:"Probability of an intervention."`
 	Outcome      *int      `json:"outcome" doc:"1 when the person wrote within outcome_hours of the decision; null while that time is not over."`
 	OutcomeHours int       `json:"outcome_hours"`
+	Reported     string    `json:"reported" doc:"What the person reported of the prompt: done, partly, not_done or empty."`
 	Reason       string    `json:"reason" doc:"Why the person was not available."`
 	Alert        string    `json:"alert" doc:"Id of the alert that held the prompt; empty: none did."`
 	AlertMark    string    `json:"alert_mark" doc:"What operators said of that alert: right, wrong or empty."`

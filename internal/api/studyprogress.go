@@ -75,6 +75,19 @@ type PromptCounts struct {
 	Sent     int64          `json:"sent"`
 	Lateness []LatePrompts  `json:"lateness" nullable:"false" doc:"Prompts that were sent, by how long after their target."`
 	Unsent   []UnsentPrompt `json:"unsent" nullable:"false" doc:"Prompts that were not sent, by state and reason."`
+	// Reported has an entry for each outcome.
+	Reported []ReportedPrompts `json:"reported" nullable:"false" doc:"Prompts that were sent, by what the person reported of them."`
+}
+
+// ReportedPrompts counts prompts of which the same was reported.
+type ReportedPrompts struct {
+	Outcome models.PromptOutcome `json:"outcome" enum:"done,partly,not_done,unknown"`
+	Prompts int64                `json:"prompts"`
+}
+
+// Describe says what was reported.
+func (r ReportedPrompts) Describe() string {
+	return "reported as " + strings.ReplaceAll(string(r.Outcome), "_", " ")
 }
 
 // LatePrompts counts prompts that were late by more than the row before and at most

@@ -71,6 +71,9 @@ func promptTable(p api.PromptCounts) [][]string {
 		for _, late := range p.Lateness {
 			rows = append(rows, []string{late.Describe(), formatCount(late.Prompts)})
 		}
+		for _, reported := range p.Reported {
+			rows = append(rows, []string{reported.Describe(), formatCount(reported.Prompts)})
+		}
 	}
 	for _, row := range p.Unsent {
 		rows = append(rows, []string{joinWords(string(row.State), row.Reason), formatCount(row.Prompts)})

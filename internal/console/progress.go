@@ -172,7 +172,10 @@ func promptSection(p api.PromptCounts) g.Node {
 		}
 		rows = append(rows, []string{what, formatCount(row.Prompts)})
 	}
-	return progressSection("lateness", "Lateness of prompts", numberTable("Prompts by lateness", []string{"Prompts", "Number"}, rows))
+	for _, reported := range p.Reported {
+		rows = append(rows, []string{reported.Describe(), formatCount(reported.Prompts)})
+	}
+	return progressSection("lateness", "Prompts", numberTable("Prompts by lateness and by what was reported", []string{"Prompts", "Number"}, rows))
 }
 
 func textSection(t api.TextCounts) g.Node {

@@ -256,7 +256,7 @@ func wordsOf(in models.Inbound) string {
 func (w *tableWriter) writeDecision(p models.StudyPerson, row models.DecisionOutcome) error {
 	return w.write(p.Timezone, w.names.of(decisionsTable, row.ID), w.names.of(peopleTable, p.ID), w.names.of(promptsTable, row.ID), row.Number,
 		row.DayInStudy, row.LocalDate, row.Available, row.Reason, row.Policy, row.Option, row.Intervention, row.RandProb, row.Answered,
-		row.OutcomeHours, row.DecidedAt, row.Posterior, w.names.of(alertsTable, row.AlertID), string(row.AlertMark))
+		row.OutcomeHours, string(row.Reported), row.DecidedAt, row.Posterior, w.names.of(alertsTable, row.AlertID), string(row.AlertMark))
 }
 
 func (w *tableWriter) writeAllocation(p models.StudyPerson, row models.Allocation) error {

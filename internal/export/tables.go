@@ -176,6 +176,7 @@ var tables = []table{
 		{name: "rand_prob", kind: kindNumber, description: "Probability of intervention 1"},
 		{name: "outcome", kind: kindWhole, description: "1: the person wrote within outcome_hours; empty while they are not over"},
 		{name: "outcome_hours", kind: kindWhole, description: "Hours within which an answer counts"},
+		{name: "reported", kind: kindText, description: "What the person reported of the prompt: done, partly or not_done; empty where nothing is saved"},
 		{name: "decided", kind: kindInstant, description: "Decision"},
 		{name: "posterior", kind: kindText, description: "What Thompson sampling rested on as JSON: day, Beta parameters of the options, probability before and after clipping; empty where probabilities are fixed"},
 		{name: "alert", kind: kindText, description: "Alert that held the prompt; empty: none did", refers: alertsTable},

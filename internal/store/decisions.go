@@ -227,10 +227,15 @@ func withOutcomes(tx *gorm.DB, rows []models.DecisionPoint, now time.Time) ([]mo
 	if err != nil {
 		return nil, err
 	}
+	reported, err := reportsOf(tx, rows)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]models.DecisionOutcome, len(rows))
 	for i, row := range rows {
 		out[i].DecisionPoint = row
 		out[i].AlertID, out[i].AlertMark = holding[row.ID].ID, holding[row.ID].Mark
+		out[i].Reported = reported[row.ID]
 		until := endOfOutcome(row)
 		if until.After(now) {
 			continue // not known yet
@@ -241,6 +246,21 @@ func withOutcomes(tx *gorm.DB, rows []models.DecisionPoint, now time.Time) ([]mo
 		out[i].Answered = &answered
 	}
 	return out, nil
+}
+
+// reportsOf reads what was reported of the prompts of decision points, by id.
+func reportsOf(tx *gorm.DB, rows []models.DecisionPoint) (map[string]models.PromptOutcome, error) {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	var prompts []models.Prompt
+	err := tx.Select("id", "outcome").Where("id IN ? AND outcome <> ''", ids).Find(&prompts).Error
+	out := map[string]models.PromptOutcome{}
+	for _, prompt := range prompts {
+		out[prompt.ID] = prompt.Outcome
+	}
+	return out, err
 }
 
 // endOfOutcome is the last instant at which a text counts as an answer.

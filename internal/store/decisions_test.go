@@ -177,6 +177,11 @@ func TestOutcomeOfDecisions(t *testing.T) {
 		require.Nil(t, rows[1].Answered, "its time is not over")
 		rows = w.decisions(slotPlan(3).Slot.SendAt)
 		require.False(t, *rows[1].Answered)
+		require.Empty(t, rows[0].Reported)
+		require.NoError(t, w.exec("UPDATE prompts SET outcome = 'partly' WHERE id = '"+rows[0].ID+"'"))
+		rows = w.decisions(slotPlan(3).Slot.SendAt)
+		require.Equal(t, models.OutcomePartly, rows[0].Reported)
+		require.Empty(t, rows[1].Reported)
 	})
 }
 

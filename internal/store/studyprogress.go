@@ -106,7 +106,8 @@ func (p progress) countPrompts(out *models.StudyProgress) error {
 	}
 	fmt.Fprintf(&lateness, " ELSE %d END", len(models.LatenessLimits()))
 	return p.tx.Raw("SELECT t.sent_at IS NOT NULL AS sent, "+lateness.String()+" AS lateness, CASE WHEN t.sent_at IS NULL THEN t.state ELSE '' END AS state, "+
-		"CASE WHEN t.sent_at IS NULL THEN t.reason ELSE '' END AS reason, count(*) AS prompts"+ofStudy("prompts")+" GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
+		"CASE WHEN t.sent_at IS NULL THEN t.reason ELSE '' END AS reason, "+
+		"CASE WHEN t.sent_at IS NULL THEN '' ELSE t.outcome END AS outcome, count(*) AS prompts"+ofStudy("prompts")+" GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5",
 		p.study).Scan(&out.Prompts).Error
 }
 

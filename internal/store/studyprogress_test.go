@@ -120,7 +120,9 @@ func TestProgressByStudyTime(t *testing.T) {
 		require.NoError(t, err)
 		twice := sentPrompt("p001", 1, 30, 0)
 		twice.ID, twice.ScheduleID = "p001-s2-1", "s2"
-		addRows(w, sentPrompt("p000", 1, 0, 2), sentPrompt("p000", 2, 90, 30), sentPrompt("p001", 1, 400, 1), twice, sentPrompt("p002", 1, 4000, 0), sentPrompt("p002", 8, 0, 1), sentPrompt("tester", 1, 0, 1),
+		done := sentPrompt("p002", 8, 0, 1)
+		done.Outcome = models.OutcomeDone
+		addRows(w, sentPrompt("p000", 1, 0, 2), sentPrompt("p000", 2, 90, 30), sentPrompt("p001", 1, 400, 1), twice, sentPrompt("p002", 1, 4000, 0), done, sentPrompt("tester", 1, 0, 1),
 			models.Prompt{ID: "x", ParticipantID: "p002", ScheduleID: "s1", LocalDate: "2026-03-20", TargetAt: start, State: models.PromptMissed, Reason: "outage"})
 		week := 7 * 24 * time.Hour
 		addRows(w, textOf("p000", 1, start.Add(time.Hour)), textOf("p000", 2, start.Add(2*time.Hour)), textOf("p000", 3, start.Add(week)),
@@ -131,7 +133,7 @@ func TestProgressByStudyTime(t *testing.T) {
 		require.Equal(t, []models.WeekWriters{{Week: 1, People: 2}, {Week: 2, People: 2}}, got.Writers)
 		require.Equal(t, []models.PromptGroup{
 			{State: models.PromptMissed, Reason: "outage", Prompts: 1},
-			{Sent: true, Lateness: 0, Prompts: 3}, {Sent: true, Lateness: 1, Prompts: 1}, {Sent: true, Lateness: 2, Prompts: 1}, {Sent: true, Lateness: 4, Prompts: 1},
+			{Sent: true, Lateness: 0, Prompts: 2}, {Sent: true, Lateness: 0, Outcome: models.OutcomeDone, Prompts: 1}, {Sent: true, Lateness: 1, Prompts: 1}, {Sent: true, Lateness: 2, Prompts: 1}, {Sent: true, Lateness: 4, Prompts: 1},
 		}, got.Prompts)
 		require.Equal(t, []models.PeopleGroup{{Day: "2026-03-02", Weeks: 2, Status: wire.StatusActive, People: 3}}, got.People)
 
