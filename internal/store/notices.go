@@ -19,7 +19,8 @@ type Notices struct{ db *database.Database }
 const startAhead = time.Minute
 
 // PendingNotices returns undelivered notices written before createdBefore, at most limit
-// of them: those of texts first, then the others, each in the order of their ids. The
+// of them: those of texts first, those that may ask for answers to texts that waited last,
+// each in the order of their ids. The
 // start of a participant whose greeting is more than startAhead away is left out, so
 // that an import starts its workflows one by one; what comes for the participant before
 // then brings the start with it.
@@ -28,7 +29,7 @@ func (s *Notices) PendingNotices(ctx context.Context, createdBefore time.Time, l
 	err := s.db.Reader(ctx).Where("delivered_at IS NULL AND created_at < ?", createdBefore).
 		Where("kind <> ? OR NOT EXISTS (SELECT 1 FROM participants WHERE participants.id = notices.participant_id AND greeting_at > ?)",
 			models.NoticeStart, instant(createdBefore.Add(startAhead))).
-		Order(clause.OrderBy{Expression: clause.Expr{SQL: "CASE WHEN kind IN ? THEN 0 ELSE 1 END, +id", Vars: []any{models.MessageNotices()}}}).
+		Order(clause.OrderBy{Expression: clause.Expr{SQL: "CASE WHEN kind IN ? THEN 0 WHEN kind IN ? THEN 2 ELSE 1 END, +id", Vars: []any{models.MessageNotices(), []models.NoticeKind{models.NoticeResume, models.NoticeHandBack}}}}).
 		Limit(limit).Find(&rows).Error // sorts what waits; the order of ids would read every notice
 	return rows, wrap.Error(classify(err), "reading notices")
 }

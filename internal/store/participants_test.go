@@ -283,7 +283,8 @@ func TestNotices(t *testing.T) {
 }
 
 // People of an import wait for their greeting without a workflow. Texts come before
-// everything else, and bring the start of who wrote them.
+// everything else, and bring the start of who wrote them. Answers to texts that waited
+// come last.
 func TestNoticesOfThoseWhoTextComeFirst(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		waiting := func(minutes int) (of []string) {
@@ -306,6 +307,13 @@ func TestNoticesOfThoseWhoTextComeFirst(t *testing.T) {
 		require.Equal(t, []string{"p1 message", "a start", "p1 start"}, waiting(3))
 		require.Equal(t, []string{"p1 message", "a start", "p1 start"}, waiting(58))
 		require.Equal(t, []string{"p1 message", "a start", "b start", "p1 start"}, waiting(59), "a minute before the greeting")
+		for _, status := range []wire.Status{wire.StatusPaused, wire.StatusActive} {
+			_, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "a", Patch: models.ParticipantPatch{Status: &status}, Now: at(4)})
+			require.NoError(t, err)
+		}
+		require.Equal(t, []string{"p1 message", "a start", "p1 start", "a pause", "a resume"}, waiting(58))
+		w.inbound("SM2", 5, "hello")
+		require.Equal(t, []string{"p1 message", "p1 message", "a start", "p1 start", "a pause", "a resume"}, waiting(58))
 	})
 }
 

@@ -120,10 +120,21 @@ const (
 	tellLimit = 5 * time.Second
 	// markLimit bounds recording what was delivered.
 	markLimit = 5 * time.Second
+	// answersAtOnce is how many participants at a time are told to answer texts that
+	// waited. A call ends when a worker has taken it, so while workers are busy fewer
+	// turns begin, and people who text now do not queue behind those of many resumes.
+	answersAtOnce = 2
+	// answerPatience is how long a delivery waits to be among them.
+	answerPatience = time.Second
 )
 
+// errBusy leaves a notice to the next sweep: others are being told to answer.
+var errBusy = errors.New("others are being told to answer texts that waited")
+
 // Deliver sends the participant's workflow everything that is outstanding, oldest
-// first, and stops at the first failure, so that nothing is delivered out of order. Every call of the engine may be repeated: starts join the running
+// first, and stops at the first failure, so that nothing is delivered out of order. What
+// asks for answers to texts that waited while many others do is left to a sweep, without
+// an error. Every call of the engine may be repeated: starts join the running
 // workflow, texts carry their sequence number, updates carry the notice's number,
 // and the workflow knows the numbers that it has seen in any run.
 // So it is safe to call at any time and from several processes.
@@ -140,7 +151,11 @@ func (r *Relay) Deliver(ctx context.Context, participantID string) error {
 	var told []int64
 	var failed error
 	for _, n := range outstanding {
-		if err := r.tellWorkflow(ctx, p, n); err != nil {
+		err := r.tellWorkflow(ctx, p, n)
+		if errors.Is(err, errBusy) {
+			break
+		}
+		if err != nil {
 			failed = fmt.Errorf("delivering notice %d (%s): %w", n.ID, n.Kind, err)
 			break
 		}
@@ -275,14 +290,9 @@ func (r *Relay) pauseWorkflow(ctx context.Context, p models.Participant, n model
 // resumeWorkflow has the workflow go on, and answer the texts of the pause
 // where an operator asked for it.
 func (r *Relay) resumeWorkflow(ctx context.Context, p models.Participant, n models.Notice) error {
-	var request wire.ResumeRequest
-	if n.Ref == string(models.WaitingAnswer) {
-		var err error
-		if request.Items, err = r.cfg.Store.Notices.ResumedMessages(ctx, n.ID); err != nil {
-			return fmt.Errorf("reading the texts to answer: %w", err)
-		}
-	}
-	return r.updateOrRestart(ctx, p, n, workflowUpdate{wire.UpdateResume, []any{request}})
+	return r.answerWaiting(ctx, p, n, func(items []wire.InboxItem) workflowUpdate {
+		return workflowUpdate{wire.UpdateResume, []any{wire.ResumeRequest{Items: items}}}
+	})
 }
 
 // holdCoach has the workflow keep the coach silent until the notice's instant.
@@ -297,14 +307,32 @@ func (r *Relay) holdCoach(ctx context.Context, p models.Participant, n models.No
 // releaseCoach has the workflow let the coach write again, and answer the texts
 // that came meanwhile where that was asked for.
 func (r *Relay) releaseCoach(ctx context.Context, p models.Participant, n models.Notice) error {
-	request := wire.HandBackRequest{Answer: n.Ref == string(models.WaitingAnswer)}
-	if request.Answer {
-		var err error
-		if request.Items, err = r.cfg.Store.Notices.ResumedMessages(ctx, n.ID); err != nil {
-			return fmt.Errorf("reading the texts to answer: %w", err)
+	return r.answerWaiting(ctx, p, n, func(items []wire.InboxItem) workflowUpdate {
+		return workflowUpdate{wire.UpdateHandBack, []any{wire.HandBackRequest{Answer: isToAnswer(n), Items: items}}}
+	})
+}
+
+func isToAnswer(n models.Notice) bool { return n.Ref == string(models.WaitingAnswer) }
+
+// answerWaiting sends an update with the texts that waited where the notice asks for
+// answers; of these answersAtOnce are under way, and errBusy is returned for the others.
+func (r *Relay) answerWaiting(ctx context.Context, p models.Participant, n models.Notice, update func([]wire.InboxItem) workflowUpdate) error {
+	if !isToAnswer(n) {
+		return r.updateOrRestart(ctx, p, n, update(nil))
+	}
+	items, err := r.cfg.Store.Notices.ResumedMessages(ctx, n.ID)
+	if err != nil {
+		return fmt.Errorf("reading the texts to answer: %w", err)
+	}
+	if len(items) > 0 {
+		select {
+		case r.answering <- struct{}{}:
+			defer func() { <-r.answering }()
+		case <-time.After(answerPatience):
+			return errBusy
 		}
 	}
-	return r.updateOrRestart(ctx, p, n, workflowUpdate{wire.UpdateHandBack, []any{request}})
+	return r.updateOrRestart(ctx, p, n, update(items))
 }
 
 // updateFlags has the workflow show the participant's flags as they are now.

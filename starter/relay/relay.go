@@ -65,6 +65,8 @@ type Relay struct {
 	cfg   Config
 	locks *keylock.Locks
 	pool  *pool
+	// answering holds one entry for each participant who is being told to answer.
+	answering chan struct{}
 	// delays is touched by sweepNotices only, never by the deliveries it starts.
 	delays map[string]delay
 	// restoration is touched by Run only.
@@ -88,7 +90,7 @@ func New(cfg Config) *Relay {
 	if cfg.MinAge <= 0 {
 		cfg.MinAge = defaultMinAge
 	}
-	r := &Relay{cfg: cfg, locks: keylock.New(), delays: map[string]delay{}, restoration: restoration{done: map[string]time.Time{}}}
+	r := &Relay{cfg: cfg, locks: keylock.New(), answering: make(chan struct{}, answersAtOnce), delays: map[string]delay{}, restoration: restoration{done: map[string]time.Time{}}}
 	r.erasing.paused = map[string]time.Time{}
 	r.pool = newPool(r.runJob, cfg.Logger)
 	return r

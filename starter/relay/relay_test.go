@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -370,4 +372,56 @@ func TestRelayResumesWithTexts(t *testing.T) {
 	b.sweep(t, 4*time.Second)
 	require.Equal(t, []any{wire.ResumeRequest{}}, b.engine.updates[0].Args)
 	require.Equal(t, []any{wire.ResumeRequest{Items: []wire.InboxItem{{MessageID: 103, Seq: 1}}}}, b.engine.updates[1].Args)
+}
+
+// Many are told at once to answer texts that waited, by requests. Few of the calls are
+// under way at a time, the others are left to sweeps. Texts of other people are told
+// meanwhile, and what a person writes then comes after their own resumption.
+func TestFewAreToldToAnswerAtATime(t *testing.T) {
+	for kind, update := range map[models.NoticeKind]string{models.NoticeResume: wire.UpdateResume, models.NoticeHandBack: wire.UpdateHandBack} {
+		t.Run(string(kind), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const people = 40
+				b := newBench(t)
+				b.relay.cfg.Now = time.Now
+				var running, most atomic.Int32
+				b.engine.fail(func(_ context.Context, call string) error {
+					if call == "update:"+update {
+						most.Store(max(most.Load(), running.Add(1)))
+						time.Sleep(answerPatience / 2) // so long a worker takes
+						running.Add(-1)
+					}
+					return nil
+				})
+				var requests sync.WaitGroup
+				for i := range people {
+					id := fmt.Sprint(i)
+					b.add(id)
+					b.store.notice(id, kind, string(models.WaitingAnswer), 0, time.Now())
+					b.store.notice(id, models.NoticeMessage, "7", 1, time.Now())
+					requests.Go(func() { assert.NoError(t, b.relay.Deliver(t.Context(), id)) })
+				}
+				synctest.Wait()
+				b.add("other")
+				b.store.notice("other", models.NoticeMessage, "7", 1, time.Now())
+				b.relay.Later("other")
+				synctest.Wait()
+				require.NotNil(t, b.store.notices[2*people].DeliveredAt, "a text of someone else is told at once")
+				requests.Wait()
+				require.EqualValues(t, answersAtOnce, most.Load())
+				for i := 0; i < 2*people; i += 2 {
+					answer, text := b.store.notices[i], b.store.notices[i+1]
+					require.Equal(t, answer.DeliveredAt, text.DeliveredAt, "a text is not told before what precedes it")
+				}
+				require.NotZero(t, b.store.undelivered())
+				for range people {
+					time.Sleep(defaultMinAge + defaultInterval)
+					require.NoError(t, b.relay.sweepNotices(t.Context()))
+				}
+				require.Zero(t, b.store.undelivered())
+				require.EqualValues(t, answersAtOnce, most.Load())
+				require.Len(t, b.engine.updates, people, "each is told once")
+			})
+		})
+	}
 }
