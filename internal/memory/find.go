@@ -84,7 +84,7 @@ func rankFacts(rows []factRow, q models.FactQuery) ([]models.FoundFact, error) {
 // queryWords returns the distinct words of the query, in the form of the facts'.
 func queryWords(given []string) []string {
 	var out []string
-	for _, word := range plainWords(strings.Join(given, " ")) {
+	for _, word := range wordRuns(strings.Join(given, " ")) {
 		if !slices.Contains(out, word) {
 			out = append(out, word)
 		}

@@ -111,7 +111,7 @@ const topicChars = 4
 // cutTexts takes from notes and summary what speaks of a fact. Their versions rise,
 // so that a text made from the old one is refused.
 func cutTexts(tx *gorm.DB, f models.Forgetting, fact string) error {
-	topic := slices.DeleteFunc(plainWords(fact), func(word string) bool { return utf8.RuneCountInString(word) < topicChars })
+	topic := slices.DeleteFunc(wordRuns(fact), func(word string) bool { return utf8.RuneCountInString(word) < topicChars })
 	var notes []models.Note
 	if err := tx.Where("participant_id = ?", f.ParticipantID).Find(&notes).Error; err != nil {
 		return err
@@ -162,7 +162,7 @@ func keepOthers(body string, end *regexp.Regexp, topic []string) string {
 
 // speaksOf reports whether a text holds at least half of the words of a topic.
 func speaksOf(body string, topic []string) bool {
-	held := newTerms(plainWords(body))
+	held := newTerms(wordRuns(body))
 	hits := 0
 	for _, word := range newTerms(topic) {
 		if slices.ContainsFunc(held, func(other term) bool { return word.shareWith(other) == 1 }) {

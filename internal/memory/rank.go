@@ -35,10 +35,13 @@ const (
 	// as unlike.
 	fewFacts = 4
 	// fieldWeight is what a word of the same field counts beside the word itself,
-	// partWeight one that is part of a longer one.
-	fieldWeight, partWeight = 0.5, 0.7
+	// partWeight one that is part of a longer one, likeWeight one that is spelt alike.
+	fieldWeight, partWeight, likeWeight = 0.7, 0.7, 0.4
 	// partChars is the least length of a word that counts as part of another.
 	partChars = 5
+	// leastCommon is the least part of their runs of three letters that two words have
+	// in common.
+	leastCommon = 0.5
 )
 
 // rankVectors returns the places of the rows that are nearer to a vector than the
@@ -86,67 +89,95 @@ func rankWords(texts []string, query []string) []int {
 	return ranked
 }
 
-// weighTexts returns for each text the weight of what it shares with a query.
+// weighTexts returns for each text the weight of what it shares with a query: of each
+// word itself, or of its field where that weighs more. A field counts once.
 func weighTexts(texts []string, query []string) []float64 {
 	held := make([][]term, len(texts))
 	fields := make([]map[int]bool, len(texts))
 	for i, body := range texts {
-		held[i] = newTerms(plainWords(body))
+		held[i] = newTerms(topicWords(body))
 		fields[i] = fieldsOf(held[i])
 	}
 	weights := make([]float64, len(texts))
-	add := func(shares []float64) {
-		holding := 0
-		for _, share := range shares {
-			if share > 0 {
-				holding++
-			}
-		}
-		rarity := math.Log(1 + (float64(len(texts)-holding)+0.5)/(float64(holding)+0.5))
-		for i, share := range shares {
-			weights[i] += share * rarity
-		}
+	counted := make([]map[int]bool, len(texts))
+	for i := range texts {
+		counted[i] = map[int]bool{}
 	}
-	words := newTerms(queryWords(query))
-	for _, word := range words {
-		shares := make([]float64, len(texts))
-		for i := range texts {
+	for _, word := range newTerms(queryWords(query)) {
+		best := weighShares(len(texts), func(i int) float64 {
+			share := 0.0
 			for _, other := range held[i] {
-				shares[i] = max(shares[i], word.shareWith(other))
+				share = max(share, word.shareWith(other))
+			}
+			return share
+		})
+		own := fieldsOf([]term{word})
+		for field := range own {
+			byField := weighShares(len(texts), func(i int) float64 {
+				if fields[i][field] {
+					return fieldWeight
+				}
+				return 0
+			})
+			for i, weight := range byField {
+				if !counted[i][field] {
+					best[i] = max(best[i], weight)
+				}
 			}
 		}
-		add(shares)
-	}
-	for field := range fieldsOf(words) {
-		shares := make([]float64, len(texts))
 		for i := range texts {
-			if fields[i][field] {
-				shares[i] = fieldWeight
+			weights[i] += best[i]
+			for field := range own {
+				counted[i][field] = counted[i][field] || fields[i][field]
 			}
 		}
-		add(shares)
 	}
 	return weights
 }
 
-// term is a word with its stems.
+// weighShares returns what the shares of count texts weigh: the more, the fewer texts
+// have one.
+func weighShares(count int, shareOf func(i int) float64) []float64 {
+	shares := make([]float64, count)
+	holding := 0
+	for i := range shares {
+		if shares[i] = shareOf(i); shares[i] > 0 {
+			holding++
+		}
+	}
+	rarity := math.Log(1 + (float64(count-holding)+0.5)/(float64(holding)+0.5))
+	for i := range shares {
+		shares[i] *= rarity
+	}
+	return shares
+}
+
+// term is a word without accents, with its stems and its runs of three letters.
 type term struct {
 	word  string
 	stems []string
+	runs  map[string]bool
 }
 
 // stemmers are those of the languages that people write in. A text does not say which
 // of them it is in.
 var stemmers = []func(*snowballstem.Env) bool{english.Stem, german.Stem, spanish.Stem, french.Stem, portuguese.Stem}
 
+// newTerms returns the terms of words. Endings are told apart by their accents, which
+// people leave out: a word has its stems with and without them.
 func newTerms(words []string) []term {
 	terms := make([]term, 0, len(words))
 	for _, word := range words {
-		t := term{word: word}
-		for _, stem := range stemmers {
-			env := snowballstem.NewEnv(word)
-			stem(env)
-			t.stems = append(t.stems, env.Current())
+		t := term{word: withoutAccents(word), runs: map[string]bool{}}
+		for _, form := range []string{t.word, word} {
+			for _, stem := range stemmers {
+				env := snowballstem.NewEnv(form)
+				stem(env)
+				t.stems = append(t.stems, withoutAccents(env.Current()))
+			}
+		}
+		for i := 3; i <= len(t.word); i++ {
+			t.runs[t.word[i-3:i]] = true
 		}
 		terms = append(terms, t)
 	}
@@ -154,13 +185,15 @@ func newTerms(words []string) []term {
 }
 
 // shareWith returns how far two words are the same: 1 for equal ones and those of one
-// stem in a language.
+// stem in a language, less for those that have most of their letters in common, such as
+// parts of a longer word.
 func (t term) shareWith(other term) float64 {
-	if oneStem(t.word, other.word) {
+	if t.word == other.word || oneStem(t.word, other.word) {
 		return 1
 	}
 	for i, stem := range t.stems {
-		if stem == other.stems[i] {
+		language := i % len(stemmers)
+		if stem == other.stems[language] || stem == other.stems[language+len(stemmers)] {
 			return 1
 		}
 	}
@@ -171,18 +204,31 @@ func (t term) shareWith(other term) float64 {
 	if utf8.RuneCountInString(a) >= partChars && strings.Contains(b, a) {
 		return partWeight
 	}
+	common := 0
+	for run := range t.runs {
+		if other.runs[run] {
+			common++
+		}
+	}
+	if float64(2*common) >= leastCommon*float64(len(t.runs)+len(other.runs)) && common > 1 {
+		return likeWeight
+	}
 	return 0
 }
 
-// plainWords returns the words of a text without the accents of its letters.
-func plainWords(body string) []string {
-	bare := strings.Map(func(r rune) rune {
+// topicWords returns the words of a text that carry a topic.
+func topicWords(body string) []string {
+	return slices.DeleteFunc(wordRuns(body), text.IsStopWord)
+}
+
+// withoutAccents returns a word without the accents of its letters.
+func withoutAccents(word string) string {
+	return norm.NFC.String(strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) && r < 0x0370 {
 			return -1
 		}
 		return r
-	}, norm.NFD.String(strings.ReplaceAll(text.Fold(body), "ß", "ss")))
-	return text.Words(norm.NFC.String(bare))
+	}, norm.NFD.String(strings.ReplaceAll(word, "ß", "ss"))))
 }
 
 // fieldLines holds the fields, one a line: words of one thing in five languages.
@@ -209,7 +255,7 @@ var wordFields = sync.OnceValue(func() map[string][]int {
 func (t term) forms() []string {
 	all := []string{t.word}
 	for i, stem := range t.stems {
-		all = append(all, string(rune('0'+i))+stem)
+		all = append(all, string(rune('0'+i%len(stemmers)))+stem)
 	}
 	return all
 }

@@ -13,17 +13,18 @@ const longestYes = 12
 // Words of an answer, in the languages that ship and some more. OK and thanks
 // are no yes: they also follow an explanation.
 var (
-	yesWords = wordsOf(`yes yeah yep yup yess ya y sure confirm confirmed absolutely definitely certainly proceed
+	yesWords = WordSet(`yes yeah yep yup yess ya y sure confirm confirmed absolutely definitely certainly proceed
 		sí si claro confirmo adelante hazlo hágalo dale ja jawohl jep klar sicher bestätige bestätigt genau unbedingt
 		oui ouais confirme certainement sim confirmado pode isso sì certo confermo evet bevestig zeker 👍 ✅ 👌`)
-	noWords = wordsOf(`no nope nah not don't dont never wait stop cancel except but keep nein nee nicht kein keine keinen nie niemals aber warte behalte
+	noWords = WordSet(`no nope nah not don't dont never wait stop cancel except but keep nein nee nicht kein keine keinen nie niemals aber warte behalte
 		nunca tampoco espera pero salvo non pas jamais ne attends mais sauf garde não nao jamais espere mas exceto niet geen nooit maar hayır`)
-	deleteWords = wordsOf(`delete erase forget wipe remove borra bórralo borrar elimina olvida lösche lösch löschen vergiss entferne
+	deleteWords = WordSet(`delete erase forget wipe remove borra bórralo borrar elimina olvida lösche lösch löschen vergiss entferne
 		efface supprime oublie apaga apague exclua esqueça cancella dimentica wis verwijder`)
-	allWords = wordsOf(`everything all it todo eso alles das tout ça tudo isso tutto het`)
+	allWords = WordSet(`everything all it todo eso alles das tout ça tudo isso tutto het`)
 )
 
-func wordsOf(list string) map[string]bool {
+// WordSet returns the words of a list that spaces part.
+func WordSet(list string) map[string]bool {
 	out := map[string]bool{}
 	for word := range strings.FieldsSeq(list) {
 		out[word] = true
@@ -37,7 +38,7 @@ func wordsOf(list string) map[string]bool {
 func SaysYes(text string) bool { return saysYes(text, yesWords) }
 
 // agreeWords are more of a yes to a question about a time, where it does no harm.
-var agreeWords = wordsOf(`ok okay okey k good fine great perfect works sounds deal gut passt super perfekt prima vale bueno bien perfecto listo
+var agreeWords = WordSet(`ok okay okey k good fine great perfect works sounds deal gut passt super perfekt prima vale bueno bien perfecto listo
 	accord parfait tá beleza ótimo combinado perfeito bom`)
 
 // Agrees reports whether a message is a yes, or an OK.
@@ -67,7 +68,7 @@ func saysYes(text string, yesWords map[string]bool) bool {
 }
 
 // plainNo are words with which a no begins.
-var plainNo = wordsOf(`no nope nah nein nee non não nao 👎`)
+var plainNo = WordSet(`no nope nah nein nee non não nao 👎`)
 
 // SaysNo reports whether a message is a no: its first word is one, and it neither asks
 // nor holds a word of consent.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -92,14 +93,14 @@ func Decide(q Question) Verdict {
 var (
 	// askWords begin a question or a request for something that was said before,
 	// in the languages of the texts.
-	askWords = wordSet(`what when where which who whom whose why how tell remind remember
+	askWords = text.WordSet(`what when where which who whom whose why how tell remind remember
 		was wann wo welche welcher welches wer wem wen warum wieso erinner weißt
 		qué cuándo dónde cuál cuáles quién cómo dime recuérdame recuerdas
 		quoi quand quel quelle quels quelles combien pourquoi dis rappelle
 		onde qual quais quem porquê lembra lembras`)
 	// adviceWords begin a question of what to do, which no search of the past
 	// answers.
-	adviceWords = wordSet(`should shall can could may soll sollte sollen kann könnte darf muss puedo puede debo debería podría
+	adviceWords = text.WordSet(`should shall can could may soll sollte sollen kann könnte darf muss puedo puede debo debería podría
 		peux puis dois devrais posso pode devo deveria poderia`)
 )
 

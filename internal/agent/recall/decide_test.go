@@ -28,7 +28,7 @@ func TestDecide(t *testing.T) {
 		want   string
 	}{
 		{"three of three", "is the grass pollen high?", pollen(), "gate skip 1.00"},
-		{"three of four", "tree pollen tomorrow in Leeds", pollen(), "gate skip 0.75"},
+		{"three of four", "tree pollen allergens in Leeds", pollen(), "gate skip 0.75"},
 		{"without a tool row", "tree pollen tomorrow in Leeds", talk, "gate recall no tool row"},
 		{"one of three", "how to run outside in Leeds", pollen(), "gate recall 0.33"},
 		{"half counts", "Leeds run", pollen(), "gate skip 0.50"},
