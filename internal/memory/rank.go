@@ -156,7 +156,7 @@ func weighShares(count int, shareOf func(i int) float64) []float64 {
 type term struct {
 	word  string
 	stems []string
-	runs  map[string]bool
+	runs  map[[3]rune]bool
 }
 
 // stemmers are those of the languages that people write in. A text does not say which
@@ -168,16 +168,21 @@ var stemmers = []func(*snowballstem.Env) bool{english.Stem, german.Stem, spanish
 func newTerms(words []string) []term {
 	terms := make([]term, 0, len(words))
 	for _, word := range words {
-		t := term{word: withoutAccents(word), runs: map[string]bool{}}
-		for _, form := range []string{t.word, word} {
+		t := term{word: withoutAccents(word), runs: map[[3]rune]bool{}}
+		forms := []string{t.word}
+		if word != t.word {
+			forms = append(forms, word)
+		}
+		for _, form := range forms {
 			for _, stem := range stemmers {
 				env := snowballstem.NewEnv(form)
 				stem(env)
 				t.stems = append(t.stems, withoutAccents(env.Current()))
 			}
 		}
-		for i := 3; i <= len(t.word); i++ {
-			t.runs[t.word[i-3:i]] = true
+		letters := []rune(t.word)
+		for i := 3; i <= len(letters); i++ {
+			t.runs[[3]rune(letters[i-3:i])] = true
 		}
 		terms = append(terms, t)
 	}
@@ -192,9 +197,10 @@ func (t term) shareWith(other term) float64 {
 		return 1
 	}
 	for i, stem := range t.stems {
-		language := i % len(stemmers)
-		if stem == other.stems[language] || stem == other.stems[language+len(stemmers)] {
-			return 1
+		for j := i % len(stemmers); j < len(other.stems); j += len(stemmers) {
+			if stem == other.stems[j] {
+				return 1
+			}
 		}
 	}
 	a, b := t.word, other.word
@@ -204,13 +210,17 @@ func (t term) shareWith(other term) float64 {
 	if utf8.RuneCountInString(a) >= partChars && strings.Contains(b, a) {
 		return partWeight
 	}
+	least := leastCommon * float64(len(t.runs)+len(other.runs))
+	if float64(2*min(len(t.runs), len(other.runs))) < least {
+		return 0
+	}
 	common := 0
 	for run := range t.runs {
 		if other.runs[run] {
 			common++
 		}
 	}
-	if float64(2*common) >= leastCommon*float64(len(t.runs)+len(other.runs)) && common > 1 {
+	if float64(2*common) >= least && common > 1 {
 		return likeWeight
 	}
 	return 0
@@ -223,6 +233,9 @@ func topicWords(body string) []string {
 
 // withoutAccents returns a word without the accents of its letters.
 func withoutAccents(word string) string {
+	if !strings.ContainsFunc(word, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return word
+	}
 	return norm.NFC.String(strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) && r < 0x0370 {
 			return -1
