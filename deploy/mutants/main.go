@@ -125,7 +125,7 @@ func (r *run) findMutants(name string) error {
 		at := files.Position(n.Pos())
 		r.mutants = append(r.mutants, mutant{name, at.Line, at.Offset, files.Position(n.End()).Offset, becomes, isConstant})
 	}
-	logsOnly := func(n *ast.IfStmt) bool {
+	isLogOnly := func(n *ast.IfStmt) bool {
 		return n.Else == nil && len(n.Body.List) == 1 && logLine.MatchString(text(n.Body.List[0].Pos(), n.Body.List[0].End()))
 	}
 	isConst := false
@@ -149,7 +149,7 @@ func (r *run) findMutants(name string) error {
 		case *ast.ValueSpec:
 			return !isConst || !slices.Contains(sizes, n.Names[0].Name)
 		case *ast.IfStmt:
-			if logsOnly(n) {
+			if isLogOnly(n) {
 				return false
 			}
 			if _, isBinary := n.Cond.(*ast.BinaryExpr); !isBinary {

@@ -39,9 +39,9 @@ func logGamma(x float64) float64 {
 	return value
 }
 
-// areClose reports whether probabilities are within a millionth, by which another
+// isClose reports whether two probabilities are within a millionth, by which another
 // processor may round them differently.
-func areClose(one, other float64) bool { return math.Abs(math.Round((one-other)*millionths)) <= 1 }
+func isClose(one, other float64) bool { return math.Abs(math.Round((one-other)*millionths)) <= 1 }
 
 func step(probability float64) float64 { return math.Round(probability*millionths) / millionths }
 
@@ -87,7 +87,7 @@ func (v *DecisionVerifier) optionsOf(row models.DecisionPoint) (options []models
 	switch {
 	case !slices.Equal(given.Options, logged.Options) || given.Clip != logged.Clip:
 		return nil, "its posterior is not of the study's options, prior and clip"
-	case !areClose(given.Probability, logged.Probability) || !areClose(given.Clipped, logged.Clipped):
+	case !isClose(given.Probability, logged.Probability) || !isClose(given.Clipped, logged.Clipped):
 		return nil, fmt.Sprintf("its probability is %g, clipped %g; its posterior gives %g, clipped %g", logged.Probability, logged.Clipped, given.Probability, given.Clipped)
 	case row.RandProb != logged.Clipped:
 		return nil, fmt.Sprintf("its rand_prob is %g, its posterior says %g", row.RandProb, logged.Clipped)
