@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,6 +35,23 @@ func TestMendedEscapes(t *testing.T) {
 		read, ok := readValue(text)
 		require.True(t, ok, text)
 		require.JSONEq(t, want, read.json, text)
+	}
+}
+
+// A reply whose bracket is missing may miss more, and is not taken out of its object.
+func TestUnwrapJSON(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"reply":"Hi"}`: "Hi", `"Hi"`: "Hi", `{"reply":"Hi"`: `{"reply":"Hi"`, `{"reply":"Hi"} Bye`: `{"reply":"Hi"} Bye`, `{"a":1}`: `{"a":1}`, "Hi": "Hi",
+	} {
+		require.Equal(t, want, unwrapJSON(text), text)
+	}
+}
+
+// What is nested deeper than anybody writes is not mended.
+func TestMendedDepth(t *testing.T) {
+	for levels, want := range map[int]bool{deepest: true, deepest + 1: false} {
+		_, ok := readValue(strings.Repeat("[", levels) + "'x'" + strings.Repeat("]", levels))
+		require.Equal(t, want, ok, levels)
 	}
 }
 

@@ -146,7 +146,7 @@ func (s *scanner) readCallBlock(body string, closed bool) {
 	if !ok {
 		inner := scanner{text: strings.TrimSpace(body), tools: s.tools}
 		inner.bareUntil(len(inner.text))
-		calls, ok = inner.calls, len(inner.calls) > 0 && strings.TrimSpace(inner.words.String()) == ""
+		calls, ok = inner.calls, strings.TrimSpace(inner.words.String()) == ""
 	}
 	if !ok || len(calls) == 0 {
 		s.broken = true

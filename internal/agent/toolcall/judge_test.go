@@ -144,6 +144,8 @@ func TestJudgeMalformed(t *testing.T) {
 		{"words before an empty list", "Great. tool_calls: []"},
 		{"list of data", `[{"a":1}]`},
 		{"null", "null"},
+		{"fenced empty list", "```json\n[]\n```"},
+		{"object whose bracket is missing", `{"reply":"Hi"`},
 		{"fenced data", "```json\n{\"a\":1}\n```"},
 		{"fenced data beside words", "Here:\n```json\n{\"reply\":\"Hi\"}\n```"},
 		{"object that does not end", `{"reply":"Hi`},
