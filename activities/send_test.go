@@ -404,6 +404,7 @@ func TestSendWaitsWhileTheSenderIsStopped(t *testing.T) {
 		{"an answer", models.KindReply, time.Hour, 5 * time.Minute},
 		{"a prompt", models.KindPrompt, time.Minute, 5 * time.Minute},
 		{"a prompt near its end", models.KindPrompt, 29 * time.Minute, 61 * time.Second},
+		{"a prompt at its end", models.KindPrompt, 30 * time.Minute, time.Second},
 		{"a prompt past it", models.KindPrompt, 31 * time.Minute, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/activities"
+	"coachline/internal/metrics"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/models/wire"
@@ -34,7 +35,9 @@ func TestEndOfASubagent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newStoreFixture(t)
-			ending := &activities.SubagentActivities{Store: w.people.Turns, Tools: registry}
+			m, err := metrics.New(metrics.Config{})
+			require.NoError(t, err)
+			ending := &activities.SubagentActivities{Store: w.people.Turns, Tools: registry, Metrics: m}
 			w.env.RegisterActivity(ending)
 			turn := w.turn(ann, "When does the pool open?", models.Step{Calls: `[{"id":"a","name":"subagent","arguments":"{\"task\":\"Opening hours\",\"label\":\"pool\"}"}]`})
 			in := wire.PersistTurnInput{ParticipantID: ann, TurnID: models.SubagentTurnID(turn, 1, 0), Source: tt.source, Now: now,
@@ -63,6 +66,7 @@ func TestEndOfASubagent(t *testing.T) {
 			result, err := run.ToolResult()
 			require.NoError(t, err)
 			require.Equal(t, tt.failed, result.Failed)
+			require.Regexp(t, `coachline_tool_runs_total\{result="`+map[bool]string{false: "ok", true: "failed"}[tt.failed]+`",tool="subagent"\} [12]`, scrape(t, m))
 			for _, part := range tt.want {
 				require.Contains(t, result.Content, part)
 			}

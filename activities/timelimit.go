@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,11 +126,9 @@ func retryPause(info activity.Info) time.Duration {
 		policy = &usualRetries
 	}
 	pause := policy.InitialInterval
+	longest := cmp.Or(policy.MaximumInterval, 100*pause) // The server's own.
 	for range info.Attempt - 1 {
-		pause = time.Duration(float64(pause) * policy.BackoffCoefficient)
-		if policy.MaximumInterval > 0 && pause >= policy.MaximumInterval {
-			return policy.MaximumInterval
-		}
+		pause = min(time.Duration(float64(pause)*policy.BackoffCoefficient), longest)
 	}
 	return pause
 }
