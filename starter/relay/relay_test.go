@@ -393,16 +393,18 @@ func TestFewAreToldToAnswerAtATime(t *testing.T) {
 					}
 					return nil
 				})
+				b.add("other")
+				for i := range people {
+					b.add(fmt.Sprint(i))
+				}
 				var requests sync.WaitGroup
 				for i := range people {
 					id := fmt.Sprint(i)
-					b.add(id)
 					b.store.notice(id, kind, string(models.WaitingAnswer), 0, time.Now())
 					b.store.notice(id, models.NoticeMessage, "7", 1, time.Now())
 					requests.Go(func() { assert.NoError(t, b.relay.Deliver(t.Context(), id)) })
 				}
 				synctest.Wait()
-				b.add("other")
 				b.store.notice("other", models.NoticeMessage, "7", 1, time.Now())
 				b.relay.Later("other")
 				synctest.Wait()
