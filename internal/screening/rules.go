@@ -24,7 +24,7 @@ import (
 //	class NAME = ...     a part of patterns
 //	except NAME          what narrows the rules that name it
 //	rule id tier kind unless NAME ...
-//	                     with "-any" behind the tier it is found at any score
+//	                     with "-any" behind the tier it acts at any score
 //
 // The lines of an exception begin with "before", "after" or "near" and a
 // pattern: it must end where the match begins, begin where it ends, or stand
@@ -46,7 +46,7 @@ type rule struct {
 	id   string
 	tier tier
 	kind string
-	// isAnyScore says that a match is at least a weak sign at any score around it.
+	// isAnyScore says that a match has the rule's tier at any score around it.
 	isAnyScore bool
 	patterns   []*node
 	unless     []*exception

@@ -124,13 +124,13 @@ const nearMatch = 6
 // words that is what the score near them bears out.
 func (s *scanner) tierAt(of *rule, from, to int) tier {
 	words := s.features.Len()
-	if !of.tier.isDanger() || words <= brief {
+	if !of.tier.isDanger() || of.isAnyScore || words <= brief {
 		return of.tier
 	}
 	near := Features{all: s.features.all, words: s.features.words[max(0, s.wordOf(from)-nearMatch):min(words, s.wordOf(to-1)+1+nearMatch)]}
 	score, thresholds := model().Alert.BestWindow(&near).Score, s.languageThresholds()
 	switch chance := chances[of.tier]; {
-	case words >= long && !of.isAnyScore && score < max(chance.least, thresholds.WeakAt(near.Len())-chance.leeway):
+	case words >= long && score < max(chance.least, thresholds.WeakAt(near.Len())-chance.leeway):
 		return tierNone
 	case score < max(agreement, thresholds.WeakAt(near.Len())-leeway), words >= veryLong && score < thresholds.WeakAt(near.Len()):
 		return tierB
