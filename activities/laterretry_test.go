@@ -98,6 +98,7 @@ func TestSendLate(t *testing.T) {
 		{name: "early", try: newTry(t, "02T15:00", "02T15:40"), now: "02T15:01", wait: 39 * time.Minute},
 		{name: "due", try: newTry(t, "02T15:00", "02T15:40"), now: "02T15:40"},
 		{name: "after an outage", try: newTry(t, "02T09:00", "02T09:40"), now: "02T20:59"},
+		{name: "at the end of its use", try: newTry(t, "02T08:00", "02T08:40"), now: "02T20:00"},
 		{name: "after a long outage", try: newTry(t, "02T08:00", "02T08:40"), now: "02T20:01", code: "stale"},
 		{name: "quiet, of use in the morning", try: newTry(t, "02T20:30", "02T21:10"), now: "02T20:40", wait: 11*time.Hour + 20*time.Minute},
 		{name: "quiet, seen at night", try: newTry(t, "02T20:30", "02T21:10"), now: "02T23:00", wait: 9 * time.Hour},
