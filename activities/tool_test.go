@@ -237,6 +237,14 @@ func TestRunTool(t *testing.T) {
 		require.Contains(t, out.Content, "After coffee")
 		require.Equal(t, 1, w.model.calls, "a retry does not pay twice")
 	})
+	t.Run("a habit prompt that was cut off ends with its last sentence", func(t *testing.T) {
+		w := newStoreFixture(t)
+		w.model.answer = models.ChatResponse{Text: "After coffee, walk five minutes. Then you", FinishReason: "length"}
+		w.run(ann, models.ToolCall{ID: "a", Name: "save_user_profile", Arguments: `{"habit_domain":"walking","prompt_anchor":"after coffee","preferred_time":"08:00"}`})
+		out := w.run(ann, models.ToolCall{ID: "a", Name: "generate_habit_prompt", Arguments: `{"delivery_mode":"scheduled"}`})
+		require.Contains(t, out.Content, "walk five minutes.")
+		require.NotContains(t, out.Content, "Then you")
+	})
 	t.Run("a habit prompt is asked for without marks and numbers of others", func(t *testing.T) {
 		w := newStoreFixture(t)
 		w.model.answer = models.ChatResponse{Text: "After coffee, walk five minutes."}

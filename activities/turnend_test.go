@@ -349,7 +349,10 @@ func TestFallbacksAreCounted(t *testing.T) {
 	guarded := w.turn(ben, "hello there", models.Step{Trace: `{"stages":[{"Name":"guard","Decision":"guard promise"}]}`})
 	_, err = w.send(ben, guarded, wire.SourceFallback)
 	require.NoError(t, err)
+	_, err = w.send(ann, w.turn(ann, "and you?", models.Step{Text: "I see."}), wire.SourceStep)
+	require.NoError(t, err)
 	page := scrape(t, m)
+	require.Len(t, regexp.MustCompile(`coachline_fallbacks_total\{[^}]*\} [1-9]`).FindAllString(page, -1), 2, "the model's own words are none")
 	require.Contains(t, page, `coachline_fallbacks_total{reason="time_out"} 1`)
 	require.Contains(t, page, `coachline_fallbacks_total{reason="guard"} 1`)
 }
