@@ -91,6 +91,8 @@ type FactQuery struct {
 	Words         []string
 	From, To      *time.Time // of the last update
 	Limit         int        // 0 is 3
+	// Diary: the notes of days before the last three take part, as events.
+	Diary bool
 }
 
 // Note is one row of table notes: the note of one local day. It is personal

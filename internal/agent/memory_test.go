@@ -67,6 +67,16 @@ func TestMemoryDigest(t *testing.T) {
 		w.addText("knee knee knee?").runStep()
 		require.NotContains(t, w.systemMessage(), "# Memory")
 	})
+	t.Run("notes and summary too", func(t *testing.T) {
+		w := remember(t, 0)
+		w.storeNotes("Talked about the knee. "+strings.Repeat("Slept badly. ", 40), "2026-03-02")
+		w.addText("knee knee knee?").runStep()
+		asked := fmt.Sprint(w.lastRequest(digester).Messages)
+		require.Contains(t, asked, "Slept badly.")
+		require.Contains(t, asked, "Has a dog called Bo.")
+		require.Contains(t, w.systemMessage(), "The knee hurts.")
+		require.NotContains(t, w.systemMessage(), "Slept badly.")
+	})
 	t.Run("W7", func(t *testing.T) {
 		w := remember(t, 500)
 		w.model.on(digester, busyAnswer())
@@ -144,12 +154,35 @@ func TestRecalled(t *testing.T) {
 		require.Equal(t, 2, w.model.count(extractor))
 		require.Contains(t, w.systemMessage(), "Ran a race")
 	})
+	t.Run("a note of long ago", func(t *testing.T) {
+		w := newWorld(t)
+		w.storeNotes("Wanted to try canoeing.", "2025-11-03")
+		w.storeNotes("Nothing new.", "2026-02-01", "2026-02-02", "2026-02-03")
+		w.addText("should I go canoeing?").runStep()
+		require.Contains(t, w.systemMessage(), "[2025-11-03] Wanted to try canoeing.")
+	})
 	t.Run("topic goes to the extractor", func(t *testing.T) {
 		w := newWorld(t).remembersPollen().useSmallModel()
 		w.model.on(planner, textAnswers("searchMemory topic='races'\nTell the person.")...)
 		w.addText("tell me of my sports").runStep()
 		require.Contains(t, fmt.Sprint(w.lastRequest(extractor).Messages), "races")
 	})
+}
+
+// storeNotes keeps a note for each of some days, and a summary with the first of all.
+func (w *world) storeNotes(text string, days ...string) {
+	w.t.Helper()
+	for _, day := range days {
+		w.beginTurn(ann)
+		known, err := w.rows.Recall(w.t.Context(), ann)
+		require.NoError(w.t, err)
+		closing := models.Closing{ParticipantID: ann, MemoryVersion: w.turnContext().Participant.MemoryVersion,
+			Note: models.Note{ParticipantID: ann, LocalDate: day, Text: text, UpdatedAt: w.now}}
+		if known.Summary.Version == 0 {
+			closing.Summary = &models.Summary{ParticipantID: ann, Text: "Has a dog called Bo.", UpdatedAt: w.now}
+		}
+		require.NoError(w.t, w.rows.CloseConversation(w.t.Context(), closing))
+	}
 }
 
 // finishTurn ends the turn and closes the conversation.

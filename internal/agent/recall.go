@@ -15,6 +15,8 @@ import (
 const (
 	// topFacts come with every turn, without a model.
 	topFacts = 3
+	// fullNotes is from how many notes on there may be older ones to search.
+	fullNotes = 3
 	// deepFacts bound what a deep search adds.
 	deepFacts = 6
 	// extractTries is how often the extractor is asked.
@@ -48,7 +50,7 @@ func (a *Agent) composeMemory(ctx context.Context, tr *trace, t turn, drawn plan
 	warm := recall.NewWarm(recall.WarmInput{ParticipantID: t.participantID(), Facts: known.Facts, Zone: t.zone})
 	s := search{agent: a, trace: tr, turn: t, query: t.queryText(), plan: drawn}
 	var lines []string
-	if s.query != "" && len(known.Facts) > len(warm.IDs) {
+	if s.query != "" && (len(known.Facts) > len(warm.IDs) || len(known.Notes) >= fullNotes) {
 		s.findNearest(ctx)
 		s.searchDeep(ctx)
 		facts := recall.Merge(s.found, recall.Bounds{
@@ -57,16 +59,15 @@ func (a *Agent) composeMemory(ctx context.Context, tr *trace, t turn, drawn plan
 		lines = recall.Lines(facts, t.zone)
 	}
 	tr.note(models.StageRecall, fmt.Sprintf("recall %d of %d facts", len(warm.IDs)+len(lines), len(known.Facts)))
-	found := joinLines(lines)
-	if drawn.Kind != plan.KindReplyOnly {
-		found = a.digestFacts(ctx, tr, s.query, lines)
-	}
-	parts := []string{warm.User, warm.Directives, found}
-	parts = append(parts, recall.NotesText(known.Notes, t.participantID(), t.now.In(t.zone).Format(time.DateOnly)))
+	diary := []string{recall.NotesText(known.Notes, t.participantID(), t.now.In(t.zone).Format(time.DateOnly))}
 	if known.Summary.Text != "" {
-		parts = append(parts, "Earlier in this conversation: "+known.Summary.Text)
+		diary = append(diary, "Earlier in this conversation: "+known.Summary.Text)
 	}
-	block, err := recall.Framed(a.Prompts, parts...)
+	found := append([]string{joinLines(lines)}, diary...)
+	if s.query != "" && drawn.Kind != plan.KindReplyOnly && makesDigests(a.Settings.Digests, a.Capability(ctx)) {
+		found = []string{a.digestMemory(ctx, tr, s.query, append(lines, diary...))}
+	}
+	block, err := recall.Framed(a.Prompts, append([]string{warm.User, warm.Directives}, found...)...)
 	if err != nil {
 		tr.noteError(models.StageRecall, err)
 		return ""
@@ -191,11 +192,8 @@ func (s *search) askForExtract(ctx context.Context) recall.Extract {
 	return recall.Extract{}
 }
 
-// digestFacts shortens the facts that were found for a small model.
-func (a *Agent) digestFacts(ctx context.Context, tr *trace, query string, lines []string) string {
-	if !makesDigests(a.Settings.Digests, a.Capability(ctx)) {
-		return joinLines(lines)
-	}
+// digestMemory shortens what was found, the notes and the summary for a small model.
+func (a *Agent) digestMemory(ctx context.Context, tr *trace, query string, lines []string) string {
 	drawn := recall.PlanMemory(lines)
 	answers := make([]recall.DigestAnswer, len(drawn.Batches))
 	for i, batch := range drawn.Batches {

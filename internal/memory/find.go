@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"gorm.io/gorm"
@@ -14,6 +15,8 @@ import (
 )
 
 const (
+	// searchedNotes is how many days of the diary a search reads.
+	searchedNotes = 90
 	// mostFound is the most hits where a query names no limit.
 	mostFound = 3
 	// sameScore is the similarity from which on two facts say the same.
@@ -28,13 +31,15 @@ const (
 // both are joined. A fact counts as like the query where it is nearer to it than
 // the person's facts usually are. Words count by their rarity among these facts,
 // in any case and ending, and with a part of it for a word of the same field. It
-// decrypts every fact of the person that lies within the query's time.
+// decrypts every fact of the person that lies within the query's time, and with Diary
+// the notes of ninety days.
 //
 // A query with neither words nor a usable vector finds nothing. ErrNotFound
 // also after removal.
 func (s *Store) Find(ctx context.Context, q models.FactQuery) ([]models.FoundFact, error) {
 	var rows []factRow
 	err := s.runReads(ctx, q.ParticipantID, func(tx *gorm.DB) error {
+		read := tx
 		if len(q.Vector) == 0 {
 			tx = tx.Omit("vector")
 		}
@@ -46,6 +51,11 @@ func (s *Store) Find(ctx context.Context, q models.FactQuery) ([]models.FoundFac
 		}
 		var err error
 		rows, err = currentFacts(tx, q.ParticipantID)
+		if err == nil && q.Diary {
+			var diary []factRow
+			diary, err = diaryRows(read, q)
+			rows = append(rows, diary...)
+		}
 		return err
 	})
 	if err != nil {
@@ -65,6 +75,30 @@ func (s *Store) Find(ctx context.Context, q models.FactQuery) ([]models.FoundFac
 		most = mostFound
 	}
 	return found[:min(len(found), most)], nil
+}
+
+// diaryRows returns the notes of days before those that every reply has, newest first,
+// as events of their day, within the query's time.
+func diaryRows(tx *gorm.DB, q models.FactQuery) ([]factRow, error) {
+	notes, err := lastNotes(tx, q.ParticipantID, searchedNotes)
+	if err != nil {
+		return nil, err
+	}
+	var rows []factRow
+	for _, note := range notes[min(len(notes), recentNotes):] {
+		day, err := time.Parse(time.DateOnly, note.LocalDate)
+		if err != nil {
+			return nil, fmt.Errorf("reading the day of a note: %w", err)
+		}
+		noon := day.Add(12 * time.Hour)
+		if q.From != nil && noon.Before(*q.From) || q.To != nil && day.After(*q.To) {
+			continue
+		}
+		rows = append(rows, factRow{Fact: models.Fact{
+			ID: "note-" + note.LocalDate, ParticipantID: note.ParticipantID, Kind: models.FactEvent, Text: text.OneLine(note.Text), UpdatedAt: noon,
+		}})
+	}
+	return rows, nil
 }
 
 // rankFacts keeps the order of the rows, newest first, among equal scores.

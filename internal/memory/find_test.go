@@ -135,3 +135,19 @@ func BenchmarkFind(b *testing.B) {
 		}
 	}
 }
+
+// Notes that no longer come with every reply are found by words, and only where a
+// search asks for them.
+func TestFindInDiary(t *testing.T) {
+	w := newWorld(t, onSQLite(t))
+	for i, day := range []string{"2026-01-05", "2026-02-01", "2026-02-02", "2026-02-03"} {
+		note := models.Note{ParticipantID: "ann", LocalDate: day, Text: fmt.Sprintf("Talked about canoeing, part %d.", i), UpdatedAt: at(i)}
+		require.NoError(t, w.PutNote(w.ctx, note))
+	}
+	q := models.FactQuery{Words: []string{"canoe"}, Diary: true}
+	require.Equal(t, []string{"note-2026-01-05 words"}, w.find(q), "the last three come with every reply")
+	from := time.Date(2026, 1, 6, 0, 0, 0, 0, time.UTC)
+	q.From = &from
+	require.Empty(t, w.find(q))
+	require.Empty(t, w.find(models.FactQuery{Words: []string{"canoe"}}))
+}

@@ -117,7 +117,7 @@ func FuzzParseExtract(f *testing.F) {
 func TestSearches(t *testing.T) {
 	s := recall.Search{ParticipantID: "p1", Query: "Did my left knee hurt after running on Sunday morning?", Vector: []float32{1}}
 	t.Run("search with the redacted text", func(t *testing.T) {
-		require.Equal(t, models.FactQuery{ParticipantID: "p1", Vector: []float32{1}, Limit: 3,
+		require.Equal(t, models.FactQuery{ParticipantID: "p1", Vector: []float32{1}, Limit: 3, Diary: true,
 			Words: []string{"left", "knee", "hurt", "running", "sunday", "morning"}}, recall.Top(s))
 		long := s
 		long.Query = "red ten cars and four blue bicycles near some old factory gates by train and lorry"

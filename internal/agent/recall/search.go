@@ -49,7 +49,7 @@ func Top(s Search) models.FactQuery {
 	words := Words(s.Query)
 	return models.FactQuery{
 		ParticipantID: s.ParticipantID, Vector: s.Vector, Words: longestOf(words),
-		Limit: maxFound,
+		Limit: maxFound, Diary: true,
 	}
 }
 
