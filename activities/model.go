@@ -194,16 +194,12 @@ func (t *ModelActivities) runStep(ctx context.Context, in wire.CallModelInput, t
 	if err != nil {
 		return wire.CallModelResult{}, toTemporalError(err)
 	}
-	input := agent.StepInput{Input: in, Context: turn, Offer: agent.NewOffer(t.Tools, in.Mode, turn.Profile, models.ChannelSpecOf(turn.Turn.Channel).Rights)}
-	if in.Kind == wire.TurnSubagent {
-		if turn.IsOver() {
-			return wire.CallModelResult{Begun: &wire.PrepareTurnResult{Skip: true}}, nil
-		}
-		outside, compact := t.Tools.Outside()
-		input.Offer = agent.Offer{Specs: t.Tools.ForSubagents(), Outside: outside, Compact: compact, Recalled: t.Tools.Recalled()}
-		if input.Task, err = t.loadTask(ctx, in.TurnID); err != nil {
-			return wire.CallModelResult{}, toTemporalError(err)
-		}
+	if in.Kind == wire.TurnSubagent && turn.IsOver() {
+		return wire.CallModelResult{Begun: &wire.PrepareTurnResult{Skip: true}}, nil
+	}
+	input, err := t.stepInput(ctx, in, turn)
+	if err != nil {
+		return wire.CallModelResult{}, toTemporalError(err)
 	}
 	input.Offer = applyStudy(input.Offer, settings)
 	step, err := t.Replies.Respond(ctx, input)
@@ -221,6 +217,21 @@ func (t *ModelActivities) runStep(ctx context.Context, in wire.CallModelInput, t
 	}
 	t.Turns.Recent.keepTurn(own, step)
 	return t.toResult(ctx, in, step)
+}
+
+// stepInput returns what a step is asked with: the tools of the mode, or those of
+// subagents and their task.
+func (t *ModelActivities) stepInput(ctx context.Context, in wire.CallModelInput, turn models.TurnContext) (agent.StepInput, error) {
+	input := agent.StepInput{Input: in, Context: turn}
+	if in.Kind != wire.TurnSubagent {
+		input.Offer = agent.NewOffer(t.Tools, in.Mode, turn.Profile, models.ChannelSpecOf(turn.Turn.Channel).Rights)
+		return input, nil
+	}
+	outside, compact := t.Tools.Outside()
+	input.Offer = agent.Offer{Specs: t.Tools.ForSubagents(), Outside: outside, Compact: compact, Recalled: t.Tools.Recalled()}
+	var err error
+	input.Task, err = t.loadTask(ctx, in.TurnID)
+	return input, err
 }
 
 // noteRefusal raises attention when the model refused what it was asked, which no

@@ -77,7 +77,7 @@ func (l *installation) importPeople(first int, began func()) error {
 
 // textUntil has people text one after the other until over ends, once at least, and
 // returns how long each answer took.
-func textUntil(people []*turn, over context.Context) (took []time.Duration, err error) {
+func textUntil(over context.Context, people []*turn) (took []time.Duration, err error) {
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	for _, p := range people {
@@ -125,7 +125,7 @@ func TestImportBesideTexts(t *testing.T) {
 		over, done := context.WithCancel(t.Context())
 		var failed error
 		go func() { defer done(); failed = work() }()
-		took, err := textUntil(people, over)
+		took, err := textUntil(over, people)
 		require.NoError(t, err)
 		<-over.Done()
 		require.NoError(t, failed)

@@ -30,7 +30,7 @@ const (
 
 func main() {
 	if len(os.Args) == 4 && os.Args[1] == roleArg {
-		os.Exit(runRole(os.Args[2], os.Args[3]))
+		os.Exit(runRole(os.Environ(), os.Args[2], os.Args[3]))
 	}
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout))

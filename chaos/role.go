@@ -20,14 +20,14 @@ const roleArg = "role"
 // clocks are those of a storm that go wrong: machines' clocks are minutes apart.
 var clocks = map[string]time.Duration{"worker2": 5 * time.Minute, "starter2": -5 * time.Minute}
 
-// runRole runs a role by the settings of the environment, until it is killed.
-func runRole(role, ahead string) int {
+// runRole runs a role by the settings of an environment, until it is killed.
+func runRole(environ []string, role, ahead string) int {
 	err := func() error {
 		by, err := time.ParseDuration(ahead)
 		if err != nil {
 			return fmt.Errorf("reading how far the clock is ahead: %w", err)
 		}
-		cfg, err := config.Load(os.Environ(), nil)
+		cfg, err := config.Load(environ, nil)
 		if err != nil {
 			return fmt.Errorf("building settings: %w", err)
 		}

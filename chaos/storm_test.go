@@ -16,7 +16,7 @@ import (
 // TestMain runs the tests, or stands for a role with a clock of its own.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == roleArg {
-		os.Exit(runRole(os.Args[2], os.Args[3]))
+		os.Exit(runRole(os.Environ(), os.Args[2], os.Args[3]))
 	}
 	os.Exit(m.Run())
 }

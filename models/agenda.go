@@ -34,7 +34,7 @@ type AgendaEntry struct {
 	Held bool
 }
 
-// AgendaCount is how many prompts are planned in the hour that begins at At.
+// PlannedHour is how many prompts are planned in the hour that begins at At.
 type PlannedHour struct {
 	At      time.Time `json:"at" doc:"When the hour begins, in UTC."`
 	Prompts int       `json:"prompts"`

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Audit is one row of table audit: who did what to whom, when, why and from
+// AuditRow is one row of table audit: who did what to whom, when, why and from
 // where. Rows are added and never changed, except that an erasure empties Reason
 // and Change. Each row carries a hash over itself and the row before it, so that
 // a row that was changed or taken out is found.

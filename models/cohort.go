@@ -121,7 +121,7 @@ type CohortFault struct {
 	ParticipantID string `json:"participant_id,omitempty" doc:"Who is enrolled with the number."`
 }
 
-// CohortPerson is one person of an imported file.
+// CohortRow is one person of an imported file.
 type CohortRow struct {
 	// Line and Column are where the number stands.
 	Line   int    `json:"line"`

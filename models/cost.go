@@ -55,7 +55,7 @@ type CostQuery struct {
 	By          CostGroup
 }
 
-// CostSum is what the costs of one group add up to.
+// CostRow is what the costs of one group add up to.
 type CostRow struct {
 	Key          string `json:"key" doc:"The day, the participant's id or the study's (empty: people who are not enrolled), the model, or the kind: model, outbound, inbound."`
 	Name         string `gorm:"-" json:"name,omitempty" doc:"The person's name, for callers who may see it."`

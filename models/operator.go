@@ -134,7 +134,7 @@ type Session struct {
 	Data       string    `json:"-"` // JSON of the session library
 }
 
-// APIToken is one row of table api_tokens: the access of a script.
+// Token is one row of table api_tokens: the access of a script.
 type Token struct {
 	ID   string `gorm:"primaryKey" json:"id"`
 	Name string `json:"name"`

@@ -86,7 +86,7 @@ type TextGroup struct {
 	Texts  int64
 }
 
-// BalanceGroup counts the people of a stratum, a JSON object, who were allocated to
+// ArmBalance counts the people of a stratum, a JSON object, who were allocated to
 // an arm.
 type ArmBalance struct {
 	Stratum string `json:"stratum" doc:"A JSON object of levels; {} where there are no strata."`

@@ -2,7 +2,6 @@ package workflows_test
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -41,9 +40,6 @@ func TestPauseDuringASend(t *testing.T) {
 	w.requireReads("what shall I do?")
 }
 
-// writtenAt says when a text of the person came.
-var writtenAt = regexp.MustCompile(`^\[\w{3} [\d-]+ [\d:]+\] `)
-
 // requireReads compares what the newest request holds of the conversation.
 func (w *world) requireReads(conversation ...string) {
 	w.t.Helper()
@@ -52,7 +48,7 @@ func (w *world) requireReads(conversation ...string) {
 	var got []string
 	for _, m := range w.model.requests[len(w.model.requests)-1].Messages {
 		if m.Role != "system" {
-			got = append(got, writtenAt.ReplaceAllString(m.Content, ""))
+			got = append(got, withoutTimes(m.Content))
 		}
 	}
 	require.Equal(w.t, conversation, got)

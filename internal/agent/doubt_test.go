@@ -23,7 +23,7 @@ func TestDoubtedPersonIsUnknown(t *testing.T) {
 		},
 		Recent: []models.PastPrompt{{Text: "canary"}}, Instruction: "canary",
 	}
-	for _, text := range turn.Participant.PersonTexts.All() {
+	for _, text := range turn.Participant.All() {
 		*text = "canary"
 	}
 	for _, text := range turn.Profile.All() {

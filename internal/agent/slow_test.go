@@ -52,7 +52,7 @@ func TestFailuresAreOnRecord(t *testing.T) {
 			w.model.began = func(string) { w.now = w.now.Add(time.Minute) }
 			_, err := w.addText("hello there, how are you").callStep(wire.CallModelInput{})
 			require.Error(t, err)
-			stages, err := w.rows.Store.Stages(t.Context(), w.turnID())
+			stages, err := w.rows.Stages(t.Context(), w.turnID())
 			require.NoError(t, err)
 			kind, detail := models.FallbackReason(nil, stages)
 			require.Equal(t, tt.kind, kind)

@@ -257,18 +257,18 @@ func (c *Config) checkNumbers(bad map[string]bool) []error {
 	if wait := c.Model.Timeout; !bad["COACH_MODEL_TIMEOUT"] && (wait < leastModelTimeout || wait > models.LongestModelTimeout) {
 		problems = append(problems, refuse("COACH_MODEL_TIMEOUT", wait.String(), "a duration of 5s to 10m"))
 	}
-	modes := []Versioning{VersioningOff, VersioningAuto, VersioningPinned}
-	if mode := c.Worker.Versioning; !slices.Contains(modes, mode) {
-		problems = append(problems, refuse("COACH_DEPLOYMENT_VERSIONING", string(mode), "off, auto or pinned"))
-	}
-	if address := c.Coaching.Address; address != AddressInformal && address != AddressFormal {
-		problems = append(problems, refuse("COACH_ADDRESS", string(address), "informal or formal"))
-	}
-	if by := c.Inbound.StopAnswer; by != StopByUs && by != StopByCarrier {
-		problems = append(problems, refuse("COACH_STOP_ANSWERED_BY", string(by), "coach or carrier"))
-	}
-	if policy := c.Inbound.UnknownSenders; policy != UnknownHint && policy != UnknownSilent {
-		problems = append(problems, refuse("COACH_UNKNOWN_SENDERS", string(policy), "hint or silent"))
+	for _, one := range []struct {
+		name, value string
+		words       []string
+	}{
+		{"COACH_DEPLOYMENT_VERSIONING", string(c.Worker.Versioning), []string{string(VersioningOff), string(VersioningAuto), string(VersioningPinned)}},
+		{"COACH_ADDRESS", string(c.Coaching.Address), []string{string(AddressInformal), string(AddressFormal)}},
+		{"COACH_STOP_ANSWERED_BY", string(c.Inbound.StopAnswer), []string{string(StopByUs), string(StopByCarrier)}},
+		{"COACH_UNKNOWN_SENDERS", string(c.Inbound.UnknownSenders), []string{string(UnknownHint), string(UnknownSilent)}},
+	} {
+		if last := len(one.words) - 1; !slices.Contains(one.words, one.value) {
+			problems = append(problems, refuse(one.name, one.value, strings.Join(one.words[:last], ", ")+" or "+one.words[last]))
+		}
 	}
 	for name, limit := range map[string]float64{turnLimit: c.Costs.TurnLimit, personDayLimit: c.Costs.PersonDayLimit, strangerHourLimit: c.Costs.StrangerHourLimit} {
 		if math.IsNaN(limit) || math.IsInf(limit, 0) || limit < 0 {

@@ -8,12 +8,12 @@ const (
 	whenEn = `(?:(?:at|on|in|over|after|before|during|while|when|until|past|so|that|too) (?:the |im |i am )?(?:night|nights|nighttime|weekends?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|evenings?|afternoons?|early|late|often|much|midnight|noon|\d+\w*|at work|at school|working|sleeping)|(?:at|during|after|before) (?:my |the )?(?:work|school|class|lunch|dinner|shifts?|sleep)|overnight|nights|tonight)`
 	sentDe = `(?:nachrichten?|sms|erinnerungen?|texte?|mitteilungen?|infos?)`
 	whenDe = `(?:nachts|abends|morgens|mittags|vormittags|nachmittags|(?:mon|diens|donners|frei|sams|sonn)tags|mittwochs|am wochenende|in der nacht|in der schule|bei der arbeit|auf der arbeit|wahrend (?:der )?\w+|(?:vor|nach|ab|bis) \d+\w*|wenn ich \w+|so (?:spat|fruh|oft|viel)|am (?:mon|diens|donners|frei|sams|sonn)tag|vor dem \w+|nach der \w+)`
-	sentEs = `(?:mensajes?|sms|recordatorios?|textos?|avisos?|notificaciones)` //nolint:misspell // other languages
+	sentEs = `(?:mensajes?|sms|recordatorios?|textos?|avisos?|notificaciones)`
 	whenEs = `(?:de noche|en la noche|por la noche|por las noches|de madrugada|los (?:lunes|martes|miercoles|jueves|viernes|sabados|domingos|fines de semana)|el (?:fin de semana|finde|domingo|sabado)|(?:antes|despues) de (?:las? )?\w+|cuando (?:estoy )?\w+|durante \w+|en el trabajo|en horario \w+|tan (?:tarde|temprano|seguido|a menudo)|por la manana|por las mananas|en la manana)`
 	sentFr = `(?:messages?|sms|rappels?|textos?|notifications?)`
 	whenFr = `(?:la nuit|le soir|le matin|la journee|l apres midi|le (?:week end|weekend|we|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)|(?:avant|apres) \d+\w*|pendant (?:le |la |les |mes |mon |ma )?\w+|quand je \w+|au (?:travail|boulot|bureau)|en cours|si (?:tard|tot|souvent)|aussi (?:tard|tot|souvent))`
-	sentPt = `(?:mensage(?:m|ns)|msgs?|sms|lembretes?|avisos?|textos?|notificacoes)`                                                                                                                                                                                                                     //nolint:misspell // other languages
-	whenPt = `(?:a noite|de noite|de madrugada|aos (?:sabados|domingos|fins de semana)|(?:no|nos) (?:fim de semana|fds|fins de semana|sabado|domingo)|(?:antes|depois) d(?:e|as|a) \w+|durante (?:o |a )?\w+|quando (?:eu )?\w+|no trabalho|na escola|tao (?:tarde|cedo)|toda hora|de manha|pela manha)` //nolint:misspell // other languages
+	sentPt = `(?:mensage(?:m|ns)|msgs?|sms|lembretes?|avisos?|textos?|notificacoes)`
+	whenPt = `(?:a noite|de noite|de madrugada|aos (?:sabados|domingos|fins de semana)|(?:no|nos) (?:fim de semana|fds|fins de semana|sabado|domingo)|(?:antes|depois) d(?:e|as|a) \w+|durante (?:o |a )?\w+|quando (?:eu )?\w+|no trabalho|na escola|tao (?:tarde|cedo)|toda hora|de manha|pela manha)`
 	polite = `(?: (?:please|pls|plz|pls|thanks|bitte|danke|por favor|porfa|gracias|stp|svp|s il te plait|s il vous plait|merci|pfv|obrigad[oa]))*`
 )
 

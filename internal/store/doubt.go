@@ -81,14 +81,8 @@ func settleDoubt(tx *gorm.DB, in *models.Inbound, p *models.Participant) error {
 	if !isOpen || !isCarried(*in) || text.Reading(in.Body, in.MediaCount) == "" {
 		return nil
 	}
-	switch in.Intent {
-	case models.IntentStop, models.IntentHelp, models.IntentWrongNumber, models.IntentData, models.IntentErasure:
+	if hasOwnRules(*in) {
 		return nil
-	case models.IntentUnclear:
-		if !screening.AsksWhoWrites(textOf(*in)) {
-			return nil
-		}
-	case models.IntentNone, models.IntentStart, models.IntentYes, models.IntentDoubted:
 	}
 	isAsked, err := isAskedWhose(tx, p.ID)
 	switch {
@@ -103,6 +97,19 @@ func settleDoubt(tx *gorm.DB, in *models.Inbound, p *models.Participant) error {
 	}
 	in.IntentMethod = models.MethodPhrase
 	return nil
+}
+
+// hasOwnRules reports whether a message is answered by rules also where the number may
+// have gone to another person.
+func hasOwnRules(in models.Inbound) bool {
+	switch in.Intent {
+	case models.IntentStop, models.IntentHelp, models.IntentWrongNumber, models.IntentData, models.IntentErasure:
+		return true
+	case models.IntentUnclear:
+		return !screening.AsksWhoWrites(textOf(in))
+	case models.IntentNone, models.IntentStart, models.IntentYes, models.IntentDoubted:
+	}
+	return false
 }
 
 // isAskedWhose reports whether the newest text to a person asks whether the number is

@@ -172,21 +172,27 @@ func (s *Inbound) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Particip
 	return out, err
 }
 
+// settleIntent settles what a message asks for by what was said before it.
+func settleIntent(tx *gorm.DB, in *models.Inbound, p *models.Participant) error {
+	if err := doubtKeyword(tx, in, *p); err != nil {
+		return err
+	}
+	if err := settleDoubt(tx, in, p); err != nil {
+		return err
+	}
+	if !needsQuestion(in.Intent) || p.DoubtedAt != nil && in.Intent == models.IntentWrongNumber {
+		return nil
+	}
+	isAsked, err := isToAsk(tx, *in, *p)
+	if err == nil && !isAsked {
+		in.Intent, in.IntentMethod = models.IntentNone, ""
+	}
+	return err
+}
+
 func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
-	if err := doubtKeyword(tx, &in, p); err != nil {
+	if err := settleIntent(tx, &in, &p); err != nil {
 		return models.AcceptedInbound{}, err
-	}
-	if err := settleDoubt(tx, &in, &p); err != nil {
-		return models.AcceptedInbound{}, err
-	}
-	if needsQuestion(in.Intent) && (p.DoubtedAt == nil || in.Intent != models.IntentWrongNumber) {
-		isAsked, err := isToAsk(tx, in, p)
-		if err != nil {
-			return models.AcceptedInbound{}, err
-		}
-		if !isAsked {
-			in.Intent, in.IntentMethod = models.IntentNone, ""
-		}
 	}
 	if isHandledHere(in, p) {
 		return s.acceptRuled(tx, in, p)

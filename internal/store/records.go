@@ -78,7 +78,7 @@ func recordOf(tx *gorm.DB, turns []models.Turn) (models.TurnRecord, error) {
 		if err := addParts(tx, &one); err != nil {
 			return models.TurnRecord{}, err
 		}
-		if sum.Turn.Kind == wire.TurnSubagent {
+		if sum.Kind == wire.TurnSubagent {
 			subagents = append(subagents, one)
 		} else {
 			own = &one

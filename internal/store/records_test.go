@@ -108,8 +108,8 @@ func TestTurn(t *testing.T) {
 
 		got, err := w.Turn(w.ctx, "ann", 1)
 		require.NoError(t, err)
-		require.Equal(t, turn, got.Totals.Turn.ID)
-		require.Equal(t, "v1", got.Totals.Turn.PromptVersion)
+		require.Equal(t, turn, got.Totals.ID)
+		require.Equal(t, "v1", got.Totals.PromptVersion)
 		require.Equal(t, 2, got.Totals.Steps)
 		require.Equal(t, []string{"save_user_profile", "scheduler"}, got.Totals.Tools)
 		require.Equal(t, models.Usage{Prompt: 2220, Cached: 150, Completion: 12}, got.Totals.Tokens)
@@ -152,7 +152,7 @@ func TestTurns(t *testing.T) {
 				require.NoError(t, err)
 				var got []int
 				for _, row := range rows {
-					got = append(got, row.Turn.Number)
+					got = append(got, row.Number)
 					require.Equal(t, models.Usage{Prompt: 10, Completion: 1}, row.Tokens)
 				}
 				require.Equal(t, tc.want, got)

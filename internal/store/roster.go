@@ -83,18 +83,8 @@ func clearUnreachable(p *models.Participant) []string {
 // operator who looked after a person has the number tried again.
 func applyPatch(p models.Participant, patch models.ParticipantPatch) (models.Participant, []string, error) {
 	var changed []string
-	text := func(name string, field *string, value *string) {
-		if value != nil && *value != *field {
-			*field = *value
-			changed = append(changed, name)
-		}
-	}
-	flag := func(name string, field *bool, value *bool) {
-		if value != nil && *value != *field {
-			*field = *value
-			changed = append(changed, name)
-		}
-	}
+	text := func(name string, field, value *string) { changed = applyValue(changed, name, field, value) }
+	flag := func(name string, field, value *bool) { changed = applyValue(changed, name, field, value) }
 	for _, field := range models.PersonFields() {
 		text(field.Name, field.Of(&p), *field.ChangeOf(&patch))
 	}
@@ -105,10 +95,7 @@ func applyPatch(p models.Participant, patch models.ParticipantPatch) (models.Par
 		}
 	}
 	changed = append(changed, clearUnreachable(&p)...)
-	if isSure := patch.Phone != nil || patch.Status != nil && *patch.Status == wire.StatusActive; isSure && p.DoubtedAt != nil {
-		p.DoubtedAt = nil
-		changed = append(changed, "doubt")
-	}
+	changed = append(changed, endDoubt(&p, patch)...)
 	before := p
 	text("status", (*string)(&p.Status), (*string)(patch.Status))
 	if err := setPauseEnd(&p, before.Status, patch.PausedUntil); err != nil {
@@ -128,6 +115,27 @@ func applyPatch(p models.Participant, patch models.ParticipantPatch) (models.Par
 	}
 	isChanged := func(field models.PersonField) bool { return slices.Contains(changed, field.Name) }
 	return p, changed, checkTexts(p, isChanged) // what was stored before there was the rule stays
+}
+
+// applyValue sets a field to the value that a patch gives, if it gives another one, and
+// adds its name to those that changed.
+func applyValue[T comparable](changed []string, name string, field, value *T) []string {
+	if value == nil || *value == *field {
+		return changed
+	}
+	*field = *value
+	return append(changed, name)
+}
+
+// endDoubt ends the doubt whose number it is where an operator gives a number or has a
+// person coached again.
+func endDoubt(p *models.Participant, patch models.ParticipantPatch) []string {
+	isSure := patch.Phone != nil || patch.Status != nil && *patch.Status == wire.StatusActive
+	if !isSure || p.DoubtedAt == nil {
+		return nil
+	}
+	p.DoubtedAt = nil
+	return []string{"doubt"}
 }
 
 // setPauseEnd sets when a pause ends by itself. A pause that begins has the end

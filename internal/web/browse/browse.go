@@ -92,7 +92,7 @@ func (d *Handler) personalWords(ctx context.Context, turnID, query string) ([]st
 		return nil, fmt.Errorf("reading what is remembered: %w", err)
 	}
 	known := text.Words(turn.Participant.Name)
-	for _, about := range turn.Participant.PersonTexts.All() {
+	for _, about := range turn.Participant.All() {
 		known = append(known, topicWords(*about)...)
 	}
 	for _, about := range turn.Profile.All() {
