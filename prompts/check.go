@@ -60,7 +60,8 @@ func (e entry) offers(all map[wire.Mode]Offer) []Offer {
 
 func badWord(source string, offer Offer, everyTool []string) (string, bool) {
 	for _, word := range bareWord.FindAllString(source, -1) {
-		if slices.Contains(everyTool, word) && !slices.Contains(offer.Tools, word) {
+		// "message" is an ordinary word too; it names the tool in backticks alone.
+		if word != "message" && slices.Contains(everyTool, word) && !slices.Contains(offer.Tools, word) {
 			return word, true
 		}
 	}

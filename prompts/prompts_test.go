@@ -52,6 +52,16 @@ func TestEmbeddedTextsNameOfferedToolsOnly(t *testing.T) {
 	require.NoError(t, load(t, "").CheckTools(offers(t)))
 }
 
+// TestToolsOfOneWordMayBeSaid: "message" is a tool and a word of texts for people.
+func TestToolsOfOneWordMayBeSaid(t *testing.T) {
+	given := offers(t)
+	for mode, offer := range given {
+		offer.Tools = append(slices.Clone(offer.Tools), "message")
+		given[mode] = offer
+	}
+	require.NoError(t, load(t, "").CheckTools(given))
+}
+
 func TestCheckToolsFindsWhatIsNotOffered(t *testing.T) {
 	full := offers(t)
 	narrow := offers(t)
