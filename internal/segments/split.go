@@ -168,7 +168,7 @@ func (s *splitter) canFollow(t tally, follows string) bool {
 // carrier would refuse it.
 func (s *splitter) wholeEnd(from int) int {
 	length := 0
-	for i := from; i < len(s.pieces); i++ {
+	for i := from; ; i++ { // The end of the text is no place within a URL.
 		length += utf16Len(s.pieces[i].text)
 		if length > MaxCharacters { // Not by the first piece alone: splitAtoms bounds it.
 			return i
@@ -177,5 +177,4 @@ func (s *splitter) wholeEnd(from int) int {
 			return i + 1
 		}
 	}
-	return len(s.pieces)
 }
