@@ -50,6 +50,8 @@ func TestDecideTool(t *testing.T) {
 			require.NoError(t, err)
 			if tt.leavesToSub {
 				require.Empty(t, r.run.Name)
+				require.Equal(t, []wire.EffectKind{wire.EffectSetSubagents, wire.EffectStartSubagent}, []wire.EffectKind{out.Effects[0].Kind, out.Effects[1].Kind})
+				require.Equal(t, models.SubagentTurnID("conv_1-t1", 1, 0), out.Effects[1].Turn.Subagent.TurnID)
 			} else {
 				require.Equal(t, []any{tt.want == "", now}, []any{r.run.Failed, r.run.CreatedAt})
 				require.Contains(t, r.run.Result, tt.says)
