@@ -41,7 +41,7 @@ func TestMendedEscapes(t *testing.T) {
 // A reply whose bracket is missing may miss more, and is not taken out of its object.
 func TestUnwrapJSON(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"reply":"Hi"}`: "Hi", `"Hi"`: "Hi", `{"reply":"Hi"`: `{"reply":"Hi"`, `{"reply":"Hi"} Bye`: `{"reply":"Hi"} Bye`, `{"a":1}`: `{"a":1}`, "Hi": "Hi",
+		`{"reply":"Hi"}`: "Hi", `{"response":" ","text":"Hi"}`: "Hi", `"Hi"`: "Hi", `{"reply":"Hi"`: `{"reply":"Hi"`, `{"reply":"Hi"} Bye`: `{"reply":"Hi"} Bye`, `{"a":1}`: `{"a":1}`, "Hi": "Hi",
 	} {
 		require.Equal(t, want, unwrapJSON(text), text)
 	}

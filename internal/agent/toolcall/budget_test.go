@@ -51,7 +51,7 @@ func TestCharactersPerToken(t *testing.T) {
 // Where a request is made again, the newest replies are left out of it, and neither calls
 // nor what the person wrote.
 func TestEndingLeavesRepliesOut(t *testing.T) {
-	req := models.ChatRequest{MaxTokens: 100, Messages: []models.ChatMessage{
+	req := models.ChatRequest{MaxTokens: 100, Temperature: 0.2, Messages: []models.ChatMessage{
 		message("system", "be kind"), message("user", "hi"), message("assistant", "one"), calling("", withID("x", "scheduler", "{}")), message("user", "and?"), message("assistant", "two"),
 	}}
 	before := slices.Clone(req.Messages)
@@ -60,6 +60,7 @@ func TestEndingLeavesRepliesOut(t *testing.T) {
 	require.Equal(t, 100, again.MaxTokens, "the room that there was")
 	require.InDelta(t, 0.7, again.Temperature, 0)
 	again = toolcall.Ending{WithoutReplies: 5}.Apply(req)
+	require.InDelta(t, 0.2, again.Temperature, 0)
 	require.Equal(t, []models.ChatMessage{before[0], before[1], before[3], before[4]}, again.Messages)
 	require.Equal(t, before, req.Messages, "the request itself stays")
 	first := toolcall.Ending{WithoutReplies: 1}.Apply(models.ChatRequest{Messages: []models.ChatMessage{message("assistant", "hi"), message("user", "and?")}})
