@@ -79,7 +79,8 @@ func TestRecallByWords(t *testing.T) {
 
 // The same with pairs that were written before the fields were read again, 20 a language,
 // among the facts of 20 other rows. Of the blind ones 46 were found at first; then the
-// odd rows were read, and the even ones only counted: 20 of 50 before, 28 after.
+// misses of the odd rows were read, by the writer of all, and the even ones only counted:
+// 20 of 50 before, 28 after.
 func TestRecallOfNewPairs(t *testing.T) {
 	for file, least := range map[string]map[string]int{
 		"recall_new":   {"en": 14, "de": 14, "fr": 14, "es": 14, "pt": 14},
