@@ -38,8 +38,11 @@ type rows struct {
 }
 
 func (r *rows) StartPost(_ context.Context, claim models.SendClaim, _ time.Time) (models.Outbox, error) {
+	if r.checkErr != nil {
+		return models.Outbox{}, r.checkErr
+	}
 	claim.Outbox.Status = cmp.Or(r.check, wire.OutboxSending)
-	return claim.Outbox, r.checkErr
+	return claim.Outbox, nil
 }
 
 func (r *rows) NoteMissing(_ context.Context, _ models.ClaimRef, listed time.Time) error {
