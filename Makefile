@@ -131,15 +131,20 @@ race: postgres browser
 # Real processes, killed at random for some minutes while people text; ARGS="-seed 5"
 # runs a seed again. Then every point of a turn, one fault at a time, and the same in
 # small without a cache of workflows, with one of a single workflow, and on a Temporal
-# server whose own database fails.
+# server whose own database fails. ARGS=-hostile: instead of all that a hostile texter and
+# a model that obeys them, beside ten ordinary people.
 chaos: postgres
 	@go build -ldflags "-s -w" -o build/chaos ./chaos
+ifneq (,$(findstring -hostile,$(ARGS)))
+	build/chaos $(ARGS)
+else
 	build/chaos -storm $(ARGS)
 	build/chaos
 	build/chaos -short -cache 0
 	build/chaos -short -cache 1
 	build/chaos -server
 	go test -vet=off -count=1 -timeout 60m -run TestHistoriesHaveOneOrder ./chaos -histories 500 -history-seed $$(date +%s)
+endif
 
 # Some points of a turn, half a minute; what fails says how it is run alone. It is one of
 # the tests.

@@ -35,6 +35,7 @@ const (
 	publicURL = "http://coach.test"
 	// rest is how long a killed process is away.
 	rest       = 500 * time.Millisecond
+	sealKey    = "0123456789abcdef0123456789abcdef"
 	readyLimit = 5 * time.Minute
 	lookEvery  = 100 * time.Millisecond
 )
@@ -118,7 +119,7 @@ func (l *installation) file() string { return l.surroundings.file(l.namespace() 
 // environment is the product's, with what makes a turn longer than it need be
 // left out.
 func (l *installation) environment(i *instance) []string {
-	key := base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef"))
+	key := base64.StdEncoding.EncodeToString([]byte(sealKey))
 	return append([]string{
 		"DATABASE_URL=" + l.databaseURL(), "COACH_DATABASE_CONNECTIONS=3", "TEMPORAL_ADDRESS=" + l.surroundings.temporal, "TEMPORAL_NAMESPACE=" + l.namespace(),
 		"COACH_HTTP_ADDR=" + i.address, "COACH_PUBLIC_URL=" + publicURL, "COACH_PAYLOAD_KEYS=k1:" + key,
@@ -250,6 +251,7 @@ func (l *installation) ready(ctx context.Context) error {
 	for _, role := range l.names {
 		select {
 		case err := <-l.current(role).done:
+			l.current(role).done <- err // close waits for it too
 			return fmt.Errorf("%s ended: %w", role, errors.Join(err, errFinal))
 		default:
 		}

@@ -9,7 +9,8 @@
 // all time limits are those of production.
 //
 // The storm (-storm) is the same system in real processes, with PostgreSQL, killed at
-// random while people text.
+// random while people text. With -hostile nothing breaks, and a texter and a model try
+// what they may.
 package main
 
 import (
@@ -48,6 +49,7 @@ type options struct {
 	cache         int
 	server        bool
 	storm         bool
+	hostile       bool
 	seed          uint64
 }
 
@@ -64,6 +66,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.IntVar(&o.cache, "cache", 1000, "workflows that workers keep in memory; with 0 or 1 every task replays from the start")
 	flags.BoolVar(&o.server, "server", false, "instead of the points, a small rate of errors of the Temporal server's own database")
 	flags.BoolVar(&o.storm, "storm", false, "instead of the points, real processes that are killed at random")
+	flags.BoolVar(&o.hostile, "hostile", false, "instead of the points, a hostile texter and model beside ten ordinary people")
 	flags.Uint64Var(&o.seed, "seed", 0, "what a storm is drawn from; 0: a random one, which is printed")
 	flags.BoolVar(&o.list, "list", false, "print the points and run nothing else")
 	if err := flags.Parse(args); err != nil {
@@ -93,6 +96,8 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 		work = serverFaults
 	case o.storm:
 		work = runStorm
+	case o.hostile:
+		work = runHostile
 	}
 	right, err := work(ctx, o, out)
 	if err != nil {

@@ -415,11 +415,11 @@ func (s *storm) setCalm(calm bool) {
 	s.calm = calm
 }
 
-func (s *storm) enrolPeople(count int) ([]*turn, error) {
+func (l *installation) enrolPeople(count int) ([]*turn, error) {
 	people, problems := make([]*turn, count), make([]error, count)
 	var group sync.WaitGroup
 	for i := range people {
-		group.Go(func() { people[i], problems[i] = s.enrol() })
+		group.Go(func() { people[i], problems[i] = l.enrol() })
 	}
 	group.Wait()
 	return people, errors.Join(problems...)
