@@ -182,7 +182,7 @@ func (t *ModelActivities) runStep(ctx context.Context, in wire.CallModelInput, t
 	if err := t.bookOf(in).bookDead(ctx, limit, t.ModelName); err != nil {
 		return wire.CallModelResult{}, toTemporalError(err)
 	}
-	if t.isTurnSpent(turn) || t.Budgets != nil && t.Budgets.Stops(in.ParticipantID, turn.Participant.StudyID) {
+	if t.isSpent(in.ParticipantID, turn) {
 		return wire.CallModelResult{}, temporal.NewNonRetryableApplicationError("the budget is spent; a fixed text stands in", wire.ErrTypeBudget, nil)
 	}
 	own := trimToEnding(turn)
@@ -217,6 +217,11 @@ func (t *ModelActivities) runStep(ctx context.Context, in wire.CallModelInput, t
 	}
 	t.Turns.Recent.keepTurn(own, step)
 	return t.toResult(ctx, in, step)
+}
+
+// isSpent reports whether a budget or the limit of the turn allows no call any more.
+func (t *ModelActivities) isSpent(participantID string, turn models.TurnContext) bool {
+	return t.isTurnSpent(turn) || t.Budgets != nil && t.Budgets.Stops(participantID, turn.Participant.StudyID)
 }
 
 // stepInput returns what a step is asked with: the tools of the mode, or those of

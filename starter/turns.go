@@ -65,7 +65,7 @@ func (h *recordRoutes) getTurn(ctx context.Context, in *turnRequest) (*answer[ap
 	}
 	turn, err := toTurn(record)
 	if err != nil {
-		return nil, h.toFailure("get-turn", fmt.Errorf("reading turn %s: %w", record.Totals.Turn.ID, err))
+		return nil, h.toFailure("get-turn", fmt.Errorf("reading turn %s: %w", record.Totals.ID, err))
 	}
 	return newAnswer("", turn), nil
 }
@@ -79,11 +79,11 @@ func toTurnSummary(t models.TurnSummary) models.TurnSummary {
 // cannot be read.
 func toTurn(r models.TurnRecord) (api.Turn, error) {
 	out := api.Turn{
-		Turn: toTurnSummary(r.Totals), PromptID: r.Totals.Turn.PromptID,
+		Turn: toTurnSummary(r.Totals), PromptID: r.Totals.PromptID,
 		Steps:  []api.Round{},
 		Stages: toStages(r.Stages), Sent: []api.Delivery{}, Subagents: []api.Subagent{},
 	}
-	if r.Totals.Turn.Outcome == string(wire.SourceFallback) {
+	if r.Totals.Outcome == string(wire.SourceFallback) {
 		kind, detail := models.FallbackReason(r.Steps, r.Stages)
 		out.Reason = cmp.Or(detail, kind)
 	}
@@ -239,9 +239,9 @@ func copyNonNil[T any](list []T) []T { return append([]T{}, list...) }
 // task is what that call was given.
 func toSubagent(sub, parent models.TurnRecord) (api.Subagent, error) {
 	out := api.Subagent{Turn: toTurnSummary(sub.Totals), Steps: []api.Round{}}
-	origin, _ := models.ParseSubagentTurnID(sub.Totals.Turn.ID)
+	origin, _ := models.ParseSubagentTurnID(sub.Totals.ID)
 	out.Origin = api.Origin{
-		Workflow: models.WorkflowID(sub.Totals.Turn.ParticipantID), Channel: parent.Channel, Turn: origin.TurnID, Step: origin.Step, Call: origin.Call,
+		Workflow: models.WorkflowID(sub.Totals.ParticipantID), Channel: parent.Channel, Turn: origin.TurnID, Step: origin.Step, Call: origin.Call,
 	}
 	for _, step := range parent.Steps {
 		calls, err := step.ToolCalls()

@@ -53,7 +53,7 @@ func (w *world) outcome(n int) string {
 	past := w.store.Records
 	record, err := past.Turn(context.Background(), "conv_1", n)
 	require.NoError(w.t, err)
-	return record.Totals.Turn.Outcome
+	return record.Totals.Outcome
 }
 
 const aSecond = "One moment, I look at your week."

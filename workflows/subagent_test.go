@@ -92,7 +92,7 @@ func TestSpawn(t *testing.T) {
 		past := w.store.Records
 		record, err := past.Turn(context.Background(), "conv_1", 1)
 		require.NoError(t, err)
-		require.Equal(t, wire.TurnReply, record.Totals.Turn.Kind)
+		require.Equal(t, wire.TurnReply, record.Totals.Kind)
 		require.Len(t, record.Subagents, 1)
 		list, err := past.Turns(context.Background(), models.TurnQuery{ParticipantID: "conv_1", Limit: 10})
 		require.NoError(t, err)

@@ -117,53 +117,68 @@ func (r *run) findMutants(name string) error {
 	if err != nil {
 		return err
 	}
-	source := r.sources[name]
-	text := func(from, to token.Pos) string {
-		return string(source[files.Position(from).Offset:files.Position(to).Offset])
-	}
-	add := func(n ast.Node, becomes string, isConstant bool) {
-		at := files.Position(n.Pos())
-		r.mutants = append(r.mutants, mutant{name, at.Line, at.Offset, files.Position(n.End()).Offset, becomes, isConstant})
-	}
-	isLogOnly := func(n *ast.IfStmt) bool {
-		return n.Else == nil && len(n.Body.List) == 1 && logLine.MatchString(text(n.Body.List[0].Pos(), n.Body.List[0].End()))
-	}
-	isConst := false
-	var visit func(n ast.Node) bool
-	visit = func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.GenDecl:
-			if n.Tok == token.CONST {
-				isConst = true
-				for _, spec := range n.Specs {
-					ast.Inspect(spec, visit)
-				}
-				isConst = false
-				return false
-			}
-			return n.Tok == token.VAR
-		case *ast.BinaryExpr:
-			if other, found := swaps[n.Op]; found && !isConst {
-				add(n, text(n.Pos(), n.OpPos)+other+text(n.OpPos+token.Pos(len(n.Op.String())), n.End()), false)
-			}
-		case *ast.ValueSpec:
-			return !isConst || !slices.Contains(sizes, n.Names[0].Name)
-		case *ast.IfStmt:
-			if isLogOnly(n) {
-				return false
-			}
-			if _, isBinary := n.Cond.(*ast.BinaryExpr); !isBinary {
-				add(n.Cond, "!("+text(n.Cond.Pos(), n.Cond.End())+")", false)
-			}
-		case *ast.BasicLit:
-			if value, err := strconv.Atoi(n.Value); isConst && n.Kind == token.INT && err == nil {
-				add(n, strconv.Itoa(value+1), true)
-			}
-		}
-		return true
-	}
-	ast.Inspect(parsed, visit)
+	f := &finder{run: r, name: name, files: files}
+	ast.Inspect(parsed, f.visit)
 	return nil
+}
+
+// finder lists the mutants of a file as it is walked.
+type finder struct {
+	*run
+	name    string
+	files   *token.FileSet
+	isConst bool
+}
+
+func (f *finder) text(from, to token.Pos) string {
+	return string(f.sources[f.name][f.files.Position(from).Offset:f.files.Position(to).Offset])
+}
+
+func (f *finder) add(n ast.Node, becomes string, isConstant bool) {
+	at := f.files.Position(n.Pos())
+	f.mutants = append(f.mutants, mutant{f.name, at.Line, at.Offset, f.files.Position(n.End()).Offset, becomes, isConstant})
+}
+
+// isLogOnly reports whether a condition decides about a line of the log alone.
+func (f *finder) isLogOnly(n *ast.IfStmt) bool {
+	return n.Else == nil && len(n.Body.List) == 1 && logLine.MatchString(f.text(n.Body.List[0].Pos(), n.Body.List[0].End()))
+}
+
+func (f *finder) visit(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.GenDecl:
+		return f.visitDeclaration(n)
+	case *ast.BinaryExpr:
+		if other, found := swaps[n.Op]; found && !f.isConst {
+			f.add(n, f.text(n.Pos(), n.OpPos)+other+f.text(n.OpPos+token.Pos(len(n.Op.String())), n.End()), false)
+		}
+	case *ast.ValueSpec:
+		return !f.isConst || !slices.Contains(sizes, n.Names[0].Name)
+	case *ast.IfStmt:
+		if f.isLogOnly(n) {
+			return false
+		}
+		if _, isBinary := n.Cond.(*ast.BinaryExpr); !isBinary {
+			f.add(n.Cond, "!("+f.text(n.Cond.Pos(), n.Cond.End())+")", false)
+		}
+	case *ast.BasicLit:
+		if value, err := strconv.Atoi(n.Value); f.isConst && n.Kind == token.INT && err == nil {
+			f.add(n, strconv.Itoa(value+1), true)
+		}
+	}
+	return true
+}
+
+func (f *finder) visitDeclaration(n *ast.GenDecl) bool {
+	if n.Tok != token.CONST {
+		return n.Tok == token.VAR
+	}
+	f.isConst = true
+	for _, spec := range n.Specs {
+		ast.Inspect(spec, f.visit)
+	}
+	f.isConst = false
+	return false
 }
 
 // judge tries the mutants and reports those that live.

@@ -257,6 +257,22 @@ func (c *Config) checkNumbers(bad map[string]bool) []error {
 	if wait := c.Model.Timeout; !bad["COACH_MODEL_TIMEOUT"] && (wait < leastModelTimeout || wait > models.LongestModelTimeout) {
 		problems = append(problems, refuse("COACH_MODEL_TIMEOUT", wait.String(), "a duration of 5s to 10m"))
 	}
+	problems = append(problems, c.checkWords()...)
+	for name, limit := range map[string]float64{turnLimit: c.Costs.TurnLimit, personDayLimit: c.Costs.PersonDayLimit, strangerHourLimit: c.Costs.StrangerHourLimit} {
+		if math.IsNaN(limit) || math.IsInf(limit, 0) || limit < 0 {
+			problems = append(problems, refuse(name, fmt.Sprint(limit), "an amount of 0 or more"))
+		}
+	}
+	rate := c.Carrier.SendRate
+	if math.IsNaN(rate) || math.IsInf(rate, 0) || rate < 0 {
+		problems = append(problems, refuse("COACH_SEND_RATE", fmt.Sprint(rate), "segments a second, 0 or more"))
+	}
+	return problems
+}
+
+// checkWords refuses other words than those that a setting may have.
+func (c *Config) checkWords() []error {
+	var problems []error
 	for _, one := range []struct {
 		name, value string
 		words       []string
@@ -269,15 +285,6 @@ func (c *Config) checkNumbers(bad map[string]bool) []error {
 		if last := len(one.words) - 1; !slices.Contains(one.words, one.value) {
 			problems = append(problems, refuse(one.name, one.value, strings.Join(one.words[:last], ", ")+" or "+one.words[last]))
 		}
-	}
-	for name, limit := range map[string]float64{turnLimit: c.Costs.TurnLimit, personDayLimit: c.Costs.PersonDayLimit, strangerHourLimit: c.Costs.StrangerHourLimit} {
-		if math.IsNaN(limit) || math.IsInf(limit, 0) || limit < 0 {
-			problems = append(problems, refuse(name, fmt.Sprint(limit), "an amount of 0 or more"))
-		}
-	}
-	rate := c.Carrier.SendRate
-	if math.IsNaN(rate) || math.IsInf(rate, 0) || rate < 0 {
-		problems = append(problems, refuse("COACH_SEND_RATE", fmt.Sprint(rate), "segments a second, 0 or more"))
 	}
 	return problems
 }

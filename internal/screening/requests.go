@@ -71,17 +71,16 @@ var doubtsOf = map[string]doubts{
 func (s *scanner) isDoubtedAt(language, start, end int) bool {
 	v, of := &s.versions[language], doubtsOf[languages[language]]
 	isOrder := of.orders[string(v.textAt(start))]
-	if !(isOrder && of.isNegatedBehind) && v.isNegatedBefore(start, of) || v.isNegatedAfter(end, languages[language]) {
+	reachesBack := !isOrder || !of.isNegatedBehind
+	if reachesBack && v.isNegatedBefore(start, of) || v.isNegatedAfter(end, languages[language]) {
 		return true
 	}
-	first := start
-	for first > 0 && v.isJoinedToNext(first-1) {
-		first--
-	}
+	first := v.clauseStart(start)
 	if v.words[first].isBreak {
 		return false
 	}
-	if of.questions[string(v.textAt(first))] && !(isOrder && start-first >= reasonWords && !s.isAskedAfter(v, end-1)) {
+	isReason := isOrder && start-first >= reasonWords
+	if of.questions[string(v.textAt(first))] && (!isReason || s.isAskedAfter(v, end-1)) {
 		return true
 	}
 	isPolite := of.polite[string(v.textAt(first))]
@@ -89,6 +88,14 @@ func (s *scanner) isDoubtedAt(language, start, end int) bool {
 		isPolite = !of.speakers[string(v.textAt(first+1))]
 	}
 	return !isPolite && s.isAskedAfter(v, end-1)
+}
+
+// clauseStart returns the first word of the clause of a word.
+func (v *version) clauseStart(i int) int {
+	for i > 0 && v.isJoinedToNext(i-1) {
+		i--
+	}
+	return i
 }
 
 // isJoinedToNext reports whether a word and the next one are in one clause.

@@ -62,7 +62,7 @@ func alertOptOut(tx *gorm.DB, in models.Inbound) (string, error) {
 	if err != nil || before.ID == "" {
 		return "", err
 	}
-	in.Danger, in.DangerTier, in.DangerRule, in.DangerKind = models.Danger(before.Danger), models.TierA, before.Rule, before.Kind
+	in.Danger, in.DangerTier, in.DangerRule, in.DangerKind = before.Danger, models.TierA, before.Rule, before.Kind
 	return raiseAlert(tx, in, alertOptions{Escalated: true})
 }
 

@@ -92,8 +92,7 @@ var satelliteCodes = []int32{870, 878, 881, 882, 883, 888, 979}
 func (s *Hints) isHintLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
 	isDangerous := in.Danger != models.DangerNone
 	if number, err := phonenumbers.Parse(in.From, ""); err == nil {
-		kind := phonenumbers.GetNumberType(number)
-		if kind == phonenumbers.PREMIUM_RATE || kind == phonenumbers.SHARED_COST || slices.Contains(satelliteCodes, number.GetCountryCode()) {
+		if isExpensive(number) {
 			return true, nil
 		}
 		region := phonenumbers.GetRegionCodeForNumber(number)
@@ -119,6 +118,12 @@ func (s *Hints) isHintLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
 	}
 	cost := s.limits.Prices.Outbound(in.From, hintSegments*(all+1))
 	return s.limits.StrangerMicros > 0 && cost != nil && *cost > s.limits.StrangerMicros, nil
+}
+
+// isExpensive reports whether texts to a number cost more than others.
+func isExpensive(number *phonenumbers.PhoneNumber) bool {
+	kind := phonenumbers.GetNumberType(number)
+	return kind == phonenumbers.PREMIUM_RATE || kind == phonenumbers.SHARED_COST || slices.Contains(satelliteCodes, number.GetCountryCode())
 }
 
 // isFirstSafetyText reports whether a number was sent no safety text before.
