@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,7 +103,10 @@ func TestConsoleCost(t *testing.T) {
 		return ann.tokens("prompt") == before
 	}
 	require.True(t, waits(costLag, stopped))
-	p.Click("link", "Today")
-	p.ExpectText("Spent: the model is stopped")
+	// The person's share of the budget is spent before the whole of it.
+	require.True(t, waits(costLag, func() bool {
+		p.Click("link", "Today")
+		return strings.Contains(p.Text(), "Spent: the model is stopped")
+	}))
 	p.ExpectAccessible()
 }

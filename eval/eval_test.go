@@ -102,7 +102,7 @@ func TestCostedConversationsShareTheirBeginnings(t *testing.T) {
 	total, _, played := evaluated(t, options{costs: true}).Total(0)
 	require.Equal(t, 20, played)
 	require.GreaterOrEqual(t, 100*total.Cost.RunPrefix/total.Cost.Prompt, 75, "of any earlier request")
-	require.GreaterOrEqual(t, 100*total.Cost.Prefix/total.Cost.Prompt, 58, "of the conversation, whose first request has none before it")
+	require.GreaterOrEqual(t, 100*total.Cost.Prefix/total.Cost.Prompt, 50, "of the conversation, whose first request has none before it")
 }
 
 // TestPromptVersionsSideBySide judges a folder of prompts beside the embedded
