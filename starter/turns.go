@@ -43,7 +43,7 @@ func (h *recordRoutes) listTurns(ctx context.Context, in *models.TurnQuery) (*an
 	page := api.TurnPage{Turns: make([]models.TurnSummary, 0, len(rows))}
 	if len(rows) > in.Limit {
 		rows = rows[:in.Limit]
-		page.NextBefore = &rows[in.Limit-1].Turn.Number
+		page.NextBefore = &rows[in.Limit-1].Number
 	}
 	for _, row := range rows {
 		page.Turns = append(page.Turns, toTurnSummary(row))

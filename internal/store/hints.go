@@ -95,9 +95,8 @@ func (s *Hints) isHintLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
 		if isExpensive(number) {
 			return true, nil
 		}
-		region := phonenumbers.GetRegionCodeForNumber(number)
-		if isHome := isDangerous || s.limits.Region == "" || region == s.limits.Region; !isHome {
-			if isKnown, err := s.hasPeopleIn(tx, region, in.ReceivedAt); err != nil || !isKnown {
+		if !isDangerous {
+			if isExpected, err := s.isExpectedFrom(tx, phonenumbers.GetRegionCodeForNumber(number), in.ReceivedAt); err != nil || !isExpected {
 				return true, err
 			}
 		}
@@ -118,6 +117,15 @@ func (s *Hints) isHintLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
 	}
 	cost := s.limits.Prices.Outbound(in.From, hintSegments*(all+1))
 	return s.limits.StrangerMicros > 0 && cost != nil && *cost > s.limits.StrangerMicros, nil
+}
+
+// isExpectedFrom reports whether texts may come from a region: the programme's own, or one
+// of enrolled people.
+func (s *Hints) isExpectedFrom(tx *gorm.DB, region string, now time.Time) (bool, error) {
+	if s.limits.Region == "" || region == s.limits.Region {
+		return true, nil
+	}
+	return s.hasPeopleIn(tx, region, now)
 }
 
 // isExpensive reports whether texts to a number cost more than others.
