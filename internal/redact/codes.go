@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"coachline/internal/text"
 )
 
 const (
@@ -37,7 +39,7 @@ var codeLater = compilePattern(`(?i)(\p{Nd}{6})[^.!?\n\p{Nd}]{1,40}?[^\p{L}\p{Nd
 var otherCodes = compilePattern(`(?i)(?:zip|postal|post|area|country|dress|colou?r|qr|bar|source|morse|error|status|promo|discount|postale|postleit)[ -]?$`)
 
 // otherCode are such words in one, or that only end like one.
-var otherCode = wordSet(`zipcode zipcodes postcode postcodes barcode barcodes areacode decode encode sourcecode geocode unicode promocode`)
+var otherCode = text.WordSet(`zipcode zipcodes postcode postcodes barcode barcodes areacode decode encode sourcecode geocode unicode promocode`)
 
 // countUnit is a unit behind a number, which then is no code and no phone.
 var countUnit = compilePattern(`(?i)^[ \t]*(?:steps?|pasos|pas|schritte|passos|passi|stappen|k?cal(?:ories|orías)?|kj|words?|min(?:ute)?s?|hours?|hrs?|` +

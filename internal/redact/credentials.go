@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"coachline/internal/text"
 )
 
 const (
@@ -33,7 +35,7 @@ var passPhrase = compilePattern(`(?i)\bpass ?phrase[ \t]*(?:[:=]|[ \t](?:` + say
 
 // talkWords are words that stand behind "password is" in a sentence about a
 // password.
-var talkWords = wordSet(`a about again all also always an and and/or any at bad based because being best better both but can't cannot case
+var talkWords = text.WordSet(`a about again all also always an and and/or any at bad based because being best better both but can't cannot case
 	changed compromised critical difficult different done easy empty essential expired fine for forgotten from getting given gone
 	good great hard here hidden how if important in incorrect insecure invalid it its just key kept like locked long longer lost missing
 	more most much my necessary needed never no not nothing now of off ok okay old on one only or our out outdated private probably
@@ -146,11 +148,3 @@ func isSecretLike(value string, announced bool) bool {
 
 // measure is a quantity, a time or an ordinal, which mix letters and digits.
 var measure = compilePattern(`(?i)^[\d.,:/x×-]+(?:-?[a-zµ%°]{1,7})?$`)
-
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		set[word] = true
-	}
-	return set
-}

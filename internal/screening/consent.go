@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unicode"
 
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -235,7 +236,7 @@ var keywords = keywordsOf(map[models.Intent]string{
 // answers are the keywords that people also answer with when they are asked about a
 // step, a habit or how sure they are ("fin", "raus", "baja"). None of them is a keyword
 // that carriers act on by themselves or that 47 CFR 64.1200(a)(10) lists, which end.
-var answers = setOf(`remove alto parar pare basta baja detener terminar salir eliminar suspender
+var answers = text.WordSet(`remove alto parar pare basta baja detener terminar salir eliminar suspender
 	stoppen loschen entfernen abbruch aussteigen raus austragen ende beenden aufhoren abbrechen
 	arreter arrete stopper retirer supprimer quitter terminer retrait sortie sortir cesser fin
 	para sair saida encerrar remover retirar excluir interromper fim`)
@@ -260,15 +261,7 @@ func keywordsOf(lists map[models.Intent]string) map[string]models.Intent {
 	return known
 }
 
-var courtesy = setOf(`please pls plz kindly thanks thank you thx now por favor porfavor gracias ya ahora
+var courtesy = text.WordSet(`please pls plz kindly thanks thank you thx now por favor porfavor gracias ya ahora
 	bitte danke jetzt sofort svp stp merci s il vous te plait maintenant obrigado obrigada agora`)
 
 func isCourtesy(word string) bool { return courtesy[word] }
-
-func setOf(words string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		set[word] = true
-	}
-	return set
-}

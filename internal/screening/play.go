@@ -3,13 +3,15 @@ package screening
 import (
 	"slices"
 	"strings"
+
+	"coachline/internal/text"
 )
 
 // play are words of texts, of games and of what people watch, in all languages: what a
 // rule finds beside one may be another's words, so that a model reads it once more.
 //
 //nolint:misspell // other languages
-var play = setOf(`movie movies film films filme novel song songs lyrics lyric chorus poem book books podcast episode season series tv netflix
+var play = text.WordSet(`movie movies film films filme novel song songs lyrics lyric chorus poem book books podcast episode season series tv netflix
 	game games gaming level minecraft fortnite match team character quote quoted headline article
 	kino roman lied lieder songtext refrain gedicht buch bucher folge staffel serie serien krimi tatort spiel spiele zocken figur zitat zitiere schlagzeile artikel theater
 	pelicula peliculas novela cancion canciones letra estribillo poema libro libros capitulo temporada serie juego juegos partida partido personaje cita titular articulo obra

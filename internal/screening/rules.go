@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"coachline/internal/text"
 )
 
 // The rules of a language are one file. Its lines are statements; a line that
@@ -122,11 +124,11 @@ var ruleSets = sync.OnceValue(func() []*ruleSet {
 
 // commonWords are the words that are no misspellings.
 var commonWords = sync.OnceValue(func() map[string]bool {
-	text, err := ruleFiles.ReadFile("rules/common.txt")
+	list, err := ruleFiles.ReadFile("rules/common.txt")
 	if err != nil {
 		panic("screening: " + err.Error()) // a test reads it
 	}
-	return setOf(string(text))
+	return text.WordSet(string(list))
 })
 
 // spelling is what each of languages knows of a word, or nil.

@@ -168,7 +168,7 @@ func (s Selection) Cacheable(tools []models.ToolSpec) bool {
 		return false
 	}
 	for _, tool := range tools {
-		if !hasItem(s.Names, tool.Name) {
+		if !slices.Contains(s.Names, tool.Name) {
 			return true
 		}
 	}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"coachline/models"
 )
 
@@ -102,7 +104,7 @@ func PermittedTools(mode []models.ToolSpec, channel []string) []models.ToolSpec 
 	}
 	var out []models.ToolSpec
 	for _, tool := range mode {
-		if hasItem(channel, tool.Name) {
+		if slices.Contains(channel, tool.Name) {
 			out = append(out, tool)
 		}
 	}
@@ -121,7 +123,7 @@ func toolNames(tools []models.ToolSpec) []string {
 func Distinct(names []string) []string {
 	var out []string
 	for _, name := range names {
-		if !hasItem(out, name) {
+		if !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -133,7 +135,7 @@ func Distinct(names []string) []string {
 func inOrder(tools []models.ToolSpec, picked map[string]bool) []string {
 	var names []string
 	for _, tool := range tools {
-		if picked[tool.Name] && !hasItem(names, tool.Name) {
+		if picked[tool.Name] && !slices.Contains(names, tool.Name) {
 			names = append(names, tool.Name)
 		}
 	}

@@ -231,7 +231,7 @@ func AllowTools(in AllowInput) Allowed {
 	}
 	names := inOrder(in.Catalogue, picked)
 	for _, name := range in.Always {
-		if !hasItem(names, name) {
+		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

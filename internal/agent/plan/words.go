@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -26,19 +27,11 @@ const (
 
 // emptyWords are the words of English descriptions that say nothing about a
 // tool. Descriptions are English; other languages come in by keywords.
-var emptyWords = wordSet(`about above after all also and any are because been before being but can could did does doing done
+var emptyWords = text.WordSet(`about above after all also and any are because been before being but can could did does doing done
 	down each few for from give given gives had has have having her here him his how into its itself just leave like more most
 	must need needs new not now off once only onto other our out over own please same see she should show shows some such take
 	takes than that the their them then there these they thing this those through too tool under until upon use used uses using
 	very was way were what when where which while who whom why will with would yes you your`)
-
-func wordSet(list string) map[string]bool {
-	set := map[string]bool{}
-	for _, word := range strings.Fields(list) {
-		set[word] = true
-	}
-	return set
-}
 
 // wordsOf lists the distinct words of a text: runs of letters, marks and
 // digits, lower-cased, without short ones and empty ones, 400 at most.
@@ -137,7 +130,7 @@ func isTelling(word string, vocabulary []lexicon) bool {
 	}
 	count := 0
 	for _, words := range vocabulary {
-		if hasItem(words.wordsLike(word), word) {
+		if slices.Contains(words.wordsLike(word), word) {
 			count++
 		}
 	}
@@ -181,9 +174,6 @@ func byWords(query string, tools []models.ToolSpec) ([]string, bool) {
 	}
 	return inOrder(tools, picked), len(picked) > 0
 }
-
-// hasItem reports whether a list holds a name or a word.
-func hasItem(names []string, name string) bool { return slices.Contains(names, name) }
 
 // minQuery is the least length, in characters, that a planner is asked about.
 const minQuery = 4
