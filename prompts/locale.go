@@ -158,20 +158,25 @@ func (l *Library) translate(own, operators fs.FS, overridden map[Name]string) er
 
 // addFormal parses what is said formally of the texts that are ours.
 func (l *Library) addFormal(ours map[string]map[Name]string) error {
+	formal := map[string]*strings.Replacer{}
+	for folder := range ours {
+		var err error
+		if formal[folder], err = toFormal(folder); err != nil {
+			return err
+		}
+	}
 	for name, words := range l.spoken {
 		for i := range words.texts {
 			text := &words.texts[i]
-			if ours[text.folder][name] != text.source {
+			words := formal[text.folder]
+			if words == nil || ours[text.folder][name] != text.source {
 				continue
 			}
-			formal, err := toFormal(text.folder)
-			if err != nil || formal == nil {
-				return err
-			}
-			source := formal.Replace(text.source)
+			source := words.Replace(text.source)
 			if source == text.source {
 				continue
 			}
+			var err error
 			if text.formal, err = l.tryOut(name, source); err != nil {
 				return fmt.Errorf("prompt %s, formal: %w", text.file(name), err)
 			}
