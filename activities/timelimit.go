@@ -75,17 +75,14 @@ func startModelLimit(ctx context.Context, limit, attempt, timeout time.Duration,
 }
 
 func (l *timeLimit) limitContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	left := l.attempt
-	if l.limit > 0 {
-		left = l.limit - l.before
-		if l.attempt > 0 {
-			left = min(left, l.attempt)
-		}
+	left := l.limit - l.before
+	switch {
+	case l.limit > 0 && (l.attempt <= 0 || left < l.attempt):
+		return context.WithTimeout(ctx, left)
+	case l.attempt > 0:
+		return context.WithTimeout(ctx, l.attempt)
 	}
-	if l.limit <= 0 && l.attempt <= 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, left)
+	return context.WithCancel(ctx)
 }
 
 // limitError turns the error of an attempt into the final one when the pause

@@ -19,6 +19,7 @@ import (
 	"coachline/internal/screening"
 	"coachline/internal/store"
 	"coachline/internal/study"
+	"coachline/internal/zones"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -184,7 +185,7 @@ func (h *participantRoutes) planGreeting(ctx context.Context, p models.Participa
 		return nil, err
 	}
 	who := wire.ParticipantState{ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, SignedUp: p.SignedUp}
-	at, err := coach.Input{State: who, Now: p.EnrolledAt, Rules: settings.Rules(h.defaults.Rules), Zones: time.LoadLocation}.FirstGreeting()
+	at, err := coach.Input{State: who, Now: p.EnrolledAt, Rules: settings.Rules(h.defaults.Rules), Zones: zones.Load}.FirstGreeting()
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +197,7 @@ var errDebugNeedsTester = models.BadField("debug", "only a tester can have debug
 
 // checkZone takes the names of zones that have a place, and UTC.
 func checkZone(name string) error {
-	if err := coach.CheckZoneName(name, time.LoadLocation); err != nil {
+	if err := coach.CheckZoneName(name, zones.Load); err != nil {
 		return models.BadField("timezone", "%s", err)
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/internal/coach"
+	"coachline/internal/zones"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -320,15 +321,18 @@ func (h *workflowRoutes) planFirst(ctx context.Context, now planned, ask *wire.S
 		return after, newFailure(http.StatusConflict, "first: %s is so near that today's prompt would go out at once; %q sends it, %q begins with tomorrow's",
 			after.At, api.FirstNow, api.FirstTomorrow)
 	}
-	zone, err := time.LoadLocation(cmp.Or(after.Zone, now.participant.Timezone))
+	if first != api.FirstTomorrow {
+		return after, nil
+	}
+	zone, err := zones.Load(cmp.Or(after.Zone, now.participant.Timezone))
 	if err != nil {
 		return after, h.toFailure("planning schedules", err)
 	}
-	if first == api.FirstTomorrow && next.Date == h.now().In(zone).Format(time.DateOnly) {
-		ask.NotBefore = next.TargetAt
-		return h.planSchedules(ctx, now, *ask)
+	if next.Date != h.now().In(zone).Format(time.DateOnly) {
+		return after, nil
 	}
-	return after, nil
+	ask.NotBefore = next.TargetAt
+	return h.planSchedules(ctx, now, *ask)
 }
 
 // planSchedules returns the schedule that the rules make of what is asked for; for a
@@ -339,7 +343,7 @@ func (h *workflowRoutes) planSchedules(ctx context.Context, now planned, ask wir
 	if err != nil {
 		return wire.Schedule{}, h.toFailure("reading the study", err)
 	}
-	input := coach.Input{Now: h.now(), Rules: settings.Rules(h.rules), Zones: time.LoadLocation, State: wire.ParticipantState{
+	input := coach.Input{Now: h.now(), Rules: settings.Rules(h.rules), Zones: zones.Load, State: wire.ParticipantState{
 		ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: now.status.Status, Mode: now.status.Mode,
 		Schedules: now.schedules, Due: now.status.Due, TakenOverUntil: now.status.TakenOverUntil,
 	}}

@@ -211,14 +211,10 @@ type Offer struct {
 // the mode needs for a person with that profile. A channel with few rights has the few
 // tools that it may, all of them.
 func NewOffer(registry *tools.Registry, mode wire.Mode, profile models.Profile, rights models.Rights) Offer {
-	ordinary, core := registry.For(mode), registry.Core(mode, profile)
+	ordinary, core, few := registry.For(mode), registry.Core(mode, profile), registry.Few(mode, profile)
 	if rights.ReadOnly {
 		ordinary = registry.ReadOnly(ordinary)
-		core = specNames(ordinary)
-	}
-	few := registry.Few(mode, profile)
-	if rights.ReadOnly {
-		few = nil
+		core, few = specNames(ordinary), nil
 	}
 	outside, compact := registry.Outside()
 	return Offer{

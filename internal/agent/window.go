@@ -185,16 +185,16 @@ func writtenLabel(entry models.Message, in Input) string {
 	if entry.At.IsZero() {
 		return ""
 	}
-	question := ""
+	window, question := in.Context.Window, ""
 	if entry.TurnID == in.Context.Turn.ID && entry.TurnID != "" {
-		question = questionFor(entry, in.Context.Window)
+		question = questionFor(entry, window)
 	}
-	window := in.Context.Window
-	if i := slices.IndexFunc(window, func(m models.Message) bool { return m.ID == entry.ID }); i > 0 && window[i-1].Role == models.RoleUser &&
-		window[i-1].At.Truncate(time.Minute).Equal(entry.At.Truncate(time.Minute)) {
+	at := slices.IndexFunc(window, func(m models.Message) bool { return m.ID == entry.ID })
+	before := window[:max(at, 0)]
+	if at > 0 && before[at-1].Role == models.RoleUser && before[at-1].At.Truncate(time.Minute).Equal(entry.At.Truncate(time.Minute)) {
 		return marks.Written("", question) // one of a burst
 	}
-	silent, asked := askedBefore(entry, window, in.Zone)
+	silent, asked := askedBefore(entry, before, in.Zone)
 	return marks.Written(silent+shortTime(entry.At, in.Zone)+asked, question)
 }
 
@@ -207,15 +207,18 @@ func isAsking(entry models.Message) bool {
 }
 
 // askedBefore says when prompts and questions went out between a text and the one before
-// it: on the day of the text, and on days before on which nothing came back.
-func askedBefore(entry models.Message, window []models.Message, zone *time.Location) (silent, today string) {
-	at := slices.IndexFunc(window, func(m models.Message) bool { return m.ID == entry.ID })
+// it, among the entries before the text: on its day, and on days before on which nothing
+// came back.
+func askedBefore(entry models.Message, before []models.Message, zone *time.Location) (silent, today string) {
 	var days, times []string // the newest first
-	for i := at - 1; i >= 0 && window[i].Role != models.RoleUser; i-- {
-		if !isAsking(window[i]) || window[i].At.After(entry.At) {
+	for _, asked := range slices.Backward(before) {
+		if asked.Role == models.RoleUser {
+			break
+		}
+		if !isAsking(asked) || asked.At.After(entry.At) {
 			continue
 		}
-		sent := window[i].At.In(zone)
+		sent := asked.At.In(zone)
 		if sent.Format(time.DateOnly) == entry.At.In(zone).Format(time.DateOnly) {
 			times = append(times, sent.Format("15:04"))
 		} else if day := sent.Format("Mon 2006-01-02"); !slices.Contains(days, day) {

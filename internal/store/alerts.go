@@ -97,7 +97,7 @@ func raiseAlert(tx *gorm.DB, in models.Inbound, how alertOptions) (string, error
 		return "", err
 	}
 	return row.ID, database.AddAudit(tx, models.AuditRow{
-		ParticipantID: in.ParticipantID, Actor: "screen", Action: "attention", Detail: row.ID, At: row.CreatedAt,
+		ParticipantID: in.ParticipantID, Actor: byScreen, Action: "attention", Detail: row.ID, At: row.CreatedAt,
 	})
 }
 
@@ -170,18 +170,15 @@ func alertStranger(tx *gorm.DB, in models.Inbound) (string, error) {
 	if err != nil || alerts > 0 || isWeak && signs == 0 {
 		return "", err
 	}
-	row := models.Alert{
-		ID: "alarm-" + strconv.FormatInt(in.ID, 10), InboundID: in.ID, Danger: in.Danger, Tier: string(models.TierA),
-		Rule: in.DangerRule, Kind: in.DangerKind, Score: in.DangerScore, Escalated: isWeak, Pages: true, CreatedAt: now,
-		Safety: models.SafetyKindOf(in.Danger, in.DangerKind, ""),
-	}
+	row := alertOf(in, alertOptions{Escalated: isWeak})
+	row.Tier, row.Pages = string(models.TierA), true
 	if err := foldPage(tx, &row); err != nil {
 		return "", err
 	}
 	if err := tx.Create(&row).Error; err != nil {
 		return "", err
 	}
-	return row.ID, database.AddAudit(tx, models.AuditRow{Actor: "screen", Action: "attention", Detail: row.ID, At: now})
+	return row.ID, database.AddAudit(tx, models.AuditRow{Actor: byScreen, Action: "attention", Detail: row.ID, At: now})
 }
 
 // Alerts keeps texts that may be a crisis, and who was told of them.

@@ -181,7 +181,7 @@ func (s *Looks) raiseLooked(tx *gorm.DB, row *models.Alert, p models.Participant
 			return err
 		}
 	}
-	return database.AddAudit(tx, models.AuditRow{ParticipantID: p.ID, Actor: "screen", Action: "attention", Detail: row.ID, At: *row.LookedAt})
+	return database.AddAudit(tx, models.AuditRow{ParticipantID: p.ID, Actor: byScreen, Action: "attention", Detail: row.ID, At: *row.LookedAt})
 }
 
 // OverdueLooks lists alerts whose second look no turn has made in time, oldest first, at

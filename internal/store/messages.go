@@ -304,7 +304,7 @@ func floodOf(in models.Inbound) models.AttentionEntry {
 	}
 }
 
-// acceptGated keeps a text from the workflow. Above the limit it still is an
+// acceptLimited keeps a text from the workflow. Above the limit it still is an
 // answer of the person's, and the first such text has the person told. Texts
 // above the limit, and a mute, raise attention.
 func (s *Inbound) acceptLimited(tx *gorm.DB, in models.Inbound, reason models.LoopReason) (models.AcceptedInbound, error) {

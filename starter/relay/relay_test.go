@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 
 	"coachline/internal/metrics"
+	"coachline/internal/wait"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -388,7 +389,7 @@ func TestFewAreToldToAnswerAtATime(t *testing.T) {
 				b.engine.fail(func(_ context.Context, call string) error {
 					if call == "update:"+update {
 						most.Store(max(most.Load(), running.Add(1)))
-						time.Sleep(answerPatience / 2) //nolint:forbidigo // of the bubble's clock: so long a worker takes
+						assert.NoError(t, wait.For(t.Context(), answerPatience/2)) // so long a worker takes
 						running.Add(-1)
 					}
 					return nil
@@ -417,7 +418,7 @@ func TestFewAreToldToAnswerAtATime(t *testing.T) {
 				}
 				require.NotZero(t, b.store.undelivered())
 				for range people {
-					time.Sleep(defaultMinAge + defaultInterval) //nolint:forbidigo // of the bubble's clock
+					require.NoError(t, wait.For(t.Context(), defaultMinAge+defaultInterval))
 					require.NoError(t, b.relay.sweepNotices(t.Context()))
 				}
 				require.Zero(t, b.store.undelivered())

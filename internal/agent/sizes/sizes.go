@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"coachline/internal/agent"
+	"coachline/internal/agent/marks"
 	"coachline/internal/agent/toolcall"
 	"coachline/internal/tools"
 	"coachline/models"
@@ -155,7 +156,7 @@ func sizeOf(req, before models.ChatRequest) Size {
 	system := req.Messages[0].Content
 	common, person, _ := strings.Cut(system, "\n# Participant\n")
 	last := req.Messages[len(req.Messages)-1].Content
-	_, notes, _ := strings.Cut(last, "[notes of the programme]")
+	_, notes, _ := strings.Cut(last, marks.Notes)
 	out := Size{Request: req, Common: count(common), Person: count(person), Notes: count(notes), Total: toolcall.Tokens(req, perToken)}
 	out.Tools = toolcall.Tokens(models.ChatRequest{Tools: req.Tools}, perToken)
 	out.History = out.Total - out.Common - out.Person - out.Notes - out.Tools

@@ -150,9 +150,9 @@ func withSection(messages []models.ChatMessage, section string) []models.ChatMes
 		return append([]models.ChatMessage{{Role: roleSystem, Content: section}}, messages...)
 	}
 	text := messages[at].Content
-	switch at := strings.Index(text, "\n"+personTitle); {
-	case at >= 0:
-		text = text[:at+1] + section + "\n\n" + text[at+1:]
+	switch person := strings.Index(text, "\n"+personTitle); {
+	case person >= 0:
+		text = text[:person+1] + section + "\n\n" + text[person+1:]
 	case strings.HasPrefix(text, personTitle):
 		text = section + "\n\n" + text
 	default:
