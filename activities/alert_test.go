@@ -92,7 +92,7 @@ func TestPageSaysWhy(t *testing.T) {
 	require.Equal(t, "https://coach.example.org/console/people/conv_1", a.pages[0].Link)
 }
 
-// An alert that another one's page counts pages nobody.
+// An alert that is counted on the page of another one sends no page of its own.
 func TestFoldedAlertPagesNobody(t *testing.T) {
 	a := &alerts{folded: "alarm-6"}
 	front := newFront(t, &noticeStore{}, &hintCarrier{})

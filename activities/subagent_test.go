@@ -22,7 +22,7 @@ func TestEndOfASubagent(t *testing.T) {
 	for name, tt := range map[string]struct {
 		source        wire.TextSource
 		text          string // of its last step; empty: it never began
-		left          bool   // nobody waits
+		left          bool   // no call waits for the result
 		want          []string
 		failed, short bool
 	}{
@@ -31,7 +31,7 @@ func TestEndOfASubagent(t *testing.T) {
 		"found nothing": {source: wire.SourceFailed, text: "The pool", want: []string{"failed: the helper came to no result"}, failed: true},
 		"never began":   {source: wire.SourceStep, want: []string{"failed: the helper came to no result"}, failed: true},
 		"stopped":       {source: wire.SourceSilent, text: "The pool"},
-		"nobody waits":  {source: wire.SourceStep, text: "The pool opens at seven.", left: true},
+		"no call waits": {source: wire.SourceStep, text: "The pool opens at seven.", left: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newStoreFixture(t)

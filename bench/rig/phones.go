@@ -28,7 +28,7 @@ const (
 // callLimit is longer than any answer of a webhook may take.
 const callLimit = time.Minute
 
-// awayPause is between two tries of a call that nobody answers.
+// awayPause is the wait between two tries of a request while the server is down.
 const awayPause = 100 * time.Millisecond
 
 // phones posts what people and the carrier send, signed as the carrier does.
@@ -54,7 +54,7 @@ func (p *phones) text(ctx context.Context, address, from, body string) error {
 	return insist(ctx, func() error { return p.post(ctx, address, form) })
 }
 
-// insist repeats a call while nobody answers it.
+// insist repeats a request while the server is down, for at most callLimit.
 func insist(ctx context.Context, call func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
