@@ -168,6 +168,13 @@ func TestGreetingByName(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, text, want)
 	}
+	notices := &NoticeActivities{Prompts: library, Programme: "Steps"}
+	for name, isCalled := range map[string]bool{"Ada": true, "Stop Smith": false} {
+		reader := models.Participant{PersonTexts: models.PersonTexts[string]{Name: name}}
+		text, err := notices.render(prompts.AskSamePerson, reader, prompts.FixedData{})
+		require.NoError(t, err)
+		require.Equal(t, isCalled, strings.Contains(text, reader.FirstName()), text)
+	}
 }
 
 // A closing in GSM-7 is a text of its own where the text before it is UCS-2.

@@ -333,7 +333,7 @@ func (f *NoticeActivities) textFor(ctx context.Context, inboundID int64, name pr
 
 // render returns a fixed text in a reader's language, with the numbers of their country.
 func (f *NoticeActivities) render(name prompts.Name, reader models.Participant, data prompts.FixedData) (string, error) {
-	data.Programme, data.Name, data.Lines = f.Programme, reader.FirstName(), f.Helplines.Find(reader.Phone, reader.Locale)
+	data.Programme, data.Name, data.Lines = f.Programme, calledName(reader.FirstName()), f.Helplines.Find(reader.Phone, reader.Locale)
 	text, err := f.Prompts.Fixed(name, reader.Locale, data)
 	return segments.Smart(text), wrap.Errorf(err, "rendering text %s", name)
 }
