@@ -156,6 +156,10 @@ func (b Budget) StateAt(spent int64) BudgetState {
 	return BudgetOpen
 }
 
+// MissedSpent is the reason of a prompt that was missed because its reader had cost what a
+// person may on a day, and the error code of rows that this stopped.
+const MissedSpent = "spent"
+
 // SpentBudgets says for whom the model is stopped.
 type SpentBudgets struct {
 	Programme             bool

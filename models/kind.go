@@ -71,6 +71,8 @@ type KindSpec struct {
 	Urgent bool
 	// PassesChecks: consent alone decides that it may be sent.
 	PassesChecks bool
+	// PassesLimit: it is sent whatever its reader has cost on the day.
+	PassesLimit bool
 	// CanBeOvertaken: a newer reply that went out before it makes it pointless.
 	CanBeOvertaken bool
 	// UsefulFor is how long after it was written it is worth sending; 0 for what
@@ -95,16 +97,16 @@ type KindSpec struct {
 // retry, because they get no more messages after that.
 var kinds = []KindSpec{
 	{Turn: wire.TurnMessage, Entry: KindMessage},
-	{Turn: wire.TurnReply, Entry: KindReply, Source: wire.SourceStep, Coaching: true, Urgent: true, CanBeOvertaken: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
+	{Turn: wire.TurnReply, Entry: KindReply, Source: wire.SourceStep, PassesLimit: true, Coaching: true, Urgent: true, CanBeOvertaken: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
 	{Turn: wire.TurnGreeting, Entry: KindGreeting, Asks: true, Source: wire.SourceStep, Fallback: "greeting_fallback", Coaching: true, Urgent: true, CanBeOvertaken: true,
 		UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
-	{Turn: wire.TurnOperator, Entry: KindOperator, Source: wire.SourceOutbox, Label: "message from the team", Urgent: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
-	{Turn: wire.TurnNotice, Entry: KindNotice, Source: wire.SourceFixed, Fixed: "unenrolled_notice", Label: "notice", Urgent: true, PassesChecks: true,
+	{Turn: wire.TurnOperator, Entry: KindOperator, Source: wire.SourceOutbox, PassesLimit: true, Label: "message from the team", Urgent: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
+	{Turn: wire.TurnNotice, Entry: KindNotice, Source: wire.SourceFixed, PassesLimit: true, Fixed: "unenrolled_notice", Label: "notice", Urgent: true, PassesChecks: true,
 		UsefulFor: AnswerValidity, Repost: true},
 	{Turn: wire.TurnConsent, Entry: KindConsent, Source: wire.SourceFixed, Fixed: "opt_in_confirmation", Label: "notice", Urgent: true, PassesChecks: true,
 		UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
-	{Turn: wire.TurnHelp, Entry: KindHelp, Source: wire.SourceFixed, Fixed: "help", Label: "notice", Urgent: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
-	{Entry: KindSafety, Source: wire.SourceFixed, Fixed: "crisis", Label: "safety text", Urgent: true, UsefulFor: AnswerValidity, Repost: true},
+	{Turn: wire.TurnHelp, Entry: KindHelp, Source: wire.SourceFixed, PassesLimit: true, Fixed: "help", Label: "notice", Urgent: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
+	{Entry: KindSafety, Source: wire.SourceFixed, PassesLimit: true, Fixed: "crisis", Label: "safety text", Urgent: true, UsefulFor: AnswerValidity, Repost: true},
 
 	{Turn: wire.TurnPrompt, Entry: KindPrompt, Asks: true, Source: wire.SourceStep, Fallback: "habit_fallback", Label: "daily prompt", Coaching: true, Initiated: true, CanBeHeld: true,
 		UsefulFor: startedValidity, Repost: true, LaterRetry: true, Sent: wire.EventPromptSent},

@@ -35,7 +35,7 @@ type LeftOut struct {
 	Date          string    `json:"date" doc:"The local day that the prompt belongs to."`
 	At            time.Time `json:"at" doc:"The instant that the prompt prepares for, in UTC."`
 	What          string    `json:"what" enum:"prompt,follow_up" doc:"follow_up: the prompt went out, and no more question or reminder follows it."`
-	Reason        string    `json:"reason" doc:"daily_limit, backed_off, one_follow_up, next_day, held, outage, quiet_hours, paused, attention, taken_over, or another one of a missed prompt."`
+	Reason        string    `json:"reason" doc:"daily_limit, backed_off, one_follow_up, next_day, held, outage, quiet_hours, paused, attention, taken_over, spent, or another one of a missed prompt."`
 }
 
 // Agenda is one page of what is planned, the earliest first; NextCursor is null on

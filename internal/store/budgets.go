@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/prices"
 	"coachline/internal/wrap"
 	"coachline/models"
 )
@@ -19,6 +21,8 @@ type Budgets struct {
 	// personMicros is what a person without a budget may spend on a day, in millionths
 	// of the currency; 0 is no limit.
 	personMicros int64
+	// prices are those of texts and calls that are not in the ledger yet.
+	prices *prices.List
 }
 
 // SetBudget stores a budget in the place of the one of the same scope and period,
@@ -248,19 +252,73 @@ type daySpent struct {
 
 func (d *daySpent) list() []any { return []any{&d.hasOwn, &d.spent, &d.programme} }
 
-// isOver reports whether the person has cost what one without a budget may, as
-// spentShares has it.
-func (d *daySpent) isOver(personMicros int64) bool {
-	isSpent := personMicros > 0 && d.spent >= personMicros
-	isShare := d.programme > 0 && d.spent >= max(d.programme/personShare, 1)
-	return !d.hasOwn && (isSpent || isShare)
+// most is what the person may cost on the day, as spentShares has it; 0 is no limit.
+func (d *daySpent) most(personMicros int64) int64 {
+	switch share := max(d.programme/personShare, 1); {
+	case d.hasOwn:
+		return 0
+	case d.programme > 0 && (personMicros <= 0 || share < personMicros):
+		return share
+	}
+	return personMicros
 }
 
-// isDaySpent reports whether a person has cost on the day of an instant what they may.
+// isDaySpent reports whether a person has cost on the day of an instant so much that
+// nothing new may begin.
 func (s *Budgets) isDaySpent(tx *gorm.DB, participantID string, now time.Time) (bool, error) {
 	var day daySpent
 	err := tx.Raw("SELECT "+spentOfDay, spentArgs(participantID, now)...).Row().Scan(day.list()...)
-	return err == nil && day.isOver(s.personMicros), err
+	if err != nil {
+		return false, err
+	}
+	return s.isOver(tx, day, participantID, now)
+}
+
+// reserve is the part of a day's limit that is left for what is under way when nothing new
+// begins any more: a tenth.
+const reserve = 10
+
+// isOver reports whether nothing new may begin for a person who has cost so much. From
+// half of the limit on it books what waits first: a flood is faster than the ledger.
+func (s *Budgets) isOver(tx *gorm.DB, day daySpent, participantID string, now time.Time) (bool, error) {
+	most := day.most(s.personMicros)
+	if most <= 0 || day.spent < most/2 {
+		return false, nil
+	}
+	if day.spent < most-most/reserve && s.prices != nil {
+		if err := recordWaiting(tx, s.prices); err != nil {
+			return false, err
+		}
+		if err := tx.Raw("SELECT "+spentOfDay, spentArgs(participantID, now)...).Row().Scan(day.list()...); err != nil {
+			return false, err
+		}
+	}
+	return day.spent >= most-most/reserve, nil
+}
+
+// checkMoney refuses a row that its reader's limit of the day does not let out.
+func (s *Budgets) checkMoney(tx *gorm.DB, row models.Outbox, now time.Time) (string, error) {
+	if passesLimit(row) {
+		return "", nil
+	}
+	if row.Kind == models.KindConsent {
+		entry, err := findConsent(tx.Where("participant_id = ? AND turn_id = ?", row.ParticipantID, row.TurnID))
+		if err != nil || entry.Action == models.ConsentOptOut {
+			return "", err
+		}
+	}
+	isSpent, err := s.isDaySpent(tx, row.ParticipantID, now)
+	if err != nil || !isSpent {
+		return "", err
+	}
+	return models.MissedSpent, nil
+}
+
+// passesLimit reports whether a row goes out whatever its reader has cost: what has a
+// count of its own, the answer to a text that came before, and what a person wrote.
+func passesLimit(row models.Outbox) bool {
+	isAsked := strings.HasPrefix(row.ID, row.ParticipantID+"-"+askText+"-")
+	return row.Kind.Spec().PassesLimit && !isAsked
 }
 
 // SpentBudgets says for whom the model is stopped at an instant, as of the last

@@ -56,6 +56,19 @@ func (s *Costs) RecordCosts(ctx context.Context, list *prices.List) error {
 	}
 }
 
+// recordWaiting records all that waits, within a transaction.
+func recordWaiting(tx *gorm.DB, list *prices.List) error {
+	for {
+		var waiting int64
+		if err := tx.Model(&costRef{}).Limit(1).Count(&waiting).Error; err != nil || waiting == 0 {
+			return err
+		}
+		if err := recordBatch(tx, list); err != nil {
+			return err
+		}
+	}
+}
+
 func recordBatch(tx *gorm.DB, list *prices.List) error {
 	var refs []costRef
 	if err := forUpdate(tx).Order("id").Limit(costBatch).Find(&refs).Error; err != nil || len(refs) == 0 {

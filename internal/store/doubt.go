@@ -116,7 +116,7 @@ func hasOwnRules(in models.Inbound) bool {
 // still theirs: only then a yes or a no answers that.
 func isAskedWhose(tx *gorm.DB, participantID string) (bool, error) {
 	newest, err := newestSent(tx, participantID)
-	asked, isQuestion := strings.CutPrefix(newest.ID, participantID+"-ask-")
+	asked, isQuestion := strings.CutPrefix(newest.ID, participantID+"-"+askText+"-")
 	if err != nil || !isQuestion {
 		return false, err
 	}

@@ -332,15 +332,16 @@ func (s *Hints) QueueLimitNotice(ctx context.Context, n models.LimitNotice) (str
 // QueueAsk writes the outbox row that asks what a text meant, as QueueLimitNotice
 // does its own, on the channel that the text came by.
 func (s *Hints) QueueAsk(ctx context.Context, a models.Ask) (string, error) {
-	name := "ask"
+	name := askText
 	if a.IsHelp {
 		name = helpText
 	}
 	return s.queueFixed(ctx, fixedText{name: name, inboundID: a.InboundID, body: a.Body, now: a.Now, validity: models.AnswerValidity})
 }
 
-// helpText names the rows that answer a HELP without a turn.
-const helpText = "help"
+// helpText names the rows that answer a HELP without a turn, askText those that ask what
+// a text meant.
+const helpText, askText = "help", "ask"
 
 // isHelpText reports whether a row answers a HELP without a turn.
 func isHelpText(row models.Outbox) bool {

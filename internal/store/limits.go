@@ -93,10 +93,11 @@ func (s *Inbound) applyLimits(tx *gorm.DB, in *models.Inbound, p models.Particip
 	if !isCarried(*in) || waitsForOperator(p) || isOutside(p) {
 		return models.LoopNone, nil
 	}
-	if seen.spent.isOver(s.budgets.personMicros) {
+	isSpent, err := s.budgets.isOver(tx, seen.spent, p.ID, in.ReceivedAt)
+	if isSpent {
 		in.Limit = models.LimitSpent
 	}
-	return models.LoopNone, nil
+	return models.LoopNone, err
 }
 
 // isAbove reports whether a text more than there are is above a limit.

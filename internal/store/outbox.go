@@ -38,7 +38,8 @@ const (
 
 // Outbox keeps texts that go out, and what became of them.
 type Outbox struct {
-	db *database.Database
+	db      *database.Database
+	budgets *Budgets
 	// retryDelay is how long after the report that a text was not delivered its
 	// later retry is made, at least; at most it is twice as long. 0: none is made.
 	retryDelay time.Duration
@@ -143,6 +144,11 @@ func (s *Outbox) ClaimSend(ctx context.Context, outboxID string, now time.Time) 
 			return err
 		}
 		if refusal == "" && before == wire.OutboxReady {
+			if refusal, err = s.budgets.checkMoney(tx, row, now); err != nil {
+				return err
+			}
+		}
+		if refusal == "" && before == wire.OutboxReady {
 			if held, err := s.heldUp(tx, &claim, early, now); err != nil || held {
 				return err
 			}
@@ -221,7 +227,7 @@ func refuseRow(tx *gorm.DB, row *models.Outbox, refusal string) error {
 	if row.Kind != models.KindPrompt {
 		return nil
 	}
-	if refusal == models.MissedHold || refusal == models.MissedTakenOver {
+	if refusal == models.MissedHold || refusal == models.MissedTakenOver || refusal == models.MissedSpent {
 		return promptMissed(tx, row.PromptID, refusal)
 	}
 	return promptFailed(tx, row.PromptID, refusal)

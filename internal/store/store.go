@@ -142,12 +142,12 @@ func newStore(db *database.Database, cfg Config, zone *time.Location) *Store {
 	}
 	names := &openedNames{}
 	people := &People{db: db, names: names}
+	budgets := &Budgets{db: db, personMicros: cfg.PersonDayMicros, prices: limits.Prices}
 	outbox := &Outbox{
-		db: db, retryDelay: cfg.LateTry, account: db.Index("account"), senderName: cfg.Sender, carrierZone: zone, log: log,
+		db: db, budgets: budgets, retryDelay: cfg.LateTry, account: db.Index("account"), senderName: cfg.Sender, carrierZone: zone, log: log,
 	}
 	hints := &Hints{db: db, limits: limits, outbox: outbox}
 	joins := &Joins{db: db, limits: limits}
-	budgets := &Budgets{db: db, personMicros: cfg.PersonDayMicros}
 	takeOvers := &TakeOvers{db: db, crisisTakeOver: cfg.CrisisTakeOver}
 	return &Store{
 		People: people, Outbox: outbox, Hints: hints, Joins: joins, TakeOvers: takeOvers,
