@@ -141,10 +141,13 @@ func (l *installation) start(role string) error {
 	}
 	i := &instance{installation: l, role: role, address: fmt.Sprintf("127.0.0.1:%d", port), dead: make(chan struct{}), done: make(chan error, 1)}
 	l.surroundings.add(i)
+	if err := l.launch(i); err != nil {
+		return err
+	}
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.roles[role] = i
-	l.mu.Unlock()
-	return l.launch(i)
+	return nil
 }
 
 func (l *installation) launchHere(i *instance) error {

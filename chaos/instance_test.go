@@ -236,3 +236,15 @@ func TestJudgeAnswers(t *testing.T) {
 		})
 	}
 }
+
+// A role is played by an instance that runs: a kill that finds it earlier has nothing to end.
+func TestRoleBelongsToWhatRuns(t *testing.T) {
+	l := &installation{ctx: t.Context(), surroundings: &environment{instances: map[string]*instance{}}, roles: map[string]*instance{}}
+	l.launch = func(i *instance) error {
+		require.Nil(t, l.current("worker1"))
+		i.cancel = func() {}
+		return nil
+	}
+	require.NoError(t, l.start("worker1"))
+	require.NotNil(t, l.current("worker1").cancel)
+}
