@@ -96,6 +96,7 @@ func (w *things) took() []string {
 
 func (w *things) Follow(ctx context.Context) (<-chan string, error) {
 	told := make(chan string, 16)
+	told <- "*"
 	w.mu.Lock()
 	w.told[told] = true
 	w.mu.Unlock()
@@ -351,10 +352,14 @@ const focusOn = `(n) => {
 	return stops.length;
 }`
 
-// redraw changes what there is and waits until a page was drawn anew.
+// redraw changes what there is and waits until a page was drawn anew. A page is drawn once
+// more when its stream has begun.
 func redraw(p *browsertest.Page, w *things, names ...string) {
 	var before int
-	p.Eval(&before, `() => Number(document.documentElement.dataset.redrawn || 0)`)
+	p.Eval(&before, `async () => {
+		while (!document.documentElement.dataset.redrawn) await new Promise((done) => setTimeout(done, 10));
+		return Number(document.documentElement.dataset.redrawn);
+	}`)
 	w.set(names...)
 	p.Eval(nil, `async (before) => {
 		while (Number(document.documentElement.dataset.redrawn || 0) <= before) await new Promise((done) => setTimeout(done, 10));

@@ -16,8 +16,8 @@ import (
 // Changes tells of committed changes; package store provides it.
 type Changes interface {
 	// Follow sends the id of a participant of whom something has changed, or an
-	// empty text for what is about no participant, until ctx ends. It drops what a
-	// slow reader does not take, and sends "*" in its place.
+	// empty text for what is about no participant, until ctx ends. It begins with "*",
+	// for what changed before, and sends "*" in the place of what a slow reader misses.
 	Follow(ctx context.Context) (<-chan string, error)
 }
 

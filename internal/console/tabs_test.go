@@ -52,6 +52,25 @@ func TestManyTabsShareOneStream(t *testing.T) {
 	}
 }
 
+// TestTabJoinsAnOpenStream: a tab that joins the stream of another is told to fetch its page
+// anew: it may have been drawn before the change that the stream told last.
+func TestTabJoinsAnOpenStream(t *testing.T) {
+	t.Parallel()
+	browser := browsertest.Start(t)
+	w, address := serveThings(t, "Ann")
+	first := browser.Open(t, address+"agenda", browsertest.View{})
+	w.expectStreams(t, 1)
+	first.Eval(nil, `async () => { while (!document.documentElement.dataset.redrawn) await new Promise((done) => setTimeout(done, 10)); }`)
+	var says string
+	first.Eval(&says, `() => new Promise((done) => {
+		const port = new SharedWorker(document.body.dataset.live).port;
+		port.onmessage = ({ data }) => done(data);
+		port.postMessage(document.body.dataset.follow);
+	})`)
+	require.Equal(t, "change", says)
+	w.expectStreams(t, 1)
+}
+
 // TestSilentStreamIsLost: a stream on which nothing comes for 30 seconds is said to be
 // lost, and replaced, although its connection stands.
 func TestSilentStreamIsLost(t *testing.T) {

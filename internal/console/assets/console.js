@@ -109,15 +109,16 @@
     port.postMessage(subject);
     watch();
   };
-  const follow = () => { if (toggle.checked && !document.hidden) { join(); return true; } leave(); return false; };
+  // Who joins is told of a change: the page is fetched once.
+  const follow = () => { if (toggle.checked && !document.hidden) join(); else leave(); };
   toggle.addEventListener("change", () => {
     localStorage.setItem("follow", toggle.checked ? "yes" : "no");
     state.textContent = "";
-    if (follow()) schedule();
+    follow();
   });
   // A tab that is not seen follows nothing, and is fetched once when it is seen again.
-  document.addEventListener("visibilitychange", () => { if (follow()) schedule(); });
+  document.addEventListener("visibilitychange", follow);
   addEventListener("pagehide", leave);
-  addEventListener("pageshow", (event) => { if (event.persisted && follow()) schedule(); });
+  addEventListener("pageshow", (event) => { if (event.persisted) follow(); });
   follow();
 })();

@@ -15,7 +15,7 @@
     if (source?.readyState !== EventSource.OPEN) source?.close();
     const old = source, stream = new EventSource("/console/live?" + covered.map((subject) => "of=" + encodeURIComponent(subject)).join("&"));
     source = stream;
-    stream.onopen = () => { old?.close(); hear(lost ? "change" : "beat"); lost = false; };
+    stream.onopen = () => { old?.close(); lost = false; hear("beat"); };
     stream.addEventListener("beat", () => hear("beat"));
     stream.addEventListener("change", (event) => hear("change", event.data.split(" ")));
     stream.addEventListener("end", () => hear("end"));
@@ -37,7 +37,9 @@
       if (!subject) return;
       const isSilent = Date.now() - heard > 29000;
       if (isSilent) source?.close();
-      if (isSilent || !covered.includes(subject)) open(); else port.postMessage(lost ? "lost" : "beat");
+      // A stream begins with a change of everything. A tab that joins an open one is told
+      // the same: its page may have been drawn before what was told last.
+      if (isSilent || !covered.includes(subject)) open(); else port.postMessage(lost ? "lost" : "change");
     };
   };
   self.onconnect = (event) => self.joinStream(event.ports[0]);
