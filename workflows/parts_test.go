@@ -14,7 +14,7 @@ import (
 	"coachline/models/wire"
 )
 
-// long is an answer with markdown that takes three parts.
+// long is an answer with markdown that takes two parts.
 const long = "## Your plan\n\n**Great start!** You’ve named a habit – here’s how it could look over the next weeks, step by step.\n\n" +
 	"1. Walk for ten minutes right after your morning coffee, before you open the laptop or look at the phone.\n" +
 	"2. On rainy days, climb the stairs at home instead; five minutes are plenty, and they count just the same.\n" +
@@ -52,13 +52,13 @@ func TestLongReplyArrivesInParts(t *testing.T) {
 	w := newWorld(t, answering(long))
 	w.text(0, "what now?"+link)
 	w.run(time.Minute)
-	require.Equal(t, []models.EntryKind{models.KindReply, models.KindReply, models.KindReply}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindReply, models.KindReply}, w.carrier.kinds())
 	bodies := w.carrier.bodies()
 	require.Equal(t, strings.Fields(plain), strings.Fields(strings.Join(bodies, " ")))
 	for _, body := range bodies {
 		size := segments.Count(body)
 		require.Equal(t, segments.GSM7, size.Encoding)
-		require.LessOrEqual(t, size.Segments, 2)
+		require.LessOrEqual(t, size.Segments, segments.FullSegments)
 	}
 	history, err := w.store.People.History(context.Background(), "conv_1", 10, time.Time{})
 	require.NoError(t, err)
@@ -71,18 +71,17 @@ func TestPartThatFailsStopsTheRest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, answering(long))
 	w.carrier.refuse = func(sms models.SMS) error {
-		if strings.HasSuffix(sms.OutboxID, "-p2") {
+		if strings.HasSuffix(sms.OutboxID, "-p1") {
 			return &models.CarrierError{Class: models.CarrierBlocked, Code: "30007"}
 		}
 		return nil
 	}
 	w.text(0, "what now?"+link)
 	w.run(time.Hour)
-	require.Len(t, w.carrier.sent, 1)
+	require.Empty(t, w.carrier.sent)
 	for id, want := range map[string]models.Outbox{
-		"conv_1-t1-p1": {Status: wire.OutboxQueued},
-		"conv_1-t1-p2": {Status: wire.OutboxFailed, ErrorCode: "30007"},
-		"conv_1-t1-p3": {Status: wire.OutboxCanceled, ErrorCode: "earlier_part"},
+		"conv_1-t1-p1": {Status: wire.OutboxFailed, ErrorCode: "30007"},
+		"conv_1-t1-p2": {Status: wire.OutboxCanceled, ErrorCode: "earlier_part"},
 	} {
 		row, err := w.store.Outbox.Row(context.Background(), id)
 		require.NoError(t, err)
@@ -111,7 +110,7 @@ func TestTooLongReplyIsCutOnce(t *testing.T) {
 	w := newWorld(t, answering(prose(400)))
 	w.text(0, "what now?")
 	w.run(time.Minute)
-	require.Len(t, w.carrier.sent, 3)
+	require.Len(t, w.carrier.sent, 2)
 	whole, isCut := strings.CutSuffix(strings.Join(w.carrier.bodies(), " "), ". ...")
 	require.True(t, isCut)
 	require.True(t, strings.HasPrefix(prose(400), whole+". "), "at the end of a sentence")
@@ -125,10 +124,10 @@ func TestLongGreetingKeepsItsFooter(t *testing.T) {
 	w := newWorld(t, answering(prose(400)), func(w *world, _ *coach.Rules) { w.state.Greeted = false })
 	w.run(time.Minute)
 	bodies := w.carrier.bodies()
-	require.Len(t, bodies, 3)
-	require.True(t, strings.HasSuffix(bodies[1], "..."))
-	require.True(t, strings.HasPrefix(bodies[2], "Test: automated msgs"))
-	require.Contains(t, bodies[2], "STOP")
+	require.Len(t, bodies, 2)
+	require.True(t, strings.HasSuffix(bodies[0], "..."))
+	require.True(t, strings.HasPrefix(bodies[1], "Test: automated msgs"))
+	require.Contains(t, bodies[1], "STOP")
 }
 
 func TestPromptInPartsCountsOnce(t *testing.T) {
@@ -140,7 +139,7 @@ func TestPromptInPartsCountsOnce(t *testing.T) {
 	})
 	require.NoError(t, err)
 	w.run(time.Hour)
-	require.Equal(t, []models.EntryKind{models.KindPrompt, models.KindPrompt, models.KindPrompt, models.KindDebug}, w.carrier.kinds()[:4],
+	require.Equal(t, []models.EntryKind{models.KindPrompt, models.KindPrompt, models.KindDebug}, w.carrier.kinds()[:3],
 		"the debug text comes behind the parts")
 	profile, err := w.store.People.Profile(context.Background(), "conv_1")
 	require.NoError(t, err)

@@ -6,15 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// What a reply may take.
+// What a reply may take: two texts, of three segments where it does not fit into two.
 const (
-	MaxParts     = 3
+	MaxParts     = 2
 	PartSegments = 2
+	FullSegments = 3
 	// MaxCharacters is the carrier's limit for one text, in UTF-16 units.
 	MaxCharacters = 1600
 )
 
-// Options bound a split; 0 stands for MaxParts and PartSegments.
+// Options bound a split; 0 stands for MaxParts, and for PartSegments or, where the text
+// does not fit, FullSegments.
 type Options struct {
 	MaxParts int
 	// Segments is how many segments a part may take.
@@ -44,16 +46,19 @@ func Split(text string, o Options) Parts {
 	if o.MaxParts < 1 {
 		o.MaxParts = MaxParts
 	}
+	sizes := []int{o.Segments}
 	if o.Segments < 1 {
-		o.Segments = PartSegments
+		sizes = []int{PartSegments, FullSegments}
 	}
 	s := &splitter{text: text, pieces: scanText(text), options: o}
 	// Parts that end at paragraphs are the easiest to read and the least full:
 	// when they cannot hold the text, fuller ones are tried. A text that has to
 	// be cut anyway is not divided within sentences as well.
-	for _, coarse := range []breakKind{paragraph, sentence, word} {
-		if out := s.planParts(coarse); out.LeftOut == 0 {
-			return out
+	for _, s.options.Segments = range sizes {
+		for _, coarse := range []breakKind{paragraph, sentence, word} {
+			if out := s.planParts(coarse); out.LeftOut == 0 {
+				return out
+			}
 		}
 	}
 	return s.planParts(sentence)

@@ -20,7 +20,7 @@ import (
 func filler(n int) string { return strings.TrimSpace(strings.Repeat("word ", n/5+1)[:n-1]) + "x" }
 
 func TestSplit(t *testing.T) {
-	link := "https://example.org/" + strings.Repeat("a/b-c", 80)
+	link := "https://example.org/" + strings.Repeat("a/b-c", 100)
 	para := "Para one ends here."
 	for _, tt := range []struct {
 		name, in string
@@ -44,7 +44,8 @@ func TestSplit(t *testing.T) {
 		{"a pile of marks that fits a segment stays whole", strings.Repeat("e"+strings.Repeat("\u0301", 66), 3),
 			[]string{strings.Repeat("e"+strings.Repeat("\u0301", 66), 2), "e" + strings.Repeat("\u0301", 66)}},
 		{"Chinese sentence", strings.Repeat("今", 90) + "。" + strings.Repeat("日", 60), []string{strings.Repeat("今", 90) + "。", strings.Repeat("日", 60)}},
-		{"a long URL has its own part", "Look here: " + link + " and tell me.", []string{"Look here:", link, "and tell me."}},
+		{"a long URL has its own part", "Look here: " + link, []string{"Look here:", link}},
+		{"two texts of three segments rather than three texts", filler(400) + ". So " + filler(400), []string{filler(400) + ".", "So " + filler(400)}},
 		{"a URL at the edge goes over whole", filler(280) + " https://example.org/some/page-of-ours now", []string{filler(280), "https://example.org/some/page-of-ours now"}},
 		{"UCS-2 costs only the part that needs it", filler(300) + " " + filler(100) + " 🎉", []string{filler(300) + " word", filler(100)[5:] + " 🎉"}},
 	} {
@@ -84,11 +85,11 @@ func TestSplitSentences(t *testing.T) {
 }
 
 func TestSplitTriesFullerPartsBeforeItCuts(t *testing.T) {
-	// Three lines a part would need four parts; sentences need three.
-	line := filler(140) + ". " + filler(60) + "."
-	in := strings.Join([]string{line, line, line, line}, "\n")
+	// A line a part would need three parts; sentences need two.
+	line := filler(140) + ". " + filler(140) + "."
+	in := strings.Join([]string{line, line, line}, "\n")
 	out := segments.Split(in, segments.Options{})
-	require.Len(t, out.Texts, 3)
+	require.Len(t, out.Texts, 2)
 	require.Zero(t, out.LeftOut)
 }
 
@@ -96,8 +97,8 @@ func TestSplitCuts(t *testing.T) {
 	sentence := "Walk a little after lunch every day. "
 	in := strings.Repeat(sentence, 40)
 	out := segments.Split(in, segments.Options{})
-	require.Len(t, out.Texts, 3)
-	require.True(t, strings.HasSuffix(out.Texts[2], "every day. ..."), out.Texts[2])
+	require.Len(t, out.Texts, 2)
+	require.True(t, strings.HasSuffix(out.Texts[1], "every day. ..."), out.Texts[1])
 	sent := strings.TrimSuffix(strings.Join(out.Texts, " "), " ...")
 	require.True(t, strings.HasPrefix(in, sent))
 	require.Equal(t, utf8.RuneCountInString(strings.TrimSpace(in[len(sent):])), out.LeftOut)
@@ -119,7 +120,7 @@ func TestSplitCuts(t *testing.T) {
 		require.Len(t, cut.Texts[0], want, "dots where the carrier takes them")
 	}
 
-	endless := segments.Split("https://example.org/"+strings.Repeat("x", 4000), segments.Options{})
+	endless := segments.Split("https://example.org/"+strings.Repeat("x", 3000), segments.Options{})
 	require.Zero(t, endless.LeftOut)
 	require.Len(t, endless.Texts[0], segments.MaxCharacters, "as much as the carrier takes")
 	for _, part := range endless.Texts {

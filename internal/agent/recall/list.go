@@ -30,7 +30,7 @@ type Listing struct {
 
 // List shows the facts that a person has, newest first, for the question what
 // is known of them. Fits says whether a text is still short enough to send,
-// such as three parts of an SMS; a first fact that does not fit is shortened
+// such as the texts of a reply; a first fact that does not fit is shortened
 // until it does, so a listing of some facts shows at least one unless nothing
 // fits. A later page is the listing of the facts that were not shown.
 func List(facts []models.Fact, zone *time.Location, fits func(text string) bool) Listing {
