@@ -52,6 +52,72 @@ func (w *storeFixture) known(id string) []models.Fact {
 	return facts
 }
 
+// asks ends ann's newest turn and returns what she was sent.
+func (w *storeFixture) asks(reply string) string {
+	w.t.Helper()
+	turn := models.TurnID(ann, w.number)
+	_, err := w.people.Turns.SaveStep(w.t.Context(), models.Step{TurnID: turn, Number: 2, Text: reply, CreatedAt: now})
+	require.NoError(w.t, err)
+	_, err = w.env.ExecuteActivity(w.closing.SendTurn, wire.SendTurnInput{End: wire.PersistTurnInput{
+		ParticipantID: ann, TurnID: turn, Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnReply}, Source: wire.SourceStep, Step: 2, Now: now,
+	}})
+	require.NoError(w.t, err)
+	row, err := w.people.Outbox.Row(w.t.Context(), models.OutboxID(turn, 1))
+	require.NoError(w.t, err)
+	return row.Body
+}
+
+// isAsked has ann asked whether the number is still hers.
+func (w *storeFixture) isAsked() {
+	w.t.Helper()
+	name := "Ann Quill"
+	_, err := w.people.People.UpdateParticipant(w.t.Context(), models.ParticipantUpdate{ID: ann, Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Name: &name}}, Actor: "eve", Now: now})
+	require.NoError(w.t, err)
+	out := w.runAfter(ann, "what do you know about me", models.ToolCall{ID: "a", Name: "list_memories", Arguments: `{}`})
+	require.True(w.t, out.Failed)
+	require.Contains(w.t, out.Content, "whether this is still the person")
+	require.Equal(w.t, "Coachline, an automated coach, writes here. Is this still Ann? Reply YES and we go on, or NO and we stop.", w.asks("You told me a lot."),
+		"the program asks in place of the model")
+}
+
+// TestWhatIsKnownNeedsAYes: a no to the question whose number it is shows nothing, and
+// ends the messages to it like a wrong number.
+func TestWhatIsKnownNeedsAYes(t *testing.T) {
+	list := models.ToolCall{ID: "a", Name: "list_memories", Arguments: `{}`}
+	t.Run("another text", func(t *testing.T) {
+		w := newStoreFixture(t)
+		w.tells(ann, "Has a sore knee.")
+		w.isAsked()
+		require.NotContains(t, w.runAfter(ann, "show me", list).Content, "sore")
+	})
+	t.Run("a yes counts for a day", func(t *testing.T) {
+		w := newStoreFixture(t)
+		w.tells(ann, "Has a sore knee.")
+		w.isAsked()
+		require.Contains(t, w.runAfter(ann, "yes", list).Content, "sore")
+		require.Contains(t, w.runAfter(ann, "and again please", list).Content, "sore")
+	})
+	t.Run("a no", func(t *testing.T) {
+		w := newStoreFixture(t)
+		w.isAsked()
+		out, err := w.people.Inbound.AcceptInbound(t.Context(), models.Inbound{ProviderSID: "no", From: "+12025550123", Body: "No, I'm Ben", ReceivedAt: now})
+		require.NoError(t, err)
+		require.Equal(t, models.IntentWrongNumber, out.Inbound.Intent)
+		p, err := w.people.People.Participant(t.Context(), ann)
+		require.NoError(t, err)
+		require.Equal(t, wire.StatusOptedOut, p.Status)
+		require.NotNil(t, p.DoubtedAt, "a START of the new owner is asked again")
+	})
+	t.Run("a no to another question", func(t *testing.T) {
+		w := newStoreFixture(t)
+		w.turn(ann, "hello", models.Step{})
+		w.asks("Shall we begin?")
+		out, err := w.people.Inbound.AcceptInbound(t.Context(), models.Inbound{ProviderSID: "no", From: "+12025550123", Body: "no", ReceivedAt: now})
+		require.NoError(t, err)
+		require.Empty(t, out.Inbound.Intent)
+	})
+}
+
 func TestMemoryToolsReachOnePerson(t *testing.T) {
 	for _, tt := range []struct {
 		name, tool, arguments string
@@ -73,7 +139,8 @@ func TestMemoryToolsReachOnePerson(t *testing.T) {
 			for _, text := range []string{"Has a knee of steel.", "Swims at dawn.", "Knee brace on the left."} {
 				w.tells(ben, text)
 			}
-			out := w.run(ann, models.ToolCall{ID: "a", Name: tt.tool, Arguments: tt.arguments})
+			w.isAsked()
+			out := w.runAfter(ann, "yes", models.ToolCall{ID: "a", Name: tt.tool, Arguments: tt.arguments})
 			require.Equal(t, tt.failed, out.Failed)
 			require.Contains(t, out.Content, tt.contains)
 			require.NotContains(t, out.Content, "steel")
@@ -170,20 +237,12 @@ func TestForgetAllIsConfirmed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newStoreFixture(t)
 			w.tells(ann, "Has a sore knee.")
+			w.isAsked()
+			w.turn(ann, "yes", models.Step{Text: "Thank you."})
 			call := models.ToolCall{ID: "a", Name: "forget_memory", Arguments: `{"all":true,"confirmed":true}`}
 			require.True(t, w.runAfter(ann, "forget everything", call).Failed)
 			require.Len(t, w.known(ann), 1)
-			asking := models.TurnID(ann, w.number)
-			_, err := w.people.Turns.SaveStep(t.Context(), models.Step{TurnID: asking, Number: 2, Text: tt.reply, CreatedAt: now})
-			require.NoError(t, err)
-			_, err = w.env.ExecuteActivity(w.closing.SendTurn, wire.SendTurnInput{End: wire.PersistTurnInput{
-				ParticipantID: ann, TurnID: asking, Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnReply},
-				Source: wire.SourceStep, Step: 2, Now: now,
-			}})
-			require.NoError(t, err)
-			row, err := w.people.Outbox.Row(t.Context(), models.OutboxID(asking, 1))
-			require.NoError(t, err)
-			require.Equal(t, "Delete everything that Coachline remembers about you, for good? Reply YES to delete it all. With any other reply it stays.", row.Body,
+			require.Equal(t, "Delete everything that Coachline remembers about you, for good? Reply YES to delete it all. With any other reply it stays.", w.asks(tt.reply),
 				"the program asks in place of the model")
 			out := w.runAfter(ann, tt.answer, call)
 			require.Len(t, w.known(ann), tt.left, out.Content)

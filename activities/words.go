@@ -36,10 +36,16 @@ type replyText struct {
 // nothing to send.
 func (t *TurnLoader) findText(ctx context.Context, in wire.PersistTurnInput, turn models.TurnContext) (s replyText, err error) {
 	s.outboxID, turn = models.OutboxID(in.TurnID, 1), turn.WithoutPerson()
-	if isReply := in.Source == wire.SourceStep || in.Source == wire.SourceFallback; isReply && tools.AsksToForget(turn.Runs) {
+	if in.Source == wire.SourceStep || in.Source == wire.SourceFallback {
 		// Only the program's own question arms the yes.
-		s.text, err = t.fixedText(prompts.ConfirmForget, turn)
-		return s, err
+		switch {
+		case models.AsksForPerson(turn.Runs):
+			s.text, err = askPersonText(t.Prompts, t.Programme, turn.Participant)
+			return s, err
+		case tools.AsksToForget(turn.Runs):
+			s.text, err = t.fixedText(prompts.ConfirmForget, turn)
+			return s, err
+		}
 	}
 	switch in.Source {
 	case wire.SourceStep:

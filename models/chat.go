@@ -2,6 +2,8 @@ package models
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"coachline/internal/wrap"
@@ -210,6 +212,32 @@ func (r ToolRun) ToolResult() (ToolResult, error) {
 	var result ToolResult
 	err := json.Unmarshal([]byte(r.Result), &result)
 	return result, wrap.Error(err, "decoding tool result")
+}
+
+// AsksPerson ends a recorded request that waits until the person has said that the number
+// is still theirs.
+const AsksPerson = " person"
+
+// AsksForPerson reports whether a call of a turn waits until the person has said that the
+// number is still theirs.
+func AsksForPerson(runs []ToolRun) bool {
+	return slices.ContainsFunc(runs, func(run ToolRun) bool { return strings.HasSuffix(RequestIn(run.Result), AsksPerson) })
+}
+
+// RequestIn returns the request that a stored result of a tool recorded, which begins with
+// the tool's name; empty for any other text.
+func RequestIn(stored string) string {
+	result, err := ToolRun{Result: stored}.ToolResult()
+	if err != nil || !result.Failed {
+		return ""
+	}
+	var answer struct {
+		Confirm string `json:"confirm"`
+	}
+	if json.Unmarshal([]byte(result.Content), &answer) != nil || !strings.HasPrefix(answer.Confirm, result.Name+" ") {
+		return ""
+	}
+	return answer.Confirm
 }
 
 // StepTrace is what operators read of Step.Trace; the pipeline writes it.

@@ -382,10 +382,10 @@ func (r *runningStep) nativeInput(tools []models.ToolSpec) toolcall.Native {
 }
 
 // textFrom returns the content of a result of one of some tools, and an empty
-// string for others.
+// string for others, and for a request that waits for the person: its words are ours.
 func textFrom(run models.ToolRun, tools []string) string {
 	result, err := run.ToolResult()
-	if err != nil || !slices.Contains(tools, result.Name) {
+	if err != nil || !slices.Contains(tools, result.Name) || models.RequestIn(run.Result) != "" {
 		return ""
 	}
 	return result.Content

@@ -27,6 +27,7 @@ const (
 	doubtSilence     = "silence"
 	doubtOptOut      = "opt_out"
 	doubtAsked       = "who is this"
+	doubtDenied      = "denied"
 )
 
 // raiseDoubt notes that a number may have gone to another person, before a message of it
@@ -74,10 +75,10 @@ func reasonToDoubt(tx *gorm.DB, p models.Participant, in models.Inbound) (string
 
 // settleDoubt reads a message of a number that may have gone to another person. A yes to
 // the question ends the doubt, and the message is worked on like any other; a no, or that
-// the number is wrong, makes it another person's; any other is answered with the
-// question. What an operator reads, and what has rules of its own, stays as it is.
+// the number is wrong, makes it another person's, also where the question came before
+// what is known was shown; any other is answered with the question. What an operator reads, and what has rules of its own, stays as it is.
 func settleDoubt(tx *gorm.DB, in *models.Inbound, p *models.Participant) error {
-	isOpen := p.DoubtedAt != nil && p.Status == wire.StatusActive && !waitsForOperator(*p)
+	isOpen := p.Status == wire.StatusActive && !waitsForOperator(*p) && (p.DoubtedAt != nil || text.SaysNo(textOf(*in)))
 	if !isOpen || !isCarried(*in) || text.Reading(in.Body, in.MediaCount) == "" {
 		return nil
 	}
@@ -92,11 +93,17 @@ func settleDoubt(tx *gorm.DB, in *models.Inbound, p *models.Participant) error {
 		return noteDoubt(tx, p, nil, models.AuditRow{Actor: byParticipant, Action: "doubt_ended", At: in.ReceivedAt})
 	case isAsked && text.SaysNo(textOf(*in)):
 		in.Intent = models.IntentWrongNumber
+		if p.DoubtedAt == nil {
+			at := in.ReceivedAt
+			err = noteDoubt(tx, p, &at, models.AuditRow{Actor: byParticipant, Action: "doubt", Detail: doubtDenied, At: at})
+		}
+	case p.DoubtedAt == nil:
+		return nil
 	default:
 		in.Intent = models.IntentDoubted
 	}
 	in.IntentMethod = models.MethodPhrase
-	return nil
+	return err
 }
 
 // hasOwnRules reports whether a message is answered by rules also where the number may
@@ -113,12 +120,18 @@ func hasOwnRules(in models.Inbound) bool {
 }
 
 // isAskedWhose reports whether the newest text to a person asks whether the number is
-// still theirs: only then a yes or a no answers that.
+// still theirs, by itself or before what is known of them is shown: only then a yes or a
+// no answers that.
 func isAskedWhose(tx *gorm.DB, participantID string) (bool, error) {
 	newest, err := newestSent(tx, participantID)
 	asked, isQuestion := strings.CutPrefix(newest.ID, participantID+"-"+askText+"-")
-	if err != nil || !isQuestion {
+	if err != nil {
 		return false, err
+	}
+	if !isQuestion {
+		var runs []models.ToolRun
+		err := tx.Where("turn_id = ? AND turn_id <> ''", newest.TurnID).Find(&runs).Error
+		return models.AsksForPerson(runs), err
 	}
 	id, err := strconv.ParseInt(asked, 10, 64)
 	if err != nil {

@@ -60,7 +60,7 @@ func forgetMemory() Tool {
 			"vergiss vergessen vergesst lösche löschen lösch loesche loeschen entferne entfernen " +
 			"esquece esquecer esqueça apaga apagar apague exclui excluir",
 		Tidy: tidyForget,
-		Run:  runForget,
+		Run:  forPerson(runForget),
 	}
 }
 
@@ -75,9 +75,6 @@ func tidyForget(args Arguments) {
 }
 
 func runForget(ctx context.Context, in RunInput, args Arguments) (Execution, error) {
-	if in.Memory == nil {
-		return Execution{}, noMemory()
-	}
 	id, topic, all := memoryID(args.Text("id")), args.Text("topic"), args["all"] == true
 	switch {
 	case id != "" && topic == "" && !all:

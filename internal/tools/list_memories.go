@@ -52,7 +52,7 @@ func listMemories() Tool {
 			"sais savez connais enregistré enregistre données donnees informations mémoire memoire confidentialité " +
 			"weißt weisst wissen kennst gespeichert speicherst daten informationen gedächtnis datenschutz " +
 			"sabe conhece guardou guarda dados informações informacoes privacidade",
-		Run: showMemories,
+		Run: forPerson(showMemories),
 	}
 }
 
@@ -64,9 +64,6 @@ type listAnswer struct {
 }
 
 func showMemories(ctx context.Context, in RunInput, args Arguments) (Execution, error) {
-	if in.Memory == nil {
-		return Execution{}, noMemory()
-	}
 	stored, err := in.Memory.ListMemories(ctx, args.Text("topic"))
 	if err != nil {
 		return Execution{}, fmt.Errorf("listing memories: %w", err)

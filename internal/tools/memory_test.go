@@ -210,6 +210,8 @@ type yes struct{}
 
 func (yes) IsConfirmed(context.Context, string) (bool, error) { return true, nil }
 
+func (yes) IsSamePerson(context.Context) (bool, error) { return true, nil }
+
 func TestForgetMemoryRefusals(t *testing.T) {
 	tests := []struct {
 		name, args, want string
@@ -252,7 +254,7 @@ func TestMemoryThatFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			memory := ada()
 			memory.err = down
-			_, err := newRegistry(t).Run(t.Context(), RunInput{Call: models.ToolCall{Name: name, Arguments: args}, Memory: memory})
+			_, err := newRegistry(t).Run(t.Context(), RunInput{Call: models.ToolCall{Name: name, Arguments: args}, Memory: memory, Confirmations: yes{}})
 			require.ErrorIs(t, err, down)
 			out := remember(t, nil, name, args)
 			require.True(t, out.Result.Failed, "J49: no memory in this mode or channel")
@@ -269,7 +271,7 @@ func TestMemoryThatFails(t *testing.T) {
 	}
 	t.Run("a topic that was found and could not be erased", func(t *testing.T) {
 		_, err := newRegistry(t).Run(t.Context(), RunInput{
-			Call: models.ToolCall{Name: "forget_memory", Arguments: `{"topic":"dog"}`}, Memory: readOnly{ada()},
+			Call: models.ToolCall{Name: "forget_memory", Arguments: `{"topic":"dog"}`}, Memory: readOnly{ada()}, Confirmations: yes{},
 		})
 		require.ErrorContains(t, err, "forgetting memories: read only")
 	})

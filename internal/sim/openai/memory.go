@@ -12,8 +12,11 @@ const (
 	// framing is a phrase of the text before what was remembered.
 	framing = "noted in earlier conversations"
 	// forgetEvery is written, and forgetAsked is of the text that goes out instead.
-	forgetEvery  = "Shall I forget everything that I noted about you? Say yes."
-	forgetAsked  = "Reply YES to delete it all."
+	forgetEvery = "Shall I forget everything that I noted about you? Say yes."
+	forgetAsked = "Reply YES to delete it all."
+	// personAsked is of the program's question whose number it is.
+	personAsked  = "Reply YES and we go on"
+	personAsk    = "First, are you still the one whom I coach?"
 	forgetWhich  = "Which one shall I forget?"
 	nothingNoted = "I have nothing noted about that."
 	// candidatesMark stands before the facts that a wish to forget may mean.
@@ -167,8 +170,12 @@ func (sc parsedRequest) afterForget(d completedCall) saying {
 // whichToForget asks for the one that is meant, or whether everything is; false
 // for any other problem.
 func whichToForget(d completedCall, problem string) (saying, bool) {
-	if d.name == toolForget && d.text("confirm") != "" {
+	switch d.text("confirm") {
+	case "":
+	case toolForget + " all":
 		return saying{text: forgetEvery}, true
+	default:
+		return saying{text: personAsk}, true
 	}
 	_, list, found := strings.Cut(problem, candidatesMark)
 	if d.name != toolForget || !found {

@@ -12,7 +12,8 @@ import (
 // message by title, and the turn that is to be answered.
 type parsedRequest struct {
 	sections map[string]string
-	// asked is what the coach wrote last, said what the person wrote since.
+	// asked is what the coach wrote last, said what the person wrote since; a yes to
+	// whose number it is stands for what they wrote before.
 	asked string
 	said  string
 	// steps are the tool calls of this turn so far.
@@ -58,6 +59,7 @@ func (s saying) toolCalls(id string) []ToolCall {
 func readScene(ask Request) parsedRequest {
 	sc := parsedRequest{sections: map[string]string{}}
 	var said []string
+	before := ""
 	for _, m := range ask.Messages {
 		text := strings.TrimSpace(string(m.Content))
 		switch {
@@ -77,10 +79,13 @@ func readScene(ask Request) parsedRequest {
 		case len(m.ToolCalls) > 0:
 			sc.addStep(m.ToolCalls)
 		case text != "":
-			sc.asked, said, sc.steps = text, nil, nil
+			before, sc.asked, said, sc.steps = strings.Join(said, " "), text, nil, nil
 		}
 	}
 	sc.said = strings.Join(said, " ")
+	if strings.Contains(sc.asked, personAsked) && isAgreement(sc.said) {
+		sc.said = before
+	}
 	if sc.asked == "" {
 		sc.asked = sc.leadText()
 	}

@@ -262,11 +262,11 @@ func afterTransition(d completedCall) saying {
 
 // answerFailure tells the truth about a failed call and asks for what is missing.
 func (sc parsedRequest) answerFailure(d completedCall, problem string) saying {
-	if d.name == toolList {
-		return sc.afterList(d) // What the profile says is there in any case.
-	}
 	if which, unsure := whichToForget(d, problem); unsure {
 		return which
+	}
+	if d.name == toolList {
+		return sc.afterList(d) // What the profile says is there in any case.
 	}
 	text := "That did not work: " + strings.TrimRight(clipText(problem, 200), ". ") + "."
 	switch {
