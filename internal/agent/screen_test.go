@@ -54,7 +54,7 @@ func TestScreen(t *testing.T) {
 		{"their own number as people write it", "Your number is (202) 555-0123, right?", "Your number is (202) 555-0123, right?", nil},
 		{"what they wrote", "You wrote ann@example.net. Is that still so?", "You wrote ann@example.net. Is that still so?", nil},
 		{"what they wrote, otherwise spaced", "Tom's number, 212 555 0177, as you said.", "Tom's number, 212 555 0177, as you said.", nil},
-		{"the instructions", "You are the automated habit coach of Coachline. By text message (SMS) you help one person build one small habit that fits their life.", "", []string{"instructions"}},
+		{"the instructions", "You are the automated habit coach of Coachline. By text message you help one person build one small habit that fits their life.", "", []string{"instructions"}},
 		{"an instruction further down", "Sure: Warm, plain and direct, no lists, links of your own, stock phrases or lectures.", "", []string{"instructions"}},
 		{"a title of the system message", "# Persona\nI am a coach.", "", []string{"instructions"}},
 	} {
