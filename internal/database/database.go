@@ -145,7 +145,9 @@ func (d database) openSessions(ctx context.Context, h *handle) error {
 	}
 	h.writes = h.rows
 	if d.writes != nil {
-		h.writes, err = d.openSession(d.writes)
+		if h.writes, err = d.openSession(d.writes); err == nil {
+			h.startCheckpoints()
+		}
 	}
 	if d.dialect == dialectSQLite {
 		h.writer = make(chan struct{}, 1)
@@ -237,7 +239,7 @@ func connectSQLite(address string, cfg Config, wrap wrapper) (database, error) {
 	name := path + "?" + options.Encode()
 	d := database{dialect: dialectSQLite, lite: func() (pool, writes *sql.DB) {
 		if maxConns > 1 {
-			writes = sqlitePool(name, 1, wrap)
+			writes = sqlitePool(fmt.Sprintf("%s&_pragma=wal_autocheckpoint(%d)", name, checkpointPages), 1, wrap)
 		}
 		return sqlitePool(name, max(1, maxConns-1), wrap), writes
 	}}

@@ -6,8 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"gorm.io/gorm"
+
+	"coachline/internal/wait"
 )
 
 // handle is an open database: the connections, and what puts writes in order.
@@ -22,9 +26,41 @@ type handle struct {
 	// anyway: waiting here is fair, waiting in its busy handler is not. Nil on
 	// PostgreSQL.
 	writer chan struct{}
+	// written says that the log of SQLite has grown since it was last copied into the file.
+	written atomic.Bool
+	// stop ends the copying, and returns when it has ended. Nil where there is none.
+	stop func()
+}
+
+const (
+	// checkpointEvery is how often what was written is copied from SQLite's log into the
+	// file. Writers go on meanwhile: left to SQLite, a commit would wait for the disk.
+	checkpointEvery = time.Second
+	// checkpointPages is the length of the log, 64 MB, from which a commit copies it all
+	// the same, so that it begins anew.
+	checkpointPages = 16_000
+)
+
+// startCheckpoints copies SQLite's log again and again until stop is called. What fails
+// is tried again by the next, or by the commit that finds the log too long.
+func (h *handle) startCheckpoints() {
+	ctx, cancel := context.WithCancel(context.Background())
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		for wait.For(ctx, checkpointEvery) == nil {
+			if h.written.Swap(false) {
+				_, err := h.pools[0].ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+				h.written.CompareAndSwap(false, err != nil)
+			}
+		}
+	})
+	h.stop = func() { cancel(); ended.Wait() }
 }
 
 func (h *handle) closePools() error {
+	if h.stop != nil {
+		h.stop()
+	}
 	var err error
 	for _, pool := range h.pools {
 		err = errors.Join(err, pool.Close())

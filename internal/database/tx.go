@@ -62,7 +62,7 @@ func (d *Database) runAlone(ctx context.Context, fn func(rows *gorm.DB) error) e
 	if d.writer != nil {
 		select {
 		case d.writer <- struct{}{}:
-			defer func() { <-d.writer }()
+			defer func() { d.written.Store(true); <-d.writer }()
 		case <-ctx.Done():
 			return ctx.Err()
 		}

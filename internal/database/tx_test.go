@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -154,4 +155,26 @@ func TestSealedNeedsItsRing(t *testing.T) {
 	d := openPlain(t, "sqlite::memory:")
 	err := d.rows.Create(&models.Inbound{ProviderSID: "SM1", Body: "x"}).Error
 	require.ErrorContains(t, err, "sealing inbound.body: the statement's context holds no key ring")
+}
+
+// A commit that copied SQLite's log into the file would keep all writers waiting for
+// the disk.
+func TestCommitsLeaveTheCopying(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "coach.db")
+	d := openPlain(t, "sqlite:"+file)
+	var pages int
+	require.NoError(t, d.writes.Raw("PRAGMA wal_autocheckpoint").Row().Scan(&pages))
+	require.Equal(t, checkpointPages, pages, "from here on a commit helps")
+
+	copied := func() int64 {
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		return info.Size()
+	}
+	before, large := copied(), strings.Repeat("x", 1<<19)
+	require.NoError(t, d.Write(t.Context(), func(tx *gorm.DB) error {
+		return tx.Create(&models.AuditRow{At: time.Unix(0, 0), Detail: large}).Error
+	}))
+	require.Eventually(t, func() bool { return copied() > before+int64(len(large))/2 }, 20*time.Second, 20*time.Millisecond,
+		"the log is copied while nobody writes")
 }
