@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 
 const (
 	crowdProbes = 50
-	// crowdPause is between two texts of a person who texts beside a crowd.
+	// crowdPause is between two texts of a person who texts beside a crowd, more or less
+	// by half: people whom one stall kept waiting would text together ever after.
 	crowdPause = 2 * time.Second
 	// crowdSpan is how long people text before a crowd comes, and after it.
 	crowdSpan = 20 * time.Second
@@ -220,7 +222,7 @@ func (b *Bench) textBeside(ctx context.Context, people []*person, work func(cont
 			mu.Lock()
 			all = append(all, took)
 			mu.Unlock()
-			_ = wait.For(working, crowdPause) // ends early when the work is done
+			_ = wait.For(working, crowdPause/2+rand.N(crowdPause)) // ends early when the work is done
 		}
 		return 0, nil
 	})

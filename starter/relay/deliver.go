@@ -124,6 +124,9 @@ const (
 	// waited. A call ends when a worker has taken it, so while workers are busy fewer
 	// turns begin, and people who text now do not queue behind those of many resumes.
 	answersAtOnce = 2
+	// answerShare is how many times as long as the call its place is kept, for the turn
+	// that follows; at most answerPatience.
+	answerShare = 8
 	// answerPatience is how long a delivery waits to be among them.
 	answerPatience = time.Second
 )
@@ -327,7 +330,10 @@ func (r *Relay) answerWaiting(ctx context.Context, p models.Participant, n model
 	if len(items) > 0 {
 		select {
 		case r.answering <- struct{}{}:
-			defer func() { <-r.answering }()
+			began := time.Now()
+			defer func() {
+				time.AfterFunc(min(answerShare*time.Since(began), answerPatience), func() { <-r.answering })
+			}()
 		case <-time.After(answerPatience):
 			return errBusy
 		}

@@ -386,10 +386,15 @@ func TestFewAreToldToAnswerAtATime(t *testing.T) {
 				b := newBench(t)
 				b.relay.cfg.Now = time.Now
 				var running, most atomic.Int32
+				var mu sync.Mutex
+				var began []time.Time
 				b.engine.fail(func(_ context.Context, call string) error {
 					if call == "update:"+update {
+						mu.Lock()
+						began = append(began, time.Now())
+						mu.Unlock()
 						most.Store(max(most.Load(), running.Add(1)))
-						err := wait.For(t.Context(), answerPatience/2) // so long a worker takes
+						err := wait.For(t.Context(), answerPatience/16) // so long a worker takes
 						running.Add(-1)
 						return err
 					}
@@ -425,6 +430,10 @@ func TestFewAreToldToAnswerAtATime(t *testing.T) {
 				require.Zero(t, b.store.undelivered())
 				require.EqualValues(t, answersAtOnce, most.Load())
 				require.Len(t, b.engine.updates, people, "each is told once")
+				for i := answersAtOnce; i < people; i++ {
+					gap := began[i].Sub(began[i-answersAtOnce])
+					require.GreaterOrEqual(t, gap, (1+answerShare)*answerPatience/16, "the turns that follow have the time for themselves")
+				}
 			})
 		})
 	}
