@@ -130,6 +130,24 @@ func TestUsers(t *testing.T) {
 	require.Len(t, result[api.UserList](t, h.do(call{method: "GET", path: usersPath})).Users, 2)
 }
 
+// Who signs in at a provider needs no password, and has none until one is set.
+func TestUsersOfAProviderNeedNoPassword(t *testing.T) {
+	h := startWithAccess(t, func(cfg *Config) { cfg.HTTP.Provider.Issuer = "https://id.example.org" })
+	for login, rest := range map[string]string{"eve@example.org": "", "ida@example.org": `,"password":""`, "kim@example.org": `,"subject":"s-7"`} {
+		one := h.do(call{method: "POST", path: usersPath, body: `{"login":"` + login + `","name":"Eve","role":"admin"` + rest + `}`})
+		require.Equal(t, http.StatusCreated, one.status, one.raw)
+		made := result[models.User](t, one)
+		require.Equal(t, login, made.Login)
+		require.False(t, made.HasPassword)
+		row, err := h.rows.Users.UserByLogin(t.Context(), login)
+		require.NoError(t, err)
+		require.Empty(t, row.PasswordHash, "no password signs this user in, an empty one neither")
+		require.False(t, auth.CheckPassword("", row.PasswordHash))
+	}
+	h.refused(call{method: "POST", path: usersPath, body: `{"login":"ann","name":"Ann","role":"coach","password":"short"}`},
+		http.StatusBadRequest, "password: must have at least 12 characters")
+}
+
 func TestAuditNamesActorReasonAndRequest(t *testing.T) {
 	h := startWithAccess(t, nil)
 	_, secret := h.token(auth.ParticipantChange, auth.AuditRead)
