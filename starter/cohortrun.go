@@ -29,7 +29,7 @@ const (
 	cohortFirst = 10
 	// forTexts is how many times as long as its own a batch leaves the database to those
 	// who text: a busy database slows the import down.
-	forTexts = 3
+	forTexts = 6
 	// cohortInterval is how often jobs are looked for that another process has left.
 	cohortInterval = 5 * time.Second
 	// cohortTries bounds the repetitions of a batch that lost against other writes.
