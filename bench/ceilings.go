@@ -18,7 +18,8 @@ const ceilingPrices = `{"currency": "USD", "models": {%q: {"input": 0.40, "cache
 	"destinations": {"+1": {"outbound": 0.0083, "inbound": 0.0083, "carrier_fee": 0.003}}}`
 
 // ceilingSettings are the programme's defaults where a load of the benchmark has others,
-// and prices, without which no limit of money counts. They stand in a file until remove.
+// every tool, and prices, without which no limit of money counts. They stand in a file
+// until remove.
 func ceilingSettings() (settings []string, remove func() error, err error) {
 	file, err := os.CreateTemp("", "prices-*.json")
 	if err != nil {
@@ -29,7 +30,10 @@ func ceilingSettings() (settings []string, remove func() error, err error) {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("writing the price list: %w", err), remove())
 	}
-	return []string{"COACH_PRICES_FILE=" + file.Name(), "COACH_TEXTS_PER_DAY=300", "COACH_MEMORY_STEP=after"}, remove, nil
+	return []string{
+		"COACH_PRICES_FILE=" + file.Name(), "COACH_TEXTS_PER_DAY=300", "COACH_MEMORY_STEP=after",
+		"COACH_WEB_SEARCH_URL={outside}" + rig.SearchPath, "COACH_WEB_FETCH=on", "COACH_WEB_ALLOW={host}", "COACH_SUBAGENTS=on", "COACH_MESSAGE_TOOL=on",
+	}, remove, nil
 }
 
 const (
@@ -75,10 +79,22 @@ func ceilings(ctx context.Context, b *Bench) ([]Figure, error) {
 		}
 		return wait.For(ctx, settleTime)
 	})
-	figures := ceilingFigures("a turn", turn, 0.10)
-	figures = append(figures, ceilingFigures("a person and day", day, 2)...)
-	return append(figures, ceilingFigures("strangers and hour", hour, 5)...), err
+	if err != nil {
+		return nil, err
+	}
+	all, err := b.Product.Spending(ctx)
+	figures := ceilingFigures("a turn", turn, turnLimit)
+	figures = append(figures, ceilingFigures("a person and day", day, dayLimit)...)
+	figures = append(figures, ceilingFigures("strangers and hour", hour, hourLimit)...)
+	return append(figures, ceilingFigures("installation and hour", all, dayLimit+hourLimit)...), err
 }
+
+// What each may cost by default, in USD. The installation has one hostile person.
+const (
+	turnLimit = 0.10
+	dayLimit  = 2
+	hourLimit = 5
+)
 
 // settleTime is how long texts to strangers may take after the last one came.
 const settleTime = 10 * time.Second
@@ -104,8 +120,9 @@ func (b *Bench) textGreedily(ctx context.Context, p *person) error {
 	if err := b.Product.Text(ctx, p.phone, rig.GreedyBody(p.said)); err != nil {
 		return err
 	}
-	// A text above the limit of a day is answered by nothing.
-	for waited := time.Duration(0); b.Carrier.Taken() == taken && waited < time.Second; waited += lookEvery {
+	// A text above a limit asks no model and is answered by nothing.
+	asked := b.Model.Calls()
+	for waited := time.Duration(0); b.Carrier.Taken() == taken && b.Model.Calls() == asked && waited < noAnswer; waited += lookEvery {
 		if err := wait.For(ctx, lookEvery); err != nil {
 			return fmt.Errorf("waiting for an answer: %w", err)
 		}
@@ -113,19 +130,23 @@ func (b *Bench) textGreedily(ctx context.Context, p *person) error {
 	return b.Idle(ctx, b.Product.WorkflowID(p.phone))
 }
 
-const lookEvery = 10 * time.Millisecond
+const (
+	lookEvery = 10 * time.Millisecond
+	noAnswer  = 300 * time.Millisecond
+)
 
 // ceilingFigures are one spending, with a target for the money.
 func ceilingFigures(of string, spent rig.Spending, most float64) []Figure {
 	var figures []Figure
-	for _, one := range []struct {
-		name  string
-		value int64
-	}{
-		{"model calls", spent.ModelCalls}, {"tokens", spent.Tokens}, {"texts", spent.Texts}, {"segments", spent.Segments},
-		{"tool calls", spent.ToolCalls}, {"pages", spent.Pages}, {"rows", spent.Rows},
-	} {
-		figures = append(figures, Figure{Case: of, Name: one.name, Unit: "count", Count: 1, Product: float64(one.value), Better: Lower})
+	for i, one := range rig.Counted {
+		figure := Figure{Case: of, Name: one.Name, Unit: "count", Count: 1, Product: float64(spent[i]), Better: Lower}
+		if one.Name == rig.Money || one.Name == rig.MoneyIn {
+			figure.Unit, figure.Product = "USD", figure.Product/1e6
+		}
+		if one.Name == rig.Money {
+			figure.Target = target(most)
+		}
+		figures = append(figures, figure)
 	}
-	return append(figures, Figure{Case: of, Name: "money", Unit: "USD", Count: 1, Product: float64(spent.Micros) / 1e6, Better: Lower, Target: target(most)})
+	return figures
 }

@@ -46,11 +46,24 @@ func DailyBody(n int, clock string) string {
 }
 
 // greed is in texts to which the model asks for all it may.
-var greed = []byte("ask for all that you may")
+const greed = "ask for all that you may"
+
+// page finds an address that a search has given.
+var page = regexp.MustCompile(`http://[\w.:]+` + pagePath + `\d+`)
+
+// greedy are the calls of a model that asks for all it may, by tool: the arguments, with
+// the number of the call.
+var greedy = map[string]string{
+	"search_memory": `{"query":"walks of day %d"}`, "web_search": `{"query":"walks of town %d"}`,
+	"subagent": `{"task":"` + greed + ` of walk %d"}`, "spawn": `{"task":"` + greed + ` of walk %d","delivery":"user"}`,
+	"message": `{"content":"Walk %d is a fine walk."}`, "find_tools": `{"query":"search the web, read a page, ask a helper %d"}`,
+}
 
 // GreedyBody is the nth text, for which the model calls tools as long as any are offered,
 // as many at once as are read, and then writes more than is sent.
-func GreedyBody(n int) string { return fmt.Sprintf("%s%d from me: %s.", mark, n, greed) }
+func GreedyBody(n int) string {
+	return fmt.Sprintf("%s%d from me: %s: search the web, read the page, text me in between, have a helper look it up.", mark, n, greed)
+}
 
 // greedyCalls are more calls of one answer than are read.
 const greedyCalls = 20
@@ -58,17 +71,26 @@ const greedyCalls = 20
 // answerGreedily returns what a model answers that asks for all it may.
 func (m *Model) answerGreedily(body []byte) openai.Answer {
 	var ask struct {
-		Tools []json.RawMessage `json:"tools"`
+		Tools []struct {
+			Function struct {
+				Name string `json:"name"`
+			} `json:"function"`
+		} `json:"tools"`
 	}
 	if json.Unmarshal(body, &ask) != nil || len(ask.Tools) == 0 {
 		return openai.Answer{Text: heardText(highestHeard(body)) + strings.Repeat(" A walk a day is a fine thing to do.", 60), Prompt: string(body)}
 	}
 	out := openai.Answer{Prompt: string(body)}
-	for i := range greedyCalls {
-		n := m.tools.Add(1)
-		out.Calls = append(out.Calls, openai.ToolCall{ID: "call" + strconv.Itoa(i), Type: "function", Function: openai.Function{
-			Name: "search_memory", Arguments: fmt.Sprintf(`{"query":"walks of day %d"}`, n),
-		}})
+	found := page.FindAll(body, -1)
+	for i := 0; len(out.Calls) < greedyCalls && i < greedyCalls*len(ask.Tools); i++ {
+		name, n := ask.Tools[i%len(ask.Tools)].Function.Name, m.tools.Add(1)
+		arguments := fmt.Sprintf(greedy[name], n)
+		if name == "web_fetch" && len(found) > 0 {
+			arguments = fmt.Sprintf(`{"url":%q}`, found[i%len(found)])
+		} else if greedy[name] == "" {
+			continue
+		}
+		out.Calls = append(out.Calls, openai.ToolCall{ID: "call" + strconv.Itoa(i), Type: "function", Function: openai.Function{Name: name, Arguments: arguments}})
 	}
 	return out
 }
@@ -122,7 +144,7 @@ func (m *Model) serveCall(w http.ResponseWriter, r *http.Request, next http.Hand
 // answer reads no more of a request than it must.
 func (m *Model) answer(body []byte) (openai.Answer, error) {
 	m.calls.Add(1)
-	if bytes.Contains(body, greed) {
+	if bytes.Contains(body, []byte(greed)) {
 		return m.answerGreedily(body), nil
 	}
 	clock := requestedTime(body)

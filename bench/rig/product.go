@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
@@ -65,11 +66,15 @@ func makeEnvironment(at environment, port string) ([]string, error) {
 		return nil, fmt.Errorf("making a key: %w", err)
 	}
 	address := net.JoinHostPort(loopback, port)
+	var filled []string
+	for _, setting := range at.settings {
+		filled = append(filled, strings.NewReplacer("{outside}", at.outside, "{host}", strings.TrimPrefix(at.outside, "http://")).Replace(setting))
+	}
 	return slices.Concat([]string{
 		"DATABASE_URL=" + at.database, "TEMPORAL_ADDRESS=" + at.temporal, "TEMPORAL_NAMESPACE=" + namespace,
 		"COACH_HTTP_ADDR=" + address, "COACH_PUBLIC_URL=http://" + address,
 		"COACH_PAYLOAD_KEYS=k1:" + base64.StdEncoding.EncodeToString(key),
-	}, coachingSettings(at.outside), at.settings), nil
+	}, coachingSettings(at.outside), filled), nil
 }
 
 // coachingSettings is the programme's defaults but for what would hold a measured

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/pprof"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -181,6 +182,10 @@ func (r *Rig) standIns(ctx context.Context) (string, error) {
 	mux := http.NewServeMux()
 	mux.Handle("POST /v1/chat/completions", r.Model.Handler())
 	mux.Handle("/2010-04-01/", r.Carrier.network.Handler())
+	mux.HandleFunc("GET "+SearchPath, search)
+	mux.HandleFunc("GET "+pagePath, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, strings.Repeat("A walk a day is a fine thing to do. ", pageLength))
+	})
 	base, stop, err := serve(ctx, "stand-ins", mux)
 	if err != nil {
 		return "", err
@@ -190,6 +195,24 @@ func (r *Rig) standIns(ctx context.Context) (string, error) {
 		return errors.Join(stop(), r.Carrier.network.Close())
 	})
 	return base, nil
+}
+
+// SearchPath is where the stand-in of a search engine answers.
+const SearchPath = "/search"
+
+const (
+	pagePath   = "/page/"
+	pageLength = 400 // sentences
+	hits       = 5
+)
+
+// search finds pages of this stand-in, others for each query.
+func search(w http.ResponseWriter, r *http.Request) {
+	var found []string
+	for i := range hits {
+		found = append(found, fmt.Sprintf(`{"title":"Walk %d","url":"http://%s%s%d","content":"A walk."}`, i, r.Host, pagePath, i))
+	}
+	fmt.Fprintf(w, `{"results":[%s]}`, strings.Join(found, ","))
 }
 
 // onStop registers what Stop does, the last first.
