@@ -76,19 +76,41 @@ func findNumber(plain string) string {
 			return found
 		}
 	}
-	run := []string{}
+	spelledOut, count := "", 0
 	for _, word := range strings.FieldsFunc(plain, func(r rune) bool { return strings.ContainsRune(" ,;-.:\n", r) }) {
-		isDigit := digits[strings.TrimRight(word, "0123456789")] || strings.Trim(word, "0123456789") == ""
-		if !isDigit {
-			run = run[:0]
+		n := countDigits(word)
+		if n == 0 {
+			spelledOut, count = "", 0
 			continue
 		}
-		run = append(run, word)
-		if spelledOut := strings.Join(run, " "); len(run) >= spokenDigits && strings.Trim(spelledOut, "0123456789 ") != "" {
+		spelledOut, count = spelledOut+" "+word, count+n
+		if count >= spokenDigits && strings.Trim(spelledOut, "0123456789 ") != "" {
 			return spelledOut
 		}
 	}
 	return ""
+}
+
+// figure begins with figures.
+var figure = regexp.MustCompile(`^\d+`)
+
+// countDigits returns of how many words of digits and figures a word is made; 0 where it
+// has others too.
+func countDigits(word string) int {
+	count := 0
+	for word != "" {
+		next := figure.FindString(word)
+		for end := len(word); next == "" && end > 0; end-- {
+			if digits[word[:end]] {
+				next = word[:end]
+			}
+		}
+		if next == "" {
+			return 0
+		}
+		word, count = word[len(next):], count+1
+	}
+	return count
 }
 
 // findEncoded finds words that are written so that no person reads them.

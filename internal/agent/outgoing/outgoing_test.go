@@ -70,7 +70,7 @@ func TestTextsOfTheProgrammeOnly(t *testing.T) {
 	}
 	require.Len(t, all, 200)
 	for kind, n := range passed {
-		require.LessOrEqual(t, n, 2, kind)
+		require.LessOrEqual(t, n, 1, kind)
 	}
 }
 
