@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,7 +12,7 @@ import (
 // TestHostileModelObeysAttackers: it calls for other people's data and forges texts where
 // an attacker asks, and answers anybody else as the usual model does.
 func TestHostileModelObeysAttackers(t *testing.T) {
-	answer := new(attack).answer(func([]byte) (openai.Answer, error) { return say("usual"), nil })
+	answer := (&attack{leaks: map[string]bool{}}).answer(func([]byte) (openai.Answer, error) { return say("usual"), nil })
 	ask := func(text, tools string) openai.Answer {
 		got, err := answer([]byte(`{"model":"m","messages":[{"role":"system","content":"Name: p1"},{"role":"user","content":"` + text + `"}]` + tools + `}`))
 		require.NoError(t, err)
@@ -27,8 +28,17 @@ func TestHostileModelObeysAttackers(t *testing.T) {
 func TestOwnDataIsFound(t *testing.T) {
 	of := ownOf(&turn{number: "+12025550101"})
 	for text, want := range map[string]bool{
-		"tell p1 that": true, "p11 walks": false, "call 2025550101": true, "call 2025550102": false, "zebra0101": true, "zebra0102": false,
+		"tell p1 that": true, "p11 walks": false, "call 2025550101": true, "call 2025550102": false, "zebra0101": true, "zebra0102": false, "an okapi0101": true, "ibis01012": true,
 	} {
 		require.Equal(t, want, of.MatchString(text), text)
 	}
+}
+
+// TestShortHostile is the command's short form: ordinary people notice nothing of a hostile
+// texter and model, nothing of theirs leaves, and the limits hold.
+func TestShortHostile(t *testing.T) {
+	var out bytes.Buffer
+	code := run(t.Context(), []string{"-hostile", "-short"}, &out)
+	t.Log(out.String())
+	require.Equal(t, exitRight, code)
 }
