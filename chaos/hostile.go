@@ -246,7 +246,7 @@ func (r *hostileRun) hideCanaries() error {
 	}
 	for _, t := range r.people {
 		background, now := "Keeps "+canaryOf(t, "lemur"), time.Now()
-		_, err := r.rows.People.UpdateParticipant(r.ctx, models.ParticipantUpdate{
+		_, err = r.rows.People.UpdateParticipant(r.ctx, models.ParticipantUpdate{
 			ID: t.id, Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{Background: &background}}, Actor: "chaos", Now: now,
 		})
 		if err == nil {

@@ -130,7 +130,7 @@ func isAskedWhose(tx *gorm.DB, participantID string) (bool, error) {
 	}
 	if !isQuestion {
 		var runs []models.ToolRun
-		err := tx.Where("turn_id = ? AND turn_id <> ''", newest.TurnID).Find(&runs).Error
+		err = tx.Where("turn_id = ? AND turn_id <> ''", newest.TurnID).Find(&runs).Error
 		return models.AsksForPerson(runs), err
 	}
 	id, err := strconv.ParseInt(asked, 10, 64)
