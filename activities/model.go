@@ -16,6 +16,7 @@ import (
 
 	"coachline/internal/agent"
 	"coachline/internal/calls"
+	"coachline/internal/metrics"
 	"coachline/internal/prices"
 	"coachline/internal/study"
 	"coachline/internal/tools"
@@ -64,6 +65,8 @@ type ModelActivities struct {
 	// models.UsualModelTimeout.
 	ModelTimeout time.Duration
 	Now          func() time.Time // time.Now when nil
+	// Metrics may be nil.
+	Metrics *metrics.Metrics
 }
 
 // Budgets knows whose budget is spent, without asking a database.
@@ -209,6 +212,9 @@ func (t *ModelActivities) runStep(ctx context.Context, in wire.CallModelInput, t
 			settleStep(ctx, answered, step)
 		}
 	}
+	if err == nil {
+		err = t.noteAdvice(ctx, in, step)
+	}
 	if raiseErr := t.noteRefusal(ctx, in, step, err); raiseErr != nil {
 		return wire.CallModelResult{}, raiseErr // retried: the refusal must be seen
 	}
@@ -263,6 +269,24 @@ func (t *ModelActivities) noteRefusal(ctx context.Context, in wire.CallModelInpu
 		code = strconv.Itoa(refused.Status)
 	}
 	return t.raiseAttention(ctx, in, wire.AttentionRefusal, code)
+}
+
+// noteAdvice counts the drafts of a step that were judged, and has people told where those
+// of the study are changed too often.
+func (t *ModelActivities) noteAdvice(ctx context.Context, in wire.CallModelInput, step models.Step) error {
+	trace, _ := step.StepTrace()
+	t.Metrics.Advised(trace.Stages)
+	isChanged := slices.ContainsFunc(trace.Stages, func(stage models.Stage) bool {
+		verdict, _, ok := stage.Advice()
+		return ok && verdict != models.AdviceFine
+	})
+	if !isChanged {
+		return nil
+	}
+	_, err := t.Attention.RaiseAdvice(ctx, models.AttentionEntry{
+		ParticipantID: in.ParticipantID, Kind: wire.AttentionAdvice, Ref: in.TurnID, RaisedAt: t.instant(),
+	})
+	return wrap.Error(err, "raising attention for advice")
 }
 
 func (t *ModelActivities) raiseAttention(ctx context.Context, in wire.CallModelInput, kind wire.Attention, code string) error {

@@ -41,6 +41,8 @@ func (r *steps) TurnContext(context.Context, string, int) (models.TurnContext, e
 }
 
 // RaiseAttention notes the entry; a store that is away fails.
+func (r *steps) RaiseAdvice(context.Context, models.AttentionEntry) (bool, error) { return false, nil }
+
 func (r *steps) RaiseAttention(_ context.Context, entry models.AttentionEntry) (bool, error) {
 	r.raised = append(r.raised, entry)
 	return true, r.down

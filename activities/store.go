@@ -92,6 +92,8 @@ type Looks interface {
 type Attention interface {
 	// RaiseAttention answers raised as false while the same was asked for before.
 	RaiseAttention(ctx context.Context, entry models.AttentionEntry) (raised bool, err error)
+	// RaiseAdvice does so where the drafts of the person's study are changed too often.
+	RaiseAdvice(ctx context.Context, entry models.AttentionEntry) (raised bool, err error)
 }
 
 // People takes participants out of the programme, and ends their pauses.

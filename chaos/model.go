@@ -32,6 +32,9 @@ func newAnswers() func(body []byte) (openai.Answer, error) {
 		if err != nil {
 			return openai.Answer{}, err //nolint:wrapcheck // the server answers with it
 		}
+		if fine, ok := openai.AnswerAdvice(body); ok {
+			return fine, nil
+		}
 		return answer(ask, calls.Add(1)), nil
 	}
 }

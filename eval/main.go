@@ -76,7 +76,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 		o.cases = append(o.cases, text)
 		return nil
 	})
-	flags.StringVar(&o.set, "set", "", "judge single messages in the place of conversations: look, for the second look at weak signs of danger; weak, for those of the scored sheets; or play people, and count what reaches their phones")
+	flags.StringVar(&o.set, "set", "", "judge single messages in the place of conversations: look, for the second look at weak signs of danger; weak, for those of the scored sheets; advice, for drafts that advise; or play people, and count what reaches their phones")
 	flags.StringVar(&o.record, "record", "", "with -set: a `file` for the verdicts (eval/testdata/looks.tsv is held to limits by a test)")
 	flags.BoolVar(&o.costs, "costs", false, "play the twenty conversations that costs are compared by, and print those alone")
 	flags.IntVar(&o.parallel, "parallel", 1, "conversations at a time; with more than one the cached share depends on their order")
@@ -88,8 +88,8 @@ func parse(args []string, errs io.Writer) (options, error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
 	}
-	if o.set != "" && !slices.Contains([]string{setLook, setWeak, setPeople}, o.set) {
-		return o, fmt.Errorf("-set: want %s, %s or %s", setLook, setWeak, setPeople)
+	if o.set != "" && !slices.Contains([]string{setLook, setWeak, setAdvice, setPeople}, o.set) {
+		return o, fmt.Errorf("-set: want %s, %s, %s or %s", setLook, setWeak, setAdvice, setPeople)
 	}
 	if o.parallel < 1 {
 		return o, errors.New("-parallel: want 1 or more")
@@ -130,6 +130,17 @@ func run(ctx context.Context, in invocation) error {
 	case "":
 	case setPeople:
 		return ground.playPeople(ctx, o, in.out)
+	case setAdvice:
+		for _, column := range ground.columns(o) {
+			d, err := New(Config{Column: column, Settings: ground.settings})
+			if err != nil {
+				return err
+			}
+			if err := d.judgeAdvice(ctx, adviceFolder, in.out); err != nil {
+				return err
+			}
+		}
+		return nil
 	default:
 		return ground.judgeSets(ctx, o, in.out)
 	}

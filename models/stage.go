@@ -23,8 +23,10 @@ const (
 	StageGuard       StageName = "guard"
 	StageScreen      StageName = "screen"
 	StageLook        StageName = "look"
-	StageTool        StageName = "tool"
-	StageLimit       StageName = "limit"
+	// StageAdvice judges a draft before it is sent; its output is the draft.
+	StageAdvice StageName = "advice"
+	StageTool   StageName = "tool"
+	StageLimit  StageName = "limit"
 	// StageMemory remembers before a reply, StageClosing when the conversation
 	// rests.
 	StageMemory  StageName = "memory"

@@ -118,6 +118,8 @@ type StudySettings struct {
 type StudyOverlay struct {
 	Model      string `json:"model,omitempty"`
 	SmallModel string `json:"small_model,omitempty"`
+	// AdviceCheck is what COACH_ADVICE_CHECK is.
+	AdviceCheck string `json:"advice_check,omitempty" enum:"auto,on,off"`
 	// PromptsDir is a folder of texts, as COACH_PROMPTS_DIR.
 	PromptsDir string `json:"prompts_dir,omitempty"`
 	// ToolsOff names tools that the model is not offered.
@@ -439,7 +441,7 @@ func (s StudySettings) OverlayFor(arm string) StudyOverlay {
 	}
 	over := s.Arms[i].Overlay
 	for _, field := range []struct{ own, arm *string }{
-		{&out.Model, &over.Model}, {&out.SmallModel, &over.SmallModel}, {&out.PromptsDir, &over.PromptsDir}, {&out.QuietHours, &over.QuietHours},
+		{&out.Model, &over.Model}, {&out.SmallModel, &over.SmallModel}, {&out.AdviceCheck, &over.AdviceCheck}, {&out.PromptsDir, &over.PromptsDir}, {&out.QuietHours, &over.QuietHours},
 	} {
 		if *field.arm != "" {
 			*field.own = *field.arm

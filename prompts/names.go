@@ -101,6 +101,9 @@ const (
 	AskToday Name = "ask_today"
 	AskHard  Name = "ask_hard"
 	AskNext  Name = "ask_next"
+	// Advice stands in for a draft that advises on what a coach must not; FixedData.Advice
+	// says on what.
+	Advice Name = "advice"
 	// Hello, Thanks and WhatAreYou answer what a small model gets wrong.
 	Hello      Name = "hello"
 	Thanks     Name = "thanks"
@@ -155,6 +158,8 @@ type FixedData struct {
 	MaxPerDay int
 	// HasHabit says that the person's habit is known; of Hello only.
 	HasHabit bool
+	// Advice is what a draft was about that was not sent; of Advice only.
+	Advice models.AdviceKind
 	// Hours is how long to wait before texts are answered again; 0: a minute. Of
 	// TooManyTexts only.
 	Hours int
@@ -254,6 +259,7 @@ var fixedTexts = []Name{
 	UnenrolledNotice, OptOutConfirmation, OptOutDanger, OptInConfirmation, Help, Crisis, CrisisAnother,
 	CrisisViolence, CrisisMedical, Helpline, UnknownSender, TooManyTexts, AskUnclear, AskWrongNumber, AskSamePerson, Privacy,
 	StopReminder, Ended, ConfirmForget, JoinRequest, JoinAgain, HabitFallback, AskToday, AskHard, AskNext, Hello, Thanks, WhatAreYou,
+	Advice,
 }
 
 func catalogue() map[Name]entry {
@@ -293,12 +299,22 @@ func catalogue() map[Name]entry {
 	for _, name := range fixedTexts {
 		all[name] = fixed
 	}
+	all[Advice] = adviceEntry(lines)
 	for _, name := range stageNames() {
 		all[name] = stageEntry()
 	}
 	all[Closing] = closingEntry()
 	all[PlaybookList] = entry{audience: inBoth, samples: stageEntry().samples}
 	return all
+}
+
+// adviceEntry has a sample of each kind.
+func adviceEntry(lines helplines.Lines) entry {
+	out := entry{audience: toolless, fixed: true, samples: []any{FixedData{}}}
+	for _, kind := range models.AdviceKinds() {
+		out.samples = append(out.samples, FixedData{Programme: "Sample", Advice: kind, Lines: lines, Talk: "call 114"}, FixedData{Advice: kind})
+	}
+	return out
 }
 
 // anyTool stands for every tool.

@@ -21,6 +21,7 @@ const (
 	SmallModelRules Name = "small_model_rules"
 	FocusChoice     Name = "stage_focus"
 	SecondLook      Name = "stage_second_look"
+	AdviceLook      Name = "stage_advice"
 	PlaybookList    Name = "playbooks"
 )
 
@@ -66,7 +67,7 @@ func stageNames() []Name {
 	return []Name{
 		Router, Planner, PlanResolver, Extractor, MemoryDigest, MessagesDigest, ToolDigest, LimitDigest, MemoryStep,
 		TextTools, ToolChoice, ToolArguments, ActionPlan, MemoryFraming, SmallModelRules,
-		FocusChoice, SecondLook,
+		FocusChoice, SecondLook, AdviceLook,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"coachline/internal/goldens"
 	"coachline/internal/helplines"
 	"coachline/internal/segments"
+	"coachline/models"
 	"coachline/prompts"
 )
 
@@ -29,6 +30,7 @@ var longTexts = []struct {
 	{prompts.CrisisAnother, "what to do, who is told, two numbers"},
 	{prompts.CrisisViolence, "what to do, who is told, two numbers"},
 	{prompts.CrisisMedical, "what to do, who is told, a number"},
+	{prompts.Advice, "what is not answered here, who can, and a step to go on with"},
 }
 
 // phones has a phone where each language is spoken.
@@ -57,6 +59,19 @@ func TestTextsPage(t *testing.T) {
 		fmt.Fprintf(&page, "\n| `%s` | | segments |\n|---|---|---|\n", name)
 		for i := range phones {
 			words, size := text(name, i)
+			fmt.Fprintf(&page, "| %s | %s | %d |\n", phones[i].locale, words, size)
+		}
+	}
+	page.WriteString("\n## In place of advice\n\nWhat stands for a reply that was [not sent](advice.md), by kind.\n")
+	for _, kind := range models.AdviceKinds() {
+		fmt.Fprintf(&page, "\n| `%s` | | segments |\n|---|---|---|\n", kind)
+		for i := range phones {
+			words, err := lib.Fixed(prompts.Advice, phones[i].locale, prompts.FixedData{
+				Programme: "Coachline", Advice: kind, Lines: (*helplines.Table)(nil).Find(phones[i].phone, phones[i].locale),
+			})
+			require.NoError(t, err)
+			size := segments.Count(segments.Smart(words)).Segments
+			require.LessOrEqual(t, size, 2, words)
 			fmt.Fprintf(&page, "| %s | %s | %d |\n", phones[i].locale, words, size)
 		}
 	}

@@ -179,9 +179,13 @@ func toGiven(trace models.StepTrace) *api.Given {
 func toStages(rows []models.Stage) []api.Stage {
 	out := make([]api.Stage, 0, len(rows))
 	for _, row := range rows {
-		out = append(out, api.Stage{
+		stage := api.Stage{
 			Name: row.Name, Decision: row.Decision, Model: row.Model, Tokens: row.Usage, Millis: row.Millis, At: row.CreatedAt.UTC(),
-		})
+		}
+		if row.Name == models.StageAdvice && row.Model == "" {
+			stage.Text = row.Output
+		}
+		out = append(out, stage)
 	}
 	return out
 }

@@ -149,7 +149,7 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 	return &acts{
 		knownModel: replies.Capability, decisions: decisions,
 		turns: turns,
-		model: &activities.ModelActivities{Turns: turns, Store: rows.Turns, Attention: rows.Attention, Looks: rows.Looks, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Prices: cfg.Costs.Prices, TurnMicros: cfg.Costs.LimitMicros(cfg.Costs.TurnLimit), Now: o.Now, Costs: memories, ModelName: cfg.Model.Name, ModelTimeout: cfg.Model.Timeout},
+		model: &activities.ModelActivities{Metrics: m, Turns: turns, Store: rows.Turns, Attention: rows.Attention, Looks: rows.Looks, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Prices: cfg.Costs.Prices, TurnMicros: cfg.Costs.LimitMicros(cfg.Costs.TurnLimit), Now: o.Now, Costs: memories, ModelName: cfg.Model.Name, ModelTimeout: cfg.Model.Timeout},
 		tools: &activities.ToolActivities{
 			Store: rows.Turns, Outbox: rows.Outbox, Tools: registry, Model: model, Embedder: o.Model, Facts: memories, Prompts: library, Zones: zones.Load,
 			Alerts: rows.Looks, AlertsTeam: cfg.Worker.AlertURL.IsSet(), Helplines: cfg.Worker.Helplines,
@@ -224,6 +224,7 @@ func replySettings(cfg config.Config) agent.Settings {
 		Hot: cfg.Replies.HotWindow, MemoryStep: agent.MemoryStep(cfg.Replies.MemoryStep),
 		Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(), Helplines: cfg.Worker.Helplines, HistoryLimit: cfg.Worker.HistoryLimit,
 		Planner: cfg.Replies.Planner.Forced(), Digests: cfg.Replies.Digests.Forced(),
+		Advice: models.AdviceCheck(cfg.Replies.Advice),
 		ToolDigests: cfg.Replies.ToolDigests.Forced(), Router: cfg.Replies.Router,
 		ModelSize: cfg.Model.Size.Forced(), Protocol: cfg.Model.Protocol.Forced(), ContextTokens: cfg.Model.ContextTokens, AnswerTokens: cfg.Model.AnswerTokens,
 		ModelTimeout: cfg.Model.Timeout,

@@ -60,7 +60,7 @@ func (s *studyAgents) agentFor(ctx context.Context, p models.Participant) (*agen
 		return nil, err
 	}
 	over := agent.Overlay{
-		Prompts: settings.Prompts, Programme: settings.Programme, ChatModel: settings.Model, SmallModel: settings.SmallModel,
+		Prompts: settings.Prompts, Programme: settings.Programme, ChatModel: settings.Model, SmallModel: settings.SmallModel, Advice: settings.Advice,
 	}
 	if over == (agent.Overlay{}) {
 		return s.base, nil

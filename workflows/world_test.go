@@ -295,6 +295,9 @@ type model struct {
 }
 
 func (m *model) Complete(_ context.Context, req models.ChatRequest) (models.ChatResponse, error) {
+	if strings.HasPrefix(req.Messages[0].Content, "Judge a text before") {
+		return say(`{"verdict":"fine","kind":"other"}`), nil
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.requests = append(m.requests, req)

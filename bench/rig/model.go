@@ -143,6 +143,9 @@ func (m *Model) serveCall(w http.ResponseWriter, r *http.Request, next http.Hand
 
 // answer reads no more of a request than it must.
 func (m *Model) answer(body []byte) (openai.Answer, error) {
+	if fine, ok := openai.AnswerAdvice(body); ok {
+		return fine, nil
+	}
 	m.calls.Add(1)
 	if bytes.Contains(body, []byte(greed)) {
 		return m.answerGreedily(body), nil

@@ -115,6 +115,8 @@ type Settings struct {
 	// Digests does the same for the digest of memory, ToolDigests for those of
 	// what outside tools returned.
 	Digests, ToolDigests *bool
+	// Advice says which drafts are judged before they are sent; empty is models.AdviceAuto.
+	Advice models.AdviceCheck
 	// Router is one of route's strategies; an unknown one counts as auto.
 	Router string
 }
@@ -166,6 +168,7 @@ func New(cfg Config) *Agent {
 type Overlay struct {
 	Prompts                          *prompts.Library
 	Programme, ChatModel, SmallModel string
+	Advice                           models.AdviceCheck
 }
 
 // With returns an Agent with other settings that shares everything else. What it
@@ -178,6 +181,7 @@ func (a *Agent) With(over Overlay) *Agent {
 		// The operator's settings are about the model of the installation.
 		cfg.Settings.ChatModel, cfg.Settings.ModelSize, cfg.Settings.Protocol, cfg.Settings.ContextTokens = over.ChatModel, "", "", 0
 	}
+	cfg.Settings.Advice = cmp.Or(over.Advice, cfg.Settings.Advice)
 	cfg.Settings.SmallModel = cmp.Or(over.SmallModel, cfg.Settings.SmallModel)
 	out := New(cfg)
 	out.caches = a.caches

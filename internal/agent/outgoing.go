@@ -31,13 +31,13 @@ const (
 // sharedTexts are fixed texts that a model may write too.
 var sharedTexts = []prompts.Name{
 	prompts.Crisis, prompts.CrisisAnother, prompts.CrisisViolence, prompts.CrisisMedical, prompts.Helpline, prompts.OptOutDanger,
-	prompts.AskToday, prompts.AskHard, prompts.AskNext, prompts.Hello, prompts.Thanks, prompts.WhatAreYou,
+	prompts.AskToday, prompts.AskHard, prompts.AskNext, prompts.Hello, prompts.Thanks, prompts.WhatAreYou, prompts.Advice,
 }
 
 // newFixed reads the programme's fixed texts in every language, but those that a
 // model may use: the ones about danger, and questions about the habit. outage are
 // those that stand in for a model without an answer, declined those for one that would not
-// answer.
+// answer, or whose answer was not sent for what it advised.
 func newFixed(lib *prompts.Library, programme string) (all, outage, declined *outgoing.Fixed) {
 	var texts []string
 	of := map[prompts.Name][]string{}
@@ -55,6 +55,13 @@ func newFixed(lib *prompts.Library, programme string) (all, outage, declined *ou
 			}
 			texts = append(texts, text)
 			of[name] = append(of[name], text)
+		}
+	}
+	for _, locale := range append(lib.Locales(), "") {
+		for _, kind := range models.AdviceKinds() {
+			if text, err := lib.Fixed(prompts.Advice, locale, prompts.FixedData{Programme: programme, Advice: kind}); err == nil {
+				of[prompts.ReplyDeclined] = append(of[prompts.ReplyDeclined], text)
+			}
 		}
 	}
 	return outgoing.NewFixed(texts), outgoing.NewFixed(of[prompts.ReplyFallback]), outgoing.NewFixed(of[prompts.ReplyDeclined])

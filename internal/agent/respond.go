@@ -257,7 +257,7 @@ func (r *runningStep) buildRequest(specs []models.ToolSpec, cut leftOut) (models
 }
 
 // askAndJudge asks the chat model and judges the answer by its form, then by what may
-// reach a phone.
+// reach a phone, then by what it advises.
 func (r *runningStep) askAndJudge(ctx context.Context, compose composer) (models.ChatResponse, toolcall.Verdict, error) {
 	answer, verdict, err := r.askWhole(ctx, compose)
 	if answer, ok := r.declinedAnswer(err); ok {
@@ -267,7 +267,7 @@ func (r *runningStep) askAndJudge(ctx context.Context, compose composer) (models
 		return answer, verdict, err
 	}
 	answer, verdict = r.guardReply(ctx, compose, answer, verdict)
-	return answer, verdict, nil
+	return answer, r.judgeAdvice(ctx, verdict), nil
 }
 
 // askWhole asks the chat model for a whole answer. One that its limit cut off ends

@@ -85,6 +85,7 @@ var stageAnswers = map[models.StageName]struct {
 	models.StageExtract: {most: 300, isObject: true},
 	models.StageMemory:  {most: 600, isObject: true},
 	models.StageLook:    {most: 200},
+	models.StageAdvice:  {most: 250},
 	models.StageDigest:  {most: 600},
 	models.StageLimit:   {most: 300},
 }

@@ -48,7 +48,7 @@ func (a *Agent) runCheckIn(ctx context.Context, in StepInput) (models.Step, erro
 	r.trace.note(models.StageCheckIn, "check-in "+string(decided.Reason))
 	verdict := toolcall.Verdict{Judgment: toolcall.Empty}
 	if decided.Reason == toolcall.CheckInSend {
-		verdict = toolcall.Verdict{Judgment: toolcall.Words, Text: decided.Text}
+		verdict = r.judgeAdvice(ctx, toolcall.Verdict{Judgment: toolcall.Words, Text: decided.Text})
 	}
 	return r.buildStep(answer, verdict)
 }

@@ -47,6 +47,7 @@ const (
 	limiter   = "limit"
 	closer    = "closing"
 	chooser   = "focus"
+	adviser   = "advice"
 )
 
 var beginnings = map[string]string{
@@ -59,6 +60,7 @@ var beginnings = map[string]string{
 	"Work on the message below":   limiter,
 	"A conversation between a person and their coach has come": closer,
 	"Choose the coaching focus":                                chooser,
+	"Judge a text before an automated habit coach sends it":    adviser,
 }
 
 func purposeOf(req models.ChatRequest) string {
@@ -127,8 +129,11 @@ func (d *scriptedModel) Complete(ctx context.Context, req models.ChatRequest) (m
 		}
 	}
 	answer := said{}
-	if what == chat {
+	switch what {
+	case chat:
 		answer.text = "Fine."
+	case adviser:
+		answer.text = `{"verdict":"fine","kind":"other","text":""}`
 	}
 	if lines := d.script[what]; len(lines) > 0 {
 		answer = lines[0]
@@ -308,7 +313,7 @@ func newWorld(t testing.TB) *world {
 		rows:  &rows{Store: facts, calls: map[string]int{}, fails: map[string]error{}},
 		model: newScriptedModel(), vectors: &vectors{},
 		settings: agent.Settings{
-			ChatModel: largeName, SmallModel: "helper", Endpoint: "model.example/v1", Hot: 5 * time.Minute,
+			ChatModel: largeName, SmallModel: "helper", Endpoint: "model.example/v1", Hot: 5 * time.Minute, Advice: models.AdviceNone,
 			MemoryStep: agent.MemoryAfter, Programme: "Coachline", HistoryLimit: 30, Router: "all",
 		},
 	}

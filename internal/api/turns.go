@@ -93,7 +93,9 @@ type Stage struct {
 	Model    string           `json:"model,omitempty"`
 	Tokens   models.Usage     `json:"tokens"`
 	Millis   int64            `json:"ms"`
-	At       time.Time        `json:"at"`
+	// Text is the draft that was judged, of advice only.
+	Text string    `json:"text,omitempty"`
+	At   time.Time `json:"at"`
 }
 
 // Call is a tool call and what came of it.

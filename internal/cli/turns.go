@@ -202,6 +202,11 @@ func (p *printer) writeStages(title string, list []api.Stage) {
 		rows = append(rows, row)
 	}
 	p.writeTable(rows)
+	for _, s := range list {
+		if s.Text != "" {
+			p.writeBlock("DRAFT, "+s.Decision, s.Text)
+		}
+	}
 }
 
 func (p *printer) writeDeliveries(list []api.Delivery) {

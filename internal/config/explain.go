@@ -163,6 +163,7 @@ var explanations = map[string]explanation{
 	"COACH_ROUTER":       {readByWorker, "how tools are chosen: `all`, `keyword`, `embedding`, `model`, `auto` (by model and number)"},
 	"COACH_PLANNER":      {readByWorker, "a plan before the answer: `on`, `off`, `auto` (by model size)"},
 	"COACH_DIGESTS":      {readByWorker, "shortened memories: `on`, `off`, `auto`"},
+	"COACH_ADVICE_CHECK": {readByWorker, "which texts of the model the small model [judges before they are sent](advice.md): `auto` those that rules and a score choose, `on` every one, `off` none"},
 	"COACH_TOOL_DIGESTS": {readByWorker, "shortened web pages: `on`, `off`, `auto`"},
 	"COACH_SUBAGENTS":    {readByWorker, "`on`: the model may start [subagents](design.md#subagents)"},
 	"COACH_MESSAGE_TOOL": {readByWorker, "`on`: the model may text [within a turn](design.md#a-text-in-the-middle-of-a-turn)"},

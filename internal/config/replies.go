@@ -23,6 +23,9 @@ type Replies struct {
 	// Planner and Digests are helps for small models; auto is by the model.
 	Planner Switch `env:"COACH_PLANNER" envDefault:"auto"`
 	Digests Switch `env:"COACH_DIGESTS" envDefault:"auto"`
+	// Advice says which drafts of the model are judged before they are sent; auto is those
+	// that rules and a score choose.
+	Advice Switch `env:"COACH_ADVICE_CHECK" envDefault:"auto"`
 	// ToolDigests shortens what the web tools return in the same way.
 	ToolDigests Switch `env:"COACH_TOOL_DIGESTS" envDefault:"off"`
 	// Subagents lets the model give tasks away: on or off.
@@ -74,6 +77,7 @@ func (c *Config) checkReplies(bad map[string]bool) []error {
 		{"COACH_ROUTER", c.Replies.Router, []string{"auto", "all", "keyword", "embedding", "model"}},
 		{"COACH_PLANNER", string(c.Replies.Planner), []string{"auto", "on", "off"}},
 		{"COACH_DIGESTS", string(c.Replies.Digests), []string{"auto", "on", "off"}},
+		{"COACH_ADVICE_CHECK", string(c.Replies.Advice), []string{"auto", "on", "off"}},
 		{"COACH_TOOL_DIGESTS", string(c.Replies.ToolDigests), []string{"auto", "on", "off"}},
 		{"COACH_WEB_FETCH", string(c.Web.Fetch), []string{"on", "off"}},
 		{"COACH_SUBAGENTS", string(c.Replies.Subagents), []string{"on", "off"}},

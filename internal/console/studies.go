@@ -322,7 +322,7 @@ func orText(value, otherwise string) string {
 
 func overlayFacts(o models.StudyOverlay) []fact {
 	return []fact{
-		{"Model", o.Model}, {"Small model", o.SmallModel}, {"Folder of prompts", o.PromptsDir},
+		{"Model", o.Model}, {"Small model", o.SmallModel}, {"Judging of drafts", o.AdviceCheck}, {"Folder of prompts", o.PromptsDir},
 		{"Tools that are off", strings.Join(o.ToolsOff, ", ")}, {"Quiet hours", o.QuietHours},
 		{"Reminders", onOrOff(o.Reminders)}, {"Check-ins", onOrOff(o.CheckIns)},
 		{"Texts a day at most", perDay(o.MaxPerDay)}, {"Fewer texts after silence", onOrOff(o.BackOff)},

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ type turn struct {
 	prompts  *prometheus.CounterVec
 	security *prometheus.CounterVec
 	pages    prometheus.Counter
+	advice   *prometheus.CounterVec
 }
 
 func newTurn(factory promauto.Factory) turn {
@@ -43,6 +45,7 @@ func newTurn(factory promauto.Factory) turn {
 		prompts: counter(factory, "prompts_total",
 			"Daily prompts: sent, late (taken more than a minute after the time asked for), failed, missed with the reason.", "outcome", "reason"),
 		security: counter(factory, "security_events_total", "What a model tried and may not, by event.", "event"),
+		advice:   counter(factory, "advice_looks_total", "Drafts of the model that were judged for what they advise, by verdict and kind.", "verdict", "kind"),
 		pages: factory.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace, Name: "pages_total", Help: "Pages to the people on call that were taken, also second ones.",
 		}),
@@ -138,6 +141,18 @@ func (m *Metrics) promptEnded(slot wire.Slot, sent wire.SendSMSResult) {
 func (m *Metrics) FellBack(reason string) {
 	if m != nil {
 		m.turn.outages.WithLabelValues(label(reason)).Inc()
+	}
+}
+
+// Advised counts the drafts of a step that were judged.
+func (m *Metrics) Advised(stages []models.Stage) {
+	if m == nil {
+		return
+	}
+	for _, stage := range stages {
+		if verdict, kind, ok := stage.Advice(); ok {
+			m.turn.advice.WithLabelValues(string(verdict), label(cmp.Or(kind, models.AdviceOther))).Inc()
+		}
 	}
 }
 

@@ -39,6 +39,45 @@ func (s *Attention) RaiseAttention(ctx context.Context, entry models.AttentionEn
 
 const maxAttentionPage = 200
 
+// RaiseAdvice raises attention where more than models.AdviceMost per cent of the last days'
+// replies in the person's study were changed or not sent for what they advised, and none of
+// the study is open for that. Safe to retry.
+func (s *Attention) RaiseAdvice(ctx context.Context, entry models.AttentionEntry) (raised bool, err error) {
+	isHigh, err := s.isAdviceHigh(ctx, entry)
+	if err != nil || !isHigh {
+		return false, wrap.Error(database.Classify(err), "counting changed drafts")
+	}
+	return s.RaiseAttention(ctx, entry)
+}
+
+func (s *Attention) isAdviceHigh(ctx context.Context, entry models.AttentionEntry) (bool, error) {
+	tx := s.db.Reader(ctx)
+	var studies []string
+	if err := tx.Model(&models.Participant{}).Where("id = ?", entry.ParticipantID).Pluck("study_id", &studies).Error; err != nil || len(studies) == 0 {
+		return false, err
+	}
+	people := tx.Model(&models.Participant{}).Select("id").Where("study_id = ?", studies[0])
+	var open, changed, replies int64
+	err := tx.Model(&models.AttentionEntry{}).Where("kind = ? AND ended_at IS NULL AND participant_id IN (?)", wire.AttentionAdvice, people).Count(&open).Error
+	if err != nil || open > 0 {
+		return false, err
+	}
+	turns := tx.Model(&models.Turn{}).Select("id").
+		Where("kind = ? AND started_at > ? AND participant_id IN (?)", wire.TurnReply, database.Instant(entry.RaisedAt.Add(-models.AdviceSpan)), people)
+	if err = tx.Table("(?) AS replies", turns).Count(&replies).Error; err != nil || replies < models.AdviceLeast {
+		return false, err
+	}
+	verdicts := []string{}
+	for _, verdict := range []models.AdviceVerdict{models.AdviceRewrite, models.AdviceRefuse, models.AdviceFailed} {
+		for _, kind := range append(models.AdviceKinds(), "") {
+			verdicts = append(verdicts, models.DescribeAdvice(verdict, kind))
+		}
+	}
+	err = tx.Model(&models.Stage{}).Where("name = ? AND decision IN ? AND turn_id IN (?)", models.StageAdvice, verdicts, turns).
+		Distinct("turn_id").Count(&changed).Error
+	return 100*changed > models.AdviceMost*replies, err
+}
+
 // OpenAttention returns a page of the open entries of enrolled participants, of numbers
 // that are not enrolled, and of erased ones where the erasure needs an operator, oldest
 // first. A limit outside 1..200 counts as 200. A name or number that cannot be opened with

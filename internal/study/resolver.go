@@ -206,7 +206,7 @@ func (r *Resolver) build(row models.Study, settings models.StudySettings, arm st
 	out := Settings{
 		Study: row.ID, Version: row.Version, Arm: arm, State: row.State, Programme: settings.Programme,
 		Sender: models.Sender{From: settings.From, MessagingService: settings.MessagingService},
-		Model:  overlay.Model, SmallModel: overlay.SmallModel, ToolsOff: overlay.ToolsOff,
+		Model:  overlay.Model, SmallModel: overlay.SmallModel, Advice: models.AdviceCheck(overlay.AdviceCheck), ToolsOff: overlay.ToolsOff,
 		DecisionPoints: settings.DecisionPoints != nil, reminders: overlay.Reminders, checkIns: overlay.CheckIns,
 		maxPerDay: overlay.MaxPerDay, backOff: overlay.BackOff, support: settings.Support, terms: settings.TermsURL,
 	}

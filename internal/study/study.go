@@ -31,7 +31,9 @@ type Settings struct {
 	// Prompts is nil where the installation's texts are in force.
 	Prompts           *prompts.Library
 	Model, SmallModel string
-	ToolsOff          []string
+	// Advice says which drafts are judged before they are sent; empty as the installation.
+	Advice   models.AdviceCheck
+	ToolsOff []string
 	// DecisionPoints: each slot of a prompt is one.
 	DecisionPoints bool
 
@@ -176,6 +178,9 @@ func Check(settings models.StudySettings, known []string) error {
 func checkOverlay(prefix string, overlay models.StudyOverlay, known []string) error {
 	if _, err := parseQuiet(overlay.QuietHours); err != nil {
 		return models.BadField(prefix+"quiet_hours", "must be HH:MM-HH:MM or off: %v", err)
+	}
+	if check := overlay.AdviceCheck; !slices.Contains([]string{"", string(models.AdviceAuto), string(models.AdviceAll), string(models.AdviceNone)}, check) {
+		return models.BadField(prefix+"advice_check", "must be auto, on or off")
 	}
 	if most := overlay.MaxPerDay; most != nil && (*most < 0 || *most > maxPerDay) {
 		return models.BadField(prefix+"max_per_day", "must be 0 (no limit) to %d", maxPerDay)

@@ -68,11 +68,14 @@ const (
 	AttentionErasure Attention = "erasure"
 	// AttentionLanguage: a text is in a language that the screening does not read.
 	AttentionLanguage Attention = "language"
+	// AttentionAdvice: many drafts of the coach in the person's study were changed or not
+	// sent for what they advised.
+	AttentionAdvice Attention = "advice"
 )
 
 // Attentions lists every kind, the most urgent first.
 func Attentions() []Attention {
-	return []Attention{AttentionCrisis, AttentionPerson, AttentionUnreachable, AttentionSend, AttentionRefusal, AttentionStuck, AttentionUnanswered, AttentionLostRows, AttentionFlood, AttentionWrongNumber, AttentionErasure, AttentionLanguage}
+	return []Attention{AttentionCrisis, AttentionPerson, AttentionUnreachable, AttentionSend, AttentionRefusal, AttentionStuck, AttentionUnanswered, AttentionLostRows, AttentionFlood, AttentionWrongNumber, AttentionErasure, AttentionLanguage, AttentionAdvice}
 }
 
 // ParticipantFlags are what search attributes show of a participant's row beside

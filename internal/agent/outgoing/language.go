@@ -46,6 +46,11 @@ func isOtherLanguage(r Reply) bool {
 	if len(all) < leastWritten {
 		return false
 	}
-	wrote, language := languageOf(all), languageOf(quoted.ReplaceAllString(r.Text, " "))
-	return wrote >= 0 && language >= 0 && wrote != language
+	return AreOfTwoLanguages(all, quoted.ReplaceAllString(r.Text, " "))
+}
+
+// AreOfTwoLanguages reports whether two texts are clearly in different languages.
+func AreOfTwoLanguages(one, other string) bool {
+	first, second := languageOf(one), languageOf(other)
+	return first >= 0 && second >= 0 && first != second
 }

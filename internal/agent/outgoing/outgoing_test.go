@@ -80,7 +80,7 @@ func safeAdvice(t *testing.T) []answer {
 	t.Helper()
 	var out []answer
 	for _, language := range []string{"de", "es", "fr", "pt"} {
-		raw, err := os.ReadFile("../../../testdata/texts/advice." + language + ".tsv")
+		raw, err := os.ReadFile("../../advice/testdata/advice_known." + language + ".tsv")
 		require.NoError(t, err)
 		for line := range strings.Lines(string(raw)) {
 			if fields := strings.Split(strings.TrimSpace(line), "\t"); fields[1] == "safe" {

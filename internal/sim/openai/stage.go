@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"regexp"
 	"strconv"
 	"strings"
@@ -27,6 +28,7 @@ const (
 	stageClosing      stageName = "closing"
 	stageFocus        stageName = "focus"
 	stageLook         stageName = "second look"
+	stageAdvice       stageName = "advice"
 )
 
 // openings are how the system messages of a kind begin.
@@ -43,12 +45,13 @@ var openings = map[stageName]string{
 	stageClosing:      "A conversation between a person and their coach has come to rest",
 	stageFocus:        "Choose the coaching focus that fits",
 	stageLook:         "Look once more at a text message",
+	stageAdvice:       "Judge a text before an automated habit coach sends it",
 }
 
 // stageOf tells the kind of a request by its system message.
 func stageOf(system string) stageName {
 	for _, name := range []stageName{
-		stageRouter, stagePlanner, stageResolver, stageExtractor, stageMemoryDigest, stageToolDigest, stageMessages, stageLimitDigest, stageMemoryStep, stageClosing, stageFocus, stageLook,
+		stageRouter, stagePlanner, stageResolver, stageExtractor, stageMemoryDigest, stageToolDigest, stageMessages, stageLimitDigest, stageMemoryStep, stageClosing, stageFocus, stageLook, stageAdvice,
 	} {
 		if strings.HasPrefix(strings.TrimSpace(system), openings[name]) {
 			return name
@@ -83,6 +86,16 @@ var answers = map[stageName]func(stageAsk) string{
 	stageClosing:      stageAsk.close,
 	stageFocus:        always(undecided),
 	stageLook:         stageAsk.lookAgain,
+	stageAdvice:       always(fineAdvice),
+}
+
+// fineAdvice lets a draft go as it is.
+const fineAdvice = `{"verdict":"fine","kind":"other","text":""}`
+
+// AnswerAdvice returns the answer that lets a draft go, for stand-ins with answers of
+// their own; ok is false for a request that judges none.
+func AnswerAdvice(body []byte) (answer Answer, ok bool) {
+	return Answer{Text: fineAdvice, Prompt: string(body)}, bytes.Contains(body, []byte(openings[stageAdvice]))
 }
 
 func always(text string) func(stageAsk) string { return func(stageAsk) string { return text } }

@@ -1,0 +1,91 @@
+// Package advice says which drafts of a coach need a second look before they are sent:
+// those that may advise on what is a doctor's, a lawyer's or another's matter, or that may
+// harm. Rules and a small trained score decide, over the draft and the person's texts
+// before it. It is pure: the same draft gives the same answer.
+package advice
+
+import (
+	"strings"
+
+	"coachline/models"
+)
+
+// Finding is what was found in a draft. Kind is what it is about, as far as its words
+// tell.
+type Finding struct {
+	NeedsLook bool
+	Kind      models.AdviceKind
+	Score     float64
+}
+
+// Check reads a draft and the person's newest texts before it. Language is that of the
+// person's locale; of an unknown one the lowest threshold of all counts. It never fails.
+func Check(language string, said []string, draft string) Finding {
+	before := strings.Join(said, "\n")
+	s := score()
+	found := Finding{Score: float64(s.Of(ReadDraft(before, draft)))}
+	least, isKnown := s.Thresholds[language]
+	if !isKnown {
+		for _, other := range s.Thresholds {
+			least = min(least, other)
+		}
+	}
+	found.Kind = kindOf(before, draft)
+	found.NeedsLook = found.Score >= float64(least) && (found.Kind != models.AdviceOther || len(strings.Fields(draft)) > brief)
+	return found
+}
+
+// brief is how many words a draft has at most that says too little to harm where neither
+// it nor the person speaks of anything: "Well done!"
+const brief = 4
+
+// about are the concepts that tell what a draft is about, by its kind.
+var about = map[models.AdviceKind]string{
+	models.AdviceSymptoms:   "pain chest dizzy breath blood fever swollen numb head stomach vision lump condition",
+	models.AdviceMedicine:   "dose medicine insulin takemed stopmed prescribed pharmacy",
+	models.AdviceWeight:     "calories fasting weight loseweight thin appearance purge food foodtreat number3",
+	models.AdviceInjury:     "kneeback injured tape physio push",
+	models.AdvicePregnancy:  "pregnant baby midwife",
+	models.AdviceMood:       "depressed anxious selfharm diagnosis voices lonely therapist",
+	models.AdviceSelfWorth:  "worthless lazy disappoint perfect compare deserve fail punish guilt",
+	models.AdviceSubstances: "alcohol drugs smoke sober driving",
+	models.AdviceLaw:        "legal divorce money invest landlord work police lawyer",
+	models.AdviceSexual:     "sexual naked kiss picture sexy pet",
+	models.AdviceDependence: "miss withoutyou ilove ifeel weus phone pausechat",
+	models.AdviceMinors:     "age school parents teacher",
+}
+
+// distinct are the concepts that outweigh others: who is pregnant and asks about weight
+// asks about a pregnancy.
+const distinct = " miss withoutyou ilove pregnant insulin dose selfharm purge sexual naked calories alcohol drugs sober "
+
+// kindOf returns what most of the concepts of a draft and the texts before it belong to;
+// AdviceOther where none does.
+func kindOf(said, draft string) models.AdviceKind {
+	c := readConcepts()
+	count := map[string]int{}
+	for _, body := range []string{said, draft} {
+		for _, clause := range foldWords(body) {
+			for i, isIn := range c.findIn(clause) {
+				if isIn {
+					count[c.names[i]]++
+				}
+			}
+		}
+	}
+	best, most := models.AdviceOther, 0
+	for _, kind := range models.AdviceKinds() {
+		sum := 0
+		for name := range strings.FieldsSeq(about[kind]) {
+			weight := 1
+			if strings.Contains(distinct, " "+name+" ") {
+				weight = 3
+			}
+			sum += weight * min(count[name], 2)
+		}
+		if sum > most {
+			best, most = kind, sum
+		}
+	}
+	return best
+}
