@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,6 +71,9 @@ type modelStub struct {
 }
 
 func (o *modelStub) Complete(_ context.Context, in models.ChatRequest) (models.ChatResponse, error) {
+	if strings.HasPrefix(in.Messages[0].Content, "Judge a text before") {
+		return models.ChatResponse{Text: `{"verdict":"fine","kind":"other"}`}, nil
+	}
 	o.calls++
 	o.asked = in
 	if o.ask != nil {

@@ -53,6 +53,9 @@ func TestToolNamesAreThoseOfTheRegistry(t *testing.T) {
 type askedModel struct{ asked []models.ChatRequest }
 
 func (h *askedModel) Complete(_ context.Context, req models.ChatRequest) (models.ChatResponse, error) {
+	if strings.HasPrefix(req.Messages[0].Content, "Judge a text before") {
+		return models.ChatResponse{Text: `{"verdict":"fine","kind":"other"}`}, nil
+	}
 	h.asked = append(h.asked, req)
 	return models.ChatResponse{Text: "Well done.", FinishReason: "stop", Model: req.Model}, nil
 }

@@ -249,7 +249,10 @@ func (noMemory) Remember(context.Context, wire.RememberInput) error { return nil
 // fixedModel is a model that any number of people talk to at once.
 type fixedModel struct{}
 
-func (*fixedModel) Complete(context.Context, models.ChatRequest) (models.ChatResponse, error) {
+func (*fixedModel) Complete(_ context.Context, req models.ChatRequest) (models.ChatResponse, error) {
+	if req.JSON {
+		return say(`{"verdict":"fine","kind":"other"}`), nil
+	}
 	return say("fine"), nil
 }
 
