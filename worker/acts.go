@@ -224,7 +224,7 @@ func replySettings(cfg config.Config) agent.Settings {
 		Hot: cfg.Replies.HotWindow, MemoryStep: agent.MemoryStep(cfg.Replies.MemoryStep),
 		Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(), Helplines: cfg.Worker.Helplines, HistoryLimit: cfg.Worker.HistoryLimit,
 		Planner: cfg.Replies.Planner.Forced(), Digests: cfg.Replies.Digests.Forced(),
-		Advice: models.AdviceCheck(cfg.Replies.Advice),
+		Advice:      models.AdviceCheck(cfg.Replies.Advice),
 		ToolDigests: cfg.Replies.ToolDigests.Forced(), Router: cfg.Replies.Router,
 		ModelSize: cfg.Model.Size.Forced(), Protocol: cfg.Model.Protocol.Forced(), ContextTokens: cfg.Model.ContextTokens, AnswerTokens: cfg.Model.AnswerTokens,
 		ModelTimeout: cfg.Model.Timeout,
