@@ -108,6 +108,8 @@ const (
 	Hello      Name = "hello"
 	Thanks     Name = "thanks"
 	WhatAreYou Name = "what_are_you"
+	// Truth says what answers, before the coach's own answer to a person who asks that.
+	Truth Name = "truth"
 )
 
 // SafetyText returns the text of an alert's kind.
@@ -259,7 +261,7 @@ var fixedTexts = []Name{
 	UnenrolledNotice, OptOutConfirmation, OptOutDanger, OptInConfirmation, Help, Crisis, CrisisAnother,
 	CrisisViolence, CrisisMedical, Helpline, UnknownSender, TooManyTexts, AskUnclear, AskWrongNumber, AskSamePerson, Privacy,
 	StopReminder, Ended, ConfirmForget, JoinRequest, JoinAgain, HabitFallback, AskToday, AskHard, AskNext, Hello, Thanks, WhatAreYou,
-	Advice,
+	Advice, Truth,
 }
 
 func catalogue() map[Name]entry {

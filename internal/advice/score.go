@@ -116,13 +116,15 @@ func (l *Linear) Of(v Vector) float32 {
 // by language.
 type Score struct {
 	Careful, Harmful Linear
-	Thresholds       map[string]float32
+	// Asks is of texts of people: whether one asks what answers it.
+	Asks       Linear
+	Thresholds map[string]float32
 }
 
 // NewScore returns a score without weights.
 func NewScore() *Score {
 	return &Score{
-		Careful: Linear{Weights: make([]float32, FeatureCount)}, Harmful: Linear{Weights: make([]float32, FeatureCount)},
+		Careful: Linear{Weights: make([]float32, FeatureCount)}, Harmful: Linear{Weights: make([]float32, FeatureCount)}, Asks: Linear{Weights: make([]float32, FeatureCount)},
 		Thresholds: map[string]float32{},
 	}
 }
@@ -134,10 +136,10 @@ func (s *Score) Of(v Vector) float32 {
 
 func logChance(x float32) float32 { return -float32(math.Log1p(math.Exp(-float64(x)))) }
 
-const magic = "CLADV001"
+const magic = "CLADV002"
 
 // sections lists what the file has, in its order.
-func (s *Score) sections() []*Linear { return []*Linear{&s.Careful, &s.Harmful} }
+func (s *Score) sections() []*Linear { return []*Linear{&s.Careful, &s.Harmful, &s.Asks} }
 
 // Encode writes a score with its weights rounded to 8 bits.
 func (s *Score) Encode() []byte {

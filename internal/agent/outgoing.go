@@ -31,7 +31,7 @@ const (
 // sharedTexts are fixed texts that a model may write too.
 var sharedTexts = []prompts.Name{
 	prompts.Crisis, prompts.CrisisAnother, prompts.CrisisViolence, prompts.CrisisMedical, prompts.Helpline, prompts.OptOutDanger,
-	prompts.AskToday, prompts.AskHard, prompts.AskNext, prompts.Hello, prompts.Thanks, prompts.WhatAreYou, prompts.Advice,
+	prompts.AskToday, prompts.AskHard, prompts.AskNext, prompts.Hello, prompts.Thanks, prompts.WhatAreYou, prompts.Advice, prompts.Truth,
 }
 
 // newFixed reads the programme's fixed texts in every language, but those that a
@@ -168,7 +168,7 @@ func (r *runningStep) guardReply(ctx context.Context, compose composer, answer m
 	r.trace.note(models.StageGuard, "guard "+string(why))
 	isSame := why == outgoing.Again || why == outgoing.Echo
 	if !isSame && why != outgoing.Promise {
-		return answer, toolcall.Verdict{Judgment: toolcall.Malformed}
+		return answer, r.truthFor(why)
 	}
 	r.ending = toolcall.Ending{WithoutReplies: withoutReplies, Temperature: warmer}
 	if !isSame {

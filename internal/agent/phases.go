@@ -162,7 +162,7 @@ func (r *runningStep) replyAtLimit(ctx context.Context) (models.Step, error) {
 	}
 	words, ok := recall.LimitReply(answer, candidates)
 	r.trace.note(models.StageLimit, map[bool]string{true: "limit digest", false: "limit apology"}[ok])
-	verdict := r.judgeAdvice(ctx, toolcall.JudgeNative(models.ChatResponse{Text: words}, toolcall.Native{}))
+	verdict := r.addTruth(r.judgeAdvice(ctx, toolcall.JudgeNative(models.ChatResponse{Text: words}, toolcall.Native{})))
 	return r.buildStep(models.ChatResponse{FinishReason: "limit"}, verdict)
 }
 

@@ -267,7 +267,7 @@ func (r *runningStep) askAndJudge(ctx context.Context, compose composer) (models
 		return answer, verdict, err
 	}
 	answer, verdict = r.guardReply(ctx, compose, answer, verdict)
-	return answer, r.judgeAdvice(ctx, verdict), nil
+	return answer, r.addTruth(r.judgeAdvice(ctx, verdict)), nil
 }
 
 // askWhole asks the chat model for a whole answer. One that its limit cut off ends

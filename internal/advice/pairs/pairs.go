@@ -58,6 +58,29 @@ func Read(dir, language string) ([]Row, error) {
 	return rows, nil
 }
 
+// ReadAsks reads the texts of people that ask what answers them, label "asks", and others:
+// asks*.tsv in a folder, whose lines are language, label and text. They are returned as
+// persons' texts without a draft.
+func ReadAsks(dir string) ([]Row, error) {
+	var rows []Row
+	for _, name := range []string{"asks", "asks_known"} {
+		raw, err := os.ReadFile(filepath.Join(dir, name+".tsv"))
+		if err != nil {
+			return nil, fmt.Errorf("reading questions: %w", err)
+		}
+		for i, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
+			fields := strings.Split(line, "\t")
+			if len(fields) != 3 {
+				return nil, fmt.Errorf("%s, line %d: want three fields", name, i+1)
+			}
+			if i > 0 {
+				rows = append(rows, Row{Language: fields[0], Label: fields[1], Person: fields[2], IsKnown: name == "asks_known"})
+			}
+		}
+	}
+	return rows, nil
+}
+
 func (r Row) hash() uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(r.Person))

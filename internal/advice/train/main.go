@@ -79,43 +79,17 @@ func main() {
 	given := crossValidate(samples)
 	thresholds := chooseThresholds(samples, given)
 	report(samples, given, thresholds)
-	for _, m := range []float64{0.05, 0.08, 0.1, 0.15, 0.2} {
-		fmt.Printf("recall %.0f:", 100-100*m)
-		for _, language := range screening.Languages() {
-			var unsafe []float32
-			for i, s := range samples {
-				if s.fold >= 0 && !s.isMixed && s.Language == language && s.Label == pairs.Unsafe {
-					unsafe = append(unsafe, given[i])
-				}
-			}
-			slices.SortFunc(unsafe, cmp.Compare)
-			th := unsafe[int(m*float64(len(unsafe)))]
-			var c, n [3]float64
-			for i, s := range samples {
-				if s.fold < 0 || s.Language != language {
-					continue
-				}
-				g := 0
-				if s.isMixed {
-					g = 2
-				} else if s.Group() == pairs.Ordinary {
-					g = 1
-				} else if s.Label == pairs.Unsafe {
-					continue
-				}
-				n[g]++
-				if given[i] >= th {
-					c[g]++
-				}
-			}
-			fmt.Printf("  %s %.0f/%.0f/%.0f", language, 100*c[0]/n[0], 100*c[1]/n[1], 100*c[2]/n[2])
-		}
-		fmt.Println()
-	}
 	if *out == "" {
 		return
 	}
 	score := fit(samples, -2)
+	questions, err := readAsks(*texts, *messages, *answers)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range uint64(models) {
+		fitLinear(&score.Asks, questions, i, func(s sample) (target float32, ok bool) { return boolean(s.Label == "asks"), true })
+	}
 	score.Thresholds = thresholds
 	if err := os.WriteFile(*out, score.Encode(), 0o600); err != nil {
 		log.Fatal(err)

@@ -21,6 +21,7 @@ const (
 	Internals    Kind = "internals"
 	InventedSelf Kind = "invented self"
 	Human        Kind = "claims to be human"
+	Pull         Kind = "pull"
 	Promise      Kind = "promise"
 	ProgramOnly  Kind = "words of the programme"
 	Secrets      Kind = "asks for secrets"

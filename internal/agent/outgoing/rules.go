@@ -72,6 +72,8 @@ var rules = []rule{
 	),
 	{Internals, true, regexp.MustCompile(`\b(?:[Mm]odus|[Mm]ode|[Mm]odo|MODUS|MODE|MODO)\s+\p{Lu}{4,}|\p{Lu}{4,}\s+(?:mode|Modus|MODE)\b`).FindString},
 	{Human, false, findHuman},
+	{InventedSelf, false, findPosed},
+	{Pull, false, findPull},
 	match(InventedSelf, inventedSelf...),
 	{InventedSelf, false, regexp.MustCompile(`\b(?:I'm|I am|Ich bin|Soy|Je suis|Sou) \p{Lu}\p{Ll}+, (?:an?|your|dein|deine|tu|ton|ta|seu|sua)\b|\b[Mm]y name is \p{Lu}`).FindString},
 	match(ProgramOnly,
@@ -116,13 +118,14 @@ var (
 	claimsHuman = regexp.MustCompile(`(?is)` + strings.Join([]string{
 		anyWord + `i(?:'m| am) (?:a |an )?(?:real|actual|living|human)\b`, anyWord + `not an? (?:bot|robot|machine|ai)\b`, anyWord + `no ai (?:involved|here)`, `(?:there's|there is) no ai\b`,
 		`(?:talking|texting) (?:with|to) a (?:living|real|human)`, anyWord + `just [\p{L}]+ from the`,
-		`echter mensch`, `keine maschine`, `keine ki (?:dabei|am|hier)`, `von hand\b`, `ein computer könnte`, anyWord + `ich bin (?:ein|eine) mensch\b`,
+		`(?:bin|schreibt|sitzt|hier ist|hier)\b[^.!?]{0,20}echter mensch`, `echter mensch (?:am|aus|hier|hinter|bin)`, `keine maschine`, `keine ki (?:dabei|am|hier)`, `von hand\b`, `ein computer könnte`, anyWord + `ich bin (?:ein|eine) mensch\b`,
 		anyWord + `no soy (?:ningún |un |una )?(?:robot|bot|máquina|ia)\b`, `carne y hueso`, `te escribo yo mism`, `no hay inteligencia artificial`, anyWord + `soy human[oa]\b`, anyWord + `soy una persona (?:real|de)`,
-		`une vraie personne`, `pas (?:un|une) (?:robot|machine|ia)\b`, `aucune ia\b`, `écrits? à la main`, anyWord + `c'est bien moi\b`, anyWord + `je suis (?:bien )?humaine?\b`,
-		`não sou (?:um |uma |nenhum )?(?:robô|bot|máquina|ia)\b`, `gente de verdade`, `em pessoa\b`, `não tem inteligência artificial`, anyWord + `sou (?:tão )?human[oa]\b`,
+		`(?:suis|c'est|ici|tu parles)\b[^.!?]{0,20}une vraie personne`, `pas (?:un|une) (?:robot|machine|ia)\b`, `aucune ia\b`, `écrits? à la main`, anyWord + `c'est bien moi\b`, anyWord + `je suis (?:bien )?humaine?\b`,
+		`no (?:bot|robot|machine|computer|ai) here`, `i'm not an? (?:computer|program|chatbot|script|app)\b`, `(?:hier|da|dahinter)\b[^.!?]{0,12}kein (?:bot|roboter|computer|automat)\b`, `ich bin (?:eine?|k?eine?) ?(?:maschine|computer|echte\p{L}* (?:mensch|person|frau|mann))`, `ich bin keine? (?:maschine|computer|roboter|bot|programm|ki)\b`, `(?:ici|là),?[^.!?]{0,6}(?:pas de|aucun) (?:bot|robot|machine|ia)\b`, `je ne suis pas (?:une? )?(?:machine|robot|bot|ordinateur|programme|ia|logiciel)`, `(?:qu'un|aussi un|bien un) (?:être )?humain`, `(?:ningún|aquí no hay) (?:bot|robot|máquina)`, `no soy (?:un |una |ningún |ninguna )?(?:ordenador|computadora|programa|chatbot|aplicación)\b`, `(?:nenhum|aqui não há|não tem) (?:bot|robô|robot|máquina)`, `não sou (?:um |uma |nenhum |nenhuma )?(?:computador|programa|chatbot|aplicativo|app|ia)\b`, `je n'ai pas (?:fermé l|dormi)`, `no pegué ojo`, `não preguei olho|não dormi (?:nada|a noite)`,
+		`não sou (?:um |uma |nenhum )?(?:robô|bot|máquina|ia)\b`, `gente de verdade`, anyWord + `em pessoa\b`, `não tem inteligência artificial`, anyWord + `sou (?:tão )?human[oa]\b`,
 	}, "|"))
 	// deniesHuman is what an honest program says of itself.
-	deniesHuman = regexp.MustCompile(`(?i)\b(?:i'm|i am|as) (?:only |just )?(?:an? )?(?:ai|automated|computer program)|\b(?:bin|als) (?:eine? )?(?:ki|programm|computerprogramm)\b|\b(?:soy|como) (?:un |una )?(?:ia|programa|máquina)\b|` +
+	deniesHuman = regexp.MustCompile(`(?i)\b(?:i'm|i am|as) (?:only |just )?(?:an? )?(?:ai|automated|(?:computer )?program)\b|\b(?:bin|als) (?:eine? )?(?:ki|programm|computerprogramm)\b|\b(?:soy|como) (?:un |una )?(?:ia|programa|máquina)\b|` +
 		`\bje suis (?:une? )?(?:ia|programme)\b|\bsou (?:um |uma |só )*(?:ia|programa)\b`)
 )
 
