@@ -79,6 +79,9 @@ func Screen(m Message) Result {
 		found.Intent, found.Method = models.IntentNone, ""
 	}
 	s.addScore(&found, m.Body)
+	if found.Danger == models.DangerNone && found.Intent == models.IntentNone && harmsTheBody(m.Body) {
+		found.Danger, found.Tier, found.Rule, found.Kind = models.DangerSelfHarm, models.TierB, RuleBody, RuleBody
+	}
 	found.IsOtherLanguage = s.isOtherLanguage(m.Body)
 	switch {
 	case found.Danger == models.DangerNone:
