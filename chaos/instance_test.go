@@ -219,18 +219,21 @@ func TestJudgeAnswers(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		sent []sentText
+		late int
 		want string
 	}{
-		{"one by one", said("re: p1 m0001", "re: p1 m0002"), ""},
-		{"at once", said("re: p1 m0001 m0002"), ""},
-		{"one is missing", said("re: p1 m0001"), "m0002 was answered 0 times"},
-		{"one came twice", said("re: p1 m0001", "re: p1 m0001 m0002"), "m0001 was answered 2 times"},
-		{"in another order", said("re: p1 m0002", "re: p1 m0001"), "in the order"},
-		{"by the fixed text", said("re: p1 m0001 m0002", "Sorry"), `answered by "Sorry"`},
+		{"one by one", said("re: p1 m0001", "re: p1 m0002"), 0, ""},
+		{"at once", said("re: p1 m0001 m0002"), 0, ""},
+		{"one is missing", said("re: p1 m0001"), 0, "m0002 was answered 0 times"},
+		{"one came twice", said("re: p1 m0001", "re: p1 m0001 m0002"), 0, "m0001 was answered 2 times"},
+		{"in another order", said("re: p1 m0002", "re: p1 m0001"), 0, "in the order"},
+		{"after the reply that took its place", said("re: p1 m0002", "re: p1 m0001 m0003"), 1, ""},
+		{"mixed in one answer", said("re: p1 m0002 m0001"), 1, "in the order"},
+		{"by the fixed text", said("re: p1 m0001 m0002", "Sorry"), 0, `answered by "Sorry"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var v verdict
-			new(turn).judgeAnswers(&v, want, tc.sent)
+			judgeAnswers(&v, want, tc.sent, tc.late)
 			require.Equal(t, tc.want == "", len(v) == 0, v)
 			require.Contains(t, strings.Join(v, "; "), tc.want)
 		})

@@ -114,7 +114,13 @@ func (t *turn) judge(want expectation) verdict {
 			answers = append(answers, text)
 		}
 	}
-	t.judgeAnswers(&v, want, answers)
+	late := 0
+	for _, row := range rows {
+		if row.kind == "reply" && row.code == models.CodeNewerReply {
+			late++
+		}
+	}
+	judgeAnswers(&v, want, answers, late)
 	expected := map[string]int{
 		"greeting": 1, "reply": counts["reply"], "prompt": want.prompts, "reminder": want.reminders, "operator": want.operator, "help": want.help, "consent": 0, "safety": want.safety,
 	}
@@ -197,18 +203,28 @@ func (t *turn) judgeRows(v *verdict, rows map[string]outboxRow, sent []sentText)
 	}
 }
 
-// judgeAnswers: each text was answered once, in order, by the model.
-func (t *turn) judgeAnswers(v *verdict, want expectation, answers []sentText) {
+// judgeAnswers: each text was answered once, by the model, and in order but for late
+// answers: a reply that was never taken is not sent after a newer one, and a turn of its
+// own answers its texts then.
+func judgeAnswers(v *verdict, want expectation, answers []sentText, late int) {
 	var order []string
+	newest := ""
 	for _, text := range answers {
 		tokens := tokenPattern.FindAllString(text.Body, -1)
 		if !strings.HasPrefix(text.Body, answerMark) {
 			v.add("answered by %q", text.Body)
 		}
 		order = append(order, tokens...)
-	}
-	if !slices.IsSorted(order) {
-		v.add("answered in the order %v", order)
+		if len(tokens) == 0 {
+			continue
+		}
+		if tokens[0] < newest {
+			late--
+		}
+		if late < 0 || !slices.IsSorted(tokens) {
+			v.add("answered in the order %v", order)
+		}
+		newest = max(newest, tokens[len(tokens)-1])
 	}
 	if want.stopped {
 		return
