@@ -165,7 +165,7 @@ func speaksOf(body string, topic []string) bool {
 	held := newTerms(wordRuns(body))
 	hits := 0
 	for _, word := range newTerms(topic) {
-		if slices.ContainsFunc(held, func(other term) bool { return word.shareWith(other) == 1 }) {
+		if slices.ContainsFunc(held, func(other *term) bool { return word.shareWith(other) == 1 }) {
 			hits++
 		}
 	}

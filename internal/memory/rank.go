@@ -17,6 +17,7 @@ import (
 	"github.com/blevesearch/snowballstem/german"
 	"github.com/blevesearch/snowballstem/portuguese"
 	"github.com/blevesearch/snowballstem/spanish"
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/text/unicode/norm"
 
 	"coachline/internal/text"
@@ -35,8 +36,9 @@ const (
 	// as unlike.
 	fewFacts = 4
 	// fieldWeight is what a word of the same field counts beside the word itself,
-	// partWeight one that is part of a longer one, likeWeight one that is spelt alike.
-	fieldWeight, partWeight, likeWeight = 0.7, 0.7, 0.4
+	// relatedWeight one of a related field, partWeight one that is part of a longer word,
+	// likeWeight one that is spelt alike; againWeight is for a further word of a field.
+	fieldWeight, relatedWeight, partWeight, likeWeight, againWeight = 0.85, 0.2, 0.7, 0.2, 0.5
 	// partChars is the least length of a word that counts as part of another.
 	partChars = 5
 	// leastCommon is the least part of their runs of three letters that two words have
@@ -90,109 +92,135 @@ func rankWords(texts []string, query []string) []int {
 }
 
 // weighTexts returns for each text the weight of what it shares with a query: of each
-// word itself, or of its field where that weighs more. A field counts once.
+// word itself, or of its field or a related one where that weighs more.
 func weighTexts(texts []string, query []string) []float64 {
-	held := make([][]term, len(texts))
-	fields := make([]map[int]bool, len(texts))
+	held := make([][]*term, len(texts))
+	fields := make([]map[int]float64, len(texts))
+	counted := make([]map[int]bool, len(texts))
+	holding := map[int]int{}
 	for i, body := range texts {
 		held[i] = newTerms(topicWords(body))
-		fields[i] = fieldsOf(held[i])
-	}
-	weights := make([]float64, len(texts))
-	counted := make([]map[int]bool, len(texts))
-	for i := range texts {
-		counted[i] = map[int]bool{}
-	}
-	for _, word := range newTerms(queryWords(query)) {
-		best := weighShares(len(texts), func(i int) float64 {
-			share := 0.0
-			for _, other := range held[i] {
-				share = max(share, word.shareWith(other))
-			}
-			return share
-		})
-		own := fieldsOf([]term{word})
-		for field := range own {
-			byField := weighShares(len(texts), func(i int) float64 {
-				if fields[i][field] {
-					return fieldWeight
-				}
-				return 0
-			})
-			for i, weight := range byField {
-				if !counted[i][field] {
-					best[i] = max(best[i], weight)
-				}
+		fields[i], counted[i] = map[int]float64{}, map[int]bool{}
+		for _, word := range held[i] {
+			for _, field := range word.fields {
+				fields[i][field] += word.sureness
 			}
 		}
+		for field := range fields[i] {
+			holding[field]++
+		}
+	}
+	weights := make([]float64, len(texts))
+	for _, word := range newTerms(queryWords(query)) {
+		best := weighWord(held, word)
+		near := word.nearFields()
 		for i := range texts {
-			weights[i] += best[i]
-			for field := range own {
-				counted[i][field] = counted[i][field] || fields[i][field]
+			for field, weight := range near {
+				if n := fields[i][field]; n > 0 {
+					if counted[i][field] {
+						weight *= againWeight
+					}
+					// A second word of a field in a text adds less than the first.
+					best[i] = max(best[i], weight*3*n/(n+2)*rarity(holding[field], len(texts)))
+				}
 			}
+			for field := range near {
+				counted[i][field] = counted[i][field] || fields[i][field] > 0
+			}
+			weights[i] += best[i]
 		}
 	}
 	return weights
 }
 
-// weighShares returns what the shares of count texts weigh: the more, the fewer texts
-// have one.
-func weighShares(count int, shareOf func(i int) float64) []float64 {
-	shares := make([]float64, count)
+// weighWord returns what a word itself weighs in each of some texts.
+func weighWord(held [][]*term, word *term) []float64 {
+	shares := make([]float64, len(held))
 	holding := 0
-	for i := range shares {
-		if shares[i] = shareOf(i); shares[i] > 0 {
+	for i, words := range held {
+		for _, other := range words {
+			shares[i] = max(shares[i], word.shareWith(other))
+		}
+		if shares[i] > 0 {
 			holding++
 		}
 	}
-	rarity := math.Log(1 + (float64(count-holding)+0.5)/(float64(holding)+0.5))
 	for i := range shares {
-		shares[i] *= rarity
+		shares[i] *= rarity(holding, len(held))
 	}
 	return shares
 }
 
-// term is a word without accents, with its stems and its runs of three letters.
-type term struct {
-	word  string
-	stems []string
-	runs  map[[3]rune]bool
+// rarity is the more, the fewer of count texts hold a thing.
+func rarity(holding, count int) float64 {
+	return math.Log(1 + (float64(count-holding)+0.5)/(float64(holding)+0.5))
 }
 
-// stemmers are those of the languages that people write in. A text does not say which
-// of them it is in.
+// term is a word without accents, with its stems, its runs of three letters and the
+// fields that hold it. sureness is the less, the more fields that are.
+type term struct {
+	word     string
+	stems    []string
+	runs     map[[3]rune]bool
+	fields   []int
+	sureness float64
+}
+
+// stemmers are those of the languages that people write in, in the order of fieldLines. A
+// text does not say which of them it is in.
 var stemmers = []func(*snowballstem.Env) bool{english.Stem, german.Stem, spanish.Stem, french.Stem, portuguese.Stem}
 
-// newTerms returns the terms of words. Endings are told apart by their accents, which
-// people leave out: a word has its stems with and without them.
-func newTerms(words []string) []term {
-	terms := make([]term, 0, len(words))
+// keptTerms are the terms of words that were met lately: people use the same ones again.
+var keptTerms = sync.OnceValue(func() *lru.Cache[string, *term] {
+	cache, err := lru.New[string, *term](20_000)
+	if err != nil {
+		panic(err) // for a size of none
+	}
+	return cache
+})
+
+// newTerms returns the terms of words.
+func newTerms(words []string) []*term {
+	kept, terms := keptTerms(), make([]*term, 0, len(words))
 	for _, word := range words {
-		t := term{word: withoutAccents(word), runs: map[[3]rune]bool{}}
-		forms := []string{t.word}
-		if word != t.word {
-			forms = append(forms, word)
-		}
-		for _, form := range forms {
-			for _, stem := range stemmers {
-				env := snowballstem.NewEnv(form)
-				stem(env)
-				t.stems = append(t.stems, withoutAccents(env.Current()))
-			}
-		}
-		letters := []rune(t.word)
-		for i := 3; i <= len(letters); i++ {
-			t.runs[[3]rune(letters[i-3:i])] = true
+		t, known := kept.Get(word)
+		if !known {
+			t = newTerm(word)
+			t.fields = fieldSet().of(t)
+			t.sureness = 1 / math.Sqrt(float64(len(t.fields)))
+			kept.Add(word, t)
 		}
 		terms = append(terms, t)
 	}
 	return terms
 }
 
+// newTerm returns a word with its stems. Endings are told apart by their accents, which
+// people leave out: a word has its stems with and without them.
+func newTerm(word string) *term {
+	t := &term{word: withoutAccents(word), runs: map[[3]rune]bool{}}
+	forms := []string{t.word}
+	if word != t.word {
+		forms = append(forms, word)
+	}
+	for _, form := range forms {
+		for _, stem := range stemmers {
+			env := snowballstem.NewEnv(form)
+			stem(env)
+			t.stems = append(t.stems, withoutAccents(env.Current()))
+		}
+	}
+	letters := []rune(t.word)
+	for i := 3; i <= len(letters); i++ {
+		t.runs[[3]rune(letters[i-3:i])] = true
+	}
+	return t
+}
+
 // shareWith returns how far two words are the same: 1 for equal ones and those of one
 // stem in a language, less for those that have most of their letters in common, such as
 // parts of a longer word.
-func (t term) shareWith(other term) float64 {
+func (t *term) shareWith(other *term) float64 {
 	if t.word == other.word || oneStem(t.word, other.word) {
 		return 1
 	}
@@ -244,49 +272,79 @@ func withoutAccents(word string) string {
 	}, norm.NFD.String(strings.ReplaceAll(word, "ß", "ss"))))
 }
 
-// fieldLines holds the fields, one a line: words of one thing in five languages.
+// fieldLines holds the fields, one a line: its name, the names of those related to it,
+// and words of one thing in each language of stemmers.
 //
 //go:embed fields.txt
 var fieldLines string
 
-// wordFields are the places of the fields by word, and by stem with its language.
-var wordFields = sync.OnceValue(func() map[string][]int {
-	all := map[string][]int{}
-	for i, line := range strings.Split(strings.TrimSpace(fieldLines), "\n") {
-		for _, t := range newTerms(strings.Fields(line)) {
-			for _, form := range t.forms() {
-				if !slices.Contains(all[form], i) {
-					all[form] = append(all[form], i)
+// wordFields are the places of the fields by word, and by stem with its language; related
+// are the fields that lead to each other.
+type wordFields struct {
+	words   map[string][]int
+	related [][]int
+}
+
+var fieldSet = sync.OnceValue(func() wordFields {
+	lines := strings.Split(strings.TrimSpace(fieldLines), "\n")
+	set := wordFields{words: map[string][]int{}, related: make([][]int, len(lines))}
+	places := map[string]int{}
+	for i, line := range lines {
+		names, words, _ := strings.Cut(line, ":")
+		places[strings.Fields(names)[0]] = i
+		for language, some := range strings.Split(words, "|") {
+			for _, word := range strings.Fields(some) {
+				t := newTerm(word)
+				for _, form := range []string{t.word, stemForm(language, t.stems[language])} {
+					if !slices.Contains(set.words[form], i) {
+						set.words[form] = append(set.words[form], i)
+					}
 				}
 			}
 		}
 	}
-	return all
+	for i, line := range lines {
+		names, _, _ := strings.Cut(line, ":")
+		for _, name := range strings.Fields(names)[1:] {
+			j := places[name]
+			set.related[i] = append(set.related[i], j)
+			set.related[j] = append(set.related[j], i)
+		}
+	}
+	return set
 })
 
-// forms returns the word and its stems, each under the number of its language.
-func (t term) forms() []string {
-	all := []string{t.word}
-	for i, stem := range t.stems {
-		all = append(all, string(rune('0'+i%len(stemmers)))+stem)
-	}
-	return all
-}
+// stemForm tells a stem from words, and from the stems of other languages.
+func stemForm(language int, stem string) string { return string(rune('0'+language)) + stem }
 
-func fieldsOf(words []term) map[int]bool {
-	all := wordFields()
-	found := map[int]bool{}
-	for _, word := range words {
-		for _, form := range word.forms() {
-			if fields, known := all[form]; known {
-				for _, field := range fields {
-					found[field] = true
-				}
-				break
+// of returns the fields that hold a word: as it is, else by its stem in a language.
+func (set wordFields) of(t *term) []int {
+	if found, known := set.words[t.word]; known {
+		return found
+	}
+	var found []int
+	for i, stem := range t.stems {
+		for _, field := range set.words[stemForm(i%len(stemmers), stem)] {
+			if !slices.Contains(found, field) {
+				found = append(found, field)
 			}
 		}
 	}
 	return found
+}
+
+// nearFields returns what the fields of a word and those related to them weigh.
+func (t *term) nearFields() map[int]float64 {
+	near := map[int]float64{}
+	for _, field := range t.fields {
+		for _, other := range fieldSet().related[field] {
+			near[other] = relatedWeight
+		}
+	}
+	for _, field := range t.fields {
+		near[field] = fieldWeight
+	}
+	return near
 }
 
 // joinRanks joins the ranks by vector and by words to hits, best first. Score is

@@ -61,7 +61,7 @@ func recalled(t *testing.T, rows []recallRow) int {
 // what is missed shares no word with its question in any form.
 func TestRecallByWords(t *testing.T) {
 	rows := readRecall(t, "testdata/recall.tsv", 7)
-	for language, least := range map[string]int{"en": 39, "de": 9, "fr": 11, "pt": 11, "es": 7} {
+	for language, least := range map[string]int{"en": 42, "de": 13, "fr": 11, "pt": 12, "es": 8} {
 		t.Run(language, func(t *testing.T) {
 			own := rows[language]
 			hits, easy := 0, 0
@@ -77,27 +77,31 @@ func TestRecallByWords(t *testing.T) {
 	}
 }
 
-// The same with pairs that were written before the fields were read again, 20 a language,
-// among the facts of 20 other rows. Of the blind ones 46 were found at first; then the
-// misses of the odd rows were read, by the writer of all, and the even ones only counted:
-// 20 of 50 before, 28 after.
+// The same with pairs of others than who wrote the fields, 20 a language, among the facts of
+// 20 other rows. The misses of recall_new, of a draft of recall_a and of the odd rows of
+// recall_blind were read; of recall_b and the even rows only the hits were counted: 76 of
+// recall_b at first, before the weights were set by the counts of all.
 func TestRecallOfNewPairs(t *testing.T) {
 	for file, least := range map[string]map[string]int{
-		"recall_new":   {"en": 14, "de": 14, "fr": 14, "es": 14, "pt": 14},
-		"recall_blind": {"en": 15, "de": 17, "fr": 13, "es": 15, "pt": 10},
+		"recall_new":   {"en": 19, "de": 17, "fr": 16, "es": 19, "pt": 19},
+		"recall_blind": {"en": 15, "de": 18, "fr": 17, "es": 19, "pt": 13},
+		"recall_a":     {"en": 18, "de": 18, "fr": 18, "es": 19, "pt": 17},
+		"recall_b":     {"en": 16, "de": 13, "fr": 16, "es": 15, "pt": 18},
 	} {
-		before := readRecall(t, "testdata/recall.tsv", 7)
-		for language, rows := range readRecall(t, "testdata/"+file+".tsv", 3) {
-			t.Run(file+" "+language, func(t *testing.T) {
+		t.Run(file, func(t *testing.T) {
+			before, sum := readRecall(t, "testdata/recall.tsv", 7), 0
+			for language, rows := range readRecall(t, "testdata/"+file+".tsv", 3) {
 				require.Len(t, rows, 20)
 				for i, other := range before[language][:min(20, len(before[language]))] {
 					rows[i].others = append(other.others, other.fact)
 				}
 				hits := recalled(t, rows)
-				t.Logf("%d of %d", hits, len(rows))
-				require.GreaterOrEqual(t, hits, least[language])
-			})
-		}
+				t.Logf("%s: %d of %d", language, hits, len(rows))
+				require.GreaterOrEqual(t, hits, least[language], language)
+				sum += hits
+			}
+			t.Logf("%d of 100", sum)
+		})
 	}
 }
 

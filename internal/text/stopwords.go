@@ -2,7 +2,7 @@ package text
 
 // stopWords are words that carry no topic, in the languages of the texts. Others have
 // none here: more content words make the check recall, which is the safe side.
-var stopWords = WordSet(`about above after again against ain all also although always among and another any anybody anyone anything anyway are aren around
+var stopWords = WordSet(`toma tomas toman tomar tomo pasa pasan cant dont wont isnt arent wasnt werent didnt doesnt hasnt havent couldnt wouldnt shouldnt theres thats whats hes shes theyre youre ive about above after again against ain all also although always among and another any anybody anyone anything anyway are aren around
 	because been before being below between both but can cannot could couldn did didn does doesn doing don done down during each either else
 	enough even ever every everyone everything few for from further get gets getting got had hadn has hasn have haven having her here hers
 	herself him himself his how however into isn its itself just let like likely lot lots made make makes many may maybe might mightn more
