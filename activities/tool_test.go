@@ -209,6 +209,8 @@ func TestInterimText(t *testing.T) {
 	row, err := w.people.Outbox.Row(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, "I look at your plan for tomorrow.", row.Body)
+	require.Equal(t, []string{id}, w.effect.Send, "the workflow sends it, also after a retry")
+	require.False(t, w.effect.Shown, "the carrier does not have it yet")
 	w.env.RegisterActivity(w.closing.Posts)
 	_, err = w.env.ExecuteActivity(w.closing.Posts.SendSMS, wire.SendSMSInput{OutboxID: id})
 	require.NoError(t, err)

@@ -60,6 +60,8 @@ type storeFixture struct {
 	more  []tools.Tool
 	turns activities.Turns
 	env   *testsuite.TestActivityEnvironment
+	// effect is what the newest call of a tool has the workflow do.
+	effect wire.ToolEffect
 }
 
 func newStoreFixture(t *testing.T) *storeFixture {
@@ -261,8 +263,10 @@ func (w *storeFixture) runAfter(id, text string, call models.ToolCall) models.To
 		var suite testsuite.WorkflowTestSuite
 		env := suite.NewTestActivityEnvironment()
 		env.RegisterActivity(runner)
-		_, err := env.ExecuteActivity(runner.RunTool, in)
+		effect, err := env.ExecuteActivity(runner.RunTool, in)
 		require.NoError(w.t, err)
+		w.effect = wire.ToolEffect{}
+		require.NoError(w.t, effect.Get(&w.effect))
 	}
 	row, err := w.people.Turns.ToolRun(w.t.Context(), turn, 1, 0)
 	require.NoError(w.t, err)

@@ -42,6 +42,8 @@ func TestCharactersPerToken(t *testing.T) {
 	require.InDelta(t, 1010, toolcall.Tokens(req, perToken), 1)
 	require.Zero(t, toolcall.CharactersPerToken(req, 0), "not counted")
 	require.Zero(t, toolcall.CharactersPerToken(req, 100), "a count that makes no sense")
+	require.Zero(t, toolcall.CharactersPerToken(req, 300), "no token has ten characters")
+	require.Zero(t, toolcall.CharactersPerToken(req, 4000), "nor less than one")
 	require.Zero(t, toolcall.CharactersPerToken(models.ChatRequest{Messages: []models.ChatMessage{message("user", "hi")}}, 9), "too short to tell")
 	short := models.ChatRequest{Messages: []models.ChatMessage{message("user", strings.Repeat("abcde ", 100))}}
 	require.Zero(t, toolcall.CharactersPerToken(short, 199), "too short to tell, though it makes sense")

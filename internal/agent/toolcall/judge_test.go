@@ -168,6 +168,7 @@ func TestJudgeMalformed(t *testing.T) {
 		{"call inside a sentence", `I will use save_profile(habit="walk") now.`},
 		{"call of a name that is a word", `I will use scheduler(action="list") now.`},
 		{"several values without names", `scheduler("a", "b")`},
+		{"argument given twice", `save_profile(habit="walk", habit="run")`},
 		{"call that cannot be read", "save_profile: later"},
 		{"JSON that names an unknown tool", `{"name":"send_email","arguments":{}}`},
 		{"call inside a reply", `{"reply":"<tool_call>{\"name\":\"stop\",\"arguments\":{}}</tool_call>"}`},
