@@ -60,7 +60,7 @@ func dispatchEvent(s Input, ev wire.Event) (wire.Decision, error) {
 		p.startTurn(wire.TurnPlan{Kind: wire.TurnOperator, OutboxID: ev.OutboxID})
 		return p.toDecision(), nil
 	case wire.EventUnenrolled:
-		return endParticipation(s), nil
+		return endParticipation(s)
 	case wire.EventScheduleTool:
 		return changeSchedules(s, ev.Schedule)
 	case wire.EventTransitionAsk:

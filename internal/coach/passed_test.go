@@ -1,6 +1,9 @@
 package coach
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -40,9 +43,28 @@ func applied(s Input, d wire.Decision) (after wire.ParticipantState, dates map[s
 	return after, dates
 }
 
+// constantsOf are the values of the constants of a type of package wire.
+func constantsOf(t *testing.T, name string) []string {
+	t.Helper()
+	files, err := filepath.Glob("../../models/wire/*.go")
+	require.NoError(t, err)
+	declared := regexp.MustCompile(`(?m)^\t\w+ +` + name + ` = "(\w+)"`)
+	var values []string
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, match := range declared.FindAllSubmatch(raw, -1) {
+			values = append(values, string(match[1]))
+		}
+	}
+	require.NotEmpty(t, values, name)
+	return values
+}
+
 // Whatever an operator, a person or a model changes around the time of a prompt, also
 // after days without a worker: each day up to the next prompt has one, or a row that says
-// why not; a command that ends the prompts leaves a row for each that had come.
+// why not; a command that ends the prompts leaves a row for each that had come. A kind of
+// event, status, action or due time that is new has to be named here.
 func TestNoSlotIsLostWithoutARow(t *testing.T) {
 	const day = "2026-01-15T00:00:00-05:00"
 	operator := func(ask wire.ScheduleAsk) wire.Event {
@@ -71,7 +93,37 @@ func TestNoSlotIsLostWithoutARow(t *testing.T) {
 		"mode":        {Kind: wire.EventMode, Mode: wire.ModeFeedback},
 		"send":        {Kind: wire.EventSend, OutboxID: "o1"},
 		"text":        {Kind: wire.EventTexts},
+		"list":        {Kind: wire.EventScheduleTool, Schedule: &wire.ScheduleAsk{Action: wire.ScheduleList}},
+		"paused":      {Kind: wire.EventStatus, Status: wire.StatusPaused},
+		"ended":       {Kind: wire.EventUnenrolled},
+		"enrolled":    {Kind: wire.EventEnrolled},
+		"sent":        {Kind: wire.EventPromptSent},
+		"failed":      {Kind: wire.EventPromptFailed},
+		"transition":  {Kind: wire.EventTransitionAsk, Mode: wire.ModeFeedback},
+		"help":        {Kind: wire.EventHelp},
+		"check-in":    {Kind: wire.EventCheckInSent},
+		"less":        {Kind: wire.EventAskLessSent},
+		"subagent":    {Kind: wire.EventSubagentAsk, Plan: wire.TurnPlan{Subagent: wire.Subagent{TurnID: "t1"}}},
+		"its end":     {Kind: wire.EventSubagentDone, Plan: wire.TurnPlan{Subagent: wire.Subagent{TurnID: "t1", Tell: true}}},
 	}
+	for _, kind := range constantsOf(t, "DueKind") {
+		events["due "+kind] = wire.Event{Kind: wire.EventDue, Due: wire.Due{Kind: wire.DueKind(kind)}}
+	}
+	covers := func(constants string, of func(wire.Event) string) {
+		had := []string{string(wire.EventRestored)} // its schedules come from the tables, which know no slots
+		for _, ev := range events {
+			had = append(had, of(ev))
+		}
+		require.Subset(t, had, constantsOf(t, constants))
+	}
+	covers("EventKind", func(ev wire.Event) string { return string(ev.Kind) })
+	covers("Status", func(ev wire.Event) string { return string(ev.Status) })
+	covers("ScheduleAction", func(ev wire.Event) string {
+		if ev.Schedule == nil {
+			return ""
+		}
+		return string(ev.Schedule.Action)
+	})
 	for name, ev := range events {
 		for _, how := range []struct {
 			points bool
@@ -82,6 +134,12 @@ func TestNoSlotIsLostWithoutARow(t *testing.T) {
 				s.Rules.DecisionPoints, s.Rules.PromptSpread = how.points, how.spread
 				slot := s.State.Schedules[0].Next
 				s.Now = slot.SendAt.Add(late)
+				if ev.Due.Kind == wire.DueDailyPrompt { // who fires it takes it out beforehand
+					ev.Due, s.State.Due = s.State.Due[0], nil
+					if late < 0 {
+						continue
+					}
+				}
 				d := decide(t, s, ev)
 				after, dates := applied(s, d)
 				until := ""

@@ -135,6 +135,14 @@ func (s Input) spreadFrom(end time.Time) (time.Time, error) {
 	return s.Now, nil
 }
 
+// endShare is the part of the spread over which pauses and take-overs of one instant end:
+// half a minute of ten.
+const endShare = 20
+
+// endFrom returns when a pause or take-over until an instant ends for this person: a
+// little later, since an operator gives many the same instant.
+func (s Input) endFrom(until time.Time) time.Time { return until.Add(s.spreadOffset() / endShare) }
+
 // quietZones returns where the participant's quiet hours count.
 func (s Input) quietZones() ([]*time.Location, error) {
 	home, err := s.loadZone("")

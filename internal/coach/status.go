@@ -90,7 +90,7 @@ func pauseParticipant(s Input, until time.Time) (wire.Decision, error) {
 	p := s.newPlan()
 	p.clearDue(wire.DuePauseEnd)
 	if !until.IsZero() {
-		p.setDue(wire.DuePauseEnd, "", until)
+		p.setDue(wire.DuePauseEnd, "", s.endFrom(until))
 	}
 	out.Effects = append(p.effects, out.Effects...)
 	return out, nil
@@ -145,7 +145,7 @@ func (s Input) answerWaiting(p *plan) error {
 func handleRestored(s Input) (wire.Decision, error) {
 	p := s.newPlan()
 	if s.isTakenOver() {
-		p.setDue(wire.DueTakeOverEnd, "", s.State.TakenOverUntil)
+		p.setDue(wire.DueTakeOverEnd, "", s.endFrom(s.State.TakenOverUntil))
 	}
 	if s.isActive() {
 		s.setGreeting(p)
@@ -218,17 +218,21 @@ func moveZone(s Input, name string, assumed bool) (wire.Decision, error) {
 	return wire.Decision{Effects: then.finish(p.effects)}, nil
 }
 
-// endParticipation ends the participation: nothing is due any more, one notice
-// goes out.
-func endParticipation(s Input) wire.Decision {
+// endParticipation ends the participation: nothing is due any more, what had come is
+// recorded, one notice goes out.
+func endParticipation(s Input) (wire.Decision, error) {
 	p := s.newPlan()
+	s, err := s.settleSlots(p, wire.StatusWithdrawn)
+	if err != nil {
+		return wire.Decision{}, err
+	}
 	p.clearDue(everyDue()...)
 	p.clearDue(wire.DueTakeOverEnd)
 	p.clearPending(s.State)
 	p.addEffect(wire.Effect{Kind: wire.EffectSetStatus, Status: wire.StatusWithdrawn})
 	p.startTurn(wire.TurnPlan{Kind: wire.TurnNotice})
 	p.addEffect(wire.Effect{Kind: wire.EffectEnd})
-	return p.toDecision()
+	return p.toDecision(), nil
 }
 
 // everyDue lists what is due for the coach; the end of a take-over is not.

@@ -12,7 +12,7 @@ import (
 func takeOver(s Input, until time.Time) wire.Decision {
 	p := s.newPlan()
 	p.addEffect(wire.Effect{Kind: wire.EffectTakeOver, Until: until.UTC()})
-	p.setDue(wire.DueTakeOverEnd, "", until)
+	p.setDue(wire.DueTakeOverEnd, "", s.endFrom(until))
 	p.clearDue(wire.DueDebounce)
 	if s.isActive() && len(s.State.Inbox.Items) > 0 {
 		p.startTurn(wire.TurnPlan{Kind: wire.TurnMessage})

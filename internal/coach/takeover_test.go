@@ -1,6 +1,7 @@
 package coach
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -66,4 +67,34 @@ func TestTextsOfABurstAreKeptAtATakeOver(t *testing.T) {
 	paused := waiting(at(t, noon), time.Second)
 	paused.State.Status = wire.StatusPaused
 	require.NotContains(t, take(paused), kept)
+}
+
+// An operator pauses many until nine o'clock, or takes many over: their workflows do not
+// all go on in one second, so that people who text then are not behind them.
+func TestEndsOfOneInstantAreSpread(t *testing.T) {
+	until := instant(t, "2026-01-15T09:00:00-05:00")
+	for kind, event := range map[wire.DueKind]wire.EventKind{wire.DuePauseEnd: wire.EventPaused, wire.DueTakeOverEnd: wire.EventTakenOver} {
+		for _, spread := range []time.Duration{0, 10 * time.Minute} {
+			seconds := map[time.Time]int{}
+			for i := range 300 {
+				s := at(t, "2026-01-14T09:00:00-05:00")
+				s.State.ParticipantID, s.Rules.PromptSpread = fmt.Sprint("p", i), spread
+				for _, effect := range decide(t, s, wire.Event{Kind: event, At: until}).Effects {
+					if effect.Kind == wire.EffectSetDue && effect.Due.Kind == kind {
+						require.False(t, effect.Due.At.Before(until), "nobody is told early")
+						require.LessOrEqual(t, effect.Due.At, until.Add(spread/endShare))
+						seconds[effect.Due.At.Truncate(time.Second)]++
+					}
+				}
+			}
+			if spread == 0 {
+				require.Equal(t, map[time.Time]int{until.UTC(): 300}, seconds)
+				continue
+			}
+			require.Greater(t, len(seconds), 25)
+			for second, n := range seconds {
+				require.Less(t, n, 30, "%s %s", kind, second)
+			}
+		}
+	}
 }
