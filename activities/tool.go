@@ -52,6 +52,14 @@ type ToolActivities struct {
 	Costs CostStore
 	// Metrics may be nil; then nothing is counted.
 	Metrics *metrics.Metrics
+	// Drafts judges what a tool writes for a person; nil judges nothing.
+	Drafts DraftJudge
+}
+
+// DraftJudge judges a draft for what it advises, and returns what is to be sent in its
+// place and what was found, as agent.Agent does.
+type DraftJudge interface {
+	JudgeDraft(ctx context.Context, c models.TurnContext, draft string) (sent, found string)
 }
 
 // noteTool counts a call and logs which tool ran how long, without its arguments, which
@@ -123,7 +131,7 @@ func (t *ToolActivities) runCall(ctx context.Context, in wire.ToolInput, limit *
 	}
 	ran, err := t.Tools.Run(ctx, tools.RunInput{
 		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Zone: zone, Subagent: turn.Turn.Kind == wire.TurnSubagent, Playbooks: own.Prompts,
-		Writer:        habitWriter{tools: own, participant: turn.Participant, zone: zone, book: t.bookOf(in), limit: limit},
+		Writer:        habitWriter{tools: own, participant: turn.Participant, turn: turn, zone: zone, book: t.bookOf(in), limit: limit},
 		Memory:        known,
 		Finder:        finder{tools: t, mode: in.Mode, settings: settings},
 		Concerns:      concerns{tools: own, person: turn.Participant},
@@ -200,6 +208,7 @@ func (t *ToolActivities) rowsToSend(ctx context.Context, run models.ToolRun) (wi
 type habitWriter struct {
 	tools       *ToolActivities
 	participant models.Participant
+	turn        models.TurnContext
 	zone        *time.Location
 	book        callBook
 	limit       *timeLimit
@@ -249,7 +258,21 @@ func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes st
 	if text == "" || len(screened.Dropped) > 0 {
 		return "", unsendableError()
 	}
-	return text, nil
+	return w.judgePrompt(ctx, text)
+}
+
+// judgePrompt returns what may be kept of a prompt; one that advises what it must not is
+// an error of the call.
+func (w habitWriter) judgePrompt(ctx context.Context, text string) (string, error) {
+	if w.tools.Drafts == nil {
+		return text, nil
+	}
+	sent, found := w.tools.Drafts.JudgeDraft(ctx, w.turn, text)
+	verdict, _, _ := models.Stage{Name: models.StageAdvice, Decision: found}.Advice()
+	if verdict == models.AdviceRefuse || verdict == models.AdviceFailed {
+		return "", unsendableError()
+	}
+	return sent, nil
 }
 
 func unsendableError() error {

@@ -27,6 +27,13 @@ func zones(name string) (*time.Location, error) { return time.LoadLocation(name)
 
 func activityName(name string) activity.RegisterOptions { return activity.RegisterOptions{Name: name} }
 
+// judged is a judge of drafts with one answer.
+type judged struct{ sent, found string }
+
+func (j judged) JudgeDraft(context.Context, models.TurnContext, string) (sent, found string) {
+	return j.sent, j.found
+}
+
 // unreachableEmbedder is an embedder that is away.
 type unreachableEmbedder struct{}
 
@@ -297,6 +304,18 @@ func TestRunTool(t *testing.T) {
 		require.False(t, out.Failed, out.Content)
 		require.Contains(t, out.Content, "After coffee")
 		require.Equal(t, 1, w.model.calls, "a retry does not pay twice")
+	})
+	t.Run("a habit prompt is judged", func(t *testing.T) {
+		w := newStoreFixture(t)
+		w.model.answer = models.ChatResponse{Text: "After coffee, eat nothing until noon."}
+		w.run(ann, models.ToolCall{ID: "a", Name: "save_user_profile", Arguments: `{"habit_domain":"walking","prompt_anchor":"after coffee","preferred_time":"08:00"}`})
+		w.drafts = judged{"After coffee, walk a bit.", "judged rewrite weight"}
+		out := w.run(ann, models.ToolCall{ID: "a", Name: "generate_habit_prompt", Arguments: `{"delivery_mode":"scheduled"}`})
+		require.Contains(t, out.Content, "After coffee, walk a bit.")
+		w.drafts = judged{"", "judged refuse weight"}
+		out = w.run(ann, models.ToolCall{ID: "a", Name: "generate_habit_prompt", Arguments: `{"delivery_mode":"scheduled"}`})
+		require.True(t, out.Failed)
+		require.NotContains(t, out.Content, "eat nothing")
 	})
 	t.Run("a habit prompt that was cut off ends with its last sentence", func(t *testing.T) {
 		w := newStoreFixture(t)

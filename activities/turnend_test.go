@@ -48,6 +48,8 @@ func (l *later) Remember(_ context.Context, in wire.RememberInput) error {
 
 // storeFixture is a store with two people and everything that ends their turns.
 type storeFixture struct {
+	// drafts judges what tools write; nil judges nothing.
+	drafts  activities.DraftJudge
 	t       *testing.T
 	people  *store.Store
 	facts   *memory.Store
@@ -256,7 +258,7 @@ func (w *storeFixture) runAfter(id, text string, call models.ToolCall) models.To
 	turn := w.turn(id, text, models.Step{Calls: string(calls)})
 	runner := &activities.ToolActivities{
 		Store: w.turns, Outbox: w.people.Outbox, Tools: registry, Model: w.model, Embedder: unreachableEmbedder{}, Facts: w.facts, Prompts: library,
-		Zones: zones, ModelName: "gpt-4.1", Now: fixed,
+		Zones: zones, ModelName: "gpt-4.1", Now: fixed, Drafts: w.drafts,
 	}
 	in := wire.ToolInput{ParticipantID: id, TurnID: turn, Step: 1, Call: 0, Mode: wire.ModeIntake}
 	for range 2 {

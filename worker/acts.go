@@ -151,7 +151,8 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 		turns: turns,
 		model: &activities.ModelActivities{Metrics: m, Turns: turns, Store: rows.Turns, Attention: rows.Attention, Looks: rows.Looks, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Prices: cfg.Costs.Prices, TurnMicros: cfg.Costs.LimitMicros(cfg.Costs.TurnLimit), Now: o.Now, Costs: memories, ModelName: cfg.Model.Name, ModelTimeout: cfg.Model.Timeout},
 		tools: &activities.ToolActivities{
-			Store: rows.Turns, Outbox: rows.Outbox, Tools: registry, Model: model, Embedder: o.Model, Facts: memories, Prompts: library, Zones: zones.Load,
+			Drafts: agents,
+			Store:  rows.Turns, Outbox: rows.Outbox, Tools: registry, Model: model, Embedder: o.Model, Facts: memories, Prompts: library, Zones: zones.Load,
 			Alerts: rows.Looks, AlertsTeam: cfg.Worker.AlertURL.IsSet(), Helplines: cfg.Worker.Helplines,
 			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, AnswerTokens: cfg.Model.AnswerTokens, ModelTimeout: cfg.Model.Timeout, Studies: p.studies, Now: o.Now, Costs: memories, Metrics: m,
 		},

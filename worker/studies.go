@@ -91,6 +91,16 @@ func (s *studyAgents) LookAgain(ctx context.Context, c models.TurnContext, inbou
 	return own.LookAgain(ctx, c, inboundID)
 }
 
+// JudgeDraft implements activities.DraftJudge. Without the settings of the person nothing is
+// sent.
+func (s *studyAgents) JudgeDraft(ctx context.Context, c models.TurnContext, draft string) (sent, found string) {
+	own, err := s.agentFor(ctx, c.Participant)
+	if err != nil {
+		return "", models.DescribeAdvice(models.AdviceFailed, "")
+	}
+	return own.JudgeDraft(ctx, c, draft)
+}
+
 // Worth implements activities.Keeper. It depends on no setting of a study.
 func (s *studyAgents) Worth(c models.TurnContext) bool { return s.base.Worth(c) }
 

@@ -179,11 +179,16 @@ func languageOf(locale string) string {
 
 // JudgeDraft judges a draft as a reply to the newest text of a turn's window, and returns
 // what is sent in its place, which may be the draft, and what was found; empty for a draft
-// that needed no look.
+// that needed no look. What cannot be redacted is judged as failed.
 func (a *Agent) JudgeDraft(ctx context.Context, c models.TurnContext, draft string) (sent, found string) {
+	written := participantTexts(c.Window)
+	c, err := a.clean.Turn(c)
+	if err != nil {
+		return "", models.DescribeAdvice(models.AdviceFailed, "")
+	}
 	r := runningStep{
 		agent: a, trace: &trace{turnID: c.Turn.ID, now: a.Now}, input: wire.CallModelInput{TurnID: c.Turn.ID, Kind: wire.TurnReply},
-		turn: turn{context: c, kind: wire.TurnReply, now: a.Now(), written: participantTexts(c.Window), lines: a.Settings.Helplines.Find(c.Participant.Phone, c.Participant.Locale)},
+		turn: turn{context: c, kind: wire.TurnReply, now: a.Now(), written: written, lines: a.Settings.Helplines.Find(c.Participant.Phone, c.Participant.Locale)},
 	}
 	verdict := r.judgeAdvice(ctx, toolcall.Verdict{Judgment: toolcall.Words, Text: draft})
 	for _, stage := range r.trace.stages {
