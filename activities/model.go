@@ -204,6 +204,7 @@ func (t *ModelActivities) runStep(ctx context.Context, in wire.CallModelInput, t
 	if err != nil {
 		return wire.CallModelResult{}, toTemporalError(err)
 	}
+	settings.ToolsOff = slices.Concat(settings.ToolsOff, t.Tools.NotFor(settings.Study))
 	input.Offer = applyStudy(input.Offer, settings)
 	step, err := t.Replies.Respond(ctx, input)
 	if err == nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"coachline/internal/agent"
@@ -123,6 +124,7 @@ func (t *ToolActivities) runCall(ctx context.Context, in wire.ToolInput, limit *
 	if err != nil {
 		return models.ToolRun{}, err
 	}
+	settings.ToolsOff = slices.Concat(settings.ToolsOff, t.Tools.NotFor(settings.Study))
 	own := t.forPerson(settings)
 	began := time.Now()
 	var known tools.Memory = memories{tools: t, participantID: turn.Participant.ID, zone: zone}
@@ -130,7 +132,7 @@ func (t *ToolActivities) runCall(ctx context.Context, in wire.ToolInput, limit *
 		known = nil
 	}
 	ran, err := t.Tools.Run(ctx, tools.RunInput{
-		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Zone: zone, Subagent: turn.Turn.Kind == wire.TurnSubagent, Playbooks: own.Prompts,
+		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Zone: zone, Mode: in.Mode, Study: settings.Study, Subagent: turn.Turn.Kind == wire.TurnSubagent, Playbooks: own.Prompts,
 		Writer:        habitWriter{tools: own, participant: turn.Participant, turn: turn, zone: zone, book: t.bookOf(in), limit: limit},
 		Memory:        known,
 		Finder:        finder{tools: t, mode: in.Mode, settings: settings},

@@ -14,6 +14,9 @@ const ToolAskForPerson = "ask_for_person"
 // can leave it out.
 const ToolReportConcern = "report_concern"
 
+// OutsideTool begins the names of tools of MCP servers.
+const OutsideTool = "mcp_"
+
 // InterimMessageID names what call number call (from 0) of a step of a turn has
 // sent: "<participant>-t42-s1c0". Its outbox rows are OutboxID of it.
 func InterimMessageID(turnID string, step, call int) string {

@@ -24,11 +24,10 @@ type toolParts struct {
 
 // newTools returns the registry, with the tools that the operator turned on.
 func newTools(cfg config.Config, parts toolParts) (*tools.Registry, error) {
-	client, err := web.New(web.Config{SearchURL: cfg.Web.SearchURL, SearchKey: cfg.Web.SearchKey.Reveal(), Allow: cfg.Web.Allow})
+	handler, err := newHandler(cfg.Web, parts.rows)
 	if err != nil {
-		return nil, fmt.Errorf("COACH_WEB_SEARCH_URL: %w", err)
+		return nil, err
 	}
-	handler := browse.New(browse.Config{Web: client, Ledger: parts.rows.Turns, Facts: parts.rows.Memory, Window: activities.WindowEntries})
 	more := tools.PlaybookTools(parts.playbooks)
 	if cfg.Web.SearchURL != "" {
 		more = append(more, handler.SearchTool())
@@ -44,4 +43,12 @@ func newTools(cfg config.Config, parts toolParts) (*tools.Registry, error) {
 	}
 	registry, err := tools.New(more...)
 	return registry, wrap.Error(err, "building tools")
+}
+
+func newHandler(cfg config.Web, rows *store.Store) (*browse.Handler, error) {
+	client, err := web.New(web.Config{SearchURL: cfg.SearchURL, SearchKey: cfg.SearchKey.Reveal(), Allow: cfg.Allow})
+	if err != nil {
+		return nil, fmt.Errorf("COACH_WEB_SEARCH_URL: %w", err)
+	}
+	return browse.New(browse.Config{Web: client, Ledger: rows.Turns, Facts: rows.Memory, Window: activities.WindowEntries}), nil
 }

@@ -74,6 +74,7 @@ func runWorker(ctx context.Context, cfg config.Config, m *metrics.Metrics, ready
 	go checkModelName(ctx, cfg.Model, conns.Logger)
 	go w.budgets.follow(ctx)
 	go w.studies.Follow(ctx)
+	go w.servers.follow(ctx)
 	if err := w.startWorkers(ctx); err != nil {
 		if ctx.Err() != nil {
 			err = nil // It was told to stop while it waited for Temporal.
@@ -97,6 +98,7 @@ type role struct {
 	workers    []sdk.Worker
 	budgets    *budgets
 	studies    *study.Resolver
+	servers    *toolServers
 	// knownModel returns what is known of the chat model.
 	knownModel func(context.Context) models.Capability
 }
@@ -104,6 +106,10 @@ type role struct {
 func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) (*role, error) {
 	stops := &budgets{rows: conns.Store.Budgets, now: conns.Clock.Now, logger: conns.Logger}
 	acts, err := newActs(cfg, conns, m, stops)
+	if err != nil {
+		return nil, err
+	}
+	servers, err := newToolServers(cfg.Web, conns.Store, acts.tools.Tools, conns.Logger)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +141,7 @@ func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 		queue.registerActivities(w)
 		workers = append(workers, w)
 	}
-	return &role{conns: conns, namespace: cfg.Temporal.Namespace, deployment: d, workers: workers, budgets: stops, studies: acts.turns.Studies, knownModel: acts.knownModel}, nil
+	return &role{conns: conns, namespace: cfg.Temporal.Namespace, deployment: d, workers: workers, budgets: stops, studies: acts.turns.Studies, servers: servers, knownModel: acts.knownModel}, nil
 }
 
 // activitiesOnly returns the options of a worker without workflow tasks. The

@@ -171,7 +171,8 @@ var explanations = map[string]explanation{
 	"COACH_WEB_SEARCH_URL": {readByWorker, "JSON endpoint of SearXNG; empty: no [search](#the-web)"},
 	"COACH_WEB_SEARCH_KEY": {readByWorker, "its bearer token"},
 	"COACH_WEB_FETCH":      {readByWorker, "`on`: the coach may read pages that a search or the person named"},
-	"COACH_WEB_ALLOW":      {readByBoth, "private `IP:PORT` list for web pages and [webhooks](webhooks.md)"},
+	"COACH_WEB_ALLOW":      {readByBoth, "private `IP:PORT` list for web pages, MCP servers and [webhooks](webhooks.md)"},
+	"COACH_MCP_FILE":       {readByWorker, "file of [MCP servers](#mcp-servers) whose tools the coach may call"},
 
 	accountSID:        {readByBoth, "account of the carrier"},
 	authToken:         {readByBoth, "its token; during a rotation two, with a comma: the first sends"},

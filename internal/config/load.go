@@ -52,6 +52,7 @@ func Load(environ []string, defaults Defaults) (Config, error) {
 	problems = append(problems, cfg.Model.loadKeys()...)
 	problems = append(problems, cfg.Costs.loadPrices()...)
 	problems = append(problems, cfg.Worker.loadHelplines()...)
+	problems = append(problems, cfg.Web.loadServers()...)
 	temporal, err := loadTemporal(vars)
 	if err != nil {
 		problems = append(problems, err)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"coachline/internal/web/mcp"
 )
 
 // Replies says how a reply comes about.
@@ -45,6 +47,29 @@ type Web struct {
 	// Allow lists addresses, HOST:PORT with an IP address, whose pages may be
 	// read although they are not public.
 	Allow []netip.AddrPort `env:"COACH_WEB_ALLOW"`
+	// MCPFile is the path of a file of MCP servers, which Load reads into Servers.
+	MCPFile string `env:"COACH_MCP_FILE"`
+	Servers []mcp.Server
+}
+
+const (
+	mcpFile        = "COACH_MCP_FILE"
+	mcpFileExample = `{"servers": [{"name": "weather", "url": "https://HOST/mcp", "tools": [{"name": "forecast"}]}]}`
+)
+
+// loadServers reads the file of MCP servers where one is named.
+func (w *Web) loadServers() []error {
+	if w.MCPFile == "" {
+		return nil
+	}
+	content, err := readLimited(w.MCPFile)
+	if err == nil {
+		w.Servers, err = mcp.Parse(content, readLimited)
+	}
+	if err != nil {
+		return []error{fmt.Errorf("%s: %w; want the path of a file like %s", mcpFile, err, mcpFileExample)}
+	}
+	return nil
 }
 
 // Switch is on, off, or left to the program.

@@ -12,6 +12,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/config"
 	"coachline/internal/connect"
+	"coachline/internal/web/mcp"
 )
 
 const probeLimit = 10 * time.Second
@@ -55,7 +56,7 @@ func List(cfg config.Config, loadErr error) []Check {
 	if loadErr != nil {
 		return []Check{configuration}
 	}
-	return []Check{
+	checks := []Check{
 		configuration,
 		{Name: "database", Run: func(ctx context.Context) (string, error) { return "", connect.CheckDatabase(ctx, cfg) }},
 		{Name: "keys", Run: func(ctx context.Context) (string, error) { return connect.CheckKeys(ctx, cfg) }},
@@ -88,6 +89,12 @@ func List(cfg config.Config, loadErr error) []Check {
 			return probeCarrier(ctx, cfg.Carrier.BaseURL, cfg.Carrier.AccountSID, token)
 		}},
 	}
+	for _, server := range cfg.Web.Servers {
+		checks = append(checks, Check{Name: "mcp " + server.Name, Run: func(ctx context.Context) (string, error) {
+			return probeServer(ctx, mcp.New(server, cfg.Web.Allow))
+		}})
+	}
+	return checks
 }
 
 // eachKey tries every key, because any of them may be the one in use; without

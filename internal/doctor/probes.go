@@ -18,6 +18,7 @@ import (
 	"coachline/internal/llm"
 	"coachline/internal/memory"
 	"coachline/internal/segments"
+	"coachline/internal/web/mcp"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -152,6 +153,23 @@ func probeEmbeddings(ctx context.Context, cfg config.Model) (string, error) {
 		return "", connect.Warning(fmt.Sprintf("facts are found by words alone: %s: %v", cfg.Embedding, err))
 	}
 	return fmt.Sprintf("%s: %d dimensions", cfg.Embedding, len(vectors[0])), nil
+}
+
+// probeServer lists the tools of an MCP server. Without it replies lack its tools alone, so
+// that a failure is a warning.
+func probeServer(ctx context.Context, client *mcp.Client) (string, error) {
+	listed, missing, err := client.List(ctx)
+	if err != nil {
+		return "", connect.Warning(fmt.Sprintf("the coach goes on without its tools: %v", err))
+	}
+	var names []string
+	for _, tool := range listed {
+		names = append(names, client.Server.ToolName(tool.Name))
+	}
+	if len(missing) > 0 {
+		return "", connect.Warning(fmt.Sprintf("it has %s, and no tool called %s", strings.Join(names, ", "), strings.Join(missing, ", ")))
+	}
+	return strings.Join(names, ", "), nil
 }
 
 // probeAnswer asks the model for one word, which costs a few tokens: a server that lists

@@ -189,7 +189,7 @@ func checkOverlay(prefix string, overlay models.StudyOverlay, known []string) er
 		if name == models.ToolReportConcern {
 			return models.BadField(prefix+"tools_off", "%s cannot be left out: by it the coach has a person told of danger", name)
 		}
-		if !slices.Contains(known, name) {
+		if !slices.Contains(known, name) && !strings.HasPrefix(name, models.OutsideTool) {
 			return models.BadField(prefix+"tools_off", "%q is not a tool; there are %s", name, strings.Join(known, ", "))
 		}
 	}

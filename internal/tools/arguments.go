@@ -36,6 +36,7 @@ func compileSchema(name string, schema json.RawMessage) (*jsonschema.Schema, err
 		return nil, err
 	}
 	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(jsonschema.SchemeURLLoader{}) // A schema names no file and no address.
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	if err := compiler.AddResource(name+".json", doc); err != nil {
 		return nil, err

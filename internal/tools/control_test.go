@@ -46,7 +46,7 @@ func TestControls(t *testing.T) {
 // TestOnlyStopEnds holds that no tool but stop ends a turn.
 func TestOnlyStopEnds(t *testing.T) {
 	registry := newRegistry(t)
-	for _, name := range registry.order {
+	for _, name := range registry.current.Load().order {
 		tool, ok := registry.Lookup(name)
 		require.True(t, ok)
 		require.Equal(t, name == registry.Stop(), tool.Ends, name)
@@ -107,8 +107,8 @@ func TestMemoryIsWrittenByNoTool(t *testing.T) {
 		_, ok := registry.Lookup(name)
 		require.False(t, ok, "O14 %s", name)
 	}
-	for _, name := range registry.order {
-		for _, field := range registry.tools[name].fieldNames() {
+	for _, name := range registry.current.Load().order {
+		for _, field := range registry.current.Load().tools[name].fieldNames() {
 			require.False(t, slices.ContainsFunc([]string{"participant", "person_id", "phone", "user"}, func(word string) bool {
 				return strings.Contains(field, word)
 			}), "P49 %s takes %s", name, field)

@@ -20,7 +20,7 @@ func TestSpecsMatchTheirGoldenFiles(t *testing.T) {
 	registry, err := New(append(PlaybookTools(playbooks(t)), Subagents()...)...)
 	require.NoError(t, err)
 	want := map[string]bool{}
-	for _, name := range registry.order {
+	for _, name := range registry.current.Load().order {
 		tool, ok := registry.Lookup(name)
 		require.True(t, ok)
 		file := filepath.Join("testdata", name+".golden.json")
@@ -86,7 +86,7 @@ func TestOneFileATool(t *testing.T) {
 	require.NoError(t, err)
 	// Two ways to give a task away are one thing, and so is what steers a turn.
 	shared := map[string]string{"spawn": "subagent", "end_exchange": "controls", "find_tools": "controls"}
-	for _, name := range registry.order {
+	for _, name := range registry.current.Load().order {
 		source, err := os.ReadFile(cmp.Or(shared[name], name) + ".go")
 		require.NoError(t, err)
 		require.Regexp(t, `Name: +"`+name+`"`, string(source))

@@ -11,9 +11,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -33,6 +35,8 @@ type Tool struct {
 	// the model and checked against.
 	Schema json.RawMessage
 	Modes  []wire.Mode
+	// Studies are the ids of those whose people it is for; empty is everyone.
+	Studies []string
 	// Keywords are words of several languages, divided by spaces, that ask for
 	// the tool and that its description lacks.
 	Keywords string
@@ -100,6 +104,9 @@ type RunInput struct {
 	// Zone is the person's; nil is UTC.
 	Zone   *time.Location
 	Writer HabitWriter
+	// Mode is the turn's and Study the person's; both may be empty.
+	Mode  wire.Mode
+	Study string
 	// Subagent says that the call is one of a subagent's, and nothing but ForSubagents
 	// may be run.
 	Subagent bool
@@ -144,9 +151,11 @@ func SayResult(call models.ToolCall, text string) Execution {
 	return Execution{Say: text, Result: successResult(call, map[string]any{"ok": true, "note": note})}
 }
 
-// Registry is the fixed set of tools. It is safe for use by several
-// goroutines.
-type Registry struct {
+// Registry is the set of tools. It is safe for use by several goroutines.
+type Registry struct{ current atomic.Pointer[tables] }
+
+// tables are never changed.
+type tables struct {
 	order []string
 	tools map[string]*Tool
 }
@@ -173,21 +182,42 @@ func Names() []string {
 // New builds the registry of the tools that every installation has, and of more
 // behind them. It fails only when a schema does not compile.
 func New(more ...Tool) (*Registry, error) {
-	r := &Registry{tools: map[string]*Tool{}}
-	for _, tool := range append(everywhere(), more...) {
+	r := &Registry{}
+	r.current.Store(&tables{tools: map[string]*Tool{}})
+	return r, r.Add(append(everywhere(), more...)...)
+}
+
+// Add puts tools behind the others, or in the place of those of their names. Where it fails
+// nothing has changed. It is called by one goroutine at a time.
+func (r *Registry) Add(more ...Tool) error {
+	before := r.current.Load()
+	now := &tables{order: slices.Clone(before.order), tools: maps.Clone(before.tools)}
+	for _, tool := range more {
 		compiled, err := compileSchema(tool.Name, tool.Schema)
 		if err != nil {
-			return nil, fmt.Errorf("compiling schema of %s: %w", tool.Name, err)
+			return fmt.Errorf("compiling schema of %s: %w", tool.Name, err)
 		}
 		if tool.Tidy == nil {
 			tool.Tidy = tidyTexts
 		}
 		tool.shown = shownSchema(tool.Schema)
 		tool.compiled, tool.asking = compiled, strings.Fields(tool.Keywords)
-		r.order = append(r.order, tool.Name)
-		r.tools[tool.Name] = &tool
+		if now.tools[tool.Name] == nil {
+			now.order = append(now.order, tool.Name)
+		}
+		now.tools[tool.Name] = &tool
 	}
-	return r, nil
+	r.current.Store(now)
+	return nil
+}
+
+// NotFor lists the tools that are not for the people of a study.
+func (r *Registry) NotFor(study string) []string {
+	return r.named(func(t *Tool) bool { return !t.isFor(study) })
+}
+
+func (t *Tool) isFor(study string) bool {
+	return len(t.Studies) == 0 || slices.Contains(t.Studies, study)
 }
 
 // bothModes lists both modes: every tool is offered in every mode, because both modes' texts
@@ -201,9 +231,9 @@ func (r *Registry) For(mode wire.Mode) []models.ToolSpec {
 	if !mode.Known() {
 		mode = wire.ModeIntake
 	}
-	specs := make([]models.ToolSpec, 0, len(r.order))
-	for _, name := range r.order {
-		tool := r.tools[name]
+	specs := make([]models.ToolSpec, 0, len(r.current.Load().order))
+	for _, name := range r.current.Load().order {
+		tool := r.current.Load().tools[name]
 		if !tool.Control && slices.Contains(tool.Modes, mode) {
 			specs = append(specs, tool.toSpec())
 		}
@@ -215,7 +245,7 @@ func (r *Registry) For(mode wire.Mode) []models.ToolSpec {
 func (r *Registry) ReadOnly(specs []models.ToolSpec) []models.ToolSpec {
 	var out []models.ToolSpec
 	for _, spec := range specs {
-		if tool, ok := r.tools[spec.Name]; ok && tool.ReadOnly {
+		if tool, ok := r.current.Load().tools[spec.Name]; ok && tool.ReadOnly {
 			out = append(out, spec)
 		}
 	}
@@ -244,20 +274,20 @@ func shownSchema(schema json.RawMessage) json.RawMessage {
 // away where New was told, and the search where a number of tools are left out.
 func (r *Registry) Controls(leftOut int) []models.ToolSpec {
 	var specs []models.ToolSpec
-	for _, name := range r.order {
-		if r.tools[name].Control && (name != searchTool || leftOut > 0) {
-			specs = append(specs, r.tools[name].toSpec())
+	for _, name := range r.current.Load().order {
+		if r.current.Load().tools[name].Control && (name != searchTool || leftOut > 0) {
+			specs = append(specs, r.current.Load().tools[name].toSpec())
 		}
 	}
 	return specs
 }
 
 // Stop returns the name of the tool that ends an exchange.
-func (r *Registry) Stop() string { return r.tools[stopTool].Name }
+func (r *Registry) Stop() string { return r.current.Load().tools[stopTool].Name }
 
 // Search returns the name of the tool that finds tools, whether it is offered or
 // not; Controls says that.
-func (r *Registry) Search() string { return r.tools[searchTool].Name }
+func (r *Registry) Search() string { return r.current.Load().tools[searchTool].Name }
 
 // Playbook returns the name of the tool that reads playbooks, whether there is one
 // or not; For says that.
@@ -302,8 +332,8 @@ func (r *Registry) Breakable() []string {
 // named lists the tools of which something is so.
 func (r *Registry) named(is func(t *Tool) bool) []string {
 	var out []string
-	for _, name := range r.order {
-		if is(r.tools[name]) {
+	for _, name := range r.current.Load().order {
+		if is(r.current.Load().tools[name]) {
 			out = append(out, name)
 		}
 	}
@@ -317,7 +347,7 @@ func (r *Registry) Recalled() []string {
 
 // Lookup finds a tool by name.
 func (r *Registry) Lookup(name string) (Tool, bool) {
-	tool, ok := r.tools[name]
+	tool, ok := r.current.Load().tools[name]
 	if !ok {
 		return Tool{}, false
 	}
@@ -329,7 +359,7 @@ func (r *Registry) Lookup(name string) (Tool, bool) {
 func (r *Registry) Vocabulary(mode wire.Mode) []string {
 	var words []string
 	for _, spec := range r.For(mode) {
-		for name, property := range r.tools[spec.Name].compiled.Properties {
+		for name, property := range r.current.Load().tools[spec.Name].compiled.Properties {
 			words = append(words, name)
 			words = append(words, allowedValues(property)...)
 			if property.Items2020 != nil {
@@ -371,6 +401,9 @@ func (r *Registry) Run(ctx context.Context, in RunInput) (Execution, error) {
 	if in.Subagent && !tool.forSubagents() {
 		return Execution{Result: Failure(in.Call, models.BadField("tool", "a helper has no tool called %s; it can look things up and change nothing", tool.Name))}, nil
 	}
+	if !tool.isFor(in.Study) || in.Mode.Known() && !slices.Contains(tool.Modes, in.Mode) {
+		return Execution{Result: Failure(in.Call, models.BadField("tool", "%s is not offered here; go on without it", tool.Name))}, nil
+	}
 	if tool.Run == nil {
 		return Execution{}, fmt.Errorf("tool %s is decided, not run", in.Call.Name)
 	}
@@ -401,7 +434,7 @@ func Failure(call models.ToolCall, err error) models.ToolResult {
 }
 
 func (r *Registry) findTool(name string) (*Tool, error) {
-	if tool, ok := r.tools[name]; ok {
+	if tool, ok := r.current.Load().tools[name]; ok {
 		return tool, nil
 	}
 	var names []string

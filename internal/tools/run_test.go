@@ -253,7 +253,7 @@ func FuzzArguments(f *testing.F) {
 	registry := newRegistry(f)
 	profile := models.Profile{HabitTexts: models.HabitTexts{HabitDomain: "walking", PromptAnchor: "coffee", PreferredTime: "8am"}}
 	f.Fuzz(func(t *testing.T, args string) {
-		for _, name := range registry.order {
+		for _, name := range registry.current.Load().order {
 			call := models.ToolCall{ID: "c", Name: name, Arguments: args}
 			if tool, _ := registry.Lookup(name); tool.InWorkflow() {
 				event, err := registry.Event(call, "n1")

@@ -100,8 +100,8 @@ func (r *Registry) Task(call models.ToolCall) (task, label string, err error) {
 // something up. What gives tasks away or changes anything is not among them.
 func (r *Registry) ForSubagents() []models.ToolSpec {
 	var specs []models.ToolSpec
-	for _, name := range r.order {
-		if tool := r.tools[name]; tool.forSubagents() {
+	for _, name := range r.current.Load().order {
+		if tool := r.current.Load().tools[name]; tool.forSubagents() {
 			specs = append(specs, tool.toSpec())
 		}
 	}

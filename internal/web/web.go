@@ -157,11 +157,16 @@ func requestError(ctx context.Context, err error) error {
 		return fmt.Errorf("asking the web: %w", ctx.Err())
 	case errors.As(err, &known):
 		return known
-	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork),
-		errors.Is(err, ssrf.ErrInvalidHostPort):
+	case IsGuarded(err):
 		return fault(KindRefused, "this address is not a public web page and is not read")
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault(KindAway, "no answer in time")
 	}
 	return fault(KindAway, "the server cannot be reached")
+}
+
+// IsGuarded reports whether an error is a dial that GuardDial refused.
+func IsGuarded(err error) bool {
+	return errors.Is(err, ssrf.ErrProhibitedIP) || errors.Is(err, ssrf.ErrProhibitedPort) || errors.Is(err, ssrf.ErrProhibitedNetwork) ||
+		errors.Is(err, ssrf.ErrInvalidHostPort)
 }

@@ -57,13 +57,8 @@ func New(cfg Config) *Handler { return &Handler{cfg} }
 // search answers with at most five hits, fenced. A *models.FieldError is
 // written for the model; every other error is worth a retry.
 func (d *Handler) search(ctx context.Context, turnID, query string) (string, error) {
-	words, err := d.personalWords(ctx, turnID, query)
-	if err != nil {
+	if err := d.refusePersonal(ctx, turnID, "query", query); err != nil {
 		return "", err
-	}
-	if len(words) > 0 {
-		return "", models.BadField("query", "has words that are known of the person and that their message does not have, so nothing was searched for; "+
-			"leave them out: %s", strings.Join(words, ", "))
 	}
 	hits, err := d.Web.Search(ctx, query)
 	if err != nil {
@@ -77,6 +72,16 @@ func (d *Handler) search(ctx context.Context, turnID, query string) (string, err
 		lines = append(lines, fmt.Sprintf("%d. %s\n%s%s\n%s", i+1, hit.Title, addressMark, hit.URL, strings.TrimSpace("text: "+hit.Snippet)))
 	}
 	return fence(strings.Join(lines, "\n\n")), nil
+}
+
+// refusePersonal fails with a *models.FieldError where what would leave has personal words.
+func (d *Handler) refusePersonal(ctx context.Context, turnID, field, leaves string) error {
+	words, err := d.personalWords(ctx, turnID, leaves)
+	if err != nil || len(words) == 0 {
+		return err
+	}
+	return models.BadField(field, "has words that are known of the person and that their message does not have, so nothing was searched for; "+
+		"leave them out: %s", strings.Join(words, ", "))
 }
 
 // personalWords lists the words of a query that only what is known of the person has:
@@ -153,12 +158,18 @@ func (d *Handler) fetch(ctx context.Context, turnID, address string) (string, er
 	if err != nil {
 		return "", explain(turnID, "url", err)
 	}
-	body, note := page.Text, ""
-	if all := utf8.RuneCountInString(body); all > maxPage {
-		body = strings.TrimSpace(string([]rune(body)[:maxPage]))
-		note = fmt.Sprintf("\nThis is the beginning of a longer page: %d of %d characters.", maxPage, all)
+	return fenceCut(addressMark+given+"\ntitle: "+page.Title+"\n\n", page.Text), nil
+}
+
+// fenceCut fences the first 10,000 characters of a body behind its head, and says below
+// that there is more.
+func fenceCut(head, body string) string {
+	all := utf8.RuneCountInString(body)
+	if all <= maxPage {
+		return fence(head + body)
 	}
-	return fence(addressMark+given+"\ntitle: "+page.Title+"\n\n"+body) + note, nil
+	body = strings.TrimSpace(string([]rune(body)[:maxPage]))
+	return fence(head+body) + fmt.Sprintf("\nThis is the beginning of a longer page: %d of %d characters.", maxPage, all)
 }
 
 // lookalikes are spellings that could pass for a mark of the fence.
