@@ -80,6 +80,8 @@ type ChatResponse struct {
 	FinishReason string
 	Model        string
 	Usage        Usage
+	// Second says that the second server answered.
+	Second bool
 }
 
 // Usage counts what a call used, in tokens; Cached is the part of Prompt that the provider had.

@@ -367,11 +367,17 @@ func (r *runningStep) callModel(ctx context.Context, request models.ChatRequest)
 		r.measureSilence(ctx, offered, err, took)
 		return answer, err
 	}
+	decision := "model " + string(r.turn.capability.Protocol)
+	if answer.Second {
+		decision += ", second server"
+	}
 	r.trace.stages = append(r.trace.stages, models.Stage{
-		TurnID: r.input.TurnID, Name: models.StageModel, Decision: "model " + string(r.turn.capability.Protocol),
+		TurnID: r.input.TurnID, Name: models.StageModel, Decision: decision,
 		Model: answer.Model, Usage: answer.Usage, Millis: took.Milliseconds(), CreatedAt: p.Now().UTC(),
 	})
-	r.measureAnswer(ctx, offered, answer, took)
+	if !answer.Second {
+		r.measureAnswer(ctx, offered, answer, took)
+	}
 	return answer, nil
 }
 

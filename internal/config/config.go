@@ -73,6 +73,10 @@ type Model struct {
 	KeysFile   string `env:"COACH_KEYS_FILE"`
 	FileKeys   Secrets
 	FileGroups []string
+	// SecondFile is the path of a JSON file about a second server, which Load reads into
+	// Second; without one that is nil.
+	SecondFile string `env:"COACH_SECOND_MODEL_FILE"`
+	Second     *SecondModel
 }
 
 // Endpoint names the server without what else its address may hold; what is learnt

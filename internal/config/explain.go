@@ -157,6 +157,7 @@ var explanations = map[string]explanation{
 	"COACH_EMBEDDING_KEY":    {readByWorker, "its key; empty: it needs none"},
 	"COACH_TRANSCRIBE_MODEL": {readByBoth, "transcribes voice notes; empty: off"},
 	keysFile:                 {readByWorker, "JSON file of [keys](#several-keys)"},
+	secondFile:               {readByWorker, "a [second server](#a-second-server) of models"},
 
 	"COACH_MEMORY_STEP":  {readByWorker, "when facts are remembered: `after` the conversation, once it rests (channel `terminal`: before a reply), `before` each reply, at one more model call, `off`"},
 	"COACH_HOT_WINDOW":   {readByWorker, "how long a conversation lasts after its newest entry; when it has rested so long, one model call reads what is new for facts, note and summary"},

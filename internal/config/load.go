@@ -50,6 +50,7 @@ func Load(environ []string, defaults Defaults) (Config, error) {
 	problems = append(problems, errs...)
 	problems = append(problems, cfg.check(bad)...)
 	problems = append(problems, cfg.Model.loadKeys()...)
+	problems = append(problems, cfg.Model.loadSecond()...)
 	problems = append(problems, cfg.Costs.loadPrices()...)
 	problems = append(problems, cfg.Worker.loadHelplines()...)
 	problems = append(problems, cfg.Web.loadServers()...)

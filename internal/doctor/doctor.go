@@ -89,6 +89,11 @@ func List(cfg config.Config, loadErr error) []Check {
 			return probeCarrier(ctx, cfg.Carrier.BaseURL, cfg.Carrier.AccountSID, token)
 		}},
 	}
+	if second := cfg.Model.Second; second != nil {
+		checks = append(checks, Check{Name: "second model", Run: func(ctx context.Context) (string, error) {
+			return probeModel(ctx, second.URL, second.Key.Reveal())
+		}})
+	}
 	for _, server := range cfg.Web.Servers {
 		checks = append(checks, Check{Name: "mcp " + server.Name, Run: func(ctx context.Context) (string, error) {
 			return probeServer(ctx, mcp.New(server, cfg.Web.Allow))

@@ -41,7 +41,9 @@ type Config struct {
 	EmbeddingModel, EmbeddingURL, EmbeddingKey string
 	// SpeechModel is the model of Transcribe.
 	SpeechModel string
-	// Timeout bounds one Complete with all its requests; 0 is 60 seconds.
+	// Second is asked for chat where this server gives no answer; nil is none.
+	Second *Second
+	// Timeout bounds one Complete of one server with all its requests; 0 is 60 seconds.
 	Timeout time.Duration
 	// EmbedTimeout bounds one Embed likewise; 0 is 5 seconds.
 	EmbedTimeout time.Duration
@@ -64,6 +66,10 @@ type Client struct {
 
 	// elsewhere embeds where another server does; nil otherwise.
 	elsewhere *Client
+	// second answers chat where this server does not; nil is none. firstRests is until
+	// when, in Unix seconds, it is asked before this one.
+	second     *Client
+	firstRests atomic.Int64
 	// vectorsRest is until when, in Unix seconds, a server without embeddings is not
 	// asked.
 	vectorsRest atomic.Int64
@@ -92,7 +98,7 @@ func New(cfg Config) (*Client, error) {
 	var elsewhere *Client
 	if cfg.EmbeddingURL != "" {
 		other := cfg
-		other.BaseURL, other.EmbeddingURL, other.Keys, other.Groups = cfg.EmbeddingURL, "", nil, nil
+		other.BaseURL, other.EmbeddingURL, other.Keys, other.Groups, other.Second = cfg.EmbeddingURL, "", nil, nil, nil
 		if cfg.EmbeddingKey != "" {
 			other.Keys = []string{cfg.EmbeddingKey}
 		}
@@ -100,11 +106,15 @@ func New(cfg Config) (*Client, error) {
 			return nil, err
 		}
 	}
+	second, err := newSecond(cfg)
+	if err != nil {
+		return nil, err
+	}
 	opts := []option.RequestOption{endpoint, option.WithMaxRetries(0), option.WithHTTPClient(cfg.HTTPClient)}
 	return &Client{
 		chat: openai.NewChatCompletionService(opts...), vectors: openai.NewEmbeddingService(opts...),
 		speech: openai.NewAudioTranscriptionService(opts...),
-		ring:   newRing(cfg), cfg: cfg, builder: newBuilder(), elsewhere: elsewhere,
+		ring:   newRing(cfg), cfg: cfg, builder: newBuilder(), elsewhere: elsewhere, second: second,
 	}, nil
 }
 
@@ -146,11 +156,8 @@ func endpointOption(baseURL string) (option.RequestOption, error) {
 // start. They stay out of use until the next one.
 func (c *Client) DisabledKeys() int { return c.ring.countBarred() }
 
-// Complete asks the model. Errors are *models.ModelError; ModelBusy alone is
-// worth the same call again, after RetryAfter, which is the end of the first
-// rest when every key rests. A repeated call is paid again and may be answered
-// differently.
-func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.ChatResponse, error) {
+// completeHere asks this server.
+func (c *Client) completeHere(ctx context.Context, req models.ChatRequest) (models.ChatResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 
