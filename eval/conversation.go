@@ -17,6 +17,7 @@ import (
 	"coachline/activities"
 	"coachline/eval/cases"
 	"coachline/internal/agent"
+	"coachline/internal/config"
 	"coachline/internal/memory"
 	"coachline/internal/seal"
 	"coachline/internal/store"
@@ -204,7 +205,11 @@ func (p *conversation) register(begins time.Time) error {
 	p.env.SetTestTimeout(patience)
 	p.env.SetWorkerOptions(sdkworker.Options{DeadlockDetectionTimeout: patience}) // A machine may be short of processors.
 	p.carrier = &carrier{store: p.store}
-	parts, err := worker.NewParts(p.driver.settings, p.store, p.driver.metrics)
+	settings := p.driver.settings
+	if p.script.Focuses {
+		settings.Replies.Focuses = config.SwitchOn
+	}
+	parts, err := worker.NewParts(settings, p.store, p.driver.metrics)
 	if err != nil {
 		return err
 	}

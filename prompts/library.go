@@ -18,7 +18,7 @@ import (
 	"text/template"
 )
 
-//go:embed texts playbooks
+//go:embed texts playbooks focuses
 var embedded embed.FS
 
 // versionDigits is the length of Version: 12 hex digits tell apart any number
@@ -78,7 +78,11 @@ func (l *Library) WithMaxPerDay(most int) *Library {
 // empty one, a syntax error and a field that the text's data lacks are errors
 // that name the file; so nothing that Load accepts fails later for its data.
 // Its folders playbooks and focuses hold pages (see package pages).
-func Load(dir string) (*Library, error) {
+func Load(dir string) (*Library, error) { return LoadWith(dir, false) }
+
+// LoadWith does what Load does, with the focuses that are shipped where an installation
+// wants them; dir may replace each of them, and an empty file leaves it out.
+func LoadWith(dir string, focuses bool) (*Library, error) {
 	sub, err := fs.Sub(embedded, "texts")
 	if err != nil {
 		return nil, fmt.Errorf("opening embedded prompts: %w", err)
@@ -104,7 +108,7 @@ func Load(dir string) (*Library, error) {
 			return nil, fmt.Errorf("prompt %s: %w", name.file(), err)
 		}
 	}
-	if lib.folders, err = loadPageFolders(dir); err != nil {
+	if lib.folders, err = loadPageFolders(dir, focuses); err != nil {
 		return nil, err
 	}
 	if err := lib.translate(sub, operators, own); err != nil {

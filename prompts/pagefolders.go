@@ -29,14 +29,21 @@ func isPageFolder(entry fs.DirEntry) bool {
 	return entry.Name() == playbookFolder || entry.Name() == focusFolder
 }
 
-// loadPageFolders reads the pages; there are no focuses but an operator's.
-func loadPageFolders(dir string) (pageFolders, error) {
+// loadPageFolders reads the pages; without shipped there are no focuses but an operator's.
+func loadPageFolders(dir string, shipped bool) (pageFolders, error) {
 	var s pageFolders
 	own, err := fs.Sub(embedded, playbookFolder)
 	if err != nil {
 		return s, fmt.Errorf("opening embedded playbooks: %w", err)
 	}
 	playbooks, focuses := []fs.FS{own}, []fs.FS(nil)
+	if shipped {
+		ours, err := fs.Sub(embedded, focusFolder)
+		if err != nil {
+			return s, fmt.Errorf("opening embedded focuses: %w", err)
+		}
+		focuses = append(focuses, ours)
+	}
 	if dir != "" {
 		playbooks = append(playbooks, os.DirFS(filepath.Join(dir, playbookFolder)))
 		focuses = append(focuses, os.DirFS(filepath.Join(dir, focusFolder)))
@@ -81,8 +88,7 @@ func (s pageFolders) all() []pages.Page { return slices.Concat(s.playbooks, s.fo
 // Playbooks lists the playbooks, in the order of their files' names.
 func (l *Library) Playbooks() []pages.Page { return slices.Clone(l.folders.playbooks) }
 
-// Focuses lists an operator's coaching focuses, in the order of their
-// files' names.
+// Focuses lists the coaching focuses, in the order of their files' names.
 func (l *Library) Focuses() []pages.Page { return slices.Clone(l.folders.focuses) }
 
 // Focus finds a focus by its name.

@@ -158,3 +158,27 @@ func TestCheckToolsLooksAtFocuses(t *testing.T) {
 		})
 	}
 }
+
+// TestShippedFocuses: they are there where they are wanted, and an operator replaces or
+// leaves them out.
+func TestShippedFocuses(t *testing.T) {
+	names := func(library *prompts.Library) (out []string) {
+		for _, focus := range library.Focuses() {
+			out = append(out, focus.Name)
+		}
+		return out
+	}
+	require.Empty(t, load(t, "").Focuses())
+	library, err := prompts.LoadWith("", true)
+	require.NoError(t, err)
+	require.Equal(t, []string{"habit", "setback"}, names(library))
+	require.NoError(t, library.CheckTools(offers(t)))
+	require.NotEqual(t, load(t, "").Version(), library.Version())
+	dir := shelved(t, "focuses/setback.md", page("sleep", "", "Talk of evenings."))
+	library, err = prompts.LoadWith(dir, true)
+	require.NoError(t, err)
+	require.Equal(t, []string{"habit", "sleep"}, names(library))
+	library, err = prompts.LoadWith(shelved(t, "focuses/setback.md", ""), true)
+	require.NoError(t, err)
+	require.Equal(t, []string{"habit"}, names(library))
+}

@@ -44,7 +44,7 @@ func newSettings(cfg config.Config, conns *connect.Connections) SettingsConfig {
 			return listBuilds(ctx, conns.Temporal, cfg.Worker.Deployment)
 		},
 	}
-	library, err := prompts.Load(cfg.Worker.PromptsDir)
+	library, err := prompts.LoadWith(cfg.Worker.PromptsDir, cfg.Replies.Focuses == config.SwitchOn)
 	if err != nil {
 		conns.Logger.Warn("the console shows neither version, playbooks nor focuses of the prompts: they cannot be read", "error", err)
 		return settings

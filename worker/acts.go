@@ -183,7 +183,7 @@ func newModelClient(cfg config.Model) (*llm.Client, error) {
 
 // loadWords loads the texts and the tools, which have to fit each other.
 func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Registry, error) {
-	library, instructions, err := loadLibrary(cfg.Worker.PromptsDir, cfg.Coaching.Programme)
+	library, instructions, err := loadLibrary(cfg.Worker.PromptsDir, cfg.Coaching.Programme, cfg.Replies.Focuses)
 	if err != nil {
 		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
 	}
@@ -204,8 +204,8 @@ func textFacts(cfg config.Coaching) prompts.Facts {
 
 // loadLibrary reads a folder of texts and checks them but for the tools that they
 // name.
-func loadLibrary(dir, programme string) (*prompts.Library, *agent.Instructions, error) {
-	library, err := prompts.Load(dir)
+func loadLibrary(dir, programme string, focuses config.Switch) (*prompts.Library, *agent.Instructions, error) {
+	library, err := prompts.LoadWith(dir, focuses == config.SwitchOn)
 	if err != nil {
 		return nil, nil, fmt.Errorf("loading prompts: %w", err)
 	}

@@ -23,7 +23,7 @@ func newStudies(cfg config.Config, rows *store.Store, m *metrics.Metrics, regist
 	return study.New(study.Config{
 		Studies: rows.Studies, Logger: logger, Report: m.StudyFaults, KnownTools: tools.Names(),
 		LoadTexts: func(dir, programme string) (*prompts.Library, error) {
-			library, _, err := loadLibrary(dir, cmp.Or(programme, cfg.Coaching.Programme))
+			library, _, err := loadLibrary(dir, cmp.Or(programme, cfg.Coaching.Programme), cfg.Replies.Focuses)
 			if err == nil {
 				err = checkPrompts(library, registry)
 			}

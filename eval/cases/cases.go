@@ -43,7 +43,9 @@ type Case struct {
 	Person Person `yaml:"person"`
 	// Others are enrolled in the same programme; the coach may not mention them.
 	Others []Person `yaml:"others"`
-	Steps  []Step   `yaml:"steps"`
+	// Focuses: the shipped focuses are on.
+	Focuses bool   `yaml:"focuses"`
+	Steps   []Step `yaml:"steps"`
 }
 
 // Person is who texts, and what the coach knows of them.

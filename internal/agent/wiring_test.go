@@ -451,3 +451,10 @@ func TestStagesAskTheSmallModel(t *testing.T) {
 		})
 	}
 }
+
+// TestSecondServerIsTold: a turn says which server answered.
+func TestSecondServerIsTold(t *testing.T) {
+	w := newWorld(t)
+	w.model.on(chat, said{text: "Fine.", second: true})
+	require.Contains(t, stageDecisions(t, w.addText("tell me about walks").runStep()), "model native, second server")
+}

@@ -78,6 +78,8 @@ type said struct {
 	calls          []models.ToolCall
 	finish         string
 	err            error
+	// second says that the second server answers.
+	second bool
 }
 
 func textAnswers(lines ...string) []said {
@@ -141,7 +143,7 @@ func (d *scriptedModel) Complete(ctx context.Context, req models.ChatRequest) (m
 			d.script[what] = lines[1:]
 		}
 	}
-	return models.ChatResponse{Text: answer.text, Thinking: answer.thinking, Calls: answer.calls, FinishReason: answer.finish, Model: req.Model, Usage: used}, answer.err
+	return models.ChatResponse{Text: answer.text, Thinking: answer.thinking, Calls: answer.calls, FinishReason: answer.finish, Model: req.Model, Usage: used, Second: answer.second}, answer.err
 }
 
 func (d *scriptedModel) count(purpose string) int { return len(d.asked[purpose]) }

@@ -40,7 +40,7 @@ type Settings struct {
 	Version       string        `json:"version"`
 	PromptVersion string        `json:"prompt_version" doc:"Hash over the prompts that the starter sees, as turns record it; empty where it cannot read them."`
 	Playbooks     []PromptPage  `json:"playbooks" nullable:"false" doc:"What the model may read while it answers."`
-	Focuses       []PromptPage  `json:"focuses" nullable:"false" doc:"What coaching may be about, of COACH_PROMPTS_DIR."`
+	Focuses       []PromptPage  `json:"focuses" nullable:"false" doc:"What coaching may be about, of COACH_FOCUSES and COACH_PROMPTS_DIR."`
 	Settings      []Setting     `json:"settings" nullable:"false"`
 	Workers       []WorkerBuild `json:"workers" nullable:"false" doc:"Builds of workers; empty where workers have no versions or Temporal did not answer."`
 }

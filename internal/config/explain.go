@@ -168,6 +168,7 @@ var explanations = map[string]explanation{
 	"COACH_TOOL_DIGESTS": {readByWorker, "shortened web pages: `on`, `off`, `auto`"},
 	"COACH_SUBAGENTS":    {readByWorker, "`on`: the model may start [subagents](design.md#subagents)"},
 	"COACH_MESSAGE_TOOL": {readByWorker, "`on`: the model may text [within a turn](design.md#a-text-in-the-middle-of-a-turn)"},
+	"COACH_FOCUSES":      {readByBoth, "`on`: the shipped [focuses](#prompts-playbooks-and-focuses) habit and setback; the small model chooses one for each text"},
 
 	"COACH_WEB_SEARCH_URL": {readByWorker, "JSON endpoint of SearXNG; empty: no [search](#the-web)"},
 	"COACH_WEB_SEARCH_KEY": {readByWorker, "its bearer token"},

@@ -34,6 +34,8 @@ type Replies struct {
 	Subagents Switch `env:"COACH_SUBAGENTS" envDefault:"off"`
 	// MessageTool lets the model text a person in the middle of a turn: on or off.
 	MessageTool Switch `env:"COACH_MESSAGE_TOOL" envDefault:"off"`
+	// Focuses says whether the shipped coaching focuses are there: on or off.
+	Focuses Switch `env:"COACH_FOCUSES" envDefault:"off"`
 }
 
 // Web says whether the coach may look things up on the web.
@@ -107,6 +109,7 @@ func (c *Config) checkReplies(bad map[string]bool) []error {
 		{"COACH_WEB_FETCH", string(c.Web.Fetch), []string{"on", "off"}},
 		{"COACH_SUBAGENTS", string(c.Replies.Subagents), []string{"on", "off"}},
 		{"COACH_MESSAGE_TOOL", string(c.Replies.MessageTool), []string{"on", "off"}},
+		{"COACH_FOCUSES", string(c.Replies.Focuses), []string{"on", "off"}},
 	} {
 		if !slices.Contains(one.known, one.value) {
 			problems = append(problems, refuse(one.name, one.value, "one of "+strings.Join(one.known, ", ")))

@@ -26,9 +26,9 @@ func TestSecondServerFile(t *testing.T) {
 	require.Equal(t, &SecondModel{URL: "https://other.example/v1", KeyFile: key, Name: "big-2", Small: "small-2"}, cfg.Model.Second)
 	bad := write("bad", "sk hunter22")
 	for content, want := range map[string]string{
-		`[]`: "not the JSON that is wanted",
-		`{"url": "https://other.example/v1"}`:                                           "it has no model",
-		`{"url": "other", "model": "big-2"}`:                                            "it has no model",
+		`[]`:                                  "not the JSON that is wanted",
+		`{"url": "https://other.example/v1"}`: "it has no model",
+		`{"url": "other", "model": "big-2"}`:  "it has no model",
 		`{"url": "https://other.example", "model": "b", "key": "hunter22"}`:             "unknown field",
 		`{"url": "https://other.example", "model": "b", "key_file": "` + bad + `"}`:     "no header may hold",
 		`{"url": "https://other.example", "model": "b", "key_file": "` + bad + `.not"}`: "key_file: opening it",

@@ -65,7 +65,7 @@ type stageAsk struct{ System, User string }
 
 const (
 	// undecided is no answer that the router or the focus stage can read, so that
-	// every tool is offered and no focus is chosen.
+	// every tool is offered and the focus stays.
 	undecided = "I cannot say."
 	nothing   = "NONE"
 	// digestChars is the limit where the request names none.
@@ -84,7 +84,7 @@ var answers = map[stageName]func(stageAsk) string{
 	stageLimitDigest:  always("This may be incomplete. I could not finish looking into this."),
 	stageMemoryStep:   stageAsk.remember,
 	stageClosing:      stageAsk.close,
-	stageFocus:        always(undecided),
+	stageFocus:        stageAsk.chooseFocus,
 	stageLook:         stageAsk.lookAgain,
 	stageAdvice:       always(fineAdvice),
 }
@@ -107,6 +107,16 @@ func answerStage(ask stageAsk) (text string, ok bool) {
 		return "", false
 	}
 	return answer(ask), true
+}
+
+var setbacks = regexp.MustCompile(`(?i)\b(slipped|missed|skipped|gave up|giving up|guilty|failed)\b`)
+
+// chooseFocus knows one of the shipped focuses by words.
+func (a stageAsk) chooseFocus() string {
+	if setbacks.MatchString(a.User) && strings.Contains(a.System, "- setback: ") {
+		return "setback"
+	}
+	return undecided
 }
 
 // digest is the material itself, as far as it fits.
