@@ -99,7 +99,20 @@ func (t *ToolActivities) runOnce(ctx context.Context, in wire.ToolInput, limit *
 	if err != nil {
 		return wire.ToolEffect{}, toTemporalError(err)
 	}
-	return t.rowsToSend(ctx, run)
+	out, err := t.rowsToSend(ctx, run)
+	if err == nil && !run.Failed && run.Name == tools.SaveTool {
+		out.Reported, err = t.reported(ctx, in)
+	}
+	return out, err
+}
+
+// reported says what a call has made known of the newest prompt.
+func (t *ToolActivities) reported(ctx context.Context, in wire.ToolInput) (wire.FeedbackStage, error) {
+	call, err := loadCall(ctx, t.Store, in)
+	if err != nil {
+		return wire.FeedbackNone, toTemporalError(err)
+	}
+	return t.Tools.Reported(call), nil
 }
 
 func (t *ToolActivities) bookOf(in wire.ToolInput) callBook {

@@ -127,6 +127,7 @@ func toState(p models.Participant, profile models.Profile, status wire.StatusVie
 		Counters:      api.Counters{Successes: profile.SuccessCount, Prompts: profile.TotalPrompts},
 		Schedules:     make([]api.Schedule, 0, len(schedules)),
 		Due:           make([]api.Due, 0, len(status.Due)),
+		Feedback:      status.Feedback,
 		UnreachableAt: p.UnreachableAt, UnreachableCode: p.UnreachableCode, TakenOver: toTakeOver(p),
 	}
 	prompted := p.Status == wire.StatusActive && status.Status == wire.StatusActive

@@ -57,6 +57,7 @@ func (p *participant) applyOne(e wire.Effect) {
 		p.clearDue(e.Due.Kind, e.Due.Ref)
 	case wire.EffectSetMode:
 		p.state.Mode, p.unsaved.mode = e.Mode, true
+		p.state.Feedback = p.state.Feedback.Enter(e.Mode)
 	case wire.EffectSetStatus:
 		p.setStatus(e.Status)
 	case wire.EffectSetZone:
@@ -66,7 +67,7 @@ func (p *participant) applyOne(e wire.Effect) {
 	case wire.EffectDropSchedule:
 		p.dropSchedule(e.Schedule.ID)
 	case wire.EffectSetPending, wire.EffectClearPending:
-		p.state.Pending = e.Pending // nil when it is cleared
+		p.setPending(e.Pending)
 	case wire.EffectMissPrompt, wire.EffectLeaveOut:
 		p.noteLeftOut(e)
 	case wire.EffectStartTurn:
@@ -81,6 +82,15 @@ func (p *participant) applyOne(e wire.Effect) {
 		p.state.Ended = true
 		// What was planned before the person left must not run after it.
 		p.plans = slices.DeleteFunc(p.plans, func(plan wire.TurnPlan) bool { return plan.Kind != wire.TurnNotice })
+	}
+}
+
+// setPending takes a new prompt, of which nothing is known yet, or nil when its time is
+// over.
+func (p *participant) setPending(prompt *wire.PendingPrompt) {
+	p.state.Pending = prompt
+	if prompt != nil {
+		p.state.Feedback = wire.FeedbackNone
 	}
 }
 

@@ -291,7 +291,8 @@ func (t *turn) stepInput(ctx workflow.Context, step int, plain bool) wire.CallMo
 	in := wire.CallModelInput{
 		ParticipantID: t.participant.state.ParticipantID,
 		TurnID:        t.id, Step: step, Mode: t.mode, Kind: t.plan.Kind, Introduce: t.plan.Introduce, NoTools: plain,
-		Begin: t.beginInput(ctx), TimeLimit: t.stepTimeLimit(), Due: t.due,
+		Feedback: t.participant.state.Feedback,
+		Begin:    t.beginInput(ctx), TimeLimit: t.stepTimeLimit(), Due: t.due,
 	}
 	if t.plan.Kind == wire.TurnReply && !plain {
 		state := t.participant.state.Clone()
@@ -449,5 +450,6 @@ func (t *turn) runTool(ctx workflow.Context, in wire.ToolInput, name string) {
 		in.Refuse = activities.RefuseFailed
 		t.decideTool(ctx, in)
 	}
+	t.participant.state.Feedback = t.participant.state.Feedback.Learn(out.Reported)
 	t.sendToolTexts(ctx, out)
 }

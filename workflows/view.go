@@ -76,7 +76,7 @@ func (p *participant) statusView() wire.StatusView {
 	slices.SortStableFunc(due, func(a, b wire.Due) int { return a.At.Compare(b.At) })
 	return wire.StatusView{
 		Status: p.state.Status, Mode: p.state.Mode, Zone: p.state.Zone,
-		Due: due, Pending: p.state.Pending,
+		Due: due, Pending: p.state.Pending, Feedback: p.state.Feedback,
 		Turns: p.state.Turn, Waiting: len(p.state.Inbox.Items) + len(p.arrived), LastSeq: p.state.Inbox.LastSeq,
 		Greeted: p.state.Greeted, Ended: p.state.Ended, InTurn: p.inTurn, Commands: len(p.state.Commands),
 		Flags: p.state.Flags.Clone(), TakenOverUntil: p.state.TakenOverUntil,
@@ -231,6 +231,9 @@ func (p *participant) statusPage() string {
 	}
 	if v.Pending != nil {
 		lines = append(lines, fmt.Sprintf("Outstanding prompt `%s`, sent %s", v.Pending.PromptID, v.Pending.SentAt.Format(time.RFC3339)), "")
+	}
+	if v.Feedback != wire.FeedbackNone {
+		lines = append(lines, fmt.Sprintf("Feedback on the newest prompt: **%s**", v.Feedback), "")
 	}
 	if len(v.Due) == 0 {
 		lines = append(lines, "Nothing is due.")

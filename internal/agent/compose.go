@@ -30,7 +30,9 @@ type Input struct {
 	Kind    wire.TurnKind
 	// Introduce says that the reply is the first message that the person gets
 	// from the programme.
-	Introduce    bool
+	Introduce bool
+	// Feedback is how far the collecting of feedback is.
+	Feedback     wire.FeedbackStage
 	Tools        []models.ToolSpec
 	Now          time.Time
 	Zone         *time.Location

@@ -246,7 +246,7 @@ func (r *runningStep) buildRequest(specs []models.ToolSpec, cut leftOut) (models
 		r.trace.noteError(models.StagePlan, err)
 	}
 	request, err := Compose(p.Prompts, Input{
-		Context: c, Mode: r.turn.mode, Kind: r.turn.kind, Introduce: r.input.Introduce, Tools: specs, Now: r.turn.now, Zone: r.turn.zone,
+		Context: c, Mode: r.turn.mode, Kind: r.turn.kind, Introduce: r.input.Introduce, Feedback: r.input.Feedback, Tools: specs, Now: r.turn.now, Zone: r.turn.zone,
 		HistoryLimit: p.Settings.HistoryLimit, Model: p.Settings.ChatModel, Programme: p.Settings.Programme, AlertsTeam: p.Settings.AlertsTeam,
 		IsSmall: r.turn.capability.Size == models.SizeSmall,
 		Lines:   r.turn.lines,

@@ -55,6 +55,7 @@ func systemMessage(lib *prompts.Library, in Input) (system, notes string, err er
 	if ctx.Outstanding != nil {
 		w.addSection("Outstanding prompt", outstandingLines(ctx, in.Zone))
 	}
+	w.addBlock("Feedback", feedbackLines[in.Feedback])
 	w.addBlock("Memory", in.Memory)
 	w.addBlock("Plan", in.Plan)
 	w.addNotes(in)
@@ -67,6 +68,14 @@ func systemMessage(lib *prompts.Library, in Input) (system, notes string, err er
 		last.body += "\n" + next
 	}
 	return system, joinSections(w.sections), w.err
+}
+
+// feedbackLines say how far the collecting of feedback is.
+var feedbackLines = map[wire.FeedbackStage]string{
+	wire.FeedbackAsked:   "How it went is not known yet.",
+	wire.FeedbackOutcome: "They did it; that is saved. Ask at most what helped.",
+	wire.FeedbackBarrier: "How it went and what got in the way are saved. Ask for neither again.",
+	wire.FeedbackDone:    "Collected for this prompt. Ask no more about it.",
 }
 
 // addTask writes what the turn is for: its mode and the operator's focus where

@@ -18,6 +18,8 @@ type State struct {
 	Schedules   []Schedule     `json:"schedules" nullable:"false"`
 	Due         []Due          `json:"due" nullable:"false"`
 	Pending     *PendingPrompt `json:"pending_prompt"`
+	// Feedback is how far the collecting of feedback on the newest prompt is.
+	Feedback wire.FeedbackStage `json:"feedback,omitempty" enum:"asked,outcome_known,barrier_known,done" doc:"How far the coach is in asking how the newest prompt went; absent: it does not ask."`
 	// MutedUntil is set while texts are kept from the coach because the sender
 	// behaves like a machine.
 	MutedUntil *time.Time `json:"muted_until,omitempty" doc:"Until then texts are stored and not answered, because the sender behaves like a machine."`

@@ -35,6 +35,9 @@ func renderTimers(w io.Writer, s api.State, zone *time.Location) error {
 	if s.LastChannel != "" {
 		facts = append(facts, []string{"last channel", string(s.LastChannel)})
 	}
+	if s.Feedback != "" {
+		facts = append(facts, []string{"feedback", string(s.Feedback)})
+	}
 	if s.Pending != nil {
 		facts = append(facts, []string{"outstanding prompt", s.Pending.PromptID + ", sent " + formatInstantIn(s.Pending.SentAt, zone)})
 	}

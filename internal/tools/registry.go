@@ -313,7 +313,7 @@ func (r *Registry) Core(mode wire.Mode, profile models.Profile) []string {
 // tool, one that the mode turns on where the profile is complete, and the one that
 // reports danger.
 func (r *Registry) Few(mode wire.Mode, profile models.Profile) []string {
-	few := []string{"save_user_profile"}
+	few := []string{SaveTool}
 	switch {
 	case mode == wire.ModeFeedback:
 		few = append(few, "transition_state")

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 var noon = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
@@ -282,4 +283,19 @@ func FuzzArguments(f *testing.F) {
 			require.NotContains(t, memory.erased, "f9", "somebody else's")
 		}
 	})
+}
+
+// TestReported: what a call of the profile's tool makes known of a prompt.
+func TestReported(t *testing.T) {
+	registry := newRegistry(t)
+	for arguments, want := range map[string]wire.FeedbackStage{
+		`{"last_successful_prompt":"walk after coffee"}`:          wire.FeedbackOutcome,
+		`{"last_barrier":"rain"}`:                                 wire.FeedbackBarrier,
+		`{"last_barrier":"rain","last_successful_prompt":"walk"}`: wire.FeedbackBarrier,
+		`{"last_barrier":null}`:                                   wire.FeedbackNone,
+		`{"habit_domain":"walking"}`:                              wire.FeedbackNone,
+		`{"last_barrier":7}`:                                      wire.FeedbackNone,
+	} {
+		require.Equal(t, want, registry.Reported(models.ToolCall{Name: SaveTool, Arguments: arguments}), arguments)
+	}
 }

@@ -10,13 +10,17 @@ import (
 	"coachline/internal/coach/tone"
 	"coachline/internal/text"
 	"coachline/models"
+	"coachline/models/wire"
 )
+
+// SaveTool is the name of the tool that saves what the coach has learnt.
+const SaveTool = "save_user_profile"
 
 // saveUserProfile keeps what the coach has learnt. JSON null clears a field,
 // an empty text is ignored, and equal values change nothing.
 func saveUserProfile() Tool {
 	return Tool{
-		Name:        "save_user_profile",
+		Name:        SaveTool,
 		Description: "Save what the person told you, before you reply: all that is new or changed in one call. null erases a field.",
 		Schema:      saveSchema(),
 		Modes:       bothModes(),
@@ -153,6 +157,26 @@ func outcomeOf(ask coach.ProfileAsk) models.PromptOutcome {
 		return models.OutcomeNotDone
 	}
 	return ""
+}
+
+// Reported returns what a call of SaveTool that succeeded has made known of the newest prompt.
+func (r *Registry) Reported(call models.ToolCall) wire.FeedbackStage {
+	tool, _ := r.Lookup(SaveTool)
+	args, err := tool.parseArguments(call.Arguments)
+	if err != nil {
+		return wire.FeedbackNone
+	}
+	ask, err := profileAsk(args)
+	if err != nil {
+		return wire.FeedbackNone
+	}
+	switch outcomeOf(ask) {
+	case models.OutcomeDone:
+		return wire.FeedbackOutcome
+	case models.OutcomePartly, models.OutcomeNotDone:
+		return wire.FeedbackBarrier
+	}
+	return wire.FeedbackNone
 }
 
 type saveAnswer struct {

@@ -29,6 +29,8 @@ type ParticipantState struct {
 	Schedules []Schedule `json:"schedules,omitempty"`
 	// Pending is the outstanding daily prompt, nil when there is none.
 	Pending *PendingPrompt `json:"pending,omitempty"`
+	// Feedback is how far the collecting of feedback on the newest prompt is.
+	Feedback FeedbackStage `json:"feedback,omitempty"`
 	// Notices is what has been applied of the relay's notices.
 	Notices AppliedNotices `json:"notices,omitzero"`
 	// Commands are operator commands accepted and not yet applied.
@@ -416,6 +418,8 @@ type StatusView struct {
 	Zone    string         `json:"zone"`
 	Due     []Due          `json:"due"`
 	Pending *PendingPrompt `json:"pending,omitempty"`
+	// Feedback is how far the collecting of feedback on the newest prompt is.
+	Feedback FeedbackStage `json:"feedback,omitempty"`
 	// Turns counts the turns so far, Waiting the texts not yet answered.
 	Turns    int   `json:"turns"`
 	Waiting  int   `json:"waiting"`

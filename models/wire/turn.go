@@ -8,6 +8,8 @@ type ToolEffect struct {
 	Shown bool `json:"shown,omitempty"`
 	// Send lists outbox rows to send, in order.
 	Send []string `json:"send,omitempty"`
+	// Reported is what the call has made known of the newest prompt.
+	Reported FeedbackStage `json:"reported,omitempty"`
 }
 
 // TurnKind is why a turn runs.
@@ -140,6 +142,8 @@ type CallModelInput struct {
 	Step          int      `json:"step"`
 	Mode          Mode     `json:"mode"`
 	Kind          TurnKind `json:"kind"`
+	// Feedback is how far the collecting of feedback is.
+	Feedback FeedbackStage `json:"feedback,omitempty"`
 	// Introduce: the conversation begins with this turn.
 	Introduce bool `json:"introduce,omitempty"`
 	// NoTools asks for plain text.
