@@ -229,6 +229,10 @@ func replySettings(cfg config.Config) agent.Settings {
 		ToolDigests: cfg.Replies.ToolDigests.Forced(), Router: cfg.Replies.Router,
 		ModelSize: cfg.Model.Size.Forced(), Protocol: cfg.Model.Protocol.Forced(), ContextTokens: cfg.Model.ContextTokens, AnswerTokens: cfg.Model.AnswerTokens,
 		ModelTimeout: cfg.Model.Timeout,
+		Limits: agent.Limits{
+			Facts: cfg.Replies.RecalledFacts, CarryGroups: cfg.Replies.CarriedCalls, CarryChars: cfg.Replies.CarriedChars,
+			Searches: cfg.Replies.ToolSearches, Stage: cfg.Replies.StageTimeout,
+		},
 	}
 }
 

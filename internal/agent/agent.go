@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"coachline/internal/agent/outgoing"
+	"coachline/internal/agent/plan"
 	"coachline/internal/fresh"
 	"coachline/internal/helplines"
 	"coachline/internal/tools"
@@ -64,11 +65,10 @@ const (
 
 // limitOf returns a time limit for the timeout that is set.
 func (a *Agent) limitOf(usual time.Duration) time.Duration {
-	limit := models.InProportion(usual, a.Settings.ModelTimeout)
 	if usual == closingLimit {
-		limit = max(limit, usual)
+		return max(models.InProportion(usual, a.Settings.ModelTimeout), usual)
 	}
-	return limit
+	return models.InProportion(usual*a.Settings.Limits.Stage/smallLimit, a.Settings.ModelTimeout)
 }
 
 // MemoryStep says when the facts in a person's message are stored.
@@ -119,6 +119,28 @@ type Settings struct {
 	Advice models.AdviceCheck
 	// Router is one of route's strategies; an unknown one counts as auto.
 	Router string
+	Limits Limits
+}
+
+// Limits bound what a reply may use. 0 is what is usual.
+type Limits struct {
+	// Facts are the most facts that a deep search of memory adds.
+	Facts int
+	// CarryGroups are the most groups of tool rows of earlier turns that a turn sees, and
+	// CarryChars the most characters of each row.
+	CarryGroups, CarryChars int
+	// Searches are the most searches for tools in one reply.
+	Searches int
+	// Stage is how long the small model is awaited; the planner and vectors have their
+	// share of it.
+	Stage time.Duration
+}
+
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		Facts: cmp.Or(l.Facts, deepFacts), CarryGroups: cmp.Or(l.CarryGroups, plan.CarryGroups), CarryChars: cmp.Or(l.CarryChars, plan.CarryEntryChars),
+		Searches: cmp.Or(l.Searches, manySearches), Stage: cmp.Or(l.Stage, smallLimit),
+	}
 }
 
 // Config holds what an Agent needs.
@@ -153,6 +175,7 @@ type Agent struct {
 
 // New builds an Agent; everything in cfg but Server is required.
 func New(cfg Config) *Agent {
+	cfg.Settings.Limits = cfg.Settings.Limits.withDefaults()
 	p := &Agent{Config: cfg, clean: NewCleaner(), caches: newCaches(), known: &fresh.Value[models.Capability]{}}
 	if cfg.Prompts == nil {
 		return p

@@ -20,7 +20,7 @@ type Steps interface {
 // focusTurn begins the preparation of a turn: it drops the caches of a
 // conversation that has ended, and chooses the focus.
 func (a *Agent) focusTurn(ctx context.Context, tr *trace, t turn) turn {
-	if t.carryOver.Fresh && t.queryText() != "" {
+	if (t.carryOver.Fresh || t.carryOver.Ended) && t.queryText() != "" {
 		a.caches.dropConversation(t.participantID())
 	}
 	return a.applyFocus(t, a.chooseFocus(ctx, tr, t))

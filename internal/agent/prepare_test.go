@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/agent"
 	"coachline/internal/config"
 	"coachline/models"
 )
@@ -155,6 +156,30 @@ func TestNewConversation(t *testing.T) {
 			require.Empty(t, message.ToolCalls)
 		}
 	})
+	for name, ends := range map[string]func(*world){
+		"the coach ended the exchange": func(w *world) {
+			w.model.on(chat, callAnswer(w.offer.Stop, `{}`))
+			w.addText("bye").runStep()
+			w.addResults(models.ToolResult{Name: w.offer.Stop, Content: `{"ok":true}`})
+			w.endTurn()
+		},
+		"STOP and START": func(w *world) {
+			w.addText("START")
+			w.addEntry(models.Message{Role: models.RoleAssistant, Kind: models.KindConsent, Text: "You are back."})
+		},
+	} {
+		t.Run("at once after the end: "+name, func(t *testing.T) {
+			w := newWorld(t).remembersPollen()
+			carry(w)
+			before := w.model.count(router)
+			ends(w)
+			asked := w.model.count(router)
+			w.model.on(chat, said{text: "When?"})
+			w.addText("what about my joints then?").runStep()
+			require.Equal(t, asked+1, w.model.count(router), "the caches are empty before routing")
+			require.Equal(t, 1, before)
+		})
+	}
 	t.Run("at 300 s", func(t *testing.T) {
 		w := newWorld(t).remembersPollen()
 		carry(w)
@@ -333,4 +358,36 @@ func TestPlanWidensTheOffer(t *testing.T) {
 		require.Contains(t, w.lastRequest(planner).Messages[0].Content, "- save_user_profile:")
 		require.NotContains(t, w.lastRequest(planner).Messages[0].Content, "- forget_memory:", "and no other")
 	})
+}
+
+// TestLimitsAreSettings: what a reply may use follows the settings, and 0 is what is usual.
+func TestLimitsAreSettings(t *testing.T) {
+	ask := func(limits agent.Limits) (calls, longest int, awaited time.Duration) {
+		w := newWorld(t).remembersPollen()
+		w.settings.Router, w.settings.Limits = "model", limits
+		w.openAgent()
+		w.model.on(router, textAnswers("scheduler")...)
+		for range 3 {
+			w.model.on(chat, callAnswer("scheduler", `{"action":"list"}`), said{text: "When?"})
+			w.addText("text me at nine").runStep()
+			w.addResults(models.ToolResult{Name: "scheduler", Content: strings.Repeat("w", 3_000)})
+			w.runStep()
+			w.endTurn()
+		}
+		w.addText("and at ten?").runStep()
+		for _, message := range w.lastRequest(chat).Messages {
+			if message.Role == "tool" {
+				calls, longest = calls+1, max(longest, len(message.Content))
+			}
+		}
+		return calls, longest, w.model.left[router]
+	}
+	calls, longest, awaited := ask(agent.Limits{})
+	require.Equal(t, 2, calls)
+	require.InDelta(t, 1200, longest, 10)
+	require.InDelta(t, 8, awaited.Seconds(), 1)
+	calls, longest, awaited = ask(agent.Limits{CarryGroups: 3, CarryChars: 2_000, Stage: 20 * time.Second})
+	require.Equal(t, 3, calls)
+	require.InDelta(t, 2_000, longest, 10)
+	require.InDelta(t, 20, awaited.Seconds(), 1)
 }

@@ -54,7 +54,7 @@ func (a *Agent) composeMemory(ctx context.Context, tr *trace, t turn, drawn plan
 		s.findNearest(ctx)
 		s.searchDeep(ctx)
 		facts := recall.Merge(s.found, recall.Bounds{
-			ParticipantID: t.participantID(), Shown: warm.IDs, Most: topFacts + deepFacts,
+			ParticipantID: t.participantID(), Shown: warm.IDs, Most: topFacts + a.Settings.Limits.Facts,
 		})
 		lines = recall.Lines(facts, t.zone)
 	}
@@ -131,7 +131,7 @@ func (s *search) searchDeep(ctx context.Context) {
 	}
 	found := s.askForExtract(ctx)
 	q := recall.Deep(s.searchTerms(), found)
-	q.Limit = deepFacts
+	q.Limit = s.agent.Settings.Limits.Facts
 	s.found = append(s.found, s.findFacts(ctx, q)...)
 	if answers, ok := recall.Answers(s.searchTerms(), found); ok {
 		s.found = append(s.found, recall.Lasting(s.findFacts(ctx, answers))...)

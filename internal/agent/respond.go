@@ -98,7 +98,7 @@ func (a *Agent) turnOf(ctx context.Context, tr *trace, in StepInput, clean model
 		written: participantTexts(in.Context.Window), lines: a.Settings.Helplines.Find(in.Context.Participant.Phone, in.Context.Participant.Locale),
 	}
 	t.carryOver = plan.CarryOver(plan.CarryOverInput{
-		Entries: clean.Window, Catalogue: in.Offer.Specs, Now: t.now, Hot: a.Settings.Hot,
+		Entries: clean.Window, Catalogue: in.Offer.Specs, Now: t.now, Hot: a.Settings.Hot, Stop: in.Offer.Stop,
 	})
 	return t
 }
@@ -229,10 +229,10 @@ func (r *runningStep) buildRequest(specs []models.ToolSpec, cut leftOut) (models
 	groups := 0
 	for _, entry := range r.turn.hotMessages(p.Settings.Hot) {
 		if entry.Kind == models.KindToolCall {
-			groups = min(groups+1, plan.CarryGroups)
+			groups = min(groups+1, r.agent.Settings.Limits.CarryGroups)
 		}
 	}
-	c.Window = plan.TrimToolEntries(c.Window, plan.Caps{Groups: groups, EntryChars: plan.CarryEntryChars, Fence: outsideTools, Stop: r.turn.offer.Stop})
+	c.Window = plan.TrimToolEntries(c.Window, plan.Caps{Groups: groups, EntryChars: r.agent.Settings.Limits.CarryChars, Fence: outsideTools, Stop: r.turn.offer.Stop})
 	specs = r.cutSpecs(specs, cut)
 	// Steps of a plan and the note after a result name tools: without any on
 	// offer there are none.
@@ -426,7 +426,7 @@ func (r *runningStep) cutCalls(calls []models.ToolCall) []models.ToolCall {
 func (r *runningStep) screenCalls(calls []models.ToolCall) []models.ToolCall {
 	past := append([]plan.Past(nil), r.past...)
 	quotes := r.readQuotes()
-	limits := plan.Limits{Calls: manyCalls, Searches: manySearches}
+	limits := plan.Limits{Calls: manyCalls, Searches: r.agent.Settings.Limits.Searches}
 	if r.input.Kind == wire.TurnSubagent {
 		limits.Calls = runCalls
 	}

@@ -36,6 +36,17 @@ type Replies struct {
 	MessageTool Switch `env:"COACH_MESSAGE_TOOL" envDefault:"off"`
 	// Focuses says whether the shipped coaching focuses are there: on or off.
 	Focuses Switch `env:"COACH_FOCUSES" envDefault:"off"`
+	// RecalledFacts are the most facts that a search of memory adds to a reply.
+	RecalledFacts int `env:"COACH_RECALLED_FACTS" envDefault:"6"`
+	// CarriedCalls are the most rounds of tool calls of earlier turns that a reply sees, and
+	// CarriedChars the most characters of each result.
+	CarriedCalls int `env:"COACH_CARRIED_CALLS" envDefault:"2"`
+	CarriedChars int `env:"COACH_CARRIED_CHARS" envDefault:"1200"`
+	// ToolSearches are the most searches for tools in one reply.
+	ToolSearches int `env:"COACH_TOOL_SEARCHES" envDefault:"3"`
+	// StageTimeout is how long the small model is awaited, for a COACH_MODEL_TIMEOUT of
+	// 60s; the planner has three quarters of it.
+	StageTimeout time.Duration `env:"COACH_STAGE_TIMEOUT" envDefault:"8s"`
 }
 
 // Web says whether the coach may look things up on the web.
@@ -114,6 +125,22 @@ func (c *Config) checkReplies(bad map[string]bool) []error {
 		if !slices.Contains(one.known, one.value) {
 			problems = append(problems, refuse(one.name, one.value, "one of "+strings.Join(one.known, ", ")))
 		}
+	}
+	for _, one := range []struct {
+		name               string
+		value, least, most int
+	}{
+		{"COACH_RECALLED_FACTS", c.Replies.RecalledFacts, 1, 50},
+		{"COACH_CARRIED_CALLS", c.Replies.CarriedCalls, 1, 20},
+		{"COACH_CARRIED_CHARS", c.Replies.CarriedChars, 200, 10_000},
+		{"COACH_TOOL_SEARCHES", c.Replies.ToolSearches, 1, 20},
+	} {
+		if !bad[one.name] && (one.value < one.least || one.value > one.most) {
+			problems = append(problems, refuse(one.name, fmt.Sprint(one.value), fmt.Sprintf("a whole number of %d to %d", one.least, one.most)))
+		}
+	}
+	if wait := c.Replies.StageTimeout; !bad["COACH_STAGE_TIMEOUT"] && (wait < time.Second || wait > time.Minute) {
+		problems = append(problems, refuse("COACH_STAGE_TIMEOUT", wait.String(), "a duration of 1s to 1m"))
 	}
 	if !bad["COACH_HOT_WINDOW"] && c.Replies.HotWindow <= 0 {
 		problems = append(problems, refuse("COACH_HOT_WINDOW", c.Replies.HotWindow.String(), "a positive duration such as 30m"))

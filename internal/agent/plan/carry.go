@@ -16,6 +16,8 @@ type CarryOverInput struct {
 	Now       time.Time
 	// Hot is how long a conversation goes on after its newest entry.
 	Hot time.Duration
+	// Stop is the tool that ends an exchange.
+	Stop string
 }
 
 // Carried is what the turn before leaves to this one.
@@ -23,6 +25,9 @@ type Carried struct {
 	// Fresh: nothing was said within the hot window. Clear the caches of the
 	// conversation and carry no tool rows into the window.
 	Fresh bool
+	// Ended: the turn before ended the exchange, or the person ended and began again.
+	// Clear the caches; tool rows up to the end are dropped in any case.
+	Ended bool
 	// Failed names the tools whose calls failed, in the catalogue's order.
 	Failed []string
 	// Orphans names tools whose calls have no result; for the log.
@@ -54,8 +59,9 @@ func CarryOver(in CarryOverInput) Carried {
 		}
 		failed[name] = failed[name] || result.Failed
 	}
-	var out Carried
+	out := Carried{Ended: isAfterConsent(before)}
 	for _, call := range calls {
+		out.Ended = out.Ended || in.Stop != "" && call.Name == in.Stop
 		_, paired := byID[call.ID]
 		if !paired && !byName[call.Name] {
 			out.Orphans = append(out.Orphans, call.Name)
@@ -85,6 +91,17 @@ func hasRecent(entries []models.Message, since time.Time) bool {
 	return slices.ContainsFunc(entries, func(entry models.Message) bool {
 		return entry.Kind != models.KindDebug && !entry.At.Before(since)
 	})
+}
+
+// isAfterConsent reports whether the newest text before was about consent, as STOP and START
+// are.
+func isAfterConsent(entries []models.Message) bool {
+	for _, entry := range slices.Backward(entries) {
+		if isFromPerson(entry) || entry.Kind == models.KindConsent {
+			return entry.Kind == models.KindConsent
+		}
+	}
+	return false
 }
 
 // lastTurn collects the calls and results after the person's last text. Entries
