@@ -50,5 +50,5 @@ func TestFeedbackIsFollowed(t *testing.T) {
 		wire.FeedbackNone, wire.FeedbackAsked, wire.FeedbackOutcome, wire.FeedbackDone, wire.FeedbackDone, wire.FeedbackNone,
 	}, seen, "a new prompt begins anew")
 	const unknown, done, known, over = "How it went is not known yet.", "They did it; that is saved. Ask at most what helped.", "How it went and what got in the way are saved. Ask for neither again.", "Collected for this prompt. Ask no more about it."
-	require.Equal(t, []string{"", unknown, done, done, known, over, over}, told[:7])
+	require.Equal(t, []string{"", unknown, done, done, known, known, over}, told[:7], "a mode changes at the end of its turn")
 }
