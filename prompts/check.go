@@ -42,6 +42,9 @@ func (l *Library) CheckTools(offers map[wire.Mode]Offer) error {
 			}
 		}
 	}
+	if err := l.checkWorkspace(offers); err != nil {
+		return err
+	}
 	return l.checkFocuses(offers)
 }
 

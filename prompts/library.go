@@ -36,6 +36,7 @@ type Library struct {
 	// overridden are the texts that the operator's folder holds outside a
 	// locale's folder.
 	overridden map[Name]bool
+	workspace  []Workspace
 	version    string
 	facts      Facts
 }
@@ -99,7 +100,13 @@ func LoadWith(dir string, focuses bool) (*Library, error) {
 		}
 		maps.Copy(sources, own)
 	}
-	lib := &Library{entries: catalogue(), templates: map[Name]*template.Template{}, sources: sources, overridden: map[Name]bool{}}
+	var workspace []Workspace
+	if operators != nil {
+		if workspace, err = readWorkspace(operators); err != nil {
+			return nil, fmt.Errorf("reading prompts of %s: %w", dir, err)
+		}
+	}
+	lib := &Library{workspace: workspace, entries: catalogue(), templates: map[Name]*template.Template{}, sources: sources, overridden: map[Name]bool{}}
 	for name := range own {
 		lib.overridden[name] = true
 	}
@@ -130,7 +137,7 @@ func readInto(sources map[Name]string, folder fs.FS, root bool) error {
 	}
 	known := catalogue()
 	for _, file := range files {
-		if strings.HasPrefix(file.Name(), ".") || isPageFolder(file) {
+		if strings.HasPrefix(file.Name(), ".") || isPageFolder(file) || root && isWorkspace(file) {
 			continue
 		}
 		base, isText := strings.CutSuffix(file.Name(), ".md")
@@ -196,6 +203,9 @@ func (l *Library) hash() string {
 		for _, text := range l.spoken[name].texts {
 			sum.Write(fmt.Appendf(nil, "%s %d\n%s\n", text.file(name), len(text.source), text.source))
 		}
+	}
+	for _, w := range l.workspace {
+		sum.Write(fmt.Appendf(nil, "%s %d\n%s\n", w.Name, len(w.Text), w.Text))
 	}
 	for _, page := range l.folders.all() {
 		sum.Write(fmt.Appendf(nil, "%s %d\n%s\n", page.File, len(page.Source), page.Source))

@@ -29,6 +29,8 @@ type SettingsConfig struct {
 	PromptVersion string
 	// Playbooks and Focuses are the pages of prompts that the starter sees.
 	Playbooks, Focuses []api.PromptPage
+	// Offer is what else the coach has.
+	Offer doctor.Offer
 	// Checks are those of coachline doctor.
 	Checks []doctor.Check
 	// Builds lists the builds of workers.
@@ -51,6 +53,7 @@ func newSettings(cfg config.Config, conns *connect.Connections) SettingsConfig {
 	}
 	settings.PromptVersion = library.Version()
 	settings.Playbooks, settings.Focuses = newPromptPages(library.Playbooks()), newPromptPages(library.Focuses())
+	settings.Offer = doctor.NewOffer(cfg, library)
 	return settings
 }
 
@@ -104,6 +107,7 @@ func (h *settingRoutes) getSettings(ctx context.Context, _ *noInput) (*answer[ap
 	out := api.Settings{
 		Version: h.version, PromptVersion: h.settings.PromptVersion, Workers: []api.WorkerBuild{}, Settings: []api.Setting{},
 		Playbooks: append([]api.PromptPage{}, h.settings.Playbooks...), Focuses: append([]api.PromptPage{}, h.settings.Focuses...),
+		Tools: append([]string{}, h.settings.Offer.Tools...), Workspace: append([]string{}, h.settings.Offer.Workspace...), Memory: h.settings.Offer.Memory,
 	}
 	for _, one := range h.settings.Table {
 		out.Settings = append(out.Settings, api.Setting{Name: one.Name, Value: one.Value, InForce: one.InForce, Source: one.Source, Meaning: config.Explain(one.Name)})

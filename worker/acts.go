@@ -17,6 +17,7 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/config"
 	"coachline/internal/connect"
+	"coachline/internal/doctor"
 	"coachline/internal/llm"
 	"coachline/internal/metrics"
 	"coachline/internal/screening"
@@ -93,6 +94,8 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, 
 		return nil, err
 	}
 	parts.logger = conns.Logger
+	offer := doctor.NewOffer(cfg, parts.library)
+	conns.Logger.Info("the coach has", "tools", offer.Tools, "playbooks", offer.Playbooks, "focuses", offer.Focuses, "workspace", offer.Workspace, "memory", offer.Memory)
 	return parts.newActs(Outside{
 		Model: client, Carrier: sender, Now: conns.Clock.Now, Pager: alert.New(alert.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),
 	}, stops)

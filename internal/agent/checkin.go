@@ -19,8 +19,11 @@ func ComposeCheckIn(lib *prompts.Library, in Input) (models.ChatRequest, error) 
 	}
 	ctx := in.Context
 	w := sectionWriter{lib: lib, programme: in.Programme}
-	w.addPrompt("Persona", prompts.Persona)
+	w.addPersona(prompts.Persona)
 	w.addPrompt("Task: check-in", prompts.CheckIn)
+	if heartbeat := lib.Heartbeat(); heartbeat != "" {
+		w.addSection("Heartbeat", []string{heartbeat})
+	}
 	w.addLanguage(ctx.Participant.Locale, false)
 	w.addSection("Participant", participantLines(ctx.Participant, in.Zone))
 	w.addSection("Profile", ProfileLines(ctx.Profile))

@@ -50,6 +50,10 @@ func NewInstructions(lib *prompts.Library, programme string) (*Instructions, err
 			out.addText(text)
 		}
 	}
+	for _, file := range lib.Workspace() {
+		out.addText(file.Text)
+	}
+	out.addText(lib.Heartbeat())
 	return out, nil
 }
 

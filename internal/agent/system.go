@@ -34,10 +34,10 @@ func systemMessage(lib *prompts.Library, in Input) (system, notes string, err er
 	ctx := in.Context
 	in.IsSmall = in.IsSmall && in.Kind != wire.TurnGreeting && in.Kind != wire.TurnPrompt
 	if in.IsSmall {
-		w.addPrompt("Persona", prompts.PersonaSmall)
+		w.addPersona(prompts.PersonaSmall)
 		w.addSection("Mode: "+string(in.Mode), []string{w.renderText(prompts.ModeSmall, w.statusData(in))})
 	} else {
-		w.addPrompt("Persona", prompts.Persona)
+		w.addPersona(prompts.Persona)
 		w.addTask(in)
 	}
 	w.addSection("Participant", participantLines(ctx.Participant, in.Zone))
@@ -157,6 +157,14 @@ func (w *sectionWriter) addBlock(title, body string) {
 // addPrompt adds a section with a rendered prompt text.
 func (w *sectionWriter) addPrompt(title string, name prompts.Name) {
 	w.addSection(title, []string{w.renderText(name, w.personaData())})
+}
+
+// addPersona writes who the coach is, and what the operator's workspace adds to it.
+func (w *sectionWriter) addPersona(name prompts.Name) {
+	w.addPrompt("Persona", name)
+	for _, file := range w.lib.Workspace() {
+		w.addSection("Workspace: "+file.Name, []string{file.Text})
+	}
 }
 
 // personaData returns the values that prompt texts are rendered with.

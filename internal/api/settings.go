@@ -41,6 +41,9 @@ type Settings struct {
 	PromptVersion string        `json:"prompt_version" doc:"Hash over the prompts that the starter sees, as turns record it; empty where it cannot read them."`
 	Playbooks     []PromptPage  `json:"playbooks" nullable:"false" doc:"What the model may read while it answers."`
 	Focuses       []PromptPage  `json:"focuses" nullable:"false" doc:"What coaching may be about, of COACH_FOCUSES and COACH_PROMPTS_DIR."`
+	Tools         []string      `json:"tools" nullable:"false" doc:"What the coach may call; tools of MCP servers as they are allowed."`
+	Workspace     []string      `json:"workspace" nullable:"false" doc:"Files of COACH_PROMPTS_DIR that are added to the persona, and HEARTBEAT."`
+	Memory        string        `json:"memory" doc:"When facts are kept: after a reply, before it, or off."`
 	Settings      []Setting     `json:"settings" nullable:"false"`
 	Workers       []WorkerBuild `json:"workers" nullable:"false" doc:"Builds of workers; empty where workers have no versions or Temporal did not answer."`
 }

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"strings"
+
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
@@ -34,6 +36,9 @@ func showSettings(v *viewer) (page, error) {
 		h.Dl(h.Class("facts"),
 			h.Dt(g.Text("Starter")), h.Dd(g.Text(settings.Version)),
 			h.Dt(g.Text("Prompts")), h.Dd(g.Text(settings.PromptVersion)),
+			h.Dt(g.Text("Tools")), h.Dd(g.Text(strings.Join(settings.Tools, ", "))),
+			h.Dt(g.Text("Memory")), h.Dd(g.Text(settings.Memory)),
+			g.If(len(settings.Workspace) > 0, g.Group{h.Dt(g.Text("Workspace files")), h.Dd(g.Text(strings.Join(settings.Workspace, ", ")))}),
 		),
 		pagesTable("Playbooks", "What the model may read while it answers", settings.Playbooks),
 		pagesTable("Focuses", "What coaching may be about", settings.Focuses),

@@ -79,6 +79,7 @@ func List(cfg config.Config, loadErr error) []Check {
 		{Name: "programme", Run: func(context.Context) (string, error) {
 			return checkProgramme(cfg.Coaching.Programme, cfg.Coaching.DefaultLocale())
 		}},
+		{Name: "offer", Run: func(context.Context) (string, error) { return checkOffer(cfg) }},
 		{Name: "stop", Run: func(context.Context) (string, error) { return describeStop(cfg) }},
 		{Name: "embeddings", Run: func(ctx context.Context) (string, error) { return probeEmbeddings(ctx, cfg.Model) }},
 		{Name: "context", Run: func(ctx context.Context) (string, error) { return describeModel(ctx, cfg) }},
