@@ -21,6 +21,7 @@ func TestSettings(t *testing.T) {
 		cfg.Settings = SettingsConfig{
 			Table: []config.Setting{{Name: "COACH_API_TOKEN", Value: "set", Source: "environment"}}, PromptVersion: "9f2c",
 			Playbooks: []api.PromptPage{{Name: "sleep", Description: "sleeping better"}},
+			Offer:     doctor.Offer{Tools: []string{"scheduler"}, Memory: "after"},
 			Checks: []doctor.Check{
 				{Name: "database", Run: func(context.Context) (string, error) { return "", nil }},
 				{Name: "model", Run: func(context.Context) (string, error) { return "", errors.New("refuses the key") }},
@@ -31,7 +32,7 @@ func TestSettings(t *testing.T) {
 	read := call{method: "GET", path: settingsPath}
 	want := api.Settings{
 		Version: "v0-test", PromptVersion: "9f2c", Workers: builds,
-		Playbooks: []api.PromptPage{{Name: "sleep", Description: "sleeping better"}}, Focuses: []api.PromptPage{},
+		Playbooks: []api.PromptPage{{Name: "sleep", Description: "sleeping better"}}, Focuses: []api.PromptPage{}, Tools: []string{"scheduler"}, Workspace: []string{}, Memory: "after",
 		Settings: []api.Setting{{Name: "COACH_API_TOKEN", Value: "set", Source: "environment", Meaning: config.Explain("COACH_API_TOKEN")}},
 	}
 	require.NotEmpty(t, want.Settings[0].Meaning)

@@ -20,7 +20,7 @@ const SaveTool = "save_user_profile"
 // an empty text is ignored, and equal values change nothing.
 func saveUserProfile() Tool {
 	return Tool{
-		Name:        SaveTool,
+		Name:        "save_user_profile",
 		Description: "Save what the person told you, before you reply: all that is new or changed in one call. null erases a field.",
 		Schema:      saveSchema(),
 		Modes:       bothModes(),
