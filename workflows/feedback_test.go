@@ -16,7 +16,9 @@ import (
 func TestFeedbackIsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven))
-	save := func(field, words string) models.ChatResponse { return asks(call("save_user_profile", map[string]any{field: words})) }
+	save := func(field, words string) models.ChatResponse {
+		return asks(call("save_user_profile", map[string]any{field: words}))
+	}
 	var told []string
 	answer := steps(
 		say("Time to walk."),

@@ -125,17 +125,20 @@ func TestEveryCallOfAMessageRunsInOrderBeforeTheReply(t *testing.T) {
 	w.model.answer = scripted(map[string][]models.ToolCall{"set up": {
 		call("save_user_profile", map[string]any{"habit_domain": "walking", "preferred_time": "11:00"}),
 		call("scheduler", map[string]any{"action": "create", "type": "fixed", "fixed_time": "11:00"}),
+		call("save_user_profile", map[string]any{"motivational_frame": "more energy", "prompt_anchor": "coffee"}),
+		call("save_user_profile", map[string]any{"motivational_frame": "better sleep"}),
 	}})
 	w.text(0, "set up")
 	w.run(30 * time.Minute)
 	require.Len(t, w.carrier.sent, 1)
 	results := toolMessages(w.model.requests[1])
-	require.Len(t, results, 2)
+	require.Len(t, results, 4)
 	require.Contains(t, results[0], "walking")
 	require.Contains(t, results[1], "11:00")
 	profile, err := w.store.People.Profile(context.Background(), "conv_1")
 	require.NoError(t, err)
 	require.Equal(t, "walking", profile.HabitDomain)
+	require.Equal(t, "better sleep", profile.MotivationalFrame, "the last call is carried out last")
 	require.Equal(t, wire.DueDailyPrompt, w.status().Due[0].Kind)
 }
 

@@ -68,7 +68,8 @@ func (a *Agent) limitOf(usual time.Duration) time.Duration {
 	if usual == closingLimit {
 		return max(models.InProportion(usual, a.Settings.ModelTimeout), usual)
 	}
-	return models.InProportion(usual*a.Settings.Limits.Stage/smallLimit, a.Settings.ModelTimeout)
+	share := a.Settings.Limits.Stage.Seconds() / smallLimit.Seconds()
+	return models.InProportion(time.Duration(float64(usual)*share), a.Settings.ModelTimeout)
 }
 
 // MemoryStep says when the facts in a person's message are stored.

@@ -212,6 +212,7 @@ func TestStepsUsedUp(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "This may be incomplete: your knee is bad.", step.Text)
 		asked := w.lastRequest(limiter).Messages[0].Content
+		require.Contains(t, asked, "Begin by saying that this may be incomplete.")
 		require.Equal(t, "helper", w.lastRequest(limiter).Model)
 		require.Contains(t, asked, "result of search_memory: [2026-02-01] Bad knee. (f1)")
 		require.NotContains(t, asked, "hello there", "what was said before is no work of this turn")
@@ -541,4 +542,38 @@ func TestHabitPrompt(t *testing.T) {
 	_, err := w.callStep(wire.CallModelInput{})
 	var failed *models.ModelError
 	require.ErrorAs(t, err, &failed)
+}
+
+// TestEveryRequestHasOneSystemMessage: whatever a turn needs, each request has one system
+// message, at its head, and rows of tools are neither the person's nor the coach's words.
+func TestEveryRequestHasOneSystemMessage(t *testing.T) {
+	w := newWorld(t).remembersPollen()
+	w.settings.Router = "model"
+	w.openAgent()
+	w.model.on(router, textAnswers("search_memory")...)
+	w.model.on(extractor, textAnswers(`{"keywords":["knee","race","leeds"]}`)...)
+	w.model.on(chat, callAnswer("search_memory", `{"query":"knee"}`), said{text: "Rest it."})
+	for range 2 {
+		w.addText("what about my joints then?").runStep()
+		w.addResults(models.ToolResult{Name: "search_memory", Content: "result of a search"})
+		w.runStep()
+		w.endTurn()
+		w.model.on(chat, callAnswer("search_memory", `{"query":"knee"}`), said{text: "Rest it."})
+	}
+	require.NoError(t, w.finishTurn())
+	seen, rows := 0, 0
+	for purpose, requests := range w.model.asked {
+		for _, request := range requests {
+			seen++
+			for i, message := range request.Messages {
+				require.Equal(t, i == 0, message.Role == "system", "%s, message %d", purpose, i)
+				if purpose == chat && strings.Contains(message.Content, "result of a search") {
+					rows++
+					require.Equal(t, "tool", message.Role)
+				}
+			}
+		}
+	}
+	require.Greater(t, seen, 5)
+	require.Positive(t, rows)
 }

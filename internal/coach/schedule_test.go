@@ -123,6 +123,8 @@ func TestCreateScheduleTwice(t *testing.T) {
 	}
 	got := scheduleTool(t, s, create(wire.ScheduleAsk{NewID: "s1", Type: wire.ScheduleFixed, At: "18:00"}))
 	require.Empty(t, got.Effects, "a retried call makes no second one")
+	got = scheduleTool(t, s, create(wire.ScheduleAsk{NewID: "s9", Type: wire.ScheduleFixed, At: "18:00", Zone: "America/Los_Angeles"}))
+	require.NotEmpty(t, got.Effects, "the same hour elsewhere is another one")
 
 	for n := 2; n <= 5; n++ {
 		got := scheduleTool(t, s, create(wire.ScheduleAsk{NewID: "s" + strconv.Itoa(n), Type: wire.ScheduleFixed, At: "1" + strconv.Itoa(n) + ":00"}))

@@ -35,7 +35,7 @@ func generateHabitPrompt() Tool {
   "required": ["delivery_mode"],
   "additionalProperties": false
 }`),
-		Modes:  bothModes(),
+		Modes:  []wire.Mode{wire.ModeIntake},
 		Core:   []wire.Mode{wire.ModeIntake},
 		Needed: func(p models.Profile) bool { return len(coach.PromptNeeds(p)) == 0 },
 		Keywords: "example sample preview suggest suggestion idea motivate motivation encourage another nudge " +

@@ -220,8 +220,7 @@ func (t *Tool) isFor(study string) bool {
 	return len(t.Studies) == 0 || slices.Contains(t.Studies, study)
 }
 
-// bothModes lists both modes: every tool is offered in every mode, because both modes' texts
-// ask for each of them.
+// bothModes lists both modes, which all tools have but the one that writes a prompt.
 func bothModes() []wire.Mode { return []wire.Mode{wire.ModeIntake, wire.ModeFeedback} }
 
 // For lists the ordinary tools of a mode as the model is given them, always in

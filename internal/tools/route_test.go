@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -148,3 +149,21 @@ func TestToolsFindOneAnother(t *testing.T) {
 type finder []models.ToolSpec
 
 func (f finder) FindTools(query string) string { return plan.SearchTools(query, f) }
+
+// TestModesHaveTheirTools: feedback has the three tools that it is made of, intake a fourth
+// one; what looks things up or ends something is asked for by words in both.
+func TestModesHaveTheirTools(t *testing.T) {
+	three := []string{"transition_state", "save_user_profile", "scheduler"}
+	others := []string{"search_memory", "list_memories", "forget_memory", "pause_prompts"}
+	named := func(specs []models.ToolSpec) (out []string) {
+		for _, spec := range specs {
+			out = append(out, spec.Name)
+		}
+		return out
+	}
+	require.ElementsMatch(t, slices.Concat(three, others), named(catalogue(t, wire.ModeFeedback)))
+	require.ElementsMatch(t, slices.Concat(three, others, []string{"generate_habit_prompt"}), named(catalogue(t, wire.ModeIntake)))
+	out, err := newRegistry(t).Run(t.Context(), RunInput{Mode: wire.ModeFeedback, Call: models.ToolCall{Name: "generate_habit_prompt", Arguments: `{"delivery_mode":"immediate"}`}})
+	require.NoError(t, err)
+	require.True(t, out.Result.Failed, "not by a name that the model remembers either")
+}
