@@ -31,6 +31,8 @@ func useDelivery(t *testing.T, browser *browsertest.Browser, r *running) {
 	p.Click("button", "Show")
 	p.ExpectText("the number is not a mobile number")
 	p.ExpectText("What to do")
+	require.NotEmpty(t, report.Result.Failures[0].NextStep)
+	p.ExpectText(report.Result.Failures[0].NextStep)
 	p.ExpectAccessible()
 	sender := report.Result.Senders[0].Sender
 	require.NotEmpty(t, sender)

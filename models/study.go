@@ -129,6 +129,11 @@ type StudyOverlay struct {
 	// Reminders and CheckIns turn these messages on or off.
 	Reminders *bool `json:"reminders,omitempty"`
 	CheckIns  *bool `json:"check_ins,omitempty"`
+	// ReminderDelay is a duration such as 5h, as COACH_REMINDER_DELAY; 0 or less is no
+	// reminder. Reminders set to false goes before it.
+	ReminderDelay string `json:"reminder_delay,omitempty"`
+	// HistoryLimit bounds the messages that the model reads, as COACH_HISTORY_LIMIT.
+	HistoryLimit *int `json:"history_limit,omitempty"`
 	// MaxPerDay bounds what we start on a person's local day, as
 	// COACH_MAX_INITIATED_PER_DAY; 0 is no limit. BackOff turns on or off that people who
 	// do not answer are texted less often; nil: where there is a limit.
@@ -442,6 +447,7 @@ func (s StudySettings) OverlayFor(arm string) StudyOverlay {
 	over := s.Arms[i].Overlay
 	for _, field := range []struct{ own, arm *string }{
 		{&out.Model, &over.Model}, {&out.SmallModel, &over.SmallModel}, {&out.AdviceCheck, &over.AdviceCheck}, {&out.PromptsDir, &over.PromptsDir}, {&out.QuietHours, &over.QuietHours},
+		{&out.ReminderDelay, &over.ReminderDelay},
 	} {
 		if *field.arm != "" {
 			*field.own = *field.arm
@@ -452,6 +458,9 @@ func (s StudySettings) OverlayFor(arm string) StudyOverlay {
 	}
 	if over.CheckIns != nil {
 		out.CheckIns = over.CheckIns
+	}
+	if over.HistoryLimit != nil {
+		out.HistoryLimit = over.HistoryLimit
 	}
 	if over.MaxPerDay != nil {
 		out.MaxPerDay = over.MaxPerDay

@@ -62,6 +62,9 @@ func (s *studyAgents) agentFor(ctx context.Context, p models.Participant) (*agen
 	over := agent.Overlay{
 		Prompts: settings.Prompts, Programme: settings.Programme, ChatModel: settings.Model, SmallModel: settings.SmallModel, Advice: settings.Advice,
 	}
+	if settings.HistoryLimit != nil {
+		over.History = agent.History{IsSet: true, Limit: *settings.HistoryLimit}
+	}
 	if over == (agent.Overlay{}) {
 		return s.base, nil
 	}

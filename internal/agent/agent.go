@@ -193,6 +193,13 @@ type Overlay struct {
 	Prompts                          *prompts.Library
 	Programme, ChatModel, SmallModel string
 	Advice                           models.AdviceCheck
+	History                          History
+}
+
+// History is a limit of messages in place of the installation's, where it is set.
+type History struct {
+	IsSet bool
+	Limit int
 }
 
 // With returns an Agent with other settings that shares everything else. What it
@@ -207,6 +214,9 @@ func (a *Agent) With(over Overlay) *Agent {
 	}
 	cfg.Settings.Advice = cmp.Or(over.Advice, cfg.Settings.Advice)
 	cfg.Settings.SmallModel = cmp.Or(over.SmallModel, cfg.Settings.SmallModel)
+	if over.History.IsSet {
+		cfg.Settings.HistoryLimit = over.History.Limit
+	}
 	out := New(cfg)
 	out.caches = a.caches
 	return out

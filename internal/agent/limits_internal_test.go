@@ -20,3 +20,10 @@ func TestStagesWaitInProportion(t *testing.T) {
 		require.Equal(t, want, got, timeout)
 	}
 }
+
+// TestHistoryOfAStudy: a study's limit of messages goes before the installation's, 0 too.
+func TestHistoryOfAStudy(t *testing.T) {
+	a := New(Config{Settings: Settings{HistoryLimit: 30}})
+	require.Equal(t, 30, a.With(Overlay{ChatModel: "other"}).Settings.HistoryLimit)
+	require.Zero(t, a.With(Overlay{History: History{IsSet: true}}).Settings.HistoryLimit)
+}

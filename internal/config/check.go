@@ -191,6 +191,7 @@ const makeKey = `make one with: echo "k1:$(openssl rand -base64 32)"`
 
 func (c *Config) checkDurations(bad map[string]bool) []error {
 	var problems []error
+	c.Coaching.ReminderDelay = max(c.Coaching.ReminderDelay, 0) // Less than 0 is off, too.
 	r := c.Coaching
 	for _, one := range []struct {
 		name  string

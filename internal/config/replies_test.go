@@ -17,3 +17,9 @@ func TestLimitsOfAReply(t *testing.T) {
 		require.ErrorContains(t, err, bad[:15], bad)
 	}
 }
+
+func TestNegativeReminderIsNone(t *testing.T) {
+	cfg, err := Load([]string{"COACH_REMINDER_DELAY=-5h"}, nil)
+	require.NoError(t, err)
+	require.Zero(t, cfg.Coaching.ReminderDelay)
+}

@@ -324,9 +324,20 @@ func overlayFacts(o models.StudyOverlay) []fact {
 	return []fact{
 		{"Model", o.Model}, {"Small model", o.SmallModel}, {"Judging of drafts", o.AdviceCheck}, {"Folder of prompts", o.PromptsDir},
 		{"Tools that are off", strings.Join(o.ToolsOff, ", ")}, {"Quiet hours", o.QuietHours},
-		{"Reminders", onOrOff(o.Reminders)}, {"Check-ins", onOrOff(o.CheckIns)},
+		{"Reminders", onOrOff(o.Reminders)}, {"Reminder after", o.ReminderDelay}, {"Check-ins", onOrOff(o.CheckIns)},
+		{"Messages that the model reads", readable(o.HistoryLimit)},
 		{"Texts a day at most", perDay(o.MaxPerDay)}, {"Fewer texts after silence", onOrOff(o.BackOff)},
 	}
+}
+
+func readable(limit *int) string {
+	switch {
+	case limit == nil:
+		return ""
+	case *limit < 0:
+		return "all"
+	}
+	return fmt.Sprint(*limit)
 }
 
 func perDay(most *int) string {

@@ -208,9 +208,15 @@ func (r *Resolver) build(row models.Study, settings models.StudySettings, arm st
 		Sender: models.Sender{From: settings.From, MessagingService: settings.MessagingService},
 		Model:  overlay.Model, SmallModel: overlay.SmallModel, Advice: models.AdviceCheck(overlay.AdviceCheck), ToolsOff: overlay.ToolsOff,
 		DecisionPoints: settings.DecisionPoints != nil, reminders: overlay.Reminders, checkIns: overlay.CheckIns,
-		maxPerDay: overlay.MaxPerDay, backOff: overlay.BackOff, support: settings.Support, terms: settings.TermsURL,
+		HistoryLimit: overlay.HistoryLimit,
+		maxPerDay:    overlay.MaxPerDay, backOff: overlay.BackOff, support: settings.Support, terms: settings.TermsURL,
 	}
 	var faults []error
+	delay, err := parseDelay(overlay.ReminderDelay)
+	if err != nil {
+		faults = append(faults, fmt.Errorf("arm %q: reminder delay: %w", arm, err))
+	}
+	out.reminderDelay = delay
 	quiet, err := parseQuiet(overlay.QuietHours)
 	if err != nil {
 		faults = append(faults, fmt.Errorf("arm %q: quiet hours: %w", arm, err))

@@ -34,12 +34,15 @@ type Settings struct {
 	// Advice says which drafts are judged before they are sent; empty as the installation.
 	Advice   models.AdviceCheck
 	ToolsOff []string
+	// HistoryLimit bounds the messages that the model reads; nil: as installed.
+	HistoryLimit *int
 	// DecisionPoints: each slot of a prompt is one.
 	DecisionPoints bool
 
 	quiet               *coach.QuietHours
 	reminders, checkIns *bool
 	maxPerDay           *int
+	reminderDelay       *time.Duration
 	backOff             *bool
 	support, terms      string
 }
@@ -55,6 +58,9 @@ func (s Settings) Rules(rules coach.Rules) coach.Rules {
 	if s.quiet != nil {
 		rules.Quiet = *s.quiet
 	}
+	if s.reminderDelay != nil {
+		rules.ReminderDelay = *s.reminderDelay
+	}
 	rules.ReminderDelay = chooseSpan(s.reminders, rules.ReminderDelay, reminderDelay)
 	rules.CheckIn = chooseSpan(s.checkIns, rules.CheckIn, checkInInterval)
 	if s.maxPerDay != nil {
@@ -63,7 +69,7 @@ func (s Settings) Rules(rules coach.Rules) coach.Rules {
 	if s.backOff != nil {
 		rules.BackOff = *s.backOff
 	}
-	rules.NoReminders = s.reminders != nil && !*s.reminders
+	rules.NoReminders = s.reminders != nil && !*s.reminders || s.reminderDelay != nil && *s.reminderDelay == 0
 	rules.DecisionPoints = s.DecisionPoints
 	rules.Silent = s.State != "" && !s.State.CanStart()
 	return rules
@@ -135,6 +141,26 @@ func parseQuiet(text string) (*coach.QuietHours, error) {
 	return &quiet, err
 }
 
+// parseDelay reads the delay of a study's reminder; nil leaves the installation's. A negative
+// one is 0.
+func parseDelay(text string) (*time.Duration, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // nothing is changed
+	}
+	delay, err := time.ParseDuration(text)
+	if err != nil || delay > longestDelay {
+		return nil, fmt.Errorf("want a duration of at most %s, or 0 for no reminder", longestDelay)
+	}
+	delay = max(delay, 0)
+	return &delay, nil
+}
+
+const (
+	// longestDelay keeps a reminder on the prompt's day, and leastHistory is all messages.
+	longestDelay = 24 * time.Hour
+	leastHistory = -1
+)
+
 var (
 	number           = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$|^[0-9]{3,8}$`)
 	messagingService = regexp.MustCompile(`^MG[0-9a-f]{32}$`)
@@ -181,6 +207,12 @@ func checkOverlay(prefix string, overlay models.StudyOverlay, known []string) er
 	}
 	if check := overlay.AdviceCheck; !slices.Contains([]string{"", string(models.AdviceAuto), string(models.AdviceAll), string(models.AdviceNone)}, check) {
 		return models.BadField(prefix+"advice_check", "must be auto, on or off")
+	}
+	if _, err := parseDelay(overlay.ReminderDelay); err != nil {
+		return models.BadField(prefix+"reminder_delay", "%v", err)
+	}
+	if limit := overlay.HistoryLimit; limit != nil && *limit < leastHistory {
+		return models.BadField(prefix+"history_limit", "must be %d (all), 0 (none) or more", leastHistory)
 	}
 	if most := overlay.MaxPerDay; most != nil && (*most < 0 || *most > maxPerDay) {
 		return models.BadField(prefix+"max_per_day", "must be 0 (no limit) to %d", maxPerDay)

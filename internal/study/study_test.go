@@ -92,6 +92,8 @@ func TestArmsChangeWhatTheStudySays(t *testing.T) {
 			{Name: "calls", Weight: 1, Overlay: models.StudyOverlay{
 				Model: "other", ToolsOff: []string{"scheduler"}, QuietHours: "off", Reminders: &yes, CheckIns: &no, MaxPerDay: &none,
 			}},
+			{Name: "soon", Weight: 1, Overlay: models.StudyOverlay{Reminders: &yes, ReminderDelay: "90m", HistoryLimit: &none}},
+			{Name: "silent", Weight: 1, Overlay: models.StudyOverlay{Reminders: nil, ReminderDelay: "-1h"}},
 		},
 	})
 	resolver := study.New(study.Config{Studies: rows})
@@ -105,6 +107,16 @@ func TestArmsChangeWhatTheStudySays(t *testing.T) {
 	require.Zero(t, rules.ReminderDelay)
 	require.Equal(t, 48*time.Hour, rules.CheckIn)
 	require.Equal(t, []any{3, true}, []any{rules.MaxInitiated, rules.BackOff})
+
+	soon, err := resolver.Resolve(t.Context(), "walk", "soon")
+	require.NoError(t, err)
+	require.Equal(t, 90*time.Minute, soon.Rules(installation).ReminderDelay)
+	require.Zero(t, *soon.HistoryLimit)
+	require.Nil(t, plain.HistoryLimit)
+	silent, err := resolver.Resolve(t.Context(), "walk", "silent")
+	require.NoError(t, err)
+	require.Zero(t, silent.Rules(installation).ReminderDelay, "negative is 0")
+	require.True(t, silent.Rules(installation).NoReminders)
 
 	calls, err := resolver.Resolve(t.Context(), "walk", "calls")
 	require.NoError(t, err)
@@ -251,13 +263,15 @@ func TestUnknownStudyIsCoachedAsInstalled(t *testing.T) {
 }
 
 func TestCheckRefusesWhatCannotBeUsed(t *testing.T) {
-	known, negative := []string{"scheduler"}, -1
+	known, negative, lessThanAll := []string{"scheduler"}, -1, -2
 	for field, settings := range map[string]models.StudySettings{
 		"programme":                   {Programme: "a\nb"},
 		"from":                        {From: "555-1234 x"},
 		"messaging_service":           {MessagingService: "MG12"},
 		"max_per_day":                 {StudyOverlay: models.StudyOverlay{MaxPerDay: &negative}},
 		"quiet_hours":                 {StudyOverlay: models.StudyOverlay{QuietHours: "21-8"}},
+		"reminder_delay":              {StudyOverlay: models.StudyOverlay{ReminderDelay: "48h"}},
+		"history_limit":               {StudyOverlay: models.StudyOverlay{HistoryLimit: &lessThanAll}},
 		"tools_off":                   {StudyOverlay: models.StudyOverlay{ToolsOff: []string{"dance"}}},
 		"arms[1].overlay.quiet_hours": {Arms: []models.StudyArm{{Name: "a"}, {Name: "b", Overlay: models.StudyOverlay{QuietHours: "x"}}}},
 		"arms[1].overlay.tools_off":   {Arms: []models.StudyArm{{Name: "a"}, {Name: "b", Overlay: models.StudyOverlay{ToolsOff: []string{"report_concern"}}}}},
