@@ -222,6 +222,18 @@ func (c *chat) printEntry(e models.HistoryEntry) error {
 	if e.Role != models.RoleAssistant {
 		return nil // the person sees the own line already
 	}
-	_, err := fmt.Fprintf(c.out, "coach (%s):\n%s\n", e.Kind, indentText(e.Text))
+	_, err := fmt.Fprintf(c.out, "%s (%s):\n%s\n", writerOf(e), e.Kind, indentText(e.Text))
 	return err
+}
+
+// writerOf names who wrote an entry: the coach, or the operator or carer in its place.
+func writerOf(e models.HistoryEntry) string {
+	_, name, isUser := strings.Cut(e.By, ":")
+	switch {
+	case e.By == "":
+		return "coach"
+	case isUser:
+		return replaceControls(name)
+	}
+	return "team"
 }

@@ -125,3 +125,17 @@ func TestRunChecks(t *testing.T) {
 		{"name":"model","ok":true,"detail":"http://model"}]`, out.String())
 	require.NoError(t, RunChecks(context.Background(), io.Discard, false, checks[:1]))
 }
+
+// TestChatNamesWhoWrites: in the chat an operator's text is under their name.
+func TestChatNamesWhoWrites(t *testing.T) {
+	var out bytes.Buffer
+	c := &chat{program: &program{out: &out}}
+	for _, e := range []models.HistoryEntry{
+		{Role: models.RoleAssistant, Kind: models.KindOperator, Text: "I call you at two.", By: "user:eve"},
+		{Role: models.RoleAssistant, Kind: models.KindOperator, Text: "Shall we?", By: "operator"},
+		{Role: models.RoleAssistant, Kind: models.KindReply, Text: "Well done."},
+	} {
+		require.NoError(t, c.printEntry(e))
+	}
+	require.Equal(t, "eve (operator):\n    I call you at two.\nteam (operator):\n    Shall we?\ncoach (reply):\n    Well done.\n", out.String())
+}
