@@ -162,7 +162,7 @@ var explanations = map[string]explanation{
 	"COACH_MEMORY_STEP":    {readByWorker, "when facts are remembered: `after` the conversation, once it rests (channel `terminal`: before a reply), `before` each reply, at one more model call, `off`"},
 	"COACH_HOT_WINDOW":     {readByWorker, "how long a conversation lasts after its newest entry; when it has rested so long, one model call reads what is new for facts, note and summary"},
 	"COACH_ROUTER":         {readByWorker, "how tools are chosen: `all`, `keyword`, `embedding`, `model`, `auto` (by model and number)"},
-	"COACH_PLANNER":        {readByWorker, "a plan before the answer: `on`, `off`, `auto` (by model size)"},
+	"COACH_PLANNER":        {readByWorker, "a plan before the answer: `on`, `off`, `auto` (small models only)"},
 	"COACH_DIGESTS":        {readByWorker, "shortened memories: `on`, `off`, `auto`"},
 	"COACH_ADVICE_CHECK":   {readByWorker, "which texts of the model the small model [judges before they are sent](advice.md): `auto` those that rules and a score choose, `on` every one, `off` none"},
 	"COACH_TOOL_DIGESTS":   {readByWorker, "shortened web pages: `on`, `off`, `auto`"},
