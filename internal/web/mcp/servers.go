@@ -115,6 +115,10 @@ func (s Server) check() error {
 	if strings.ContainsFunc(s.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return errors.New("key_file: the key holds characters that no header may hold")
 	}
+	return s.checkTools()
+}
+
+func (s Server) checkTools() error {
 	if len(s.Tools) == 0 {
 		return errors.New("tools: want the names of those that may be called")
 	}
