@@ -154,7 +154,7 @@ func (f finder) FindTools(query string) string { return plan.SearchTools(query, 
 // one; what looks things up or ends something is asked for by words in both.
 func TestModesHaveTheirTools(t *testing.T) {
 	three := []string{"transition_state", "save_user_profile", "scheduler"}
-	others := []string{"search_memory", "list_memories", "forget_memory", "pause_prompts"}
+	others := []string{"search_memory", "list_memories", "forget_memory", "pause_prompts", "read_playbook"}
 	named := func(specs []models.ToolSpec) (out []string) {
 		for _, spec := range specs {
 			out = append(out, spec.Name)
