@@ -1,13 +1,20 @@
 package main
 
 import (
+	_ "embed"
 	"os"
+	"strings"
 
 	"coachline/internal/advice"
 	"coachline/internal/advice/pairs"
 	"coachline/internal/screening"
 	"coachline/internal/screening/sheets"
 )
+
+// otherQuestions are questions about time, place and plan, by language.
+//
+//go:embed other.tsv
+var otherQuestions string
 
 // asksBoost is how often a question of what answers is learnt for each other text.
 const asksBoost = 2
@@ -30,6 +37,11 @@ func readAsks(dir, messages, answers string) ([]sample, error) {
 		for _, body := range append(open, more...) {
 			rows = append(rows, pairs.Row{Language: language, Label: "other", Person: body, IsKnown: true})
 		}
+	}
+	for line := range strings.Lines(otherQuestions) {
+		language, body, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		row := pairs.Row{Language: language, Label: "other", Person: body, IsKnown: true}
+		rows = append(rows, row, row)
 	}
 	var samples []sample
 	for _, row := range rows {
