@@ -174,7 +174,7 @@ type Randomisation struct {
 // known.
 type Stratum struct {
 	Name   string   `json:"name" minLength:"1"`
-	Levels []string `json:"levels" minItems:"2" uniqueItems:"true" nullable:"false"`
+	Levels []string `json:"levels" minItems:"2" nullable:"false"`
 }
 
 // CheckStrata refuses levels that a study does not have, and strata. The error is a

@@ -61,6 +61,7 @@ func TestSchemaTellsTheRules(t *testing.T) {
 		{"/studies", study(strings.Replace(arms, `"blocks"`, `"dice"`, 1)), false},
 		{"/studies", study(strings.Replace(arms, `"old"`, `"young"`, 1)), false},
 		{"/studies", study(strings.Replace(arms, `,"old"`, ``, 1)), false},
+		{"/studies", study(strings.Replace(arms, `"young","old"`, `{"a":1},{"a":2}`, 1)), false},
 		{"/studies", study(strings.Replace(arms, `"age"`, `""`, 1)), false},
 		{"/studies", study(strings.Replace(thompson, `168`, `169`, 1)), false},
 		{"/studies", study(strings.Replace(thompson, `"p"`, `""`, 1)), false},
