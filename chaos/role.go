@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"coachline/internal/config"
-	"coachline/internal/connect"
 	"coachline/internal/metrics"
+	"coachline/internal/wait"
 	"coachline/starter"
 	"coachline/worker"
 )
@@ -35,7 +35,7 @@ func runRole(environ []string, role, ahead string) int {
 		if err != nil {
 			return fmt.Errorf("building metrics: %w", err)
 		}
-		ctx := connect.WithClock(context.Background(), func() time.Time { return time.Now().Add(by) })
+		ctx := wait.WithClock(context.Background(), wait.Clock{Now: func() time.Time { return time.Now().Add(by) }, After: time.After})
 		if role == "worker" {
 			return worker.RunWith(ctx, cfg, m)
 		}

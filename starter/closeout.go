@@ -8,6 +8,7 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/store"
 	"coachline/internal/study"
+	"coachline/internal/wait"
 	"coachline/internal/zones"
 	"coachline/models"
 	"coachline/models/wire"
@@ -33,8 +34,6 @@ type closeOuts struct {
 // run ends the coaching of people whose study is over, until ctx ends. What
 // is left to do is in the tables, so another process goes on with it.
 func (h *closeOuts) run(ctx context.Context) {
-	tick := time.NewTicker(closeOutInterval)
-	defer tick.Stop()
 	after := ""
 	for ctx.Err() == nil {
 		if h.resolver.HasOver() {
@@ -45,7 +44,7 @@ func (h *closeOuts) run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-tick.C:
+		case <-wait.After(ctx, closeOutInterval):
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/sms"
 	"coachline/internal/store"
+	"coachline/internal/wait"
 	"coachline/models"
 )
 
@@ -186,8 +187,6 @@ type dailyChecks struct {
 
 // run works until ctx ends.
 func (u dailyChecks) run(ctx context.Context) {
-	ticker := time.NewTicker(upkeepEvery)
-	defer ticker.Stop()
 	for {
 		u.checkAudit(ctx)
 		if err := u.expireSessions(ctx, u.now()); err != nil && ctx.Err() == nil {
@@ -196,7 +195,7 @@ func (u dailyChecks) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-wait.After(ctx, upkeepEvery):
 		}
 	}
 }

@@ -81,7 +81,7 @@ type CarrierClient interface {
 // newActs builds the activities of a worker with the servers that the configuration
 // names.
 func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, stops *budgets) (*acts, error) {
-	client, err := newModelClient(cfg.Model)
+	client, err := newModelClient(cfg.Model, conns.Clock.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -177,9 +177,9 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 	}, nil
 }
 
-func newModelClient(cfg config.Model) (*llm.Client, error) {
+func newModelClient(cfg config.Model, now func() time.Time) (*llm.Client, error) {
 	own := connect.ModelConfig(cfg)
-	own.HTTPClient = &http.Client{Transport: newTransport()}
+	own.HTTPClient, own.Now = &http.Client{Transport: newTransport()}, now
 	client, err := llm.New(own)
 	return client, wrap.Error(err, "building model client")
 }

@@ -104,6 +104,9 @@ func Tuning() dynamicconfig.StaticClient {
 	return dynamicconfig.StaticClient{
 		dynamicconfig.TransferProcessorMaxPollRPS.Key(): 1000,
 		dynamicconfig.TimerProcessorMaxTimeShift.Key():  10 * time.Millisecond,
+		// Twenty reads of timers a second made each skip of time wait for up to a fifth.
+		dynamicconfig.TimerProcessorMaxPollRPS.Key():      5000,
+		dynamicconfig.VisibilityProcessorMaxPollRPS.Key(): 1000,
 		// Timers are read every 10 ms now, and the server takes a second in which
 		// it read three times for one where it is stuck: it moves that second's
 		// timers to a slower reader, where a wave of prompts was minutes late.

@@ -22,6 +22,7 @@ import (
 	"coachline/internal/rollout"
 	"coachline/internal/seal"
 	"coachline/internal/store"
+	"coachline/internal/wait"
 	"coachline/internal/wrap"
 	"coachline/models/wire"
 )
@@ -70,7 +71,7 @@ func Open(ctx context.Context, cfg config.Config, metrics client.MetricsHandler)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("TEMPORAL_ADDRESS: preparing client: %w", err), rows.Close())
 	}
-	clock := rows.Database().NewClock(machineClock(ctx))
+	clock := rows.Database().NewClock(wait.ClockOf(ctx).Now)
 	if _, err := clock.Compare(ctx); err != nil {
 		logger.Warn("the database's clock cannot be read; the machine's counts until it can", "error", err)
 	}
@@ -132,21 +133,6 @@ func WithDialOptions(ctx context.Context, options ...grpc.DialOption) context.Co
 func dialOptions(ctx context.Context) []grpc.DialOption {
 	options, _ := ctx.Value(dialOptionsKey{}).([]grpc.DialOption)
 	return options
-}
-
-type clockKey struct{}
-
-// WithClock returns a context under which Open takes now for the machine's clock. Fault
-// injection uses it.
-func WithClock(ctx context.Context, now func() time.Time) context.Context {
-	return context.WithValue(ctx, clockKey{}, now)
-}
-
-func machineClock(ctx context.Context) func() time.Time {
-	if now, ok := ctx.Value(clockKey{}).(func() time.Time); ok {
-		return now
-	}
-	return time.Now
 }
 
 // NewDeployment returns the worker deployment of an installation.

@@ -16,6 +16,7 @@ import (
 	"coachline/internal/keylock"
 	"coachline/internal/metrics"
 	"coachline/internal/prices"
+	"coachline/internal/wait"
 	"coachline/models"
 )
 
@@ -114,7 +115,7 @@ func (r *Relay) Run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(addJitter(r.cfg.Interval)):
+		case <-wait.After(ctx, addJitter(r.cfg.Interval)):
 		}
 	}
 }
