@@ -85,8 +85,14 @@ func (s skipper) look(ctx context.Context) (at time.Time, isBusy bool, err error
 		return at, false, fmt.Errorf("looking at %s: %w", s.run.GetWorkflowId(), err)
 	}
 	at = time.Now()
-	if skipped := d.GetWorkflowExtendedInfo().GetTimeSkippingInfo(); skipped != nil {
-		at = skipped.GetCurrentTime().AsTime()
+	if skips := d.GetWorkflowExtendedInfo().GetTimeSkippingInfo(); skips != nil {
+		at = skips.GetCurrentTime().AsTime()
+		if skips.GetEffectiveConfig().GetEnabled() { // It begins, or the server ended meanwhile.
+			if err := s.await(ctx, skips.GetEffectiveConfig().GetFastForwardConfig().GetId()); err != nil {
+				return at, false, err
+			}
+			return s.look(ctx)
+		}
 	}
 	if d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return at.AddDate(1000, 0, 0), false, nil
@@ -104,6 +110,11 @@ func (s skipper) skip(ctx context.Context, d time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("asking for it: %w", err)
 	}
+	return s.await(ctx, id)
+}
+
+// await returns when a skip is over.
+func (s skipper) await(ctx context.Context, id string) error {
 	for {
 		r, err := s.service.PollWorkflowExecutionTimeSkipping(ctx, &workflowservice.PollWorkflowExecutionTimeSkippingRequest{
 			Namespace: s.namespace, WorkflowExecution: s.run, FastForwardId: id,

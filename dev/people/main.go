@@ -1,0 +1,129 @@
+// Command people lives with the product for two months: simulated people of five languages
+// text with it over a simulated carrier, on the Temporal server that production runs on,
+// which skips the time between. It judges what happened to each of them.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	exitRight = iota
+	exitWrong
+	exitUsage
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if len(os.Args) == 2 && os.Args[1] == workerArg {
+		if err := runWorker(ctx, os.Environ()); err != nil {
+			fmt.Fprintln(os.Stderr, "people:", err)
+			os.Exit(exitWrong)
+		}
+		return
+	}
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(run(ctx, os.Args[1:], os.Stdout))
+}
+
+// options are what the command line says.
+type options struct {
+	names    []string
+	days     int
+	seed     uint64
+	dir      string
+	settings []string
+	calm     bool
+}
+
+func parse(args []string, out io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("people", flag.ContinueOnError)
+	flags.SetOutput(out)
+	names := flags.String("people", "", "these personas alone, divided by commas")
+	flags.IntVar(&o.days, "days", 60, "days that are played")
+	flags.Uint64Var(&o.seed, "seed", 1, "what the people's behaviour is drawn from")
+	flags.StringVar(&o.dir, "dir", "build/people", "folder of transcripts and of the installation, made anew")
+	flags.BoolVar(&o.calm, "calm", false, "nothing goes wrong: no roll-out, kill or restart")
+	flags.Func("set", "a setting of the product, `NAME=VALUE`; may be repeated", func(line string) error {
+		if !strings.Contains(line, "=") {
+			return errors.New("want NAME=VALUE")
+		}
+		o.settings = append(o.settings, line)
+		return nil
+	})
+	if err := flags.Parse(args); err != nil {
+		return o, err //nolint:wrapcheck // the flags package has said what is wrong
+	}
+	if *names != "" {
+		o.names = strings.Split(*names, ",")
+	}
+	if flags.NArg() > 0 || o.days < 1 {
+		return o, errors.New("want flags only, and at least one day")
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, out io.Writer) int {
+	o, err := parse(args, out)
+	if errors.Is(err, flag.ErrHelp) {
+		return exitRight
+	}
+	if err != nil {
+		fmt.Fprintln(out, "people:", err)
+		return exitUsage
+	}
+	right, err := playAll(ctx, o, out)
+	if err != nil {
+		fmt.Fprintln(out, "people:", err)
+	}
+	if err != nil || !right {
+		return exitWrong
+	}
+	return exitRight
+}
+
+// playAll plays the personas and reports whether all limits were kept.
+func playAll(ctx context.Context, o options, out io.Writer) (isRight bool, err error) {
+	personas, err := loadPersonas(o.names)
+	if err != nil {
+		return false, err
+	}
+	if err := errors.Join(os.RemoveAll(o.dir), os.MkdirAll(o.dir, 0o700)); err != nil {
+		return false, fmt.Errorf("making the folder: %w", err)
+	}
+	begin, err := time.Parse(time.RFC3339, begins)
+	if err != nil {
+		return false, err //nolint:wrapcheck // a constant
+	}
+	c := newCoach(personas)
+	in, err := install(ctx, o.dir, begin, c.answer, o.settings...)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, in.close()) }()
+	w := &world{installation: in, ctx: ctx, coach: c, begin: begin, end: begin.AddDate(0, 0, o.days), out: out, builds: 1, marked: begin, began: time.Now(), alerted: map[string]bool{}}
+	for _, p := range personas {
+		x, err := newPlayer(p, o.seed, begin)
+		if err != nil {
+			return false, err
+		}
+		w.people = append(w.people, x)
+	}
+	if err := w.play(); err != nil {
+		return false, err
+	}
+	fmt.Fprintf(out, "%d people, %d days: %s, %d steps\n", len(w.people), o.days, time.Since(w.began).Round(100*time.Millisecond), w.steps)
+	return true, w.writeTranscripts()
+}
