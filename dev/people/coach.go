@@ -22,21 +22,16 @@ type coach struct {
 	meanings  map[string]string
 	wordings  map[string]map[string]string
 	originals map[string]string
-	languages map[string]string // by a person's name
-	calls     []modelCall
-}
-
-// modelCall is a request that the model got.
-type modelCall struct {
-	Name  string
-	Stage string
+	languages map[string]string         // by a person's name
+	turns     map[string]map[string]int // how often each sentence was said to a person
+	calls     int
 }
 
 func newCoach(people []persona) *coach {
-	c := &coach{meanings: map[string]string{}, wordings: map[string]map[string]string{}, originals: map[string]string{}, languages: map[string]string{}}
+	c := &coach{meanings: map[string]string{}, wordings: map[string]map[string]string{}, originals: map[string]string{}, languages: map[string]string{}, turns: map[string]map[string]int{}}
 	for _, p := range people {
 		language, _, _ := strings.Cut(p.Who.Locale, "-")
-		c.languages[p.Who.Name], c.wordings[p.Who.Name] = language, map[string]string{}
+		c.languages[p.Who.Name], c.wordings[p.Who.Name], c.turns[p.Who.Name] = language, map[string]string{}, map[string]int{}
 	}
 	return c
 }
@@ -74,27 +69,57 @@ func (c *coach) answer(body []byte) (openai.Answer, error) {
 				text = strings.ReplaceAll(text, said, original)
 			}
 			ask.Messages[i].Content = openai.Content(text)
-		case "user", "system":
+		case "user":
 			ask.Messages[i].Content = openai.Content(c.read(text))
+		case "system":
+			if name == "" { // A stage reads what was said; a reply reads the profile as it is.
+				ask.Messages[i].Content = openai.Content(c.read(text))
+			}
 		}
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(body)
-	answer, err := openai.FollowRequest(ask, fmt.Sprintf("%x", h.Sum64()))
+	c.calls++
+	id := fmt.Sprintf("%x", h.Sum64())
+	answer, isMove := moveTexts(ask, id)
+	if !isMove {
+		answer, err = openai.FollowRequest(ask, id)
+	}
 	if err != nil || name == "" {
 		return answer, err //nolint:wrapcheck // the model's own refusal
 	}
+	answer = c.spareSave(name, answer)
 	for i, call := range answer.Calls {
 		answer.Calls[i].Function.Arguments = c.inTheirWords(name, call.Function.Arguments)
 	}
 	if answer.Text != "" {
-		said := sayIn(language, answer.Text, h.Sum64())
+		said := sayIn(language, answer.Text, c.turns[name])
 		if said != answer.Text {
 			c.originals[said] = answer.Text
 		}
 		answer.Text = said
 	}
 	return answer, nil
+}
+
+// spareSave answers a report at once, and saves it every fifth time only: a model that saves
+// each of them asks twice for each reply.
+func (c *coach) spareSave(name string, answer openai.Answer) openai.Answer {
+	if len(answer.Calls) != 1 || answer.Calls[0].Function.Name != "save_user_profile" {
+		return answer
+	}
+	text := "Thanks for telling me. I noted what got in the way. "
+	switch arguments := answer.Calls[0].Function.Arguments; {
+	case strings.Contains(arguments, "last_successful_prompt"):
+		text = "Well done! I noted that this one worked for you: "
+	case !strings.Contains(arguments, "last_barrier"):
+		return answer
+	}
+	if c.turns[name]["saves"]++; c.turns[name]["saves"]%5 == 0 {
+		return answer
+	}
+	answer.Calls, answer.Text = nil, text
+	return answer
 }
 
 // read puts the English meaning in the place of what was written, the longest first.
@@ -128,4 +153,63 @@ func (c *coach) inTheirWords(name, arguments string) string {
 		return arguments
 	}
 	return string(out)
+}
+
+var moving = regexp.MustCompile(`move my texts to (\d\d:\d\d)(?: in (\S+))?`)
+
+// moveTexts gives a person another time: the new schedule first, then the old ones are
+// deleted. The stand-in's script does not know how.
+func moveTexts(ask openai.Request, id string) (openai.Answer, bool) {
+	var wish []string
+	var results []string
+	for _, m := range ask.Messages {
+		switch {
+		case m.Role == "user":
+			if found := moving.FindStringSubmatch(string(m.Content)); found != nil {
+				wish, results = found, nil
+			}
+		case m.Role == "tool":
+			results = append(results, string(m.Content))
+		case m.Role == "assistant" && len(m.ToolCalls) == 0:
+			wish = nil
+		}
+	}
+	if wish == nil {
+		return openai.Answer{}, false
+	}
+	call := func(n int, args map[string]any) openai.ToolCall {
+		text, _ := json.Marshal(args) // Texts always encode.
+		return openai.ToolCall{ID: fmt.Sprintf("call_%s_%d", id, n), Type: "function", Function: openai.Function{Name: "scheduler", Arguments: string(text)}}
+	}
+	answer := openai.Answer{Prompt: promptOf(ask)}
+	switch len(results) {
+	case 0:
+		answer.Calls = []openai.ToolCall{call(0, map[string]any{"action": "list"})}
+	case 1:
+		create := map[string]any{"action": "create", "type": "fixed", "fixed_time": wish[1]}
+		if wish[2] != "" {
+			create["timezone"] = wish[2]
+		}
+		answer.Calls = []openai.ToolCall{call(0, create)}
+		var had struct {
+			Schedules []struct {
+				ID string `json:"id"`
+			} `json:"schedules"`
+		}
+		_ = json.NewDecoder(strings.NewReader(results[0])).Decode(&had) // What cannot be read is not there.
+		for i, s := range had.Schedules {
+			answer.Calls = append(answer.Calls, call(i+1, map[string]any{"action": "delete", "schedule_id": s.ID}))
+		}
+	default:
+		answer.Text = "Done. You get a text every day at " + wish[1] + "."
+	}
+	return answer, true
+}
+
+func promptOf(ask openai.Request) string {
+	var all strings.Builder
+	for _, m := range ask.Messages {
+		all.WriteString(string(m.Content))
+	}
+	return all.String()
 }

@@ -49,7 +49,7 @@ const (
 	clockVariable = "PEOPLE_CLOCK"
 	// readyLimit bounds each wait for something that runs in real time.
 	readyLimit = time.Minute
-	pollEvery  = 5 * time.Millisecond
+	pollEvery  = 2 * time.Millisecond
 )
 
 // installation is one of the product on an engine that skips time: the engine, the phones,

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -96,34 +97,62 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 
 // playAll plays the personas and reports whether all limits were kept.
 func playAll(ctx context.Context, o options, out io.Writer) (isRight bool, err error) {
-	personas, err := loadPersonas(o.names)
+	w, err := newWorld(ctx, o, out)
 	if err != nil {
 		return false, err
 	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	if err := w.play(); err != nil {
+		return false, errors.Join(err, w.writeTranscripts())
+	}
+	fmt.Fprintf(out, "%d people, %d days: %s, %d steps\n", len(w.people), o.days, time.Since(w.began).Round(100*time.Millisecond), w.steps)
+	if err := w.writeTranscripts(); err != nil {
+		return false, err
+	}
+	return w.judge(out)
+}
+
+// newWorld starts an installation for the personas.
+func newWorld(ctx context.Context, o options, out io.Writer) (*world, error) {
+	personas, err := loadPersonas(o.names)
+	if err != nil {
+		return nil, err
+	}
 	if err := errors.Join(os.RemoveAll(o.dir), os.MkdirAll(o.dir, 0o700)); err != nil {
-		return false, fmt.Errorf("making the folder: %w", err)
+		return nil, fmt.Errorf("making the folder: %w", err)
 	}
 	begin, err := time.Parse(time.RFC3339, begins)
 	if err != nil {
-		return false, err //nolint:wrapcheck // a constant
+		return nil, err //nolint:wrapcheck // a constant
+	}
+	dir, err := filepath.Abs(o.dir)
+	if err != nil {
+		return nil, fmt.Errorf("finding the folder: %w", err)
 	}
 	c := newCoach(personas)
-	in, err := install(ctx, o.dir, begin, c.answer, o.settings...)
+	in, err := install(ctx, dir, begin, c.answer, o.settings...)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, in.close()) }()
-	w := &world{installation: in, ctx: ctx, coach: c, begin: begin, end: begin.AddDate(0, 0, o.days), out: out, builds: 1, marked: begin, began: time.Now(), alerted: map[string]bool{}}
+	w := &world{installation: in, ctx: ctx, coach: c, begin: begin, end: begin.AddDate(0, 0, o.days), days: o.days, out: out, builds: 1, marked: begin, began: time.Now(), alerted: map[string]bool{}}
+	if !o.calm {
+		w.breaks = planBreaks(o.days)
+	}
 	for _, p := range personas {
 		x, err := newPlayer(p, o.seed, begin)
 		if err != nil {
-			return false, err
+			return nil, errors.Join(err, in.close())
 		}
 		w.people = append(w.people, x)
 	}
-	if err := w.play(); err != nil {
-		return false, err
+	return w, nil
+}
+
+// planBreaks spreads two roll-outs, three kills and a restart of the engine over the days.
+func planBreaks(days int) []breakage {
+	at := func(sixtieth int) int { return sixtieth * days / 60 }
+	return []breakage{
+		{at(10), "a kill", killNow}, {at(18), "a roll-out", rollOut}, {at(26), "a restart of the engine", restartNow},
+		{at(33), "a kill", killNow}, {at(41), "a roll-out", rollOut}, {at(50), "a kill", killNow},
 	}
-	fmt.Fprintf(out, "%d people, %d days: %s, %d steps\n", len(w.people), o.days, time.Since(w.began).Round(100*time.Millisecond), w.steps)
-	return true, w.writeTranscripts()
 }

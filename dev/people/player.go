@@ -61,10 +61,9 @@ func newPlayer(p persona, seed uint64, begin time.Time) (*player, error) {
 	for _, letter := range p.Key {
 		own = own*31 + uint64(letter)
 	}
-	local := begin.In(zone)
 	x := &player{
 		persona: p, seed: own, draw: rand.New(rand.NewPCG(own, seed)), zone: zone, turns: map[string]bool{}, said: map[string]int{}, //nolint:gosec // a play, not a secret
-		begun: time.Date(local.Year(), local.Month(), local.Day()+1, 0, 0, 0, 0, zone), script: slices.Clone(p.Intake), reported: -1,
+		begun: time.Date(begin.Year(), begin.Month(), begin.Day(), 0, 0, 0, 0, zone), script: slices.Clone(p.Intake), reported: -1,
 	}
 	for _, e := range p.Life {
 		if e.Tells.text != "" {

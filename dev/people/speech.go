@@ -1,4 +1,74 @@
 package main
 
-// sayIn says a text of the script in a language.
-func sayIn(_, text string, _ uint64) string { return text }
+import (
+	_ "embed"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed speech.yaml
+var speechFile []byte
+
+// sentence is a text of the stand-in's script in five languages.
+type sentence struct {
+	Of string   `yaml:"of"`
+	EN []string `yaml:"en"`
+	ES []string `yaml:"es"`
+	DE []string `yaml:"de"`
+	FR []string `yaml:"fr"`
+	PT []string `yaml:"pt"`
+
+	pattern *regexp.Regexp
+}
+
+func (s sentence) in(language string) []string {
+	return map[string][]string{"en": s.EN, "es": s.ES, "de": s.DE, "fr": s.FR, "pt": s.PT}[language]
+}
+
+var speech = func() []sentence {
+	var all []sentence
+	if err := yaml.Unmarshal(speechFile, &all); err != nil {
+		panic(err) // TestSpeech reads it.
+	}
+	for i := range all {
+		all[i].pattern = regexp.MustCompile(`(?s)` + all[i].Of)
+	}
+	return all
+}()
+
+// sayIn says a text of the script in a language, in another way each time; turn counts how
+// often each sentence was said. What has no translation stays as it is.
+func sayIn(language, text string, turn map[string]int) string {
+	for _, s := range speech {
+		groups := s.pattern.FindStringSubmatch(text)
+		variants := s.in(language)
+		if groups == nil || len(variants) == 0 {
+			continue
+		}
+		said := variants[turn[s.Of]%len(variants)]
+		turn[s.Of]++
+		for i, group := range groups {
+			if i > 0 && strings.HasPrefix(group, "After") && !strings.HasPrefix(said, "{1}") {
+				group = "after "
+			}
+			said = strings.ReplaceAll(said, "{"+strconv.Itoa(i)+"}", lower(group, said, i))
+		}
+		first := []rune(strings.TrimSpace(said))
+		first[0] = unicode.ToUpper(first[0])
+		return string(first)
+	}
+	return text
+}
+
+// lower begins a group small where it stands inside of a sentence.
+func lower(group, said string, i int) string {
+	if letters := []rune(group); len(letters) > 1 && !strings.HasPrefix(said, "{"+strconv.Itoa(i)+"}") && unicode.IsLower(letters[1]) && i > 1 {
+		letters[0] = unicode.ToLower(letters[0])
+		return string(letters)
+	}
+	return group
+}

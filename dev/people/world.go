@@ -37,6 +37,7 @@ type world struct {
 	people []*player
 	begin  time.Time
 	end    time.Time
+	days   int
 	out    io.Writer
 	// breaks are what goes wrong in the run, by day of the play.
 	breaks  []breakage
@@ -153,7 +154,9 @@ var dueRows = map[string]time.Duration{
 // step moves the clock, and then who has something due.
 func (w *world) step(to time.Time) error {
 	w.steps++
-	w.clock.AtLeast(to)
+	if err := w.remembered(to); err != nil {
+		return err
+	}
 	var due []*player
 	for _, x := range w.people {
 		if x.id != "" && (x.moves || !x.due.IsZero() && !x.due.After(to.Add(temporal.Slack))) {
@@ -222,17 +225,62 @@ func (w *world) ask(x *player) error {
 // quiet waits until nothing is under way beside the workflows: the starter's loops wait for
 // the clock, and nothing is untold, unsent or unreported.
 func (w *world) quiet() error {
-	return w.await(w.ctx, "quiet", func() (bool, error) {
-		if w.clock.Asleep() < w.loops {
+	var why string
+	err := w.await(w.ctx, "quiet", func() (bool, error) {
+		if n := w.clock.Asleep(); n < w.loops {
+			why = fmt.Sprintf("%d of %d loops rest", n, w.loops)
 			return false, nil
 		}
-		var busy int
-		err := w.rows.QueryRowContext(w.ctx, `SELECT (SELECT count(*) FROM notices WHERE delivered_at IS NULL) + (SELECT count(*) FROM outbox WHERE status IN ('queued','claimed','sending'))
-			+ (SELECT count(*) FROM memory_queue WHERE claimed_until > ? AND claimed_until <= ? AND queued_at < ?)`, w.now().UTC(), w.now().Add(10*time.Minute).UTC(), w.now().Add(-30*time.Minute).UTC()).Scan(&busy)
-		if err != nil {
-			return false, fmt.Errorf("reading what is under way: %w", err)
+		for _, q := range underWay {
+			var n int
+			if err := w.rows.QueryRowContext(w.ctx, q).Scan(&n); err != nil {
+				return false, fmt.Errorf("reading what is under way: %w", err)
+			}
+			if n > 0 {
+				why = fmt.Sprintf("%d by %s", n, q)
+				return false, nil
+			}
 		}
-		return busy == 0 && w.carrier.Unreported() == 0, nil
+		return true, nil
+	})
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, why)
+	}
+	return err
+}
+
+// underWay count what is being done beside the workflows.
+var underWay = []string{
+	`SELECT count(*) FROM notices WHERE delivered_at IS NULL`,
+	`SELECT count(*) FROM outbox WHERE status IN ('queued','claimed','sending','accepted','sent')`,
+}
+
+// remembered waits until conversations that have rested by an instant are closed: a batch
+// has ten minutes, which a step may skip.
+func (w *world) remembered(by time.Time) error {
+	rows, err := w.rows.QueryContext(w.ctx, `SELECT turn_id FROM memory_queue WHERE claimed_until <= ?`, by.UTC())
+	if err != nil {
+		return fmt.Errorf("reading what rests: %w", err)
+	}
+	defer rows.Close()
+	var turns []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return fmt.Errorf("reading what rests: %w", err)
+		}
+		turns = append(turns, id)
+	}
+	w.clock.AtLeast(by)
+	return w.await(w.ctx, "the memory", func() (bool, error) {
+		for len(turns) > 0 {
+			var n int
+			if err := w.rows.QueryRowContext(w.ctx, `SELECT count(*) FROM memory_queue WHERE turn_id = ?`, turns[0]).Scan(&n); err != nil || n > 0 {
+				return false, err
+			}
+			turns = turns[1:]
+		}
+		return true, nil
 	})
 }
 

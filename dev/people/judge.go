@@ -1,0 +1,580 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"coachline/internal/agent/outgoing"
+	"coachline/internal/segments"
+	"coachline/internal/text"
+	"coachline/models"
+)
+
+// Limits of the table.
+const (
+	mostStarted  = 2
+	mostCalls    = 1.2
+	leastCached  = 0.75
+	mostUneven   = 1.2
+	mostLong     = 0.02
+	mostRepeated = 0.05
+	leastFacts   = 0.95
+	// answerSoon is when a text is answered: the wait for another one and a call.
+	answerSoon = 5 * time.Minute
+	// backsOff and asksLess are days without an answer, as docs/configuration.md has them.
+	backsOff, asksLess = 3, 7
+)
+
+// table is what was judged.
+type table struct {
+	rows []judged
+}
+
+// judged is a line of the table; an empty limit is printed only.
+type judged struct {
+	what, value, limit string
+	isWrong            bool
+	cases              []string
+}
+
+// add notes a line that is wrong where it has cases.
+func (t *table) add(what, limit string, cases []string) {
+	t.rows = append(t.rows, judged{what: what, value: fmt.Sprint(len(cases)), limit: limit, isWrong: len(cases) > 0 && limit != "", cases: cases})
+}
+
+// measure notes a figure with a limit.
+func (t *table) measure(what, value, limit string, isRight bool) {
+	t.rows = append(t.rows, judged{what: what, value: value, limit: limit, isWrong: !isRight})
+}
+
+// judge prints the table and reports whether all limits were kept.
+func (w *world) judge(out io.Writer) (bool, error) {
+	t := &table{}
+	for _, judge := range []func(*table) error{w.judgeStarted, w.judgeAnswers, w.judgeDanger, w.judgeCalls, w.judgeReplies, w.judgeFacts, w.judgeDays, w.judgeWaits, w.judgeMoney} {
+		if err := judge(t); err != nil {
+			return false, err
+		}
+	}
+	wrong := 0
+	lines := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(lines)
+	for _, r := range t.rows {
+		mark := ""
+		if r.isWrong {
+			mark = "WRONG"
+			wrong++
+		}
+		fmt.Fprintf(lines, "%s\t%s\t%s\t%s\n", r.what, r.value, r.limit, mark)
+	}
+	if err := lines.Flush(); err != nil {
+		return false, fmt.Errorf("printing the table: %w", err)
+	}
+	for _, r := range t.rows {
+		if len(r.cases) > 0 {
+			fmt.Fprintf(out, "\n%s\n", r.what)
+			for i, one := range r.cases {
+				if i == 12 {
+					fmt.Fprintf(out, "  and %d more\n", len(r.cases)-i)
+					break
+				}
+				fmt.Fprintln(out, "  "+one)
+			}
+		}
+	}
+	w.measurePeople(out)
+	w.scan(out)
+	fmt.Fprintf(out, "\n%d limits are broken\n", wrong)
+	return wrong == 0, nil
+}
+
+// at says of whom and when a line is.
+func (x *player) at(l line) string {
+	who := "wrote"
+	if l.FromUs {
+		who = "was sent"
+	}
+	return fmt.Sprintf("%s, day %d, %s, %s %q", x.Key, x.day(l.At), l.At.In(x.zone).Format("15:04"), who, shorten(l.Body))
+}
+
+func shorten(body string) string {
+	body = strings.Join(strings.Fields(body), " ")
+	if len([]rune(body)) > 90 {
+		return string([]rune(body)[:90]) + "..."
+	}
+	return body
+}
+
+// judgeStarted counts what we start by local day, and holds it against the back-off.
+func (w *world) judgeStarted(t *table) error {
+	var many, pushing, holiday []string
+	most := 0
+	for _, x := range w.people {
+		started := map[int]map[string]bool{}
+		silent, last := 0, -100 // days with something of ours since the person wrote, and the newest of them
+		for _, l := range x.sorted() {
+			day := x.day(l.At)
+			if !l.FromUs {
+				silent, last = 0, -100
+				continue
+			}
+			if !l.Kind.Spec().Initiated {
+				continue
+			}
+			if started[day] == nil {
+				started[day] = map[string]bool{}
+				if silent >= backsOff && day-last < 2 || silent > asksLess && day-last < 6 {
+					pushing = append(pushing, fmt.Sprintf("%s after %d silent days", x.at(l), silent))
+				}
+				silent++
+				last = day
+			}
+			if started[day][l.TurnID] = true; len(started[day]) > mostStarted {
+				many = append(many, x.at(l))
+			}
+			most = max(most, len(started[day]))
+			if x.isHoliday(day) {
+				holiday = append(holiday, x.at(l))
+			}
+		}
+	}
+	t.measure("texts a day that we start, at most", fmt.Sprint(most), fmt.Sprint(mostStarted), len(many) == 0)
+	t.add("days with more than the disclosed maximum", "0", many)
+	t.add("texts against the back-off of silent people", "0", pushing)
+	t.add("texts on days of a holiday, an illness or an opt-out", "0", holiday)
+	return nil
+}
+
+// isHoliday reports whether no text is wanted on a day; the first and the last day are
+// when it is said.
+func (x *player) isHoliday(day int) bool {
+	return slices.ContainsFunc(x.Life, func(e life) bool { return e.Holiday && day > e.Day && day < e.Until })
+}
+
+// fixedKinds are what rules and operators say.
+var fixedKinds = []models.EntryKind{models.KindSafety, models.KindHelp, models.KindConsent, models.KindNotice}
+
+// judgeAnswers finds texts that nobody answered, or something else than the coach.
+func (w *world) judgeAnswers(t *table) error {
+	var other, none []string
+	texts := 0
+	for _, x := range w.people {
+		lines := x.sorted()
+		for i, l := range lines {
+			if l.FromUs || l.IsFixed {
+				continue
+			}
+			texts++
+			answer, isThere := line{}, false
+			for _, next := range lines[i+1:] {
+				if next.FromUs && !next.Kind.Spec().Initiated && next.At.Sub(l.At) < answerSoon {
+					answer, isThere = next, true
+					break
+				}
+			}
+			switch {
+			case isThere && slices.Contains(fixedKinds, answer.Kind):
+				other = append(other, fmt.Sprintf("%s, answered by %s: %q", x.at(l), answer.Kind, shorten(answer.Body)))
+			case !isThere && !w.isTakenOver(x, l.At) && !x.isStopped(l.At) && w.end.Sub(l.At) > time.Hour:
+				none = append(none, x.at(l))
+			}
+		}
+	}
+	fallbacks, err := w.list(`SELECT t.participant_id || ' turn ' || t.number || ': ' || t.outcome FROM turns t WHERE t.kind = 'reply' AND t.outcome NOT IN ('step', '') ORDER BY t.started_at`)
+	if err != nil {
+		return err
+	}
+	t.measure("texts of people that a coach should answer", fmt.Sprint(texts), "", true)
+	t.add("answered by something else than the coach without cause", "0", other)
+	t.add("not answered", "0", none)
+	t.add("replies that are a fixed text", "0", fallbacks)
+	return nil
+}
+
+// isTakenOver reports whether an operator may have the conversation.
+func (w *world) isTakenOver(x *player, at time.Time) bool {
+	return slices.ContainsFunc(x.lines, func(l line) bool {
+		return l.InDanger && !at.Before(l.At) && at.Sub(l.At) < 3*24*time.Hour
+	})
+}
+
+// isStopped reports whether the person has stopped the texts and not begun anew.
+func (x *player) isStopped(at time.Time) bool {
+	stopped := false
+	for _, l := range x.sorted() {
+		if l.At.After(at) {
+			break
+		}
+		switch {
+		case !l.FromUs && l.Body == "STOP":
+			stopped = true
+		case !l.FromUs && l.Body == "START":
+			stopped = false
+		}
+	}
+	return stopped
+}
+
+// judgeDanger holds what happened to a person in danger against the order it should have.
+func (w *world) judgeDanger(t *table) error {
+	var wrong []string
+	dangers := 0
+	for _, x := range w.people {
+		lines := x.sorted()
+		for i, l := range lines {
+			if !l.InDanger {
+				continue
+			}
+			dangers++
+			safety := slices.IndexFunc(lines[i:], func(l line) bool { return l.FromUs })
+			if safety < 0 || lines[i+safety].Kind != models.KindSafety || lines[i+safety].At.Sub(l.At) > time.Minute {
+				wrong = append(wrong, x.Key+": the next text is no safety text")
+			}
+			pages, operator, held := 0, false, true
+			for _, p := range w.pages {
+				if !p.At.Before(l.At.Add(-time.Second)) && p.At.Sub(l.At) < time.Hour {
+					pages++
+				}
+			}
+			for _, next := range lines[i:] {
+				operator = operator || next.Kind == models.KindOperator && next.At.Sub(l.At) < time.Hour
+				held = held && !(next.FromUs && next.Kind.Spec().Initiated && next.At.Sub(l.At) < 34*time.Hour)
+			}
+			if pages != 2 {
+				wrong = append(wrong, fmt.Sprintf("%s: %d pages within the hour, want the page and one when nobody saw to it", x.Key, pages))
+			}
+			if !operator || !held {
+				wrong = append(wrong, fmt.Sprintf("%s: operator's text %t, prompts held until the hand-back %t", x.Key, operator, held))
+			}
+			back := slices.ContainsFunc(lines[i:], func(l line) bool { return l.Kind == models.KindPrompt })
+			if !back && x.day(w.end) > x.day(l.At)+4 {
+				wrong = append(wrong, x.Key+": no prompt came after the hand-back")
+			}
+		}
+	}
+	alerts, err := w.list(`SELECT participant_id || ' ' || rule FROM alarms WHERE inbound_id NOT IN (SELECT id FROM inbound WHERE danger_tier = 'A')`)
+	if err != nil {
+		return err
+	}
+	t.measure("texts of danger", fmt.Sprint(dangers), "", true)
+	t.add("alert, page, safety text, prompts held, hand-back in order", "0", wrong)
+	t.add("weak signs that raised an alert", "", alerts)
+	return nil
+}
+
+// judgeCalls counts calls of the model by what they are for.
+func (w *world) judgeCalls(t *table) error {
+	figures := map[string]float64{}
+	for name, query := range map[string]string{
+		"replies":   `SELECT count(*) FROM turns WHERE kind = 'reply' AND outcome = 'step'`,
+		"prompts":   `SELECT count(*) FROM turns WHERE kind = 'prompt' AND outcome = 'step'`,
+		"of reply":  `SELECT count(*) FROM steps s JOIN turns t ON t.id = s.turn_id WHERE t.kind = 'reply'`,
+		"of prompt": `SELECT count(*) FROM steps s JOIN turns t ON t.id = s.turn_id WHERE t.kind = 'prompt'`,
+		"closing":   `SELECT count(*) FROM costs WHERE kind = 'model' AND stage = 'closing'`,
+		"other":     `SELECT count(*) FROM costs WHERE kind = 'model' AND stage NOT IN ('closing', 'model', 'embed', 'lost')`,
+		"input":     `SELECT COALESCE(sum(input_tokens), 0) FROM costs WHERE kind = 'model' AND stage = 'model'`,
+		"cached":    `SELECT COALESCE(sum(cached_tokens), 0) FROM costs WHERE kind = 'model' AND stage = 'model'`,
+	} {
+		var n float64
+		if err := w.rows.QueryRowContext(w.ctx, query).Scan(&n); err != nil {
+			return fmt.Errorf("counting %s: %w", name, err)
+		}
+		figures[name] = n
+	}
+	conversations := 0
+	for _, x := range w.people {
+		conversations += x.conversations()
+	}
+	ratio := func(what, a string, b float64, limit float64) {
+		r := figures[a] / max(b, 1)
+		t.measure(what, fmt.Sprintf("%.2f", r), fmt.Sprint(limit), r <= limit+0.005)
+	}
+	ratio("model calls a reply", "of reply", figures["replies"], mostCalls)
+	ratio("beside replies, a conversation", "closing", float64(conversations), 1)
+	ratio("other calls beside replies, a conversation", "other", float64(conversations), 0.05)
+	ratio("a generated prompt", "of prompt", figures["prompts"], 1)
+	t.measure("prompt tokens a reply or prompt", fmt.Sprintf("%.0f", figures["input"]/max(figures["replies"]+figures["prompts"], 1)), "", true)
+	cached := figures["cached"] / max(figures["input"], 1)
+	t.measure("share of them cached", fmt.Sprintf("%.0f %%", 100*cached), "75 %", cached >= leastCached || w.days < 30)
+	return nil
+}
+
+// conversations counts how often the person began to write after half an hour of rest.
+func (x *player) conversations() (n int) {
+	var last time.Time
+	for _, l := range x.sorted() {
+		if !l.FromUs && l.At.Sub(last) > 30*time.Minute {
+			n++
+		}
+		last = l.At
+	}
+	return n
+}
+
+// judgeReplies judges what the coach wrote by the checks that the product has for it, its
+// length and how often it is the same.
+func (w *world) judgeReplies(t *table) error {
+	var unfit, same []string
+	long, replies, said := 0, 0, 0
+	parts := map[string][]int{}
+	for _, x := range w.people {
+		language, _, _ := strings.Cut(x.Who.Locale, "-")
+		lines := x.sorted()
+		for i, l := range lines {
+			isReply := l.Kind == models.KindReply
+			if !l.FromUs || !isReply && l.Kind != models.KindPrompt && l.Kind != models.KindReminder {
+				continue
+			}
+			said++
+			for _, earlier := range lines[:i] {
+				if earlier.FromUs && earlier.TurnID != l.TurnID && l.At.Sub(earlier.At) < 7*24*time.Hour && slices.Equal(text.Words(earlier.Body), text.Words(l.Body)) {
+					same = append(same, x.at(l))
+					break
+				}
+			}
+			if !isReply {
+				continue
+			}
+			replies++
+			size := segments.Count(l.Body).Segments
+			parts[language] = append(parts[language], size)
+			if size > 2 {
+				long++
+			}
+			if kind := w.unfit(x, lines, i); kind != "" {
+				unfit = append(unfit, string(kind)+": "+x.at(l))
+			}
+		}
+	}
+	guarded, err := w.list(`SELECT json_extract(value, '$.decision') || ', ' || count(*) FROM steps, json_each(steps.trace, '$.stages') WHERE json_extract(value, '$.name') IN ('guard', 'screen') AND json_extract(value, '$.decision') NOT IN ('', 'ok', 'passed', 'fits') GROUP BY 1`)
+	if err != nil {
+		return err
+	}
+	t.measure("replies", fmt.Sprint(replies), "", true)
+	t.add("replies with unfit content, false claims or in another language", "0", unfit)
+	t.add("replies that the output guard held back, by kind", "", guarded)
+	t.measure("replies longer than two segments", share(long, replies), "2 %", float64(long) <= mostLong*float64(replies))
+	least, most, shown := math.Inf(1), 0.0, []string{}
+	for _, language := range slices.Sorted(maps.Keys(parts)) {
+		sum := 0
+		for _, n := range parts[language] {
+			sum += n
+		}
+		mean := float64(sum) / float64(len(parts[language]))
+		least, most, shown = min(least, mean), max(most, mean), append(shown, fmt.Sprintf("%s %.2f", language, mean))
+	}
+	t.measure("segments a reply, by language", strings.Join(shown, ", "), "within 20 %", most <= least*mostUneven || len(parts) < 2)
+	t.measure("the same text twice in seven days", share(len(same), said), "5 %", float64(len(same)) <= mostRepeated*float64(said))
+	t.add("of those", "", same)
+	return nil
+}
+
+func share(n, of int) string {
+	return fmt.Sprintf("%.1f %% (%d of %d)", 100*float64(n)/float64(max(of, 1)), n, of)
+}
+
+// unfit checks a text as the product does before it goes out.
+func (w *world) unfit(x *player, lines []line, i int) outgoing.Kind {
+	reply := outgoing.Reply{Text: lines[i].Body, Programme: "Coachline", Done: outgoing.Done{Scheduled: true, Saved: true, Deleted: true}}
+	for _, l := range lines[max(0, i-20):i] {
+		if l.FromUs {
+			reply.Said = append(reply.Said, l.Body)
+			continue
+		}
+		reply.Written = append(reply.Written, l.Body)
+		reply.Known = append(reply.Known, l.Body)
+	}
+	var calls int
+	err := w.rows.QueryRowContext(w.ctx, `SELECT count(*) FROM tool_runs WHERE turn_id = ? AND NOT failed`, lines[i].TurnID).Scan(&calls)
+	if err == nil && calls == 0 {
+		reply.Done.Saved, reply.Done.Deleted = false, false
+	}
+	return outgoing.Check(reply)
+}
+
+// judgeFacts holds what is remembered at the end against what the file of a person says.
+func (w *world) judgeFacts(t *table) error {
+	var lacking, stale, kept, clock []string
+	known, gone, forgotten, schedules := 0, 0, 0, 0
+	for _, x := range w.people {
+		if x.id == "" {
+			continue
+		}
+		facts, err := w.store.Memory.Facts(w.ctx, x.id)
+		if err != nil {
+			return fmt.Errorf("reading facts: %w", err)
+		}
+		var all []string
+		for _, f := range facts {
+			all = append(all, f.Text)
+		}
+		remembered := strings.Join(all, "\n")
+		look := func(patterns []string, want bool, into *[]string, n *int) {
+			for _, p := range patterns {
+				*n++
+				if regexp.MustCompile(p).MatchString(remembered) != want {
+					*into = append(*into, fmt.Sprintf("%s: %q in %q", x.Key, p, all))
+				}
+			}
+		}
+		if w.days >= 60 {
+			look(x.Known, true, &lacking, &known)
+			look(x.Gone, false, &stale, &gone)
+			look(x.Forgotten, false, &kept, &forgotten)
+			schedules++
+			var at, zone string
+			err := w.rows.QueryRowContext(w.ctx, `SELECT group_concat(at), group_concat(COALESCE(zone, '')) FROM schedules WHERE participant_id = ?`, x.id).Scan(&at, &zone)
+			if err != nil || at != x.Schedule || x.Zone != "" && zone != x.Zone {
+				clock = append(clock, fmt.Sprintf("%s: %s %s, want %s %s (%v)", x.Key, at, zone, x.Schedule, x.Zone, err))
+			}
+		}
+	}
+	t.measure("facts at the end that are right and there", share(known-len(lacking), known), "95 %", float64(known-len(lacking)) >= leastFacts*float64(known))
+	t.measure("superseded facts that are gone", share(gone-len(stale), gone), "95 %", float64(gone-len(stale)) >= leastFacts*float64(gone))
+	t.measure("forgotten facts that are gone", share(forgotten-len(kept), forgotten), "100 %", len(kept) == 0)
+	t.measure("schedule and zone as last asked", share(schedules-len(clock), schedules), "100 %", len(clock) == 0)
+	t.add("of the facts and schedules", "", slices.Concat(lacking, stale, kept, clock))
+	return nil
+}
+
+// judgeDays finds local days of which nothing says why there was no prompt.
+func (w *world) judgeDays(t *table) error {
+	var silent []string
+	days := 0
+	for _, x := range w.people {
+		rows, err := w.list(`SELECT local_date || ' ' || state || ' ' || reason FROM prompts WHERE participant_id = ? ORDER BY target_at`, x.id)
+		if err != nil {
+			return err
+		}
+		last := x.day(w.end.Add(-12*time.Hour)) - 1
+		for day := x.firstPrompt(); day < last; day++ {
+			days++
+			date := x.instant(day, "12:00").Format(time.DateOnly)
+			found := slices.ContainsFunc(rows, func(row string) bool {
+				return strings.HasPrefix(row, date) && !strings.HasSuffix(row, " missed ")
+			})
+			if !found && !x.isStopped(x.instant(day, "12:00")) {
+				silent = append(silent, fmt.Sprintf("%s, day %d, %s", x.Key, day, date))
+			}
+		}
+	}
+	t.measure("local days of people", fmt.Sprint(days), "", true)
+	t.add("days without a prompt or a reason", "0", silent)
+	var late []string
+	worst := time.Duration(0)
+	for _, x := range w.people {
+		lead, err := w.leads(x)
+		if err != nil {
+			return err
+		}
+		for _, off := range lead {
+			if worst = max(worst, off); off > time.Minute {
+				late = append(late, fmt.Sprintf("%s: %s from its usual lead", x.Key, off.Round(time.Second)))
+			}
+		}
+	}
+	t.measure("prompts away from their instant, at most", worst.Round(time.Millisecond).String(), "1 minute", len(late) == 0)
+	return nil
+}
+
+// firstPrompt is the day behind the one on which the schedule was made.
+func (x *player) firstPrompt() int {
+	for _, l := range x.sorted() {
+		if l.Kind == models.KindPrompt {
+			return x.day(l.At) + 1
+		}
+	}
+	return 1 << 20
+}
+
+// leads returns how far each prompt of a person is from the median lead of its schedule.
+func (w *world) leads(x *player) ([]time.Duration, error) {
+	rows, err := w.rows.QueryContext(w.ctx, `SELECT schedule_id, target_at, sent_at FROM prompts WHERE participant_id = ? AND sent_at IS NOT NULL`, x.id)
+	if err != nil {
+		return nil, fmt.Errorf("reading prompts: %w", err)
+	}
+	defer rows.Close()
+	leads := map[string][]time.Duration{}
+	for rows.Next() {
+		var schedule string
+		var target, sent time.Time
+		if err := rows.Scan(&schedule, &target, &sent); err != nil {
+			return nil, fmt.Errorf("reading a prompt: %w", err)
+		}
+		leads[schedule] = append(leads[schedule], target.Sub(sent))
+	}
+	var off []time.Duration
+	for _, list := range leads {
+		usual := slices.Sorted(slices.Values(list))[len(list)/2]
+		for _, one := range list {
+			off = append(off, (one - usual).Abs())
+		}
+	}
+	return off, rows.Err() //nolint:wrapcheck // its words are the database's
+}
+
+// judgeWaits prints how long people waited for an answer.
+func (w *world) judgeWaits(t *table) error {
+	var waits []time.Duration
+	for _, x := range w.people {
+		lines := x.sorted()
+		for i, l := range lines {
+			if l.FromUs {
+				continue
+			}
+			for _, next := range lines[i+1:] {
+				if next.FromUs && next.Kind == models.KindReply && next.At.Sub(l.At) < answerSoon {
+					waits = append(waits, next.At.Sub(l.At))
+					break
+				}
+			}
+		}
+	}
+	slices.Sort(waits)
+	if len(waits) > 0 {
+		t.measure("from text to answer, median and p90 (virtual)", fmt.Sprintf("%s, %s", waits[len(waits)/2].Round(100*time.Millisecond), waits[len(waits)*9/10].Round(100*time.Millisecond)), "", true)
+	}
+	return nil
+}
+
+// judgeMoney prints what a person costs in a month at the price list.
+func (w *world) judgeMoney(t *table) error {
+	rows, err := w.list(`SELECT kind || ' ' || COALESCE(sum(micros), 0) FROM costs GROUP BY kind ORDER BY kind`)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		var kind string
+		var micros float64
+		if _, err := fmt.Sscan(row, &kind, &micros); err != nil {
+			return fmt.Errorf("reading the costs: %w", err)
+		}
+		t.measure("a person and month, "+kind, fmt.Sprintf("%.2f USD", micros/1e6/float64(len(w.people))/float64(w.days)*30), "", true)
+	}
+	return nil
+}
+
+// list reads a column of texts.
+func (w *world) list(query string, args ...any) ([]string, error) {
+	rows, err := w.rows.QueryContext(w.ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the tables: %w", err)
+	}
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		var one string
+		if err := rows.Scan(&one); err != nil {
+			return nil, fmt.Errorf("reading the tables: %w", err)
+		}
+		all = append(all, one)
+	}
+	return all, cmp.Or(rows.Err(), nil) //nolint:wrapcheck // its words are the database's
+}
