@@ -8,12 +8,12 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit quick record mutants postgres browser rscript chaos storm faults race bench bench-test eval eval-real record-history openapi-lint oidc
+.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit quick record mutants postgres browser rscript chaos storm faults race bench bench-test eval eval-real people record-history openapi-lint oidc
 
 # What is published and tested is one static binary, and SQLite needs no C
 # compiler here. `make dev` takes Go's own default, so that a plain `go build`
 # after it finds every package compiled.
-build dist test check unit quick record chaos storm faults bench bench-test eval eval-real record-history lint workflowcheck openapi-lint: export CGO_ENABLED := 0
+build dist test check unit quick record chaos storm faults bench bench-test eval eval-real people record-history lint workflowcheck openapi-lint: export CGO_ENABLED := 0
 
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 GOLANGCI_LINT_VERSION := v2.15.0
@@ -197,6 +197,13 @@ eval:
 # the reason where Python or its package index is missing. ARGS="-case ben" plays one.
 eval-real:
 	@eval/real/run.sh $(ARGS)
+
+# Fourteen simulated people in five languages live with the product for sixty days on the real
+# engine, which skips time; minutes. build/people has what each of them read and wrote, as
+# text and as a page. ARGS="-people keen,plain -days 14" plays a part.
+people:
+	@go build -ldflags "-s -w" -o build/people-run ./dev/people
+	@build/people-run $(ARGS)
 
 # The histories that workflows/replay_test.go replays, recorded anew on the real
 # server; about a minute. HISTORY=intake records one kind.

@@ -90,6 +90,9 @@ func (c *coach) answer(body []byte) (openai.Answer, error) {
 	}
 	answer = c.spareSave(name, answer)
 	for i, call := range answer.Calls {
+		if call.Function.Name != "save_user_profile" {
+			continue
+		}
 		answer.Calls[i].Function.Arguments = c.inTheirWords(name, call.Function.Arguments)
 	}
 	if answer.Text != "" {
@@ -102,18 +105,25 @@ func (c *coach) answer(body []byte) (openai.Answer, error) {
 	return answer, nil
 }
 
-// spareSave answers a report at once, and saves it every fifth time only: a model that saves
-// each of them asks twice for each reply.
+// spareSave answers a report at once, and saves it every fifth time only: a model that calls
+// a tool for each of them is asked twice for each reply.
 func (c *coach) spareSave(name string, answer openai.Answer) openai.Answer {
-	if len(answer.Calls) != 1 || answer.Calls[0].Function.Name != "save_user_profile" {
+	text := ""
+	for _, call := range answer.Calls {
+		switch {
+		case strings.Contains(call.Function.Arguments, "last_successful_prompt"):
+			text = "Well done! I noted that this one worked for you: "
+		case strings.Contains(call.Function.Arguments, "last_barrier"):
+			text = "Thanks for telling me. I noted what got in the way. "
+		case call.Function.Name != "transition_state":
+			return answer
+		}
+	}
+	if len(answer.Calls) == 0 {
 		return answer
 	}
-	text := "Thanks for telling me. I noted what got in the way. "
-	switch arguments := answer.Calls[0].Function.Arguments; {
-	case strings.Contains(arguments, "last_successful_prompt"):
-		text = "Well done! I noted that this one worked for you: "
-	case !strings.Contains(arguments, "last_barrier"):
-		return answer
+	if text == "" {
+		text = "Good to hear from you. Tell me how it goes."
 	}
 	if c.turns[name]["saves"]++; c.turns[name]["saves"]%5 == 0 {
 		return answer

@@ -47,6 +47,7 @@ const (
 	workerArg = "worker"
 	// clockVariable names the file of the clock for a worker.
 	clockVariable = "PEOPLE_CLOCK"
+	clockFile     = "clock"
 	// readyLimit bounds each wait for something that runs in real time.
 	readyLimit = time.Minute
 	pollEvery  = 2 * time.Millisecond
@@ -98,7 +99,7 @@ func install(ctx context.Context, dir string, begin time.Time, answer func([]byt
 			err = errors.Join(err, in.close())
 		}
 	}()
-	if in.clock, err = temporal.OpenClock(in.file("clock")); err != nil {
+	if in.clock, err = temporal.OpenClock(in.file(clockFile)); err != nil {
 		return in, err
 	}
 	in.clock.AtLeast(begin)
@@ -187,7 +188,7 @@ func (in *installation) takePage(w http.ResponseWriter, r *http.Request) {
 }
 
 // prices make money count; they are those of a small model of 2026.
-const prices = `{"currency": "USD", "models": {"gpt-4.1-mini": {"input": 0.4, "cached_input": 0.1, "output": 1.6}, "text-embedding-3-small": {"input": 0.02, "output": 0}},
+const prices = `{"currency": "USD", "models": {%q: {"input": 0.4, "cached_input": 0.1, "output": 1.6}, "text-embedding-3-small": {"input": 0.02, "output": 0}},
 	"destinations": {"+1": {"outbound": 0.0083, "inbound": 0.0083, "carrier_fee": 0.003}, "+4": {"outbound": 0.09, "inbound": 0.0075}, "+3": {"outbound": 0.08, "inbound": 0.0075}, "+5": {"outbound": 0.05, "inbound": 0.0075}}}`
 
 // settle writes the settings of the roles; those that are given go before the others.
@@ -196,7 +197,7 @@ func (in *installation) settle(own []string) error {
 	if err != nil {
 		return fmt.Errorf("making a key: %w", err)
 	}
-	if err := os.WriteFile(in.file("prices.json"), []byte(prices), 0o600); err != nil {
+	if err := os.WriteFile(in.file("prices.json"), fmt.Appendf(nil, prices, openai.Model), 0o600); err != nil {
 		return fmt.Errorf("writing the prices: %w", err)
 	}
 	in.environ = append([]string{
@@ -204,7 +205,7 @@ func (in *installation) settle(own []string) error {
 		"COACH_HTTP_ADDR=" + strings.TrimPrefix(in.api, "http://"), "COACH_PUBLIC_URL=" + in.api, "COACH_PAYLOAD_KEYS=" + key,
 		"TWILIO_ACCOUNT_SID=" + accountSID, "TWILIO_AUTH_TOKEN=" + authToken, "TWILIO_FROM=" + ourNumber, "TWILIO_BASE_URL=" + in.sim,
 		"OPENAI_API_KEY=script", "OPENAI_BASE_URL=" + in.sim + "/v1", "COACH_ALERT_URL=" + in.sim + "/page", "COACH_PRICES_FILE=" + in.file("prices.json"), "COACH_LOG_LEVEL=warn",
-		clockVariable + "=" + in.file("clock"),
+		clockVariable + "=" + in.file(clockFile),
 	}, own...)
 	return nil
 }

@@ -27,6 +27,8 @@ const (
 	mostLong     = 0.02
 	mostRepeated = 0.05
 	leastFacts   = 0.95
+	// longRun is from how many days on figures that the first days distort have limits.
+	longRun = 30
 	// answerSoon is when a text is answered: the wait for another one and a call.
 	answerSoon = 5 * time.Minute
 	// backsOff and asksLess are days without an answer, as docs/configuration.md has them.
@@ -294,7 +296,7 @@ func (w *world) judgeCalls(t *table) error {
 	}
 	ratio := func(what, a string, b float64, limit float64) {
 		r := figures[a] / max(b, 1)
-		t.measure(what, fmt.Sprintf("%.2f", r), fmt.Sprint(limit), r <= limit+0.005)
+		t.measure(what, fmt.Sprintf("%.2f", r), fmt.Sprint(limit), r <= limit+0.005 || w.days < longRun)
 	}
 	ratio("model calls a reply", "of reply", figures["replies"], mostCalls)
 	ratio("beside replies, a conversation", "closing", float64(conversations), 1)
@@ -302,16 +304,18 @@ func (w *world) judgeCalls(t *table) error {
 	ratio("a generated prompt", "of prompt", figures["prompts"], 1)
 	t.measure("prompt tokens a reply or prompt", fmt.Sprintf("%.0f", figures["input"]/max(figures["replies"]+figures["prompts"], 1)), "", true)
 	cached := figures["cached"] / max(figures["input"], 1)
-	t.measure("share of them cached", fmt.Sprintf("%.0f %%", 100*cached), "75 %", cached >= leastCached || w.days < 30)
+	t.measure("share of them cached", fmt.Sprintf("%.0f %%", 100*cached), "75 %", cached >= leastCached || w.days < longRun)
 	return nil
 }
 
 // conversations counts how often the person began to write after half an hour of rest.
 func (x *player) conversations() (n int) {
+	isOpen := false
 	var last time.Time
 	for _, l := range x.sorted() {
-		if !l.FromUs && l.At.Sub(last) > 30*time.Minute {
+		if isOpen = isOpen && l.At.Sub(last) < 30*time.Minute; !l.FromUs && !isOpen {
 			n++
+			isOpen = true
 		}
 		last = l.At
 	}
@@ -353,7 +357,7 @@ func (w *world) judgeReplies(t *table) error {
 			}
 		}
 	}
-	guarded, err := w.list(`SELECT json_extract(value, '$.decision') || ', ' || count(*) FROM steps, json_each(steps.trace, '$.stages') WHERE json_extract(value, '$.name') IN ('guard', 'screen') AND json_extract(value, '$.decision') NOT IN ('', 'ok', 'passed', 'fits') GROUP BY 1`)
+	guarded, err := w.guarded()
 	if err != nil {
 		return err
 	}
@@ -370,10 +374,32 @@ func (w *world) judgeReplies(t *table) error {
 		mean := float64(sum) / float64(len(parts[language]))
 		least, most, shown = min(least, mean), max(most, mean), append(shown, fmt.Sprintf("%s %.2f", language, mean))
 	}
-	t.measure("segments a reply, by language", strings.Join(shown, ", "), "within 20 %", most <= least*mostUneven || len(parts) < 2)
+	t.measure("segments a reply, by language", strings.Join(shown, ", "), "within 20 %", most <= least*mostUneven || w.days < longRun)
 	t.measure("the same text twice in seven days", share(len(same), said), "5 %", float64(len(same)) <= mostRepeated*float64(said))
 	t.add("of those", "", same)
 	return nil
+}
+
+// guarded counts by kind the replies that the product held back before they went out.
+func (w *world) guarded() ([]string, error) {
+	var steps []models.Step
+	if err := w.store.Database().Reader(w.ctx).Find(&steps).Error; err != nil {
+		return nil, fmt.Errorf("reading the steps: %w", err)
+	}
+	counts := map[string]int{}
+	for _, step := range steps {
+		trace, _ := step.StepTrace()
+		for _, stage := range trace.Stages {
+			if (stage.Name == models.StageGuard || stage.Name == models.StageScreen) && stage.Decision != "words" && stage.Decision != "calls" {
+				counts[stage.Decision]++
+			}
+		}
+	}
+	var all []string
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		all = append(all, fmt.Sprintf("%d %s", counts[kind], kind))
+	}
+	return all, nil
 }
 
 func share(n, of int) string {

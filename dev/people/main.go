@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -46,6 +47,7 @@ type options struct {
 	dir      string
 	settings []string
 	calm     bool
+	corpora  string
 }
 
 func parse(args []string, out io.Writer) (options, error) {
@@ -57,6 +59,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.Uint64Var(&o.seed, "seed", 1, "what the people's behaviour is drawn from")
 	flags.StringVar(&o.dir, "dir", "build/people", "folder of transcripts and of the installation, made anew")
 	flags.BoolVar(&o.calm, "calm", false, "nothing goes wrong: no roll-out, kill or restart")
+	flags.StringVar(&o.corpora, "corpora", "", "instead of the personas, thirty people who answer with ordinary messages of this folder's *.en.txt and *.de.txt")
 	flags.Func("set", "a setting of the product, `NAME=VALUE`; may be repeated", func(line string) error {
 		if !strings.Contains(line, "=") {
 			return errors.New("want NAME=VALUE")
@@ -109,17 +112,25 @@ func playAll(ctx context.Context, o options, out io.Writer) (isRight bool, err e
 	if err := w.writeTranscripts(); err != nil {
 		return false, err
 	}
+	if o.corpora != "" {
+		w.countAnswers(out)
+		return true, nil
+	}
 	return w.judge(out)
 }
 
 // newWorld starts an installation for the personas.
 func newWorld(ctx context.Context, o options, out io.Writer) (*world, error) {
 	personas, err := loadPersonas(o.names)
+	if o.corpora != "" {
+		o.days, o.calm = corpusDays+1, true
+		personas, err = corpusPersonas(o.corpora, o.seed)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(os.RemoveAll(o.dir), os.MkdirAll(o.dir, 0o700)); err != nil {
-		return nil, fmt.Errorf("making the folder: %w", err)
+	if err := makeFolder(o.dir); err != nil {
+		return nil, err
 	}
 	begin, err := time.Parse(time.RFC3339, begins)
 	if err != nil {
@@ -146,6 +157,18 @@ func newWorld(ctx context.Context, o options, out io.Writer) (*world, error) {
 		w.people = append(w.people, x)
 	}
 	return w, nil
+}
+
+// makeFolder makes a folder anew that is empty or of an earlier run.
+func makeFolder(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err == nil && len(entries) > 0 && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == clockFile }) {
+		return fmt.Errorf("folder %s is not of an earlier run: name another one with -dir", dir)
+	}
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+		return fmt.Errorf("making the folder: %w", err)
+	}
+	return nil
 }
 
 // planBreaks spreads two roll-outs, three kills and a restart of the engine over the days.

@@ -225,7 +225,7 @@ func (p *persona) slip(draw *rand.Rand, text string) string {
 		return text
 	}
 	at := 1 + draw.IntN(len(letters)-3)
-	if letters[at] == ' ' || letters[at+1] == ' ' || strings.ContainsRune("0123456789:", letters[at]) {
+	if letters[at] == ' ' || letters[at+1] == ' ' || strings.ContainsAny(string(letters[at:at+2]), "0123456789:") {
 		return text
 	}
 	if draw.IntN(3) == 0 {
