@@ -267,6 +267,7 @@ func (w *world) judgeDanger(t *table) error {
 	}
 	t.measure("texts of danger", fmt.Sprint(dangers), "", true)
 	t.add("alert, page, safety text, prompts held, hand-back in order", "0", wrong)
+	t.add("operators' commands that were refused", "0", w.refused)
 	t.add("weak signs that raised an alert", "", alerts)
 	return nil
 }

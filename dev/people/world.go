@@ -46,6 +46,7 @@ type world struct {
 	began   time.Time
 	steps   int
 	alerted map[string]bool // alerts that the operator knows of
+	refused []string        // commands of the operator
 }
 
 // breakage is something that goes wrong at a day.
@@ -409,7 +410,7 @@ func (w *world) planOperator(x *player, alert string, at time.Time) {
 				return err
 			}
 			if err := w.call(w.ctx, method, path, body, nil); err != nil {
-				return err
+				w.refused = append(w.refused, fmt.Sprintf("%s, day %d: %s", x.Key, x.day(w.now()), shorten(err.Error())))
 			}
 			return errors.Join(w.quiet(), w.move([]*player{x}, w.now()))
 		}
