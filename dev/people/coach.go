@@ -57,7 +57,7 @@ func (c *coach) answer(body []byte) (openai.Answer, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	name, language := "", "en"
+	name, language, heard := "", "en", promptOf(ask)
 	for i, m := range ask.Messages {
 		text := string(m.Content)
 		if found := nameLine.FindStringSubmatch(text); found != nil && name == "" && m.Role == "system" {
@@ -96,7 +96,7 @@ func (c *coach) answer(body []byte) (openai.Answer, error) {
 		answer.Calls[i].Function.Arguments = c.inTheirWords(name, call.Function.Arguments)
 	}
 	if answer.Text != "" {
-		said := sayIn(language, answer.Text, c.turns[name])
+		said := sayIn(language, answer.Text, c.turns[name], heard)
 		if said != answer.Text {
 			c.originals[said] = answer.Text
 		}

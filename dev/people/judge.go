@@ -170,7 +170,7 @@ func (w *world) judgeAnswers(t *table) error {
 	for _, x := range w.people {
 		lines := x.sorted()
 		for i, l := range lines {
-			if l.FromUs || l.IsFixed {
+			if l.FromUs || l.IsFixed || x.isDoubted(l.At) {
 				continue
 			}
 			texts++
@@ -222,6 +222,19 @@ func (x *player) isStopped(at time.Time) bool {
 		}
 	}
 	return stopped
+}
+
+// isDoubted reports whether the product may ask who has the number: the person has stopped
+// the texts before, and has not answered with a plain yes since.
+func (x *player) isDoubted(at time.Time) bool {
+	doubted := false
+	for _, l := range x.sorted() {
+		if l.At.After(at) {
+			break
+		}
+		doubted = !l.FromUs && l.Body == "STOP" || doubted && (l.FromUs || l.Body != "YES" || l.At.Equal(at))
+	}
+	return doubted
 }
 
 // judgeDanger holds what happened to a person in danger against the order it should have.
@@ -304,10 +317,19 @@ func (w *world) judgeCalls(t *table) error {
 	ratio("other calls beside replies, a conversation", "other", float64(conversations), 0.05)
 	ratio("a generated prompt", "of prompt", figures["prompts"], 1)
 	t.measure("prompt tokens a reply or prompt", fmt.Sprintf("%.0f", figures["input"]/max(figures["replies"]+figures["prompts"], 1)), "", true)
-	cached := figures["cached"] / max(figures["input"], 1)
-	t.measure("share of them cached", fmt.Sprintf("%.0f %%", 100*cached), "75 %", cached >= leastCached || w.days < longRun)
+	t.measure("share of them cached", fmt.Sprintf("%.0f %%", 100*figures["cached"]/max(figures["input"], 1)), "", true)
+	var warm, held float64
+	if err := w.rows.QueryRowContext(w.ctx, warmCalls).Scan(&held, &warm); err != nil {
+		return fmt.Errorf("reading what was cached: %w", err)
+	}
+	t.measure("share cached where a call came within five minutes before", fmt.Sprintf("%.0f %%", 100*held/max(warm, 1)), "75 %", held >= leastCached*warm || w.days < longRun)
 	return nil
 }
+
+// warmCalls adds up the tokens of calls for which a server may still hold a prompt: a
+// provider keeps one for minutes, and fourteen people text for hours.
+const warmCalls = `SELECT COALESCE(sum(json_extract(usage, '$.cached')), 0), COALESCE(sum(json_extract(usage, '$.prompt')), 0) FROM
+	(SELECT usage, julianday(created_at) - julianday(lag(created_at) OVER (ORDER BY created_at)) AS gap FROM steps WHERE usage <> '') WHERE gap * 1440 < 5`
 
 // conversations counts how often the person began to write after half an hour of rest.
 func (x *player) conversations() (n int) {
@@ -487,7 +509,9 @@ func (w *world) judgeDays(t *table) error {
 			found := slices.ContainsFunc(rows, func(row string) bool {
 				return strings.HasPrefix(row, date) && !strings.HasSuffix(row, " missed ")
 			})
-			if !found && !x.isStopped(x.instant(day, "12:00")) {
+			// On the day of another time the new one may have passed.
+			moves := slices.ContainsFunc(x.Life, func(e life) bool { return e.Day == day && moving.MatchString(e.Tells.means) })
+			if !found && !moves && !x.isStopped(x.instant(day, "12:00")) {
 				silent = append(silent, fmt.Sprintf("%s, day %d, %s", x.Key, day, date))
 			}
 		}

@@ -102,8 +102,8 @@ func TestSpeech(t *testing.T) {
 	}
 	turn := map[string]int{}
 	const script = "After parking the car, take two minutes for a walk: it clears your head."
-	require.Equal(t, "After parking the car, take two minutes for a walk: it clears your head.", sayIn("en", script, turn))
-	require.Equal(t, "After parking the car: a walk, just two minutes, because it clears your head.", sayIn("en", script, turn))
-	require.Equal(t, "Nach dem Essen, zwei Minuten für Lesen: ich will es.", sayIn("de", "After nach dem Essen, take two minutes for Lesen: ich will es.", map[string]int{}))
-	require.Equal(t, "no sentence of the script", sayIn("de", "no sentence of the script", turn))
+	require.Equal(t, "After parking the car, take two minutes for a walk: it clears your head.", sayIn("en", script, turn, ""))
+	require.Equal(t, "After parking the car: a walk, just two minutes, because it clears your head.", sayIn("en", script, turn, ""))
+	require.Equal(t, "Nach dem Essen, zwei Minuten für Lesen: ich will es.", sayIn("de", "After nach dem Essen, take two minutes for Lesen: ich will es.", map[string]int{}, ""))
+	require.Equal(t, "no sentence of the script", sayIn("de", "no sentence of the script", turn, ""))
 }

@@ -131,6 +131,8 @@ func (x *player) react(kind models.EntryKind, at time.Time) {
 		return
 	}
 	switch kind {
+	case models.KindHelp: // Is this still you?
+		x.answer(at, words{text: "YES", means: "yes"})
 	case models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup:
 		if x.reported == day {
 			return

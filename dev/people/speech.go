@@ -41,15 +41,16 @@ var speech = func() []sentence {
 }()
 
 // sayIn says a text of the script in a language, in another way each time; turn counts how
-// often each sentence was said. What has no translation stays as it is.
-func sayIn(language, text string, turn map[string]int) string {
+// often each sentence was said, and heard is what the person can still read: where that
+// holds every way, two of them are said. What has no translation stays as it is.
+func sayIn(language, text string, turn map[string]int, heard string) string {
 	for _, s := range speech {
 		groups := s.pattern.FindStringSubmatch(text)
 		variants := s.in(language)
 		if groups == nil || len(variants) == 0 {
 			continue
 		}
-		said := variants[turn[s.Of]%len(variants)]
+		said := pickNew(variants, turn[s.Of], heard)
 		turn[s.Of]++
 		for i, group := range groups {
 			if i > 0 && strings.HasPrefix(group, "After") && !strings.HasPrefix(said, "{1}") {
@@ -62,6 +63,19 @@ func sayIn(language, text string, turn map[string]int) string {
 		return string(first)
 	}
 	return text
+}
+
+func pickNew(variants []string, turn int, heard string) string {
+	for i := range variants {
+		if one := variants[(turn+i)%len(variants)]; !strings.Contains(heard, one) {
+			return one
+		}
+	}
+	n := len(variants)
+	if n < 3 {
+		return variants[turn%n]
+	}
+	return variants[turn%n] + " " + variants[(turn+1+turn/n%(n-1))%n]
 }
 
 // lower begins a group small where it stands inside of a sentence.
