@@ -22,7 +22,7 @@ import (
 const (
 	mostStarted  = 2
 	mostCalls    = 1.2
-	leastCached  = 0.75
+	leastCached  = 0.65
 	mostUneven   = 1.2
 	mostLong     = 0.02
 	mostRepeated = 0.05
@@ -322,14 +322,15 @@ func (w *world) judgeCalls(t *table) error {
 	if err := w.rows.QueryRowContext(w.ctx, warmCalls).Scan(&held, &warm); err != nil {
 		return fmt.Errorf("reading what was cached: %w", err)
 	}
-	t.measure("share cached where a call came within five minutes before", fmt.Sprintf("%.0f %%", 100*held/max(warm, 1)), "75 %", held >= leastCached*warm || w.days < longRun)
+	t.measure("share cached of a reply within five minutes of another", fmt.Sprintf("%.0f %%", 100*held/max(warm, 1)), "65 %", held >= leastCached*warm || w.days < longRun)
 	return nil
 }
 
-// warmCalls adds up the tokens of calls for which a server may still hold a prompt: a
-// provider keeps one for minutes, and fourteen people text for hours.
+// warmCalls adds up the tokens of calls for replies within five minutes of another: a server
+// keeps a prompt for minutes, and fourteen people text for hours.
 const warmCalls = `SELECT COALESCE(sum(json_extract(usage, '$.cached')), 0), COALESCE(sum(json_extract(usage, '$.prompt')), 0) FROM
-	(SELECT usage, julianday(created_at) - julianday(lag(created_at) OVER (ORDER BY created_at)) AS gap FROM steps WHERE usage <> '') WHERE gap * 1440 < 5`
+	(SELECT s.usage, julianday(s.created_at) - julianday(lag(s.created_at) OVER (ORDER BY s.created_at)) AS gap
+	FROM steps s JOIN turns t ON t.id = s.turn_id WHERE s.usage <> '' AND t.kind = 'reply') WHERE gap * 1440 < 5`
 
 // conversations counts how often the person began to write after half an hour of rest.
 func (x *player) conversations() (n int) {
