@@ -81,6 +81,8 @@ type FoundFact struct {
 	Likeness float64
 	// ByWords: found by keywords, not by similarity.
 	ByWords bool
+	// ByField: found by words of one thing or a related one alone, which may be chance.
+	ByField bool
 }
 
 // FactQuery searches the facts of one participant. A nil Vector or one of

@@ -124,7 +124,8 @@ func (s *search) findNearest(ctx context.Context) {
 // searchDeep asks what to search for and searches for it, unless the recall check holds
 // that the conversation has it already.
 func (s *search) searchDeep(ctx context.Context) {
-	verdict := recall.Decide(recall.Question{Query: s.query, Window: s.turn.hotMessages(s.agent.Settings.Hot), Ruling: s.planRuling(), Found: len(s.found) > 0})
+	sure := slices.ContainsFunc(s.found, func(hit models.FoundFact) bool { return !hit.ByField })
+	verdict := recall.Decide(recall.Question{Query: s.query, Window: s.turn.hotMessages(s.agent.Settings.Hot), Ruling: s.planRuling(), Found: sure})
 	s.trace.note(models.StageRecallCheck, verdict.Code())
 	if !verdict.Recall {
 		return

@@ -112,7 +112,8 @@ func rankFacts(rows []factRow, q models.FactQuery) ([]models.FoundFact, error) {
 		texts = append(texts, row.Text)
 	}
 	near, likeness := rankVectors(rows, unit)
-	return joinRanks(rows, near, rankWords(texts, q.Words), likeness), nil
+	worded, named := rankWords(texts, q.Words)
+	return joinRanks(rows, near, worded, named, likeness), nil
 }
 
 // queryWords returns the distinct words of the query, in the form of the facts'.

@@ -78,22 +78,22 @@ func rankVectors(rows []factRow, near []float32) (ranked []int, likeness []float
 }
 
 // rankWords returns the places of the texts that share words or fields with a
-// query, best first. A word counts the more, the fewer texts hold it.
-func rankWords(texts []string, query []string) []int {
-	weights := weighTexts(texts, query)
-	var ranked []int
+// query, best first, and which of all hold one of its words. A word counts the more, the fewer texts hold it.
+func rankWords(texts []string, query []string) (ranked []int, named []bool) {
+	weights, named := weighTexts(texts, query)
 	for i, weight := range weights {
 		if weight > 0 {
 			ranked = append(ranked, i)
 		}
 	}
 	slices.SortStableFunc(ranked, func(a, b int) int { return cmp.Compare(weights[b], weights[a]) })
-	return ranked
+	return ranked, named
 }
 
 // weighTexts returns for each text the weight of what it shares with a query: of each
-// word itself, or of its field or a related one where that weighs more.
-func weighTexts(texts []string, query []string) []float64 {
+// word itself, or of its field or a related one where that weighs more; and which of them
+// hold one of its words.
+func weighTexts(texts []string, query []string) (weights []float64, named []bool) {
 	held := make([][]*term, len(texts))
 	fields := make([]map[int]float64, len(texts))
 	counted := make([]map[int]bool, len(texts))
@@ -110,11 +110,12 @@ func weighTexts(texts []string, query []string) []float64 {
 			holding[field]++
 		}
 	}
-	weights := make([]float64, len(texts))
+	weights, named = make([]float64, len(texts)), make([]bool, len(texts))
 	for _, word := range newTerms(queryWords(query)) {
 		best := weighWord(held, word)
 		near := word.nearFields()
 		for i := range texts {
+			named[i] = named[i] || best[i] > 0
 			for field, weight := range near {
 				if n := fields[i][field]; n > 0 {
 					if counted[i][field] {
@@ -130,7 +131,7 @@ func weighTexts(texts []string, query []string) []float64 {
 			weights[i] += best[i]
 		}
 	}
-	return weights
+	return weights, named
 }
 
 // weighWord returns what a word itself weighs in each of some texts.
@@ -349,7 +350,7 @@ func (t *term) nearFields() map[int]float64 {
 
 // joinRanks joins the ranks by vector and by words to hits, best first. Score is
 // 1 for a fact that is first in both.
-func joinRanks(rows []factRow, near, worded []int, likeness []float64) []models.FoundFact {
+func joinRanks(rows []factRow, near, worded []int, named []bool, likeness []float64) []models.FoundFact {
 	scores := map[int]float64{}
 	for _, ranked := range [][]int{near, worded} {
 		for rank, i := range ranked {
@@ -360,7 +361,8 @@ func joinRanks(rows []factRow, near, worded []int, likeness []float64) []models.
 	for i, row := range rows {
 		if score := scores[i]; score > 0 {
 			found = append(found, models.FoundFact{
-				Fact: row.Fact, Score: score * (rankOffset + 1) / 2, Likeness: likeness[i], ByWords: !slices.Contains(near, i),
+				Fact: row.Fact, Score: score * (rankOffset + 1) / 2, Likeness: likeness[i],
+				ByWords: !slices.Contains(near, i), ByField: !slices.Contains(near, i) && !named[i],
 			})
 		}
 	}
