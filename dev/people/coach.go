@@ -24,7 +24,6 @@ type coach struct {
 	originals map[string]string
 	languages map[string]string         // by a person's name
 	turns     map[string]map[string]int // how often each sentence was said to a person
-	calls     int
 }
 
 func newCoach(people []persona) *coach {
@@ -79,7 +78,6 @@ func (c *coach) answer(body []byte) (openai.Answer, error) {
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(body)
-	c.calls++
 	id := fmt.Sprintf("%x", h.Sum64())
 	answer, isMove := moveTexts(ask, id)
 	if !isMove {

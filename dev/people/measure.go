@@ -14,9 +14,9 @@ import (
 
 // manner is how people text, by figures that a corpus has too.
 type manner struct {
-	texts               int
-	lengths             []int
-	oneWord, asks, slip int
+	texts         int
+	lengths       []int
+	oneWord, asks int
 }
 
 func (m *manner) add(body string) {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,7 +99,7 @@ type life struct {
 	// the habit is done; left out, both stay.
 	Answers *float64 `yaml:"answers"`
 	Does    *float64 `yaml:"does"`
-	// Hidden days: the person has asked for no texts until then.
+	// Holiday: the person wants no texts between Day and Until.
 	Holiday bool `yaml:"holiday"`
 	// Danger: the text speaks of it.
 	Danger bool `yaml:"danger"`
@@ -132,7 +133,7 @@ func loadPersonas(names []string) ([]persona, error) {
 	var all []persona
 	for _, file := range files {
 		key := strings.TrimSuffix(strings.TrimPrefix(file, "personas/"), ".yaml")
-		if len(names) > 0 && !contains(names, key) {
+		if len(names) > 0 && !slices.Contains(names, key) {
 			continue
 		}
 		text, err := personaFiles.ReadFile(file)
@@ -154,15 +155,6 @@ func loadPersonas(names []string) ([]persona, error) {
 		return nil, fmt.Errorf("there are no personas of all the names %s", strings.Join(names, ", "))
 	}
 	return all, nil
-}
-
-func contains(list []string, one string) bool {
-	for _, other := range list {
-		if other == one {
-			return true
-		}
-	}
-	return false
 }
 
 func (p *persona) check() error {
