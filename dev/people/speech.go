@@ -56,7 +56,7 @@ func sayIn(language, text string, turn map[string]int, heard string) string {
 			if i > 0 && strings.HasPrefix(group, "After") && !strings.HasPrefix(said, "{1}") {
 				group = "after "
 			}
-			said = strings.ReplaceAll(said, "{"+strconv.Itoa(i)+"}", lower(group, said, i))
+			said = strings.ReplaceAll(said, "{"+strconv.Itoa(i)+"}", lower(language, group, said, i))
 		}
 		first := []rune(strings.TrimSpace(said))
 		first[0] = unicode.ToUpper(first[0])
@@ -78,9 +78,9 @@ func pickNew(variants []string, turn int, heard string) string {
 	return variants[turn%n] + " " + variants[(turn+1+turn/n%(n-1))%n]
 }
 
-// lower begins a group small where it stands inside of a sentence.
-func lower(group, said string, i int) string {
-	if letters := []rune(group); len(letters) > 1 && !strings.HasPrefix(said, "{"+strconv.Itoa(i)+"}") && unicode.IsLower(letters[1]) && i > 1 {
+// lower begins a group small where it stands inside of a sentence, but for German nouns.
+func lower(language, group, said string, i int) string {
+	if letters := []rune(group); len(letters) > 1 && !strings.HasPrefix(said, "{"+strconv.Itoa(i)+"}") && unicode.IsLower(letters[1]) && i > 1 && language != "de" {
 		letters[0] = unicode.ToLower(letters[0])
 		return string(letters)
 	}
