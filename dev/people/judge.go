@@ -307,14 +307,17 @@ func (w *world) judgeCalls(t *table) error {
 	for _, x := range w.people {
 		conversations += x.conversations()
 	}
-	ratio := func(what, a string, b float64, limit float64) {
+	ratio := func(what, a string, b, limit, short float64) {
 		r := figures[a] / max(b, 1)
-		t.measure(what, fmt.Sprintf("%.2f", r), fmt.Sprint(limit), r <= limit+0.005 || w.days < longRun)
+		if w.days < longRun {
+			limit = short
+		}
+		t.measure(what, fmt.Sprintf("%.2f", r), fmt.Sprint(limit), r <= limit+0.005)
 	}
-	ratio("model calls a reply", "of reply", figures["replies"], mostCalls)
-	ratio("beside replies, a conversation", "closing", float64(conversations), 1)
-	ratio("other calls beside replies, a conversation", "other", float64(conversations), 0.05)
-	ratio("a generated prompt", "of prompt", figures["prompts"], 1)
+	ratio("model calls a reply", "of reply", figures["replies"], mostCalls, 2)
+	ratio("beside replies, a conversation", "closing", float64(conversations), 1, 1.15)
+	ratio("other calls beside replies, a conversation", "other", float64(conversations), 0.05, 0.2)
+	ratio("a generated prompt", "of prompt", figures["prompts"], 1, 1)
 	t.measure("prompt tokens a reply or prompt", fmt.Sprintf("%.0f", figures["input"]/max(figures["replies"]+figures["prompts"], 1)), "", true)
 	t.measure("share of them cached", fmt.Sprintf("%.0f %%", 100*figures["cached"]/max(figures["input"], 1)), "", true)
 	var warm, held float64
