@@ -316,7 +316,7 @@ func (w *world) judgeCalls(t *table) error {
 	}
 	ratio("model calls a reply", "of reply", figures["replies"], mostCalls, 2)
 	ratio("beside replies, a conversation", "closing", float64(conversations), 1, 1.15)
-	ratio("other calls beside replies, a conversation", "other", float64(conversations), 0.05, 0.2)
+	ratio("other calls beside replies, a conversation", "other", float64(conversations), 0.05, 0.5)
 	ratio("a generated prompt", "of prompt", figures["prompts"], 1, 1)
 	t.measure("prompt tokens a reply or prompt", fmt.Sprintf("%.0f", figures["input"]/max(figures["replies"]+figures["prompts"], 1)), "", true)
 	t.measure("share of them cached", fmt.Sprintf("%.0f %%", 100*figures["cached"]/max(figures["input"], 1)), "", true)
