@@ -329,6 +329,23 @@ func TestForgedSignInsAreRefused(t *testing.T) {
 	require.NotContains(t, w.log.String(), "s3cret")
 }
 
+// The provider's clock may be a minute behind ours, and its document is read again after
+// an hour.
+func TestProvidersClockAndDocument(t *testing.T) {
+	w, p := startWithProvider(t)
+	person := map[string]any{"sub": "sub-1", "email": "ada", "email_verified": true}
+	for behind, want := range map[time.Duration]int{40 * time.Second: http.StatusSeeOther, 80 * time.Second: http.StatusUnauthorized} {
+		p.change = map[string]any{"exp": time.Now().Add(-behind).Unix()}
+		require.Equal(t, want, p.signIn(w.open("127.0.0.1"), person).status, behind)
+	}
+	asked := p.asked.Load()
+	w.open("127.0.0.1").get("/console/oidc/login")
+	require.Equal(t, asked, p.asked.Load())
+	w.wait(time.Hour + time.Second)
+	w.open("127.0.0.1").get("/console/oidc/login")
+	require.Equal(t, asked+1, p.asked.Load())
+}
+
 func TestProviderMayComeLater(t *testing.T) {
 	w, p := startWithProvider(t)
 	p.down = true
