@@ -21,6 +21,9 @@ import (
 // returns: time is not skipped while a task is under way.
 const Slack = 10 * time.Second
 
+// beforeTask is how many events a run has at most whose first task was not done yet.
+const beforeTask = 3
+
 // skipTime turns skipping on. A new run's start is shifted by the skipped time twice, and
 // the second continue-as-new would wait that long for its first task but for the interval
 // of zero (server 1.32.1; TestContinueAsNewWaits shows it).
@@ -97,7 +100,8 @@ func (s skipper) look(ctx context.Context) (at time.Time, isBusy bool, err error
 	if d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return at.AddDate(1000, 0, 0), false, nil
 	}
-	return at, len(d.GetPendingActivities()) > 0 || d.GetPendingWorkflowTask() != nil, nil
+	hasBegun := d.GetWorkflowExecutionInfo().GetHistoryLength() > beforeTask
+	return at, len(d.GetPendingActivities()) > 0 || d.GetPendingWorkflowTask() != nil || !hasBegun, nil
 }
 
 func (s skipper) skip(ctx context.Context, d time.Duration) error {
