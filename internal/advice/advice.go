@@ -11,9 +11,10 @@ import (
 )
 
 // Finding is what was found in a draft. Kind is what it is about, as far as its words
-// tell.
+// tell. IsFirm: so far above the threshold that one in ten everyday drafts is at most.
 type Finding struct {
 	NeedsLook bool
+	IsFirm    bool
 	Kind      models.AdviceKind
 	Score     float64
 }
@@ -32,8 +33,12 @@ func Check(language string, said []string, draft string) Finding {
 	}
 	found.Kind = kindOf(before, draft)
 	found.NeedsLook = found.Score >= float64(least) && (found.Kind != models.AdviceOther || len(strings.Fields(draft)) > brief)
+	found.IsFirm = found.NeedsLook && found.Score >= float64(least)+firm
 	return found
 }
+
+// firm is how far above the threshold of its language a score is firm.
+const firm = 1.2
 
 // brief is how many words a draft has at most that says too little to harm where neither
 // it nor the person speaks of anything: "Well done!"

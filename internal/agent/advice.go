@@ -29,7 +29,9 @@ const (
 // judgeAdvice judges a draft before it is sent: rules and a score decide whether it needs
 // a look, and a look says whether it goes as it is, rewritten, or not at all. In place of
 // a reply that does not go stands the fixed text of its kind; of anything else nothing,
-// so that its own fixed text stands in. What subagents write is read by a model.
+// so that its own fixed text stands in. Where a look gives no answer a draft goes unless
+// the finding is firm: a model that cannot judge would silence the coach. What subagents
+// write is read by a model.
 func (r *runningStep) judgeAdvice(ctx context.Context, verdict toolcall.Verdict) toolcall.Verdict {
 	check := r.agent.Settings.Advice
 	if verdict.Judgment != toolcall.Words || r.input.Kind == wire.TurnSubagent {
@@ -45,6 +47,7 @@ func (r *runningStep) judgeAdvice(ctx context.Context, verdict toolcall.Verdict)
 		return verdict
 	}
 	judged := r.lookAtAdvice(ctx, said, verdict.Text)
+	isUnjudged := judged.verdict == models.AdviceFailed
 	if judged.kind == "" {
 		judged.kind = found.Kind
 	}
@@ -52,6 +55,9 @@ func (r *runningStep) judgeAdvice(ctx context.Context, verdict toolcall.Verdict)
 		judged.verdict = models.AdviceFailed
 	}
 	r.keepVerdict(ctx, judged, verdict.Text)
+	if isUnjudged && !found.IsFirm {
+		return verdict
+	}
 	switch judged.verdict {
 	case models.AdviceFine:
 		return verdict

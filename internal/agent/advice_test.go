@@ -82,6 +82,19 @@ func TestAdviceIsJudged(t *testing.T) {
 	}
 }
 
+// TestDraftThatNobodyJudged: where the look gives no answer an everyday draft goes, and one
+// that is firmly found does not.
+func TestDraftThatNobodyJudged(t *testing.T) {
+	for draft, isSent := range map[string]bool{"A short walk after lunch is a fine plan. What shoes will you take?": true, harmful: false} {
+		w := newJudged(t, models.AdviceAll)
+		w.model.on(chat, said{text: draft})
+		w.model.on(adviser, said{text: "I think that is fine."})
+		step := w.addText("what shall I do after lunch? my chest hurt on Monday").runStep()
+		require.Equal(t, 1, w.model.count(adviser), draft)
+		require.Equal(t, isSent, step.Text == draft, step.Text)
+	}
+}
+
 // TestLookOfAdviceIsSmall: a look costs at most 500 tokens, whatever was written.
 func TestLookOfAdviceIsSmall(t *testing.T) {
 	w := newJudged(t, models.AdviceAuto)
