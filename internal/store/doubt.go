@@ -19,6 +19,9 @@ const (
 	// opted out, before it may have gone to another person.
 	silenceSpan = 60 * 24 * time.Hour
 	optOutSpan  = 24 * time.Hour
+	// askEvery is how long a question that got no answer is not asked again. Messages
+	// meanwhile are answered without what is known of the person.
+	askEvery = 24 * time.Hour
 )
 
 // Why a number may have gone to another person; the audit has it.
@@ -76,7 +79,8 @@ func reasonToDoubt(tx *gorm.DB, p models.Participant, in models.Inbound) (string
 // settleDoubt reads a message of a number that may have gone to another person. A yes to
 // the question ends the doubt, and the message is worked on like any other; a no, or that
 // the number is wrong, makes it another person's, also where the question came before
-// what is known was shown; any other is answered with the question. What an operator reads, and what has rules of its own, stays as it is.
+// what is known was shown; any other is answered with the question, once in askEvery. What
+// an operator reads, and what has rules of its own, stays as it is.
 func settleDoubt(tx *gorm.DB, in *models.Inbound, p *models.Participant) error {
 	isOpen := p.Status == wire.StatusActive && !waitsForOperator(*p) && (p.DoubtedAt != nil || text.SaysNo(textOf(*in)))
 	if !isOpen || !isCarried(*in) || text.Reading(in.Body, in.MediaCount) == "" {
@@ -100,6 +104,9 @@ func settleDoubt(tx *gorm.DB, in *models.Inbound, p *models.Participant) error {
 	case p.DoubtedAt == nil:
 		return nil
 	default:
+		if lately, err := isAskedLately(tx, *p, in.ReceivedAt); err != nil || lately {
+			return err
+		}
 		in.Intent = models.IntentDoubted
 	}
 	in.IntentMethod = models.MethodPhrase
@@ -140,6 +147,22 @@ func isAskedWhose(tx *gorm.DB, participantID string) (bool, error) {
 	var found int64
 	err = tx.Model(&models.Inbound{}).Where("id = ? AND intent = ?", id, models.IntentDoubted).Count(&found).Error
 	return found > 0, err
+}
+
+// isAskedLately reports whether a message of a person was answered with the question within
+// askEvery, and since they came back by START.
+func isAskedLately(tx *gorm.DB, p models.Participant, now time.Time) (bool, error) {
+	newest, err := newestConsent(tx, p)
+	if err != nil {
+		return false, err
+	}
+	since := now.Add(-askEvery)
+	if newest.At.After(since) {
+		since = newest.At
+	}
+	var n int64
+	err = tx.Model(&models.Inbound{}).Where("participant_id = ? AND intent = ? AND received_at > ?", p.ID, models.IntentDoubted, instant(since)).Count(&n).Error
+	return n > 0, err
 }
 
 // endForAnother opts out a number that has gone to another person. What is stored of the

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"database/sql"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,7 +30,7 @@ func TestNumberMayHaveGoneToAnother(t *testing.T) {
 	for name, before := range map[string]func(w *inboundWorld) int{
 		"who is this": func(w *inboundWorld) int {
 			w.asksWhose(w.text(10, "Hi, who is this?"), 11)
-			return 1000
+			return 25 * hours
 		},
 		"silence": func(w *inboundWorld) int {
 			w.text(10, "I walked today")
@@ -49,7 +50,7 @@ func TestNumberMayHaveGoneToAnother(t *testing.T) {
 				require.Zero(w.t, first.Inbound.Seq, "no turn")
 				w.asksWhose(first, at+1)
 				require.NotNil(w.t, w.ann().DoubtedAt)
-				require.Zero(w.t, w.text(at+2, "hello?").NoticeID, "asked once in ten minutes")
+				require.NotZero(w.t, w.text(at+2, "hello?").Inbound.Seq, "a turn, which knows nothing of the person")
 				yes := w.text(at+20, "yes it's me")
 				require.Nil(w.t, w.ann().DoubtedAt)
 				require.NotZero(w.t, yes.Inbound.Seq, "a turn")
@@ -57,6 +58,21 @@ func TestNumberMayHaveGoneToAnother(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestQuestionIsAskedOnceADay: who does not say yes is answered, without what is known of
+// the person, and asked again the next day.
+func TestQuestionIsAskedOnceADay(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		w.asksWhose(w.text(10, "Hi, who is this?"), 11)
+		for hour := 1; hour < 24; hour += 5 {
+			require.NotZero(w.t, w.text(hour*hours, fmt.Sprint("walked to the shop ", hour)).Inbound.Seq)
+		}
+		require.NotNil(w.t, w.ann().DoubtedAt)
+		w.asksWhose(w.text(25*hours, "and to the park"), 25*hours+1)
+		require.NotZero(w.t, w.text(25*hours+20, "yes").Inbound.Seq)
+		require.Nil(w.t, w.ann().DoubtedAt)
+	})
 }
 
 // A number that is silent for less, or has stopped for less than a day, is the person's.
