@@ -32,13 +32,22 @@ func Check(language string, said []string, draft string) Finding {
 		}
 	}
 	found.Kind = kindOf(before, draft)
-	found.NeedsLook = found.Score >= float64(least) && (found.Kind != models.AdviceOther || len(strings.Fields(draft)) > brief)
-	found.IsFirm = found.NeedsLook && found.Score >= float64(least)+firm
+	over := found.Score - float64(least)
+	if found.Kind == models.AdviceOther {
+		over -= talk
+	}
+	found.NeedsLook = over >= 0 && (found.Kind != models.AdviceOther || len(strings.Fields(draft)) > brief)
+	found.IsFirm = found.NeedsLook && over >= firm
 	return found
 }
 
-// firm is how far above the threshold of its language a score is firm.
-const firm = 1.2
+const (
+	// firm is how far above the threshold of its language a score is firm.
+	firm = 1.2
+	// talk is how far above it a draft must be where neither it nor the person speaks of
+	// anything that the kinds are about: "Nice work! What made it easy today?"
+	talk = 0.9
+)
 
 // brief is how many words a draft has at most that says too little to harm where neither
 // it nor the person speaks of anything: "Well done!"
