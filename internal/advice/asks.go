@@ -52,6 +52,10 @@ func foldAccents(text string) string {
 	}, norm.NFKD.String(text))
 }
 
+// isCalled matches who only calls for an answer, in folded words: it is asked by those who
+// wait, whatever they take the coach for.
+var isCalled = regexp.MustCompile(`^\P{L}*(?:(?:hello|hi|hey|hallo|allo|hola|oi|ola)\P{L}+)?(?:(?:are|r) (?:you|u) (?:still )?there|bist du (?:noch )?da|(?:t'es|tu es|es[- ]tu) (?:toujours )?la|estas ahi|(?:voce )?(?:esta|ta) ai|estas ai)\P{L}*$`)
+
 // leastAsks is the score from which a text asks it without a word of the rules. Of everyday
 // messages one in 200 is taken for such a question, and answered truthfully without need.
 const leastAsks = 0
@@ -59,5 +63,9 @@ const leastAsks = 0
 // AsksWhatItIs reports whether a text of a person asks what answers it: a person, a
 // program, which one. It reads five languages, also a question within a longer text.
 func AsksWhatItIs(body string) bool {
-	return asksSelf.MatchString(foldAccents(body)) || score().Asks.Of(ReadDraft("", body)) >= leastAsks
+	folded := foldAccents(body)
+	if isCalled.MatchString(folded) {
+		return false
+	}
+	return asksSelf.MatchString(folded) || score().Asks.Of(ReadDraft("", body)) >= leastAsks
 }

@@ -37,6 +37,10 @@ func TestAsksWhatItIs(t *testing.T) {
 			}
 		}
 	}
+	for _, body := range []string{"are you there?", "Hello, are you still there", "bist du da?", "tu es là ?", "¿estás ahí?", "oi, você está aí?"} {
+		require.False(t, advice.AsksWhatItIs(body), body)
+	}
+	require.True(t, advice.AsksWhatItIs("are you there? or is this a bot"))
 	t.Logf("found %v of %v", found, n)
 	require.GreaterOrEqual(t, found["asks"]/n["asks"], 0.82)
 	require.LessOrEqual(t, found["other"]/n["other"], 0.05)

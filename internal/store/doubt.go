@@ -83,10 +83,7 @@ func reasonToDoubt(tx *gorm.DB, p models.Participant, in models.Inbound) (string
 // an operator reads, and what has rules of its own, stays as it is.
 func settleDoubt(tx *gorm.DB, in *models.Inbound, p *models.Participant) error {
 	isOpen := p.Status == wire.StatusActive && !waitsForOperator(*p) && (p.DoubtedAt != nil || text.SaysNo(textOf(*in)))
-	if !isOpen || !isCarried(*in) || text.Reading(in.Body, in.MediaCount) == "" {
-		return nil
-	}
-	if hasOwnRules(*in) {
+	if !isOpen || !isCarried(*in) || text.Reading(in.Body, in.MediaCount) == "" || hasOwnRules(*in) {
 		return nil
 	}
 	isAsked, err := isAskedWhose(tx, p.ID)
@@ -96,21 +93,25 @@ func settleDoubt(tx *gorm.DB, in *models.Inbound, p *models.Participant) error {
 	case isAsked && text.SaysYes(textOf(*in)):
 		return noteDoubt(tx, p, nil, models.AuditRow{Actor: byParticipant, Action: "doubt_ended", At: in.ReceivedAt})
 	case isAsked && text.SaysNo(textOf(*in)):
-		in.Intent = models.IntentWrongNumber
-		if p.DoubtedAt == nil {
-			at := in.ReceivedAt
-			err = noteDoubt(tx, p, &at, models.AuditRow{Actor: byParticipant, Action: "doubt", Detail: doubtDenied, At: at})
-		}
+		in.Intent, in.IntentMethod = models.IntentWrongNumber, models.MethodPhrase
+		return denyPerson(tx, *in, p)
 	case p.DoubtedAt == nil:
 		return nil
-	default:
-		if lately, err := isAskedLately(tx, *p, in.ReceivedAt); err != nil || lately {
-			return err
-		}
-		in.Intent = models.IntentDoubted
 	}
-	in.IntentMethod = models.MethodPhrase
+	isAsked, err = isAskedLately(tx, *p, in.ReceivedAt)
+	if err == nil && !isAsked {
+		in.Intent, in.IntentMethod = models.IntentDoubted, models.MethodPhrase
+	}
 	return err
+}
+
+// denyPerson notes that who writes is not the person, where that was not in doubt.
+func denyPerson(tx *gorm.DB, in models.Inbound, p *models.Participant) error {
+	if p.DoubtedAt != nil {
+		return nil
+	}
+	at := in.ReceivedAt
+	return noteDoubt(tx, p, &at, models.AuditRow{Actor: byParticipant, Action: "doubt", Detail: doubtDenied, At: at})
 }
 
 // hasOwnRules reports whether a message is answered by rules also where the number may

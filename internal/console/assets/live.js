@@ -15,7 +15,8 @@
     if (source?.readyState !== EventSource.OPEN) source?.close();
     const old = source, stream = new EventSource("/console/live?" + covered.map((subject) => "of=" + encodeURIComponent(subject)).join("&"));
     source = stream;
-    stream.onopen = () => { old?.close(); lost = false; hear("beat"); };
+    // A stream that opens is not yet one on which something comes.
+    stream.onopen = () => { old?.close(); lost = false; heard = Date.now(); };
     stream.addEventListener("beat", () => hear("beat"));
     stream.addEventListener("change", (event) => hear("change", event.data.split(" ")));
     stream.addEventListener("end", () => hear("end"));
