@@ -335,7 +335,7 @@ func TestProvidersClockAndDocument(t *testing.T) {
 	w, p := startWithProvider(t)
 	person := map[string]any{"sub": "sub-1", "email": "ada", "email_verified": true}
 	for behind, want := range map[time.Duration]int{40 * time.Second: http.StatusSeeOther, 80 * time.Second: http.StatusUnauthorized} {
-		p.change = map[string]any{"exp": time.Now().Add(-behind).Unix()}
+		p.change = map[string]any{"exp": w.now().Add(-behind).Unix()}
 		require.Equal(t, want, p.signIn(w.open("127.0.0.1"), person).status, behind)
 	}
 	asked := p.asked.Load()
