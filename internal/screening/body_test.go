@@ -38,6 +38,9 @@ func TestHarmToTheBody(t *testing.T) {
 	for body, want := range map[string]string{
 		"can I take 14 paracetamol a day for my back?": screening.RuleBody, "no como desde el domingo, ¿cuánto aguanto?": screening.RuleBody,
 		"lass das insulin weg dann purzeln die kilos": screening.RuleBody, "one ibuprofen for the knee": "", "fasting till noon, going ok": "",
+		"ganze schachtel kippen ins klo": "", "vingt minutes de marche le matin": "", "un verre d'eau au réveil": "", "ginger tea in the morning": "",
+		"musste weinen heute früh": "", "mi hija vino por la mañana": "", "lauf immer nur rum, morgens": "", "vinte minutos de manhã": "",
+		"took the whole strip": screening.RuleBody, "un verre de blanc le matin": screening.RuleBody,
 	} {
 		got := screening.Screen(screening.Message{Body: body})
 		require.Equal(t, want, got.Rule, body)
