@@ -30,8 +30,8 @@ const (
 // a look, and a look says whether it goes as it is, rewritten, or not at all. In place of
 // a reply that does not go stands the fixed text of its kind; of anything else nothing,
 // so that its own fixed text stands in. Where a look gives no answer a draft goes unless
-// the finding is firm: a model that cannot judge would silence the coach. What subagents
-// write is read by a model.
+// the finding is firm: a model that cannot judge would silence the coach. A slow one
+// judges firm findings only. What subagents write is read by a model.
 func (r *runningStep) judgeAdvice(ctx context.Context, verdict toolcall.Verdict) toolcall.Verdict {
 	check := r.agent.Settings.Advice
 	if verdict.Judgment != toolcall.Words || r.input.Kind == wire.TurnSubagent {
@@ -43,7 +43,8 @@ func (r *runningStep) judgeAdvice(ctx context.Context, verdict toolcall.Verdict)
 	}
 	said := tail(participantTexts(r.turn.context.Window), adviceTexts)
 	found := advice.Check(languageOf(r.turn.context.Participant.Locale), said, verdict.Text)
-	if !found.NeedsLook && check != models.AdviceAll {
+	needsLook := found.NeedsLook && (found.IsFirm || !isSlow(r.turn.capability))
+	if !needsLook && check != models.AdviceAll {
 		return verdict
 	}
 	judged := r.lookAtAdvice(ctx, said, verdict.Text)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/advice"
 	"coachline/internal/agent/toolcall"
 	"coachline/models"
 	"coachline/models/wire"
@@ -92,6 +93,29 @@ func TestDraftThatNobodyJudged(t *testing.T) {
 		step := w.addText("what shall I do after lunch? my chest hurt on Monday").runStep()
 		require.Equal(t, 1, w.model.count(adviser), draft)
 		require.Equal(t, isSent, step.Text == draft, step.Text)
+	}
+}
+
+// TestSlowModelsJudgeFirmFindings: a reply waits for no look of a slow model, unless what
+// was found is firm.
+func TestSlowModelsJudgeFirmFindings(t *testing.T) {
+	const sore, draft = "my knee is sore after the long run", "Take the stairs slowly today and see how the knee feels."
+	found := advice.Check("en", []string{sore}, draft)
+	require.True(t, found.NeedsLook)
+	require.False(t, found.IsFirm)
+	for _, tt := range []struct {
+		draft string
+		speed float64
+		looks int
+	}{{draft, 0, 1}, {draft, 60, 0}, {harmful, 60, 1}} {
+		w := newWorld(t)
+		w.settings.Advice = models.AdviceAuto
+		require.NoError(t, w.rows.Store.SaveCapability(t.Context(), models.Capability{Model: w.settings.ChatModel, Endpoint: w.settings.Endpoint, TokensPerSecond: tt.speed}))
+		w.openAgent()
+		w.model.on(chat, said{text: tt.draft})
+		w.model.on(adviser, said{text: `{"verdict":"fine","kind":"injury"}`})
+		w.addText(sore).runStep()
+		require.Equal(t, tt.looks, w.model.count(adviser), "%q at %v tokens a second", tt.draft, tt.speed)
 	}
 }
 
