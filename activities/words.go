@@ -36,16 +36,9 @@ type replyText struct {
 // nothing to send.
 func (t *TurnLoader) findText(ctx context.Context, in wire.PersistTurnInput, turn models.TurnContext) (s replyText, err error) {
 	s.outboxID, turn = models.OutboxID(in.TurnID, 1), turn.WithoutPerson()
-	if in.Source == wire.SourceStep || in.Source == wire.SourceFallback {
-		// Only the program's own question arms the yes.
-		switch {
-		case models.AsksForPerson(turn.Runs):
-			s.text, err = askPersonText(t.Prompts, t.Programme, turn.Participant)
-			return s, err
-		case tools.AsksToForget(turn.Runs):
-			s.text, err = t.fixedText(prompts.ConfirmForget, turn)
-			return s, err
-		}
+	var isAsked bool
+	if s.text, isAsked, err = t.findQuestion(in.Source, turn); isAsked {
+		return s, err
 	}
 	switch in.Source {
 	case wire.SourceStep:
@@ -73,6 +66,22 @@ func (t *TurnLoader) findText(ctx context.Context, in wire.PersistTurnInput, tur
 		err = t.nameSender(ctx, in, turn, &s)
 	}
 	return s, err
+}
+
+// findQuestion finds what the program itself asks in the place of a generated text, before
+// it gets a person or forgets: only its own question arms the yes.
+func (t *TurnLoader) findQuestion(source wire.TextSource, turn models.TurnContext) (question string, isAsked bool, err error) {
+	switch {
+	case source != wire.SourceStep && source != wire.SourceFallback:
+		return "", false, nil
+	case models.AsksForPerson(turn.Runs):
+		question, err = askPersonText(t.Prompts, t.Programme, turn.Participant)
+	case tools.AsksToForget(turn.Runs):
+		question, err = t.fixedText(prompts.ConfirmForget, turn)
+	default:
+		return "", false, nil
+	}
+	return question, true, err
 }
 
 const (

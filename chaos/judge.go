@@ -121,12 +121,22 @@ func (t *turn) judge(want expectation) verdict {
 		}
 	}
 	judgeAnswers(&v, want, answers, late)
+	if want.stopped {
+		t.judgeStop(&v, sent)
+	}
+	judgeKinds(&v, want, rows, counts)
+	t.judgeTables(&v, want)
+	t.judgeHistory(&v)
+	return v
+}
+
+// judgeKinds compares how many texts of each kind came with how many were to come.
+func judgeKinds(v *verdict, want expectation, rows map[string]outboxRow, counts map[string]int) {
 	expected := map[string]int{
 		"greeting": 1, "reply": counts["reply"], "prompt": want.prompts, "reminder": want.reminders, "operator": want.operator, "help": want.help, "consent": 0, "safety": want.safety,
 	}
 	if want.stopped {
 		expected["consent"] = 1
-		t.judgeStop(&v, sent)
 	}
 	for kind, n := range counts {
 		if n != expected[kind] && !isNudgeLost(kind, rows, n) {
@@ -138,9 +148,6 @@ func (t *turn) judge(want expectation) verdict {
 			v.add("no text of kind %s", kind)
 		}
 	}
-	t.judgeTables(&v, want)
-	t.judgeHistory(&v)
-	return v
 }
 
 // isNudgeLost: a reminder may rather not come at all than twice. Its row says so.

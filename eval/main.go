@@ -131,16 +131,7 @@ func run(ctx context.Context, in invocation) error {
 	case setPeople:
 		return ground.playPeople(ctx, o, in.out)
 	case setAdvice:
-		for _, column := range ground.columns(o) {
-			d, err := New(Config{Column: column, Settings: ground.settings})
-			if err != nil {
-				return err
-			}
-			if err := d.judgeAdvice(ctx, adviceFolder, in.out); err != nil {
-				return err
-			}
-		}
-		return nil
+		return ground.judgeAdvice(ctx, o, in.out)
 	default:
 		return ground.judgeSets(ctx, o, in.out)
 	}
@@ -153,6 +144,20 @@ func run(ctx context.Context, in invocation) error {
 	}
 	if !done.Held() {
 		return errNotHeld
+	}
+	return nil
+}
+
+// judgeAdvice judges the advice of each column.
+func (g environment) judgeAdvice(ctx context.Context, o options, out io.Writer) error {
+	for _, column := range g.columns(o) {
+		d, err := New(Config{Column: column, Settings: g.settings})
+		if err != nil {
+			return err
+		}
+		if err := d.judgeAdvice(ctx, adviceFolder, out); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -56,26 +56,8 @@ func (c *coach) answer(body []byte) (openai.Answer, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	name, language, heard := "", "en", promptOf(ask)
-	for i, m := range ask.Messages {
-		text := string(m.Content)
-		if found := nameLine.FindStringSubmatch(text); found != nil && name == "" && m.Role == "system" {
-			name, language = found[1], c.languages[found[1]]
-		}
-		switch m.Role {
-		case "assistant":
-			for said, original := range c.originals {
-				text = strings.ReplaceAll(text, said, original)
-			}
-			ask.Messages[i].Content = openai.Content(text)
-		case "user":
-			ask.Messages[i].Content = openai.Content(c.read(text))
-		case "system":
-			if name == "" { // A stage reads what was said; a reply reads the profile as it is.
-				ask.Messages[i].Content = openai.Content(c.read(text))
-			}
-		}
-	}
+	heard := promptOf(ask)
+	name, language := c.readMessages(ask.Messages)
 	h := fnv.New64a()
 	_, _ = h.Write(body)
 	id := fmt.Sprintf("%x", h.Sum64())
@@ -101,6 +83,32 @@ func (c *coach) answer(body []byte) (openai.Answer, error) {
 		answer.Text = said
 	}
 	return answer, nil
+}
+
+// readMessages puts each message into the words that the stand-in knows, and returns the
+// name and the language of the person; no name where a stage asks.
+func (c *coach) readMessages(messages []openai.Message) (name, language string) {
+	language = "en"
+	for i, m := range messages {
+		text := string(m.Content)
+		if found := nameLine.FindStringSubmatch(text); found != nil && name == "" && m.Role == "system" {
+			name, language = found[1], c.languages[found[1]]
+		}
+		switch m.Role {
+		case "assistant":
+			for said, original := range c.originals {
+				text = strings.ReplaceAll(text, said, original)
+			}
+			messages[i].Content = openai.Content(text)
+		case "user":
+			messages[i].Content = openai.Content(c.read(text))
+		case "system":
+			if name == "" { // A stage reads what was said; a reply reads the profile as it is.
+				messages[i].Content = openai.Content(c.read(text))
+			}
+		}
+	}
+	return name, language
 }
 
 // spareSave answers a report at once, and saves it every fifth time only: a model that calls

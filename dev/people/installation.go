@@ -251,7 +251,7 @@ func (in *installation) startWorker(ctx context.Context, build string) error {
 	if err != nil {
 		return fmt.Errorf("finding the program: %w", err)
 	}
-	cmd := exec.Command(program, workerArg) //nolint:gosec,noctx // this program; it is killed by name
+	cmd := exec.Command(program, workerArg) //nolint:noctx // this program; it is killed by name
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(in.environ, "TEMPORAL_WORKER_BUILD_ID="+build), in.log, in.log
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting a worker: %w", err)

@@ -173,13 +173,7 @@ func (w *world) judgeAnswers(t *table) error {
 				continue
 			}
 			texts++
-			answer, isThere := line{}, false
-			for _, next := range lines[i+1:] {
-				if next.FromUs && !next.Kind.Spec().Initiated && next.At.Sub(l.At) < answerSoon {
-					answer, isThere = next, true
-					break
-				}
-			}
+			answer, isThere := answerTo(l, lines[i+1:])
 			switch {
 			case isThere && slices.Contains(fixedKinds, answer.Kind):
 				other = append(other, fmt.Sprintf("%s, answered by %s: %q", x.at(l), answer.Kind, shorten(answer.Body)))
@@ -197,6 +191,17 @@ func (w *world) judgeAnswers(t *table) error {
 	t.add("not answered", "0", none)
 	t.add("replies that are a fixed text", "0", fallbacks)
 	return nil
+}
+
+// answerTo finds what a text was answered with, among the later lines.
+func answerTo(l line, later []line) (answer line, isThere bool) {
+	i := slices.IndexFunc(later, func(next line) bool {
+		return next.FromUs && !next.Kind.Spec().Initiated && next.At.Sub(l.At) < answerSoon
+	})
+	if i < 0 {
+		return line{}, false
+	}
+	return later[i], true
 }
 
 // isTakenOver reports whether an operator may have the conversation.
@@ -247,30 +252,7 @@ func (w *world) judgeDanger(t *table) error {
 				continue
 			}
 			dangers++
-			safety := slices.IndexFunc(lines[i:], func(l line) bool { return l.FromUs })
-			if safety < 0 || lines[i+safety].Kind != models.KindSafety || lines[i+safety].At.Sub(l.At) > time.Minute {
-				wrong = append(wrong, x.Key+": the next text is no safety text")
-			}
-			pages, operator, held := 0, false, true
-			for _, p := range w.pages {
-				if !p.At.Before(l.At.Add(-time.Second)) && p.At.Sub(l.At) < time.Hour {
-					pages++
-				}
-			}
-			for _, next := range lines[i:] {
-				operator = operator || next.Kind == models.KindOperator && next.At.Sub(l.At) < time.Hour
-				held = held && !(next.FromUs && next.Kind.Spec().Initiated && next.At.Sub(l.At) < 34*time.Hour)
-			}
-			if pages != 2 {
-				wrong = append(wrong, fmt.Sprintf("%s: %d pages within the hour, want the page and one when nobody saw to it", x.Key, pages))
-			}
-			if !operator || !held {
-				wrong = append(wrong, fmt.Sprintf("%s: operator's text %t, prompts held until the hand-back %t", x.Key, operator, held))
-			}
-			back := slices.ContainsFunc(lines[i:], func(l line) bool { return l.Kind == models.KindPrompt })
-			if !back && x.day(w.end) > x.day(l.At)+4 {
-				wrong = append(wrong, x.Key+": no prompt came after the hand-back")
-			}
+			wrong = append(wrong, w.faultsAfter(x, l, lines[i:])...)
 		}
 	}
 	alerts, err := w.list(`SELECT participant_id || ' ' || rule FROM alarms WHERE inbound_id NOT IN (SELECT id FROM inbound WHERE danger_tier = 'A')`)
@@ -282,6 +264,41 @@ func (w *world) judgeDanger(t *table) error {
 	t.add("operators' commands that were refused", "0", w.refused)
 	t.add("weak signs that raised an alert", "", alerts)
 	return nil
+}
+
+// faultsAfter are what went out of order after a text of danger, the first of the lines.
+func (w *world) faultsAfter(x *player, l line, lines []line) (wrong []string) {
+	safety := slices.IndexFunc(lines, func(l line) bool { return l.FromUs })
+	if safety < 0 || lines[safety].Kind != models.KindSafety || lines[safety].At.Sub(l.At) > time.Minute {
+		wrong = append(wrong, x.Key+": the next text is no safety text")
+	}
+	if pages := w.countPages(l.At); pages != 2 {
+		wrong = append(wrong, fmt.Sprintf("%s: %d pages within the hour, want the page and one when nobody saw to it", x.Key, pages))
+	}
+	operator := slices.ContainsFunc(lines, func(next line) bool {
+		return next.Kind == models.KindOperator && next.At.Sub(l.At) < time.Hour
+	})
+	held := !slices.ContainsFunc(lines, func(next line) bool {
+		return next.FromUs && next.Kind.Spec().Initiated && next.At.Sub(l.At) < 34*time.Hour
+	})
+	if !operator || !held {
+		wrong = append(wrong, fmt.Sprintf("%s: operator's text %t, prompts held until the hand-back %t", x.Key, operator, held))
+	}
+	back := slices.ContainsFunc(lines, func(l line) bool { return l.Kind == models.KindPrompt })
+	if !back && x.day(w.end) > x.day(l.At)+4 {
+		wrong = append(wrong, x.Key+": no prompt came after the hand-back")
+	}
+	return wrong
+}
+
+// countPages counts the pages within the hour after an instant.
+func (w *world) countPages(after time.Time) (n int) {
+	for _, p := range w.pages {
+		if !p.At.Before(after.Add(-time.Second)) && p.At.Sub(after) < time.Hour {
+			n++
+		}
+	}
+	return n
 }
 
 // judgeCalls counts calls of the model by what they are for.
@@ -363,11 +380,8 @@ func (w *world) judgeReplies(t *table) error {
 				continue
 			}
 			said++
-			for _, earlier := range lines[:i] {
-				if earlier.FromUs && earlier.TurnID != l.TurnID && l.At.Sub(earlier.At) < 7*24*time.Hour && slices.Equal(text.Words(earlier.Body), text.Words(l.Body)) {
-					same = append(same, x.at(l))
-					break
-				}
+			if isRepeated(l, lines[:i]) {
+				same = append(same, x.at(l))
 			}
 			if !isReply {
 				continue
@@ -378,7 +392,7 @@ func (w *world) judgeReplies(t *table) error {
 			if size > 2 {
 				long++
 			}
-			if kind := w.unfit(x, lines, i); kind != "" {
+			if kind := w.unfit(lines, i); kind != "" {
 				unfit = append(unfit, string(kind)+": "+x.at(l))
 			}
 		}
@@ -391,6 +405,21 @@ func (w *world) judgeReplies(t *table) error {
 	t.add("replies with unfit content, false claims or in another language", "0", unfit)
 	t.add("replies that the output guard held back, by kind", "", guarded)
 	t.measure("replies longer than two segments", share(long, replies), "2 %", float64(long) <= mostLong*float64(replies))
+	w.judgeSizes(t, parts)
+	t.measure("the same text twice in seven days", share(len(same), said), "5 %", float64(len(same)) <= mostRepeated*float64(said))
+	t.add("of those", "", same)
+	return nil
+}
+
+// isRepeated reports whether another turn sent the same words in the seven days before.
+func isRepeated(l line, before []line) bool {
+	return slices.ContainsFunc(before, func(earlier line) bool {
+		return earlier.FromUs && earlier.TurnID != l.TurnID && l.At.Sub(earlier.At) < 7*24*time.Hour && slices.Equal(text.Words(earlier.Body), text.Words(l.Body))
+	})
+}
+
+// judgeSizes compares how many segments a reply has in each language.
+func (w *world) judgeSizes(t *table, parts map[string][]int) {
 	least, most, shown := math.Inf(1), 0.0, []string{}
 	for _, language := range slices.Sorted(maps.Keys(parts)) {
 		sum := 0
@@ -401,9 +430,6 @@ func (w *world) judgeReplies(t *table) error {
 		least, most, shown = min(least, mean), max(most, mean), append(shown, fmt.Sprintf("%s %.2f", language, mean))
 	}
 	t.measure("segments a reply, by language", strings.Join(shown, ", "), "within 20 %", most <= least*mostUneven || w.days < longRun)
-	t.measure("the same text twice in seven days", share(len(same), said), "5 %", float64(len(same)) <= mostRepeated*float64(said))
-	t.add("of those", "", same)
-	return nil
 }
 
 // guarded counts by kind the replies that the product held back before they went out.
@@ -433,7 +459,7 @@ func share(n, of int) string {
 }
 
 // unfit checks a text as the product does before it goes out.
-func (w *world) unfit(x *player, lines []line, i int) outgoing.Kind {
+func (w *world) unfit(lines []line, i int) outgoing.Kind {
 	reply := outgoing.Reply{Text: lines[i].Body, Programme: "Coachline", Done: outgoing.Done{Scheduled: true, Saved: true, Deleted: true}}
 	for _, l := range lines[max(0, i-20):i] {
 		if l.FromUs {

@@ -23,13 +23,11 @@ type player struct {
 	script []words
 	// reported is the newest day on which the person said how it went.
 	reported int
-	heard    int             // texts of the carrier that were looked at
 	turns    map[string]bool // turns that were reacted to
 	said     map[string]int  // how often each text was written
 	lines    []line
 	due      time.Time // of the workflow, as last asked; zero for none
 	moves    bool      // the workflow is to be moved whatever is due
-	dangers  int       // texts of danger that were sent
 }
 
 // deed is something that a person does at an instant.
@@ -62,7 +60,7 @@ func newPlayer(p persona, seed uint64, begin time.Time) (*player, error) {
 		own = own*31 + uint64(letter)
 	}
 	x := &player{
-		persona: p, seed: own, draw: rand.New(rand.NewPCG(own, seed)), zone: zone, turns: map[string]bool{}, said: map[string]int{}, //nolint:gosec // a play, not a secret
+		persona: p, seed: own, draw: rand.New(rand.NewPCG(own, seed)), zone: zone, turns: map[string]bool{}, said: map[string]int{},
 		begun: time.Date(begin.Year(), begin.Month(), begin.Day(), 0, 0, 0, 0, zone), script: slices.Clone(p.Intake), reported: -1,
 	}
 	for _, e := range p.Life {
@@ -130,7 +128,7 @@ func (x *player) react(kind models.EntryKind, at time.Time) {
 	if x.draw.Float64() >= x.Answers[kind]*answers {
 		return
 	}
-	switch kind {
+	switch kind { //nolint:exhaustive // the others are answered alike
 	case models.KindHelp: // Is this still you?
 		x.answer(at, words{text: "YES", means: "yes"})
 	case models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup:

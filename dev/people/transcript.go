@@ -31,7 +31,7 @@ func (w *world) writeTranscripts() error {
 }
 
 func (x *player) writeText(file string) error {
-	f, err := os.Create(file) //nolint:gosec // the folder of the run
+	f, err := os.Create(file)
 	if err != nil {
 		return fmt.Errorf("writing a transcript: %w", err)
 	}
@@ -105,7 +105,7 @@ func (x *player) writePage(file string) error {
 		last := &days[len(days)-1]
 		last.Lines = append(last.Lines, one)
 	}
-	f, err := os.Create(file) //nolint:gosec // the folder of the run
+	f, err := os.Create(file)
 	if err != nil {
 		return fmt.Errorf("writing a page: %w", err)
 	}

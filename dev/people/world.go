@@ -259,18 +259,9 @@ var underWay = []string{
 // remembered waits until conversations that have rested by an instant are closed: a batch
 // has ten minutes, which a step may skip.
 func (w *world) remembered(by time.Time) error {
-	rows, err := w.rows.QueryContext(w.ctx, `SELECT turn_id FROM memory_queue WHERE claimed_until <= ?`, by.UTC())
+	turns, err := w.list(`SELECT turn_id FROM memory_queue WHERE claimed_until <= ?`, by.UTC())
 	if err != nil {
-		return fmt.Errorf("reading what rests: %w", err)
-	}
-	defer rows.Close()
-	var turns []string
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return fmt.Errorf("reading what rests: %w", err)
-		}
-		turns = append(turns, id)
+		return err
 	}
 	w.clock.AtLeast(by)
 	return w.await(w.ctx, "the memory", func() (bool, error) {

@@ -14,7 +14,7 @@ import (
 const RuleBody = "body"
 
 const (
-	thinner = `(?:weight|pound|lbs|kilo|kg|thin|slim|skinny|flat|belly|stomach|lean|wedding|schlank|dunn|flach|bauch|abnehm|purzel|gewicht|adelgaz|plana|tripa|panza|engord|bajar|peso|bascula|delgad|maigr|mince|ventre|poids|grossi|mariage|emagre|magr|barriga|secar|balanca|fress|crise|atracon|binge|compuls|como demais|como mucho)`
+	thinner = `(?:weight|pound|lbs|kilo|kg|thin|slim|skinny|flat|belly|stomach|lean|wedding|schlank|dunn|flach|bauch|abnehm|purzel|gewicht|adelgaz|plana|tripa|panza|engord|bajar|peso|bascula|delgad|maigr|mince|ventre|poids|grossi|mariage|emagre|magr|barriga|secar|balanca|fress|crise|atracon|binge|compuls|como demais|como mucho)` //nolint:misspell // French
 	tablets = `(?:pill|tablet|capsule|paracetamol|tylenol|ibuprofen|ibu\b|advil|aspirin|tablette|schmerzmittel|pastilla|comprimido|comprime|cachet|doliprane|dipirona|novalgin|dafalgan|nolotil|diazepam|xanax|lorazepam)`
 	drinks  = `(?:vodka|wodka|wine|beer|whisk(?:y|ey)|gin|(?:of|some|with|schluck) rum|schnaps|sekt|wein|bier|korn|trago|copa|(?:de|el|un|con|sin) (?:vino|ron)|vino (?:tinto|blanco)|cerveza|verre (?:de (?:vin|blanc|rouge|rhum)|au|des|le|pour)|vin|rhum|biere|pastis|ricard|vinho|cerveja|cachaca|pinga|aguardente)s?\b`
 )

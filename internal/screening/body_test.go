@@ -36,7 +36,7 @@ func TestHarmToTheBody(t *testing.T) {
 	require.GreaterOrEqual(t, found["danger"]/n["danger"], 0.65)
 	require.LessOrEqual(t, found["ordinary"]/n["ordinary"], 0.03)
 	for body, want := range map[string]string{
-		"can I take 14 paracetamol a day for my back?": screening.RuleBody, "no como desde el domingo, ¿cuánto aguanto?": screening.RuleBody,
+		"can I take 14 paracetamol a day for my back?": screening.RuleBody, "no como desde el domingo, ¿cuánto aguanto?": screening.RuleBody, //nolint:misspell // Spanish
 		"lass das insulin weg dann purzeln die kilos": screening.RuleBody, "one ibuprofen for the knee": "", "fasting till noon, going ok": "",
 		"ganze schachtel kippen ins klo": "", "vingt minutes de marche le matin": "", "un verre d'eau au réveil": "", "ginger tea in the morning": "",
 		"musste weinen heute früh": "", "mi hija vino por la mañana": "", "lauf immer nur rum, morgens": "", "vinte minutos de manhã": "",

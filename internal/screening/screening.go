@@ -83,9 +83,16 @@ func Screen(m Message) Result {
 		found.Danger, found.Tier, found.Rule, found.Kind = models.DangerSelfHarm, models.TierB, RuleBody, RuleBody
 	}
 	found.IsOtherLanguage = s.isOtherLanguage(m.Body)
+	found.settleIntent(m.Body)
+	return found
+}
+
+// settleIntent decides what becomes of a request beside a danger, and without one looks
+// for a request about data.
+func (found *Result) settleIntent(body string) {
 	switch {
 	case found.Danger == models.DangerNone:
-		if asked := dataIntent(m.Body, found); asked != models.IntentNone {
+		if asked := dataIntent(body, *found); asked != models.IntentNone {
 			found.Intent, found.Method = asked, models.MethodPhrase
 		}
 	case found.Intent == models.IntentStop:
@@ -96,7 +103,6 @@ func Screen(m Message) Result {
 	case found.Intent == models.IntentUnclear, found.Intent == models.IntentWrongNumber:
 		found.Intent, found.Method = models.IntentNone, ""
 	}
-	return found
 }
 
 // brief is how many words a text has at most on which a rule of tier A acts at any score:

@@ -170,7 +170,7 @@ func (r *Registry) Reported(call models.ToolCall) wire.FeedbackStage {
 	if err != nil {
 		return wire.FeedbackNone
 	}
-	switch outcomeOf(ask) {
+	switch outcomeOf(ask) { //nolint:exhaustive // nothing else is asked about
 	case models.OutcomeDone:
 		return wire.FeedbackOutcome
 	case models.OutcomePartly, models.OutcomeNotDone:
