@@ -59,6 +59,11 @@ func (r *runningStep) judgeAdvice(ctx context.Context, verdict toolcall.Verdict)
 	if isUnjudged && !found.IsFirm {
 		return verdict
 	}
+	return r.applyAdvice(judged, verdict)
+}
+
+// applyAdvice is the draft, its rewrite or the fixed text, as a look at it says.
+func (r *runningStep) applyAdvice(judged judgedAdvice, verdict toolcall.Verdict) toolcall.Verdict {
 	switch judged.verdict {
 	case models.AdviceFine:
 		return verdict
