@@ -25,8 +25,9 @@ const Identity = "coachline deploy"
 // patience is how long a build's queues may take to be known to the server, which
 // learns of them as they are polled.
 const (
-	patience = time.Minute
-	pace     = 250 * time.Millisecond
+	patience     = time.Minute
+	readPatience = 10 * time.Second
+	pace         = 250 * time.Millisecond
 )
 
 // Deployment is the worker deployment of an installation.
@@ -49,9 +50,18 @@ type Route struct {
 	manager string
 }
 
-// Read returns the route that the server has.
+// Read returns the route that the server has. It asks for up to ten seconds until the
+// server can tell: its own workflow keeps the route, and a query of that fails now and then
+// while the workflow changes.
 func (d Deployment) Read(ctx context.Context) (Route, error) {
-	got, err := d.Client.WorkerDeploymentClient().GetHandle(d.Name).Describe(ctx, client.WorkerDeploymentDescribeOptions{})
+	var got client.WorkerDeploymentDescribeResponse
+	err := insist(ctx, readPatience, func(err error) bool {
+		var failed *serviceerror.QueryFailed
+		return errors.As(err, &failed)
+	}, func() (err error) {
+		got, err = d.Client.WorkerDeploymentClient().GetHandle(d.Name).Describe(ctx, client.WorkerDeploymentDescribeOptions{})
+		return err
+	})
 	var missing *serviceerror.NotFound
 	if errors.As(err, &missing) {
 		return Route{}, nil
@@ -75,18 +85,18 @@ func (d Deployment) Read(ctx context.Context) (Route, error) {
 // otherwise. It waits for up to a minute until the server has heard of its workers; the
 // error is that of the last try, and a retry is safe.
 func (d Deployment) Begin(ctx context.Context, build string) (route Route, err error) {
-	err = insist(ctx, func(error) bool { return true }, func() error {
+	err = insist(ctx, patience, func(error) bool { return true }, func() error {
 		route, err = d.begin(ctx, build)
 		return err
 	})
 	return route, err
 }
 
-// insist tries until it is done, an error is none that passes, or a minute is over.
-func insist(ctx context.Context, passes func(error) bool, try func() error) error {
+// insist tries until it is done, an error is none that passes, or the time is over.
+func insist(ctx context.Context, longest time.Duration, passes func(error) bool, try func() error) error {
 	for begun := time.Now(); ; {
 		err := try()
-		if err == nil || !passes(err) || time.Since(begun) > patience || wait.For(ctx, pace) != nil {
+		if err == nil || !passes(err) || time.Since(begun) > longest || wait.For(ctx, pace) != nil {
 			return err
 		}
 	}
@@ -118,7 +128,7 @@ type Promotion struct {
 // Promote moves the route, and waits for up to a minute until workers of the build are
 // known to the server. The error is the server's of the last try; a retry is safe.
 func (d Deployment) Promote(ctx context.Context, to Promotion) error {
-	return insist(ctx, func(err error) bool {
+	return insist(ctx, patience, func(err error) bool {
 		var early *serviceerror.FailedPrecondition
 		var unknown *serviceerror.NotFound
 		return errors.As(err, &early) || errors.As(err, &unknown)
