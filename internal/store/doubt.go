@@ -82,8 +82,7 @@ func reasonToDoubt(tx *gorm.DB, p models.Participant, in models.Inbound) (string
 // what is known was shown; any other is answered with the question, once in askEvery. What
 // an operator reads, and what has rules of its own, stays as it is.
 func settleDoubt(tx *gorm.DB, in *models.Inbound, p *models.Participant) error {
-	isOpen := p.Status == wire.StatusActive && !waitsForOperator(*p) && (p.DoubtedAt != nil || text.SaysNo(textOf(*in)))
-	if !isOpen || !isCarried(*in) || text.Reading(in.Body, in.MediaCount) == "" || hasOwnRules(*in) {
+	if !canSettleDoubt(*in, *p) {
 		return nil
 	}
 	isAsked, err := isAskedWhose(tx, p.ID)
@@ -103,6 +102,12 @@ func settleDoubt(tx *gorm.DB, in *models.Inbound, p *models.Participant) error {
 		in.Intent, in.IntentMethod = models.IntentDoubted, models.MethodPhrase
 	}
 	return err
+}
+
+// canSettleDoubt reports whether a message of a person may be about whose the number is.
+func canSettleDoubt(in models.Inbound, p models.Participant) bool {
+	isOpen := p.Status == wire.StatusActive && !waitsForOperator(p) && (p.DoubtedAt != nil || text.SaysNo(textOf(in)))
+	return isOpen && isCarried(in) && text.Reading(in.Body, in.MediaCount) != "" && !hasOwnRules(in)
 }
 
 // denyPerson notes that who writes is not the person, where that was not in doubt.
