@@ -60,8 +60,9 @@ func TestPromptsKeepTheirInstant(t *testing.T) {
 	off, err := w.leads(w.people[0])
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(off), 11, said)
-	for _, one := range off {
-		require.Less(t, one, 200*time.Millisecond)
+	t.Logf("away from their instant: %v", off)
+	for _, one := range off { // A clock that is wrong is hours away; a busy machine, seconds.
+		require.Less(t, one, time.Minute)
 	}
 	runs, err := w.list(`SELECT count(*) FROM prompts WHERE sent_at IS NULL AND state <> 'planned'`)
 	require.NoError(t, err)

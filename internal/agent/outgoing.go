@@ -174,18 +174,20 @@ func (r *runningStep) guardReply(ctx context.Context, compose composer, answer m
 	if !isSame {
 		r.ending = toolcall.Ending{Task: r.toldTask()}
 	}
+	last := verdict.Text
 	again, second, err := r.askWithFallback(ctx, compose)
 	if err == nil && second.Judgment == toolcall.Calls {
 		return again, second
 	}
 	if err == nil && second.Judgment == toolcall.Words {
 		second.Text = r.mendCut(again, second.Text)
+		last = second.Text
 		if why = r.checkReply(second.Text); why == "" || why == outgoing.Again && r.asksForProfile(second.Text) {
 			return again, second
 		}
 		r.trace.note(models.StageGuard, "guard again "+string(why))
 	}
-	return answer, r.standIn(why)
+	return answer, r.standIn(why, last)
 }
 
 // declinedAnswer returns the fixed text for a reply that the model declined to write.
@@ -202,15 +204,23 @@ func (r *runningStep) declinedAnswer(cause error) (models.ChatResponse, bool) {
 	return models.ChatResponse{Text: text, FinishReason: models.FinishDeclined}, true
 }
 
-// standIn is what is sent for words that said nothing new: a question about the habit;
-// for all others no words.
-func (r *runningStep) standIn(why outgoing.Kind) toolcall.Verdict {
+// standIn is what is sent for words that said nothing new: a question about the habit, and
+// when each was asked lately the words all the same, for nothing is out of order. For all
+// others no words.
+func (r *runningStep) standIn(why outgoing.Kind, words string) toolcall.Verdict {
 	isSame := why == outgoing.Again || why == outgoing.Echo
-	if question := r.freshQuestion(); isSame && question != "" && r.input.Kind == wire.TurnReply {
+	if !isSame || r.input.Kind != wire.TurnReply {
+		return toolcall.Verdict{Judgment: toolcall.Malformed}
+	}
+	if question := r.freshQuestion(); question != "" {
 		r.trace.note(models.StageGuard, "guard fixed question")
 		return toolcall.Verdict{Judgment: toolcall.Words, Text: question}
 	}
-	return toolcall.Verdict{Judgment: toolcall.Malformed}
+	if why == outgoing.Echo {
+		return toolcall.Verdict{Judgment: toolcall.Malformed}
+	}
+	r.trace.note(models.StageGuard, "guard sent again")
+	return toolcall.Verdict{Judgment: toolcall.Words, Text: words}
 }
 
 // asksForProfile reports whether words ask for what the profile lacks, for the second
