@@ -56,6 +56,8 @@ func List(cfg config.Config, loadErr error) []Check {
 	if loadErr != nil {
 		return []Check{configuration}
 	}
+	// The first token sends; a second one may not be valid yet.
+	token := append(cfg.Carrier.AuthTokens.Reveal(), "")[0]
 	checks := []Check{
 		configuration,
 		{Name: "database", Run: func(ctx context.Context) (string, error) { return "", connect.CheckDatabase(ctx, cfg) }},
@@ -84,9 +86,9 @@ func List(cfg config.Config, loadErr error) []Check {
 		{Name: "embeddings", Run: func(ctx context.Context) (string, error) { return probeEmbeddings(ctx, cfg.Model) }},
 		{Name: "context", Run: func(ctx context.Context) (string, error) { return describeModel(ctx, cfg) }},
 		{Name: "answer", Run: func(ctx context.Context) (string, error) { return probeAnswer(ctx, cfg.Model) }},
+		{Name: "sender", Run: func(ctx context.Context) (string, error) { return probeSender(ctx, cfg.Carrier, token) }},
+		{Name: "public address", Run: func(ctx context.Context) (string, error) { return probeWebhook(ctx, cfg.HTTP.PublicURL, token) }},
 		{Name: "carrier", Run: func(ctx context.Context) (string, error) {
-			// The first token sends; a second one may not be valid yet.
-			token := append(cfg.Carrier.AuthTokens.Reveal(), "")[0]
 			return probeCarrier(ctx, cfg.Carrier.BaseURL, cfg.Carrier.AccountSID, token)
 		}},
 	}

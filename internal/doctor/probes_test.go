@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"coachline/internal/config"
 	"coachline/internal/connect"
+	"coachline/internal/sms"
 )
 
 func TestProbes(t *testing.T) {
@@ -165,4 +167,67 @@ func TestProbeAnswer(t *testing.T) {
 	_, err := probeAnswer(ctx, config.Model{BaseURL: server.URL, Name: "m1", Timeout: time.Minute})
 	require.ErrorAs(t, err, &warning)
 	require.ErrorContains(t, err, "COACH_MODEL_TIMEOUT")
+}
+
+// TestSenderOfAnotherAccount: a number or a messaging service that the account does not
+// have is told; a carrier that knows no such question is no problem.
+func TestSenderOfAnotherAccount(t *testing.T) {
+	answers := map[string]string{
+		"/2010-04-01/Accounts/AC1/IncomingPhoneNumbers.json?PhoneNumber=%2B12025550100": `{"incoming_phone_numbers":[{"sid":"PN1"}]}`,
+		"/2010-04-01/Accounts/AC1/IncomingPhoneNumbers.json?PhoneNumber=%2B12025550101": `{"incoming_phone_numbers":[]}`,
+		"/v1/Services/MG1": `{"sid":"MG1"}`,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		body, ok := answers[r.URL.String()]
+		if !ok || user+password != "AC1token-1" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		_, _ = io.WriteString(w, body)
+	}))
+	defer server.Close()
+	for _, tc := range []struct{ from, service, want, remark string }{
+		{"+12025550100", "", "", "+12025550100"},
+		{"+12025550101", "", "+12025550101 does not belong to the account AC1", ""},
+		{"+12025550102", "", "", "does not list"},
+		{"", "MG1", "", "MG1"},
+		{"", "MG2", "MG2 does not belong to the account AC1", ""},
+		{"12345", "", "", "12345"},
+	} {
+		remark, err := probeSender(t.Context(), config.Carrier{AccountSID: "AC1", From: tc.from, MessagingServiceSID: tc.service, BaseURL: server.URL}, "token-1")
+		if tc.want != "" {
+			require.ErrorContains(t, err, tc.want)
+			continue
+		}
+		require.NoError(t, err)
+		require.Contains(t, remark, tc.remark)
+	}
+}
+
+// TestPublicAddressLeadsHere: a webhook that is signed for the public address comes
+// through, is refused for what it lacks, and tells otherwise.
+func TestPublicAddressLeadsHere(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status := http.StatusBadRequest
+		if sms.NewVerifier([]string{"token-1"}, "http://"+r.Host).Check(r, url.Values{}) != nil {
+			status = http.StatusForbidden
+		}
+		if r.URL.Path != "/twilio/status" {
+			status = http.StatusNotFound
+		}
+		w.WriteHeader(status)
+	}))
+	defer server.Close()
+	remark, err := probeWebhook(t.Context(), server.URL, "token-1")
+	require.NoError(t, err)
+	require.Equal(t, server.URL, remark)
+	_, err = probeWebhook(t.Context(), server.URL, "token-2")
+	require.ErrorContains(t, err, "another TWILIO_AUTH_TOKEN")
+	_, err = probeWebhook(t.Context(), server.URL+"/elsewhere", "token-1")
+	require.ErrorContains(t, err, "HTTP 404: it does not lead to the starter")
+	_, err = probeWebhook(t.Context(), "http://127.0.0.1:1", "token-1")
+	require.ErrorContains(t, err, "from here")
+	_, err = probeWebhook(t.Context(), "", "token-1")
+	var warning connect.Warning
+	require.ErrorAs(t, err, &warning)
 }
