@@ -87,7 +87,7 @@ func List(cfg config.Config, loadErr error) []Check {
 		{Name: "context", Run: func(ctx context.Context) (string, error) { return describeModel(ctx, cfg) }},
 		{Name: "answer", Run: func(ctx context.Context) (string, error) { return probeAnswer(ctx, cfg.Model) }},
 		{Name: "sender", Run: func(ctx context.Context) (string, error) { return probeSender(ctx, cfg.Carrier, token) }},
-		{Name: "public address", Run: func(ctx context.Context) (string, error) { return probeWebhook(ctx, cfg.HTTP.PublicURL, token) }},
+		{Name: "address", Run: func(ctx context.Context) (string, error) { return probeWebhook(ctx, cfg.HTTP.PublicURL, token) }},
 		{Name: "carrier", Run: func(ctx context.Context) (string, error) {
 			return probeCarrier(ctx, cfg.Carrier.BaseURL, cfg.Carrier.AccountSID, token)
 		}},
