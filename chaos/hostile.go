@@ -155,7 +155,7 @@ type hostileRun struct {
 	model    *attack
 	rows     *store.Store
 	people   []*turn
-	attacker *turn // nil: nobody attacks
+	attacker *turn // nil in the run without an attack
 	took     []time.Duration
 	mu       sync.Mutex
 }

@@ -25,7 +25,7 @@ var Counted = []struct{ Name, query string }{
 }
 
 // Money is what the product spends, MoneyIn what the carrier bills for texts that came in,
-// whatever becomes of them.
+// answered or not.
 const (
 	Money   = "money"
 	MoneyIn = "money of texts that came in"

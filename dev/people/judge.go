@@ -162,7 +162,7 @@ func (x *player) isHoliday(day int) bool {
 // fixedKinds are what rules and operators say.
 var fixedKinds = []models.EntryKind{models.KindSafety, models.KindHelp, models.KindConsent, models.KindNotice}
 
-// judgeAnswers finds texts that nobody answered, or something else than the coach.
+// judgeAnswers finds texts that got no answer, or one of something else than the coach.
 func (w *world) judgeAnswers(t *table) error {
 	var other, none []string
 	texts := 0
@@ -273,7 +273,7 @@ func (w *world) faultsAfter(x *player, l line, lines []line) (wrong []string) {
 		wrong = append(wrong, x.Key+": the next text is no safety text")
 	}
 	if pages := w.countPages(l.At); pages != 2 {
-		wrong = append(wrong, fmt.Sprintf("%s: %d pages within the hour, want the page and one when nobody saw to it", x.Key, pages))
+		wrong = append(wrong, fmt.Sprintf("%s: %d pages within the hour, want one, and one more while the alert is not acknowledged", x.Key, pages))
 	}
 	operator := slices.ContainsFunc(lines, func(next line) bool {
 		return next.Kind == models.KindOperator && next.At.Sub(l.At) < time.Hour

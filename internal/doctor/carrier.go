@@ -27,11 +27,10 @@ func probeSender(ctx context.Context, c config.Carrier, token string) (string, e
 	if target == "" {
 		return sender, nil // a short code or a name, which the carrier lists elsewhere
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, http.NoBody)
+	req, err := newCarrierRequest(ctx, target, c.AccountSID, token)
 	if err != nil {
-		return "", fmt.Errorf("TWILIO_BASE_URL: %w", err)
+		return "", err
 	}
-	req.SetBasicAuth(c.AccountSID, token)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return "", fmt.Errorf("asking for %s: %w", sender, withoutAddress(err))
@@ -69,7 +68,7 @@ func senderOf(c config.Carrier) (sender, target string) {
 	case c.MessagingServiceSID != "":
 		return c.MessagingServiceSID, cmp.Or(base, messaging) + "/v1/Services/" + url.PathEscape(c.MessagingServiceSID)
 	case strings.HasPrefix(c.From, "+"):
-		return c.From, cmp.Or(base, twilio) + "/2010-04-01/Accounts/" + url.PathEscape(c.AccountSID) + "/IncomingPhoneNumbers.json?PhoneNumber=" + url.QueryEscape(c.From)
+		return c.From, accountAddress(cmp.Or(base, twilio), c.AccountSID) + "/IncomingPhoneNumbers.json?PhoneNumber=" + url.QueryEscape(c.From)
 	}
 	return c.From, ""
 }

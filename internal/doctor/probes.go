@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,15 +60,11 @@ func probeModel(ctx context.Context, base, key string) (string, error) {
 // probeCarrier lists one text of the account, which needs the address, the
 // account and its token to be right; an empty base is Twilio's.
 func probeCarrier(ctx context.Context, base, accountSID, token string) (string, error) {
-	if base == "" {
-		base = twilio
-	}
-	target := strings.TrimRight(base, "/") + "/2010-04-01/Accounts/" + url.PathEscape(accountSID) + "/Messages.json?PageSize=1"
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, http.NoBody)
+	base = cmp.Or(base, twilio)
+	req, err := newCarrierRequest(ctx, accountAddress(base, accountSID)+"/Messages.json?PageSize=1", accountSID, token)
 	if err != nil {
-		return "", fmt.Errorf("TWILIO_BASE_URL: %w", err)
+		return "", err
 	}
-	req.SetBasicAuth(accountSID, token)
 	status, err := probeStatus(req)
 	switch {
 	case err != nil:
@@ -78,6 +75,21 @@ func probeCarrier(ctx context.Context, base, accountSID, token string) (string, 
 		return "", fmt.Errorf("%s answers HTTP %d", base, status)
 	}
 	return base, nil
+}
+
+// accountAddress is where the carrier at a base address keeps an account.
+func accountAddress(base, accountSID string) string {
+	return strings.TrimRight(base, "/") + "/2010-04-01/Accounts/" + url.PathEscape(accountSID)
+}
+
+// newCarrierRequest returns a request that reads an address of the carrier for an account.
+func newCarrierRequest(ctx context.Context, target, accountSID, token string) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, http.NoBody)
+	if err != nil {
+		return nil, fmt.Errorf("TWILIO_BASE_URL: %w", err)
+	}
+	req.SetBasicAuth(accountSID, token)
+	return req, nil
 }
 
 func probeStatus(req *http.Request) (int, error) {
