@@ -118,8 +118,10 @@ func TestNearDuplicates(t *testing.T) {
 	}{
 		{"same words", "Walks at DAWN!", nil, true},
 		{"same words, far vector", "walks at  dawn", []float32{0, 1}, true},
-		{"near vector", "goes out early", []float32{1, 0.2}, true},
-		{"just below", "goes out early", []float32{1, 0.34}, false},
+		{"near vector", "goes for walks at dawn", []float32{1, 0.2}, true},
+		{"just below", "goes for walks at dawn", []float32{1, 0.34}, false},
+		{"near vector, other words", "goes out early", []float32{1, 0.2}, false},
+		{"near vector, a number more", "walks at dawn, 20 minutes", []float32{1, 0.2}, false},
 		{"opposite vector", "never walks", []float32{-1, 0}, false},
 		{"vector of another length", "goes out early", []float32{1, 0, 0}, false},
 		{"no vector", "goes out early", nil, false},

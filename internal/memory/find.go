@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"gorm.io/gorm"
@@ -143,19 +144,41 @@ func oneStem(a, b string) bool {
 	return utf8.RuneCountInString(a) >= stemChars && utf8.RuneCountInString(ending) <= endingChars
 }
 
-// findDuplicate finds a fact that says what the row says.
+// findDuplicate finds a fact that says what the row says: the same words, or near vectors
+// and at least half of the words with the same numbers. Vectors alone do not tell 10 mg
+// from 20 mg, and some servers give all texts nearly the same one.
 func findDuplicate(facts []factRow, row factRow) (id string, found bool) {
 	near := unpackVector(row.Vector)
 	said := normalText(row.Text)
 	for _, fact := range facts {
 		score, ok := cosineScore(fact.Vector, near)
 		ok = ok && (fact.VectorModel == row.VectorModel || fact.VectorModel == "")
-		if ok && score >= sameScore || normalText(fact.Text) == said {
+		if ok && score >= sameScore && sharesWords(fact.Text, row.Text) || normalText(fact.Text) == said {
 			return fact.ID, true
 		}
 	}
 	return "", false
 }
+
+// sharesWords reports whether two texts have at least half of their words, and all of
+// their numbers, in common.
+func sharesWords(a, b string) bool {
+	one, other := queryWords([]string{a}), queryWords([]string{b})
+	shared := 0
+	for _, word := range one {
+		switch {
+		case slices.Contains(other, word):
+			shared++
+		case hasDigit(word):
+			return false
+		}
+	}
+	return 2*shared >= max(len(one), len(other)) && !slices.ContainsFunc(other, func(word string) bool {
+		return hasDigit(word) && !slices.Contains(one, word)
+	})
+}
+
+func hasDigit(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) }
 
 // normalText returns a text by its words, or by its signs where it has no
 // words.
