@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"reflect"
 	"regexp"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -251,13 +253,35 @@ var fieldName = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_.\[\]-]*): `)
 
 // withFailures completes every failure in one place: it adds code, field and the
 // request's id, and answers as problem details where the caller asks for them.
-// It also answers 304 to a caller who has the version already.
-func withFailures(next http.Handler) http.Handler {
+// It also answers 304 to a caller who has the version already. A handler that panics is
+// logged and answered with 500.
+func withFailures(log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := &failureWriter{ResponseWriter: w, request: r}
+		defer func() {
+			if cause := recover(); cause != nil {
+				answer.answerPanic(log, cause)
+			}
+			answer.finish()
+		}()
 		next.ServeHTTP(answer, r)
-		answer.finish()
 	})
+}
+
+// answerPanic logs a panic with its stack and answers 500. An answer that has begun is
+// cut, and so is one whose handler asked for that.
+func (f *failureWriter) answerPanic(log *slog.Logger, cause any) {
+	if cause == http.ErrAbortHandler { //nolint:errorlint // the value of a panic, compared as net/http does
+		panic(cause)
+	}
+	log.Error("a request failed by a defect of the program; please report it with this stack",
+		"request", f.Header().Get(requestHeader), "method", f.request.Method, "panic", cause, "stack", string(debug.Stack()))
+	if f.status != 0 && !f.isFailure() {
+		panic(http.ErrAbortHandler)
+	}
+	f.status = 0
+	f.body.Reset()
+	writeFailure(f, newFailure(http.StatusInternalServerError, "a defect of the program; its log names the cause beside this request's id"))
 }
 
 // failureWriter holds back the body of a failure; everything else passes.

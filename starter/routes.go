@@ -153,7 +153,7 @@ func (h *handlers) newHandler() (http.Handler, error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", answers)
-	mux.Handle(console.Path, withHeaders(pages))
+	mux.Handle(console.Path, withFailures(h.log, withHeaders(pages)))
 	return mux, nil
 }
 
@@ -194,7 +194,7 @@ func (h *handlers) newAPI() http.Handler {
 	documentTags(doc)
 	health.registerMetrics(mux, doc)
 	registerDocument(mux, doc, h.log)
-	return withFailures(withHeaders(withEnvelope(mux, queryNames(doc))))
+	return withFailures(h.log, withHeaders(withEnvelope(mux, queryNames(doc))))
 }
 
 // cutPage takes the row behind a page away, which says that another page follows, and
