@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,9 +20,15 @@ import (
 
 func newDriver(t *testing.T, column Setup) *Driver {
 	t.Helper()
+	return newDriverBehind(t, column, func(script http.Handler) http.Handler { return script })
+}
+
+// newDriverBehind returns a driver whose model stands behind something.
+func newDriverBehind(t *testing.T, column Setup, wrap func(http.Handler) http.Handler) *Driver {
+	t.Helper()
 	script, err := twilio.New(twilio.Config{AccountSID: "ACe0000000000000000000000000000000", AuthToken: "eval", From: "+15005550006"})
 	require.NoError(t, err)
-	server := httptest.NewServer(script.Handler())
+	server := httptest.NewServer(wrap(script.Handler()))
 	t.Cleanup(func() { server.Close(); require.NoError(t, script.Close()) })
 	settings, err := config.Load(nil, config.Defaults{"OPENAI_API_KEY": "script", "OPENAI_BASE_URL": server.URL + "/v1"})
 	require.NoError(t, err)
@@ -85,6 +95,31 @@ func TestPlayRecordsWhatHappened(t *testing.T) {
 	for _, sent := range last.Sent {
 		require.Equal(t, models.KindReply, sent.Kind, "what went out in the ten days belongs to no step")
 	}
+}
+
+// What a busy model could not read after one step is read after the next.
+func TestBusyModelRemembersLater(t *testing.T) {
+	t.Parallel()
+	var refused atomic.Int32
+	d := newDriverBehind(t, Setup{Model: "script"}, func(script http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err == nil && bytes.Contains(body, []byte("has come to rest")) && refused.Add(1) == 1 {
+				http.Error(w, `{"error":{"message":"busy"}}`, http.StatusServiceUnavailable)
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			script.ServeHTTP(w, r)
+		})
+	})
+	steps, err := d.Play(t.Context(), parsed(t, `
+  - text: I have two kids
+  - wait: 2h
+    text: done
+`))
+	require.NoError(t, err)
+	require.NotContains(t, steps[0].After.Facts, "They have two kids.")
+	require.Contains(t, steps[1].After.Facts, "They have two kids.")
 }
 
 // TestProtocols: the column's protocol is the one that is used.

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
+
+	"go.temporal.io/sdk/temporal"
 
 	"coachline/models"
 	"coachline/models/wire"
@@ -195,11 +198,19 @@ func (p *conversation) runMemoryStep() error {
 	p.progress.mu.Unlock()
 	p.model.setBackground(true)
 	defer p.model.setBackground(false)
-	for _, in := range leaving {
+	for i, in := range leaving {
 		env := p.suite.NewTestActivityEnvironment()
 		env.SetTestTimeout(patience)
 		env.RegisterActivity(p.keeping)
-		if _, err := env.ExecuteActivity(p.keeping.Remember, in); err != nil {
+		_, err := env.ExecuteActivity(p.keeping.Remember, in)
+		if failed := (*temporal.ApplicationError)(nil); errors.As(err, &failed) && failed.Type() == wire.ErrTypeModelBusy {
+			// The engine tries it again later; here the next memory step does.
+			p.progress.mu.Lock()
+			p.progress.leaving = append(slices.Clone(leaving[i:]), p.progress.leaving...)
+			p.progress.mu.Unlock()
+			return nil
+		}
+		if err != nil {
 			return fmt.Errorf("remembering turn %s: %w", in.TurnID, err)
 		}
 	}
