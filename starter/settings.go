@@ -13,6 +13,7 @@ import (
 	"coachline/internal/config"
 	"coachline/internal/connect"
 	"coachline/internal/doctor"
+	"coachline/internal/offer"
 	"coachline/prompts"
 	"coachline/prompts/pages"
 )
@@ -30,7 +31,7 @@ type SettingsConfig struct {
 	// Playbooks and Focuses are the pages of prompts that the starter sees.
 	Playbooks, Focuses []api.PromptPage
 	// Offer is what else the coach has.
-	Offer doctor.Offer
+	Offer offer.Offer
 	// Checks are those of coachline doctor.
 	Checks []doctor.Check
 	// Builds lists the builds of workers.
@@ -53,7 +54,7 @@ func newSettings(cfg config.Config, conns *connect.Connections) SettingsConfig {
 	}
 	settings.PromptVersion = library.Version()
 	settings.Playbooks, settings.Focuses = newPromptPages(library.Playbooks()), newPromptPages(library.Focuses())
-	settings.Offer = doctor.NewOffer(cfg, library)
+	settings.Offer = offer.New(cfg, library)
 	return settings
 }
 

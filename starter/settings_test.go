@@ -12,6 +12,7 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/config"
 	"coachline/internal/doctor"
+	"coachline/internal/offer"
 )
 
 func TestSettings(t *testing.T) {
@@ -21,7 +22,7 @@ func TestSettings(t *testing.T) {
 		cfg.Settings = SettingsConfig{
 			Table: []config.Setting{{Name: "COACH_API_TOKEN", Value: "set", Source: "environment"}}, PromptVersion: "9f2c",
 			Playbooks: []api.PromptPage{{Name: "sleep", Description: "sleeping better"}},
-			Offer:     doctor.Offer{Tools: []string{"scheduler"}, Memory: "after"},
+			Offer:     offer.Offer{Tools: []string{"scheduler"}, Memory: "after"},
 			Checks: []doctor.Check{
 				{Name: "database", Run: func(context.Context) (string, error) { return "", nil }},
 				{Name: "model", Run: func(context.Context) (string, error) { return "", errors.New("refuses the key") }},

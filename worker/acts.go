@@ -17,9 +17,9 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/config"
 	"coachline/internal/connect"
-	"coachline/internal/doctor"
 	"coachline/internal/llm"
 	"coachline/internal/metrics"
+	"coachline/internal/offer"
 	"coachline/internal/screening"
 	"coachline/internal/sms"
 	"coachline/internal/store"
@@ -94,8 +94,8 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, 
 		return nil, err
 	}
 	parts.logger = conns.Logger
-	offer := doctor.NewOffer(cfg, parts.library)
-	conns.Logger.Info("the coach has", "tools", offer.Tools, "playbooks", offer.Playbooks, "focuses", offer.Focuses, "workspace", offer.Workspace, "memory", offer.Memory)
+	has := offer.New(cfg, parts.library)
+	conns.Logger.Info("the coach has", "tools", has.Tools, "playbooks", has.Playbooks, "focuses", has.Focuses, "workspace", has.Workspace, "memory", has.Memory)
 	return parts.newActs(Outside{
 		Model: client, Carrier: sender, Now: conns.Clock.Now, Pager: alert.New(alert.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),
 	}, stops)
