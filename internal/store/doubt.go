@@ -77,7 +77,8 @@ func reasonToDoubt(tx *gorm.DB, p models.Participant, in models.Inbound) (string
 }
 
 // settleDoubt reads a message of a number that may have gone to another person. A yes to
-// the question ends the doubt, and the message is worked on like any other; a no, or that
+// the question ends the doubt, and within askEvery of it words that say nothing but "it is
+// me" do; the message is worked on like any other. A no, or that
 // the number is wrong, makes it another person's, also where the question came before
 // what is known was shown; any other is answered with the question, once in askEvery. What
 // an operator reads, and what has rules of its own, stays as it is.
@@ -90,7 +91,7 @@ func settleDoubt(tx *gorm.DB, in *models.Inbound, p *models.Participant) error {
 	case err != nil:
 		return err
 	case isAsked && text.SaysYes(textOf(*in)):
-		return noteDoubt(tx, p, nil, models.AuditRow{Actor: byParticipant, Action: "doubt_ended", At: in.ReceivedAt})
+		return endDoubtBySelf(tx, *in, p)
 	case isAsked && text.SaysNo(textOf(*in)):
 		in.Intent, in.IntentMethod = models.IntentWrongNumber, models.MethodPhrase
 		return denyPerson(tx, *in, p)
@@ -98,10 +99,19 @@ func settleDoubt(tx *gorm.DB, in *models.Inbound, p *models.Participant) error {
 		return nil
 	}
 	isAsked, err = isAskedLately(tx, *p, in.ReceivedAt)
-	if err == nil && !isAsked {
+	switch {
+	case err != nil:
+		return err
+	case isAsked && text.SaysItIsMe(textOf(*in), p.FirstName()):
+		return endDoubtBySelf(tx, *in, p)
+	case !isAsked:
 		in.Intent, in.IntentMethod = models.IntentDoubted, models.MethodPhrase
 	}
-	return err
+	return nil
+}
+
+func endDoubtBySelf(tx *gorm.DB, in models.Inbound, p *models.Participant) error {
+	return noteDoubt(tx, p, nil, models.AuditRow{Actor: byParticipant, Action: "doubt_ended", At: in.ReceivedAt})
 }
 
 // canSettleDoubt reports whether a message of a person may be about whose the number is.

@@ -70,7 +70,11 @@ func TestQuestionIsAskedOnceADay(t *testing.T) {
 		}
 		require.NotNil(w.t, w.ann().DoubtedAt)
 		w.asksWhose(w.text(25*hours, "and to the park"), 25*hours+1)
-		require.NotZero(w.t, w.text(25*hours+20, "yes").Inbound.Seq)
+		w.text(25*hours+5, "nice weather here")
+		w.sent(900, 25*hours+6, models.KindReply, "Enjoy it. Did you walk?")
+		w.text(25*hours+7, "yes")
+		require.NotNil(w.t, w.ann().DoubtedAt, "a yes to the coach")
+		require.NotZero(w.t, w.text(25*hours+20, "yes it's still me").Inbound.Seq)
 		require.Nil(w.t, w.ann().DoubtedAt)
 	})
 }

@@ -44,6 +44,26 @@ var agreeWords = WordSet(`ok okay okey k good fine great perfect works sounds de
 // Agrees reports whether a message is a yes, or an OK.
 func Agrees(text string) bool { return saysYes(text, yesWords) || saysYes(text, agreeWords) }
 
+// Words of "yes, it is still me": selfWords name who writes, meWords may stand beside them.
+var (
+	selfWords = WordSet(`me ich ich's bin's moi yo soy eu sou`)
+	meWords   = WordSet(`it it's its is this still same person i'm i am es immer noch bin c'est bien toujours mismo misma sigo siendo mesmo mesma ainda o a la el die der`)
+)
+
+// SaysItIsMe reports whether a message says nothing but that a person of a first name
+// still writes.
+func SaysItIsMe(text, firstName string) bool {
+	words, isNamed := answerWords(text), false
+	for _, word := range words {
+		isSelf := selfWords[word] || word == strings.ToLower(firstName)
+		if !isSelf && !meWords[word] && !yesWords[word] {
+			return false
+		}
+		isNamed = isNamed || isSelf
+	}
+	return isNamed && !strings.ContainsAny(text, "?？؟")
+}
+
 func answerWords(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsPunct(r) && r != '\'' || unicode.Is(unicode.Sk, r) || unicode.Is(unicode.Variation_Selector, r)

@@ -31,3 +31,12 @@ func TestSaysNo(t *testing.T) {
 		require.False(t, text.SaysNo(said), said)
 	}
 }
+
+func TestSaysItIsMe(t *testing.T) {
+	for _, yes := range []string{"yes it's me", "Yes, this is Ada", "ja ich bin's", "Ja, immer noch ich", "oui c'est toujours moi", "sí, soy yo", "sim, sou eu mesmo", "it’s me, Ada!"} {
+		require.True(t, text.SaysItIsMe(yes, "Ada"), yes)
+	}
+	for _, other := range []string{"", "yes", "is it me?", "yes that works for me", "yes it's Ben", "no it's me", "me too, walked today", "ja, passt"} {
+		require.False(t, text.SaysItIsMe(other, "Ada"), other)
+	}
+}
