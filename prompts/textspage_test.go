@@ -62,6 +62,7 @@ func TestTextsPage(t *testing.T) {
 			fmt.Fprintf(&page, "| %s | %s | %d |\n", phones[i].locale, words, size)
 		}
 	}
+	writeSafetyTexts(t, &page, lib)
 	page.WriteString("\n## In place of advice\n\nWhat stands for a reply that was [not sent](advice.md), by kind.\n")
 	for _, kind := range models.AdviceKinds() {
 		fmt.Fprintf(&page, "\n| `%s` | | segments |\n|---|---|---|\n", kind)
@@ -99,4 +100,25 @@ func TestTextsPage(t *testing.T) {
 	written, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, page.String(), string(written), "go test ./prompts -run TextsPage -record")
+}
+
+// writeSafetyTexts writes the texts that stand for a reply where a person may be in danger:
+// of each kind that for a grave sign, with a person told, and that for a weak one.
+func writeSafetyTexts(t *testing.T, page *strings.Builder, lib *prompts.Library) {
+	t.Helper()
+	page.WriteString("\n## In danger\n\nWhat a person reads whose message [may speak of danger](screening.md#what-the-person-reads). Grave: a person of the team is told. Weak: it asks, and nobody is told.\n")
+	for _, name := range []prompts.Name{prompts.Crisis, prompts.CrisisAnother, prompts.CrisisViolence, prompts.CrisisMedical} {
+		fmt.Fprintf(page, "\n| `%s` | | | segments |\n|---|---|---|---|\n", name)
+		for _, sign := range []string{"grave", "weak"} {
+			for i := range phones {
+				words, err := lib.Fixed(name, phones[i].locale, prompts.FixedData{
+					Programme: "Coachline", Lines: (*helplines.Table)(nil).Find(phones[i].phone, phones[i].locale), Weak: sign == "weak", TeamAlerted: sign == "grave",
+				})
+				require.NoError(t, err)
+				size := segments.Count(segments.Smart(words)).Segments
+				require.LessOrEqual(t, size, 2, words)
+				fmt.Fprintf(page, "| %s | %s | %s | %d |\n", phones[i].locale, sign, words, size)
+			}
+		}
+	}
 }
