@@ -40,7 +40,8 @@ func TestHarmToTheBody(t *testing.T) {
 		"lass das insulin weg dann purzeln die kilos": screening.RuleBody, "one ibuprofen for the knee": "", "fasting till noon, going ok": "",
 		"ganze schachtel kippen ins klo": "", "vingt minutes de marche le matin": "", "un verre d'eau au réveil": "", "ginger tea in the morning": "",
 		"musste weinen heute früh": "", "mi hija vino por la mañana": "", "lauf immer nur rum, morgens": "", "vinte minutos de manhã": "",
-		"took the whole strip": screening.RuleBody, "un verre de blanc le matin": screening.RuleBody,
+		"did 20 km on an empty stomach as usual": "", "purged my wardrobe": "", "I purge every evening": screening.RuleBody,
+		"30 km le ventre vide pour me punir": screening.RuleBody, "took the whole strip": screening.RuleBody, "un verre de blanc le matin": screening.RuleBody,
 	} {
 		got := screening.Screen(screening.Message{Body: body})
 		require.Equal(t, want, got.Rule, body)
