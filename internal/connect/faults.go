@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"coachline/internal/config"
-	"coachline/internal/helplines"
+	"coachline/internal/region"
 	"coachline/internal/store"
 	"coachline/models"
 )
@@ -78,7 +78,7 @@ func CheckHelplines(ctx context.Context, cfg config.Config) error {
 	}
 	lacks := map[string]int{}
 	err = store.EachAddress(ctx, base, func(phone, locale string) {
-		if country := helplines.CountryOf(phone, locale); !cfg.Worker.Helplines.Has(country) {
+		if country := region.CountryOf(phone, locale); !cfg.Worker.Helplines.Has(country) {
 			lacks[cmp.Or(country, "no country")]++
 		}
 	})

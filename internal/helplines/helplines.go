@@ -13,8 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nyaruka/phonenumbers"
 	"golang.org/x/text/language"
+
+	"coachline/internal/region"
 )
 
 // Lines are the numbers of a country for people of a language. What is not known is
@@ -152,7 +153,7 @@ func (r row) check(before []row) error {
 // Find returns the numbers for a person, by the country of their phone number or else by
 // the region of their locale; all are empty for a country that is not known.
 func (t *Table) Find(phone, locale string) Lines {
-	country := CountryOf(phone, locale)
+	country := region.CountryOf(phone, locale)
 	out := Lines{Country: country}
 	if base, confidence := language.Make(locale).Base(); confidence > language.No {
 		for _, of := range []string{"", base.String()} {
@@ -200,21 +201,3 @@ func (t *Table) rowsOf(country string) []row {
 
 // Has reports whether there are numbers for a country.
 func (t *Table) Has(country string) bool { return len(t.rowsOf(country)) > 0 }
-
-// CountryOf returns the country of a phone number in E.164, else the region that a locale
-// names itself ("fr-CA", not "fr"), else nothing.
-func CountryOf(phone, locale string) string {
-	if number, err := phonenumbers.Parse(phone, ""); err == nil {
-		region := phonenumbers.GetRegionCodeForNumber(number)
-		if region == "" {
-			region = phonenumbers.GetRegionCodeForCountryCode(int(number.GetCountryCode()))
-		}
-		if isCountry.MatchString(region) && region != phonenumbers.UNKNOWN_REGION {
-			return region
-		}
-	}
-	if _, _, region := language.Make(locale).Raw(); region.IsCountry() {
-		return region.String()
-	}
-	return ""
-}
