@@ -3,11 +3,13 @@ package activities_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/screening"
 	"coachline/internal/segments"
 	"coachline/models"
 	"coachline/models/wire"
@@ -18,6 +20,7 @@ import (
 type alerts struct {
 	weak  bool
 	kind  models.SafetyKind
+	rule  string
 	asked []models.SafetyText
 	pages []models.AlertPage
 	paged []string
@@ -29,7 +32,7 @@ type alerts struct {
 }
 
 func (a *alerts) Alert(_ context.Context, id string) (models.Alert, error) {
-	return models.Alert{ID: id, ParticipantID: "conv_1", Safety: a.kind, Pages: !a.weak, Answer: true, CreatedAt: now, AcknowledgedAt: a.acknowledgedAt}, nil
+	return models.Alert{ID: id, ParticipantID: "conv_1", Safety: a.kind, Rule: a.rule, Pages: !a.weak, Answer: true, CreatedAt: now, AcknowledgedAt: a.acknowledgedAt}, nil
 }
 
 func (a *alerts) AlertText(ctx context.Context, id string) (models.AlertMessage, error) {
@@ -170,4 +173,18 @@ func TestSendPageAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, sent)
 	require.Len(t, a.pages, 1)
+}
+
+// TestEatingIsReferred: who tells of purging or days without food is told a line for eating
+// disorders too, in two segments at most; of other dangers none.
+func TestEatingIsReferred(t *testing.T) {
+	for rule, isTold := range map[string]bool{screening.RuleBody: true, "en.no-reason": false} {
+		a := &alerts{weak: true, rule: rule}
+		front := newFront(t, &noticeStore{}, &hintCarrier{})
+		front.Alerts = a
+		_, err := front.SendSafetyText(t.Context(), wire.AlertInput{AlertID: "alarm-7"})
+		require.NoError(t, err)
+		require.Equal(t, isTold, strings.Contains(a.asked[0].Body, "about eating 1-888-375-7767"), a.asked[0].Body)
+		require.LessOrEqual(t, segments.Count(a.asked[0].Body).Segments, 2)
+	}
 }

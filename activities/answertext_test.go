@@ -158,6 +158,10 @@ func (p pastPrompts) RecentPrompts(context.Context, string) ([]models.PastPrompt
 	return p.past, nil
 }
 
+func (p pastPrompts) LastDisclosure(context.Context, string) (time.Time, error) {
+	return time.Time{}, nil
+}
+
 // A name that reads as a keyword is left out of the greeting.
 func TestGreetingByName(t *testing.T) {
 	library, err := prompts.Load("")

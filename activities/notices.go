@@ -205,7 +205,7 @@ func (f *NoticeActivities) SendLimitNotice(ctx context.Context, in wire.SendLimi
 }
 
 // SendAsk asks a participant whether a text meant to end the messages, or whether
-// the number is another person's, or still theirs, says what is kept of them, that their
+// the number is another person's, or still theirs, tells a minor that coaching pauses, says what is kept of them, that their
 // participation has ended, or helps a person who opted out, by an outbox row of its own that passes the
 // send checks of every other text. Safe to retry: the text names the row, and its
 // sending is SendSMS's.
@@ -219,6 +219,8 @@ func (f *NoticeActivities) SendAsk(ctx context.Context, in wire.SendAskInput) (w
 	switch intent { //nolint:exhaustive // the others are not asked about
 	case models.IntentWrongNumber:
 		name = prompts.AskWrongNumber
+	case models.IntentMinor:
+		name = prompts.Minor
 	case models.IntentData, models.IntentErasure:
 		name = prompts.Privacy
 	case models.IntentHelp:
@@ -248,7 +250,7 @@ func (f *NoticeActivities) SendSafetyText(ctx context.Context, in wire.AlertInpu
 	if !row.Answer {
 		return wire.SendSMSResult{Status: wire.OutboxCanceled}, nil
 	}
-	body, err := f.textFor(ctx, row.InboundID, prompts.SafetyText(row.Safety), prompts.FixedData{TeamAlerted: f.AlertsTeam && row.Pages, Weak: !row.Pages})
+	body, err := f.textFor(ctx, row.InboundID, prompts.SafetyText(row.Safety), prompts.FixedData{TeamAlerted: f.AlertsTeam && row.Pages, Weak: !row.Pages, IsBody: row.Rule == screening.RuleBody})
 	if err != nil {
 		return wire.SendSMSResult{}, err
 	}

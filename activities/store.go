@@ -24,6 +24,8 @@ type Turns interface {
 	FinishTurn(ctx context.Context, out models.TurnOutcome) (models.EndedTurn, error)
 	Step(ctx context.Context, turnID string, number int) (models.Step, error)
 	SaveStep(ctx context.Context, step models.Step) (models.Step, error)
+	// LastDisclosure is when a person was last told that a program writes.
+	LastDisclosure(ctx context.Context, participantID string) (time.Time, error)
 	RecentPrompts(ctx context.Context, participantID string) ([]models.PastPrompt, error)
 	ToolRun(ctx context.Context, turnID string, step, call int) (models.ToolRun, error)
 	CommitTool(ctx context.Context, commit models.ToolCommit) error

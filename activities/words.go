@@ -11,11 +11,13 @@ import (
 
 	"coachline/internal/agent"
 	"coachline/internal/agent/plan"
+	"coachline/internal/coach"
 	"coachline/internal/screening"
 	"coachline/internal/segments"
 	"coachline/internal/text"
 	"coachline/internal/tools"
 	"coachline/internal/wrap"
+	"coachline/internal/zones"
 	"coachline/models"
 	"coachline/models/wire"
 	"coachline/prompts"
@@ -65,6 +67,9 @@ func (t *TurnLoader) findText(ctx context.Context, in wire.PersistTurnInput, tur
 	if err == nil {
 		err = t.nameSender(ctx, in, turn, &s)
 	}
+	if err == nil {
+		err = t.addNotice(ctx, in, turn, &s)
+	}
 	return s, err
 }
 
@@ -84,13 +89,63 @@ func (t *TurnLoader) findQuestion(source wire.TextSource, turn models.TurnContex
 	return question, true, err
 }
 
-const (
-	// strangeAfter is after which silence of the person a text that we start names the
-	// programme.
-	strangeAfter = 7 * 24 * time.Hour
-	// stopSpan is the span in which one prompt says how to end the texts.
-	stopSpan = 30 * 24 * time.Hour
-)
+// stopSpan is the span in which one prompt says how to end the texts.
+const stopSpan = 30 * 24 * time.Hour
+
+// addNotice has a text of the coach tell again that an AI writes, where the person is to be
+// told: in words that cost no segment more, if there are such.
+func (t *TurnLoader) addNotice(ctx context.Context, in wire.PersistTurnInput, turn models.TurnContext, s *replyText) error {
+	isOurs := models.TurnSpecOf(in.Plan.Kind).Coaching && in.Plan.Kind != wire.TurnGreeting && s.text != "" && !s.queued
+	if !isOurs || text.FindDisclosure(s.text+"\n"+s.closing) != "" {
+		return nil
+	}
+	why := t.noticeInput(in, turn)
+	if !why.IsDaily && !why.IsSilent() {
+		return nil
+	}
+	var err error
+	if why.Last, err = t.Store.LastDisclosure(ctx, turn.Participant.ID); err != nil || !coach.NeedsNotice(why) {
+		return wrap.Error(err, "reading when the person was told what writes")
+	}
+	plain, sender := *s, ""
+	if rest, isNamed := strings.CutPrefix(s.text, t.Programme+": "); isNamed {
+		plain.text, sender = rest, t.Programme+": "
+	}
+	said, _ := s.splitParts(turn.Turn.Channel)
+	before := segments.Count(said).Segments
+	for _, isShort := range []bool{false, true, false} {
+		notice, err := t.Prompts.Fixed(prompts.NoticeAgain, turn.Participant.Locale, prompts.FixedData{Programme: t.Programme, Short: isShort})
+		if err != nil {
+			return fmt.Errorf("rendering the notice: %w", err)
+		}
+		s.text = sender + notice + " " + plain.text
+		whole, _ := s.splitParts(turn.Turn.Channel)
+		if segments.Count(whole).Segments <= before {
+			break
+		}
+	}
+	return nil
+}
+
+// noticeInput is what is known of a turn before the tables are asked when the person was
+// told last.
+func (t *TurnLoader) noticeInput(in wire.PersistTurnInput, turn models.TurnContext) coach.NoticeInput {
+	zone, err := zones.Load(turn.Participant.Timezone)
+	if err != nil {
+		zone = time.UTC
+	}
+	out := coach.NoticeInput{
+		Now: in.Now, Talk: turn.Talk.Since, Heard: turn.Talk.Heard, IsDaily: coach.AsksNotice(turn.Participant.Phone) || models.IsMinor(turn.Participant.BirthYear, in.Now),
+		IsStarted: in.Plan.Kind != wire.TurnReply, Zone: zone,
+	}
+	if last := turn.Participant.LastInboundAt; out.IsStarted && last != nil {
+		out.Heard = *last
+	}
+	if out.Heard.IsZero() {
+		out.Heard = turn.Participant.EnrolledAt
+	}
+	return out
+}
 
 // nameSender has what we start name the programme after a silence, and a prompt of each
 // month say how to end the texts.
@@ -99,11 +154,7 @@ func (t *TurnLoader) nameSender(ctx context.Context, in wire.PersistTurnInput, t
 	if !models.IsRationed(in.Plan.Kind) || s.text == "" || p.EnrolledAt.IsZero() || !models.ChannelSpecOf(turn.Turn.Channel).HasSegments {
 		return nil
 	}
-	heard := p.EnrolledAt
-	if p.LastInboundAt != nil {
-		heard = *p.LastInboundAt
-	}
-	if in.Now.Sub(heard) >= strangeAfter && !strings.Contains(s.text, t.Programme) {
+	if t.noticeInput(in, turn).IsSilent() && !strings.Contains(s.text, t.Programme) {
 		s.text = t.Programme + ": " + s.text
 	}
 	if in.Plan.Kind != wire.TurnPrompt || in.Now.Sub(p.EnrolledAt) < stopSpan {

@@ -45,7 +45,7 @@ type OpenAttention struct {
 
 // AttentionQuery selects a page of open entries, oldest first.
 type AttentionQuery struct {
-	Kind          wire.Attention `query:"kind" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure,language,advice" doc:"Only this kind."`
+	Kind          wire.Attention `query:"kind" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,minor,erasure,language,advice" doc:"Only this kind."`
 	ParticipantID string         `query:"participant_id" maxLength:"64" doc:"Only this participant's."`
 	Limit         int            `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	AfterID       int64          `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`

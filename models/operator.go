@@ -64,7 +64,7 @@ type ParticipantQuery struct {
 	After  string      `query:"cursor" maxLength:"64" doc:"next_cursor of the page before."`
 	Status wire.Status `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
 	// Attention: only people who need an operator for this reason.
-	Attention wire.Attention `query:"attention" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure,language,advice"`
+	Attention wire.Attention `query:"attention" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,minor,erasure,language,advice"`
 	Waiting   bool           `query:"waiting" doc:"Only people with texts that came while they were paused or taken over and wait for an operator."`
 	TakenOver bool           `query:"taken_over" doc:"Only people whose conversation an operator has taken over."`
 }

@@ -165,6 +165,9 @@ const (
 	// IntentDoubted is of a text of a number that may have gone to another person; it is
 	// answered with the question whether it has.
 	IntentDoubted Intent = "doubted"
+	// IntentMinor says that the person is not 18 yet; where the study is for adults the
+	// programme pauses, the person is told and so are the operators.
+	IntentMinor Intent = "minor"
 )
 
 // ConsentMethod is how a participant opted out or came back, and for other

@@ -19,6 +19,7 @@ type PersonTexts[T any] struct {
 	Ethnicity  T `json:"ethnicity,omitempty" gorm:"serializer:sealed" maxLength:"100"`
 	Location   T `json:"location,omitempty" gorm:"serializer:sealed" maxLength:"100"`
 	Background T `json:"background,omitempty" gorm:"serializer:sealed" maxLength:"2000"`
+	BirthYear  T `json:"birth_year,omitempty" gorm:"serializer:sealed" maxLength:"100"`
 }
 
 // PersonShown has the same texts, for an answer that holds them also where they are
@@ -29,10 +30,11 @@ type PersonShown struct {
 	Ethnicity  string `json:"ethnicity"`
 	Location   string `json:"location"`
 	Background string `json:"background"`
+	BirthYear  string `json:"birth_year"`
 }
 
 func (t *PersonTexts[T]) list() []*T {
-	return []*T{&t.Name, &t.Gender, &t.Ethnicity, &t.Location, &t.Background}
+	return []*T{&t.Name, &t.Gender, &t.Ethnicity, &t.Location, &t.Background, &t.BirthYear}
 }
 
 var personTexts = []PersonField{
@@ -41,6 +43,7 @@ var personTexts = []PersonField{
 	{Name: "ethnicity", Label: "Ethnicity", Length: 100, IsStratum: true},
 	{Name: "location", Label: "Location", Meaning: "the city or place where they live", Length: 100, WhenEmpty: "unknown"},
 	{Name: "background", Label: "Background", Meaning: "what the coach should know", Length: 2000, HasLines: true},
+	{Name: "birth_year", Label: "Birth year", Meaning: "the year of birth, in four figures", Length: 100},
 }
 
 // PersonField says what one text about a person is, and where it goes. All that

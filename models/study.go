@@ -99,6 +99,12 @@ type StudySettings struct {
 	// Support and TermsURL are what COACH_SUPPORT and COACH_TERMS_URL are.
 	Support  string `json:"support,omitempty"`
 	TermsURL string `json:"terms_url,omitempty"`
+	// SafetyURL is the address of a page about safety, such as /safety of this installation,
+	// which the first text names.
+	SafetyURL string `json:"safety_url,omitempty"`
+	// AdultsOnly refuses an enrolment of a person of whom a birth year says that they are
+	// not 18, and pauses who says so; nil: it does.
+	AdultsOnly *bool `json:"adults_only,omitempty"`
 	// CloseOut is sent to each person who is coached when the study is closed.
 	CloseOut string `json:"close_out,omitempty"`
 	// CloseOuts are the same text by language, such as "de" or "pt-BR"; CloseOut is for
@@ -113,6 +119,9 @@ type StudySettings struct {
 	// DecisionPoints randomises each prompt slot; nil where there are none.
 	DecisionPoints *DecisionPoints `json:"decision_points,omitempty"`
 }
+
+// IsForAdults reports whether the study is for people of 18 and more.
+func (s StudySettings) IsForAdults() bool { return s.AdultsOnly == nil || *s.AdultsOnly }
 
 // StudyOverlay is what a study or an arm may change of how people are coached.
 type StudyOverlay struct {

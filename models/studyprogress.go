@@ -150,6 +150,7 @@ type StudyRows interface {
 	Decisions(fn func(StudyPerson, DecisionOutcome) error) error
 	Allocations(fn func(StudyPerson, Allocation) error) error
 	StudyConsents(fn func(StudyPerson, StudyConsent) error) error
+	Disclosures(fn func(StudyPerson, Disclosure) error) error
 	Alerts(fn func(StudyPerson, Alert) error) error
 	Costs(fn func(StudyPerson, Cost) error) error
 	// Audit are the audit rows about the study as a whole, with a person without an

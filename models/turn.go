@@ -50,6 +50,8 @@ type TurnContext struct {
 	Recent []PastPrompt
 	// Instruction is what the decision of the turn's prompt adds to its request.
 	Instruction string
+	// Talk says where the turn stands in the conversation.
+	Talk Talk
 	// Safety is the safety text of the newest alert, while a crisis is open.
 	Safety SafetyKind
 }

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+
+	words "coachline/internal/text"
 )
 
 //go:embed texts playbooks focuses
@@ -50,6 +52,9 @@ type Facts struct {
 	Support string
 	// Terms is the address of terms and privacy policy; empty: texts name none.
 	Terms string
+	// Safety is the address of the page about safety, which the first text names; empty: it
+	// names none.
+	Safety string
 	// Formal: people are addressed formally in languages that have it.
 	Formal bool
 }
@@ -189,6 +194,9 @@ func (l *Library) tryOut(name Name, source string) (*template.Template, error) {
 		}
 		if text == "" {
 			return nil, errors.New("text is empty")
+		}
+		if name == NoticeAgain && words.FindDisclosure(text) == "" {
+			return nil, errors.New("text does not say that an AI writes, such as \"AI coach\"")
 		}
 	}
 	return parsed, nil

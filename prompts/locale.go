@@ -51,7 +51,7 @@ func (l *Library) Fixed(name Name, locale string, data FixedData) (string, error
 	if !l.entries[name].fixed {
 		return "", fmt.Errorf("prompt %s is not a fixed text", name)
 	}
-	data.MaxPerDay, data.Support, data.Terms, data.Talk = l.facts.MaxPerDay, l.facts.Support, l.facts.Terms, ""
+	data.MaxPerDay, data.Support, data.Terms, data.Safety, data.Talk = l.facts.MaxPerDay, l.facts.Support, l.facts.Terms, l.facts.Safety, ""
 	if name != Helpline && data.Lines.Call != "" {
 		var err error
 		if data.Talk, err = l.Fixed(Helpline, locale, data); err != nil {
@@ -258,7 +258,7 @@ var (
 
 // optionalFields are those that a text need not use because its translation does.
 var optionalFields = func() []string {
-	fields := []string{".MaxPerDay", ".Support", ".Place", ".Weak", ".Talk", ".Lines", ".Changed", ".Terms"}
+	fields := []string{".MaxPerDay", ".Support", ".Place", ".Weak", ".Talk", ".Lines", ".Changed", ".Terms", ".IsBody", ".Safety"}
 	for field := range reflect.TypeFor[helplines.Lines]().Fields() {
 		fields = append(fields, "."+field.Name)
 	}

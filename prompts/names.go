@@ -80,6 +80,8 @@ const (
 	AskWrongNumber Name = "ask_wrong_number"
 	// AskSamePerson asks whether a number is still the person's, by the first name only.
 	AskSamePerson Name = "ask_same_person"
+	// Minor tells a person who says that they are not 18 yet that coaching pauses.
+	Minor Name = "minor"
 	// Privacy says what is kept of a person, and how to have it erased.
 	Privacy Name = "privacy"
 	// StopReminder ends a prompt once a month.
@@ -110,6 +112,8 @@ const (
 	WhatAreYou Name = "what_are_you"
 	// Truth says what answers, before the coach's own answer to a person who asks that.
 	Truth Name = "truth"
+	// NoticeAgain says so again, before a text that begins a conversation.
+	NoticeAgain Name = "notice_again"
 )
 
 // SafetyText returns the text of an alert's kind.
@@ -155,6 +159,9 @@ type FixedData struct {
 	// Terms is the address of terms and privacy policy; empty: there is none. The library
 	// fills it in.
 	Terms string
+	// Safety is the address of the page about safety, of the first text only; empty: it names
+	// none. The library fills it in.
+	Safety string
 	// MaxPerDay is the most texts that the programme starts on a day; 0: there is no
 	// such limit. The library fills it in.
 	MaxPerDay int
@@ -162,6 +169,10 @@ type FixedData struct {
 	HasHabit bool
 	// Advice is what a draft was about that was not sent; of Advice only.
 	Advice models.AdviceKind
+	// IsBody: the text that this one answers tells of harm to the body, such as purging.
+	IsBody bool
+	// Short asks for the fewest words; of NoticeAgain only.
+	Short bool
 	// Hours is how long to wait before texts are answered again; 0: a minute. Of
 	// TooManyTexts only.
 	Hours int
@@ -223,8 +234,9 @@ type StatusData struct {
 }
 
 // ToneData fills the tone text; Tags are the active tags, Address is of AddressOf and
-// Limit of LimitOf.
+// Limit of LimitOf. IsMinor: the person is not 18 yet, and the study takes them.
 type ToneData struct {
+	IsMinor bool
 	Tags    []string
 	Address string
 	Limit   int
@@ -259,16 +271,16 @@ type entry struct {
 var fixedTexts = []Name{
 	GreetingFallback, GreetingFooter, ReplyFallback, ReplyDeclined, Reminder, FeedbackQuestion, FeedbackFollowup, AskLess,
 	UnenrolledNotice, OptOutConfirmation, OptOutDanger, OptInConfirmation, Help, Crisis, CrisisAnother,
-	CrisisViolence, CrisisMedical, Helpline, UnknownSender, TooManyTexts, AskUnclear, AskWrongNumber, AskSamePerson, Privacy,
+	CrisisViolence, CrisisMedical, Helpline, UnknownSender, TooManyTexts, AskUnclear, AskWrongNumber, AskSamePerson, Minor, Privacy,
 	StopReminder, Ended, ConfirmForget, JoinRequest, JoinAgain, HabitFallback, AskToday, AskHard, AskNext, Hello, Thanks, WhatAreYou,
-	Advice, Truth,
+	Advice, Truth, NoticeAgain,
 }
 
 func catalogue() map[Name]entry {
 	persona := []any{PersonaData{Programme: "Sample", Tools: EveryTool()}, PersonaData{}}
-	lines := helplines.Lines{Emergency: "112", Medical: "113", Call: "114", Press: "2", Text: "115", Word: "HELLO", Violence: "116"}
+	lines := helplines.Lines{Emergency: "112", Medical: "113", Call: "114", Press: "2", Text: "115", Word: "HELLO", Violence: "116", Eating: "117"}
 	fixed := entry{audience: toolless, fixed: true, samples: []any{
-		FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true, Weak: true, Lines: lines, Talk: "call 114", About: "Sample.", Link: "https://example.org/c", MaxPerDay: 2, Hours: 23, HasHabit: true}, FixedData{},
+		FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true, Weak: true, Lines: lines, Talk: "call 114", About: "Sample.", Link: "https://example.org/c", MaxPerDay: 2, Hours: 23, HasHabit: true, Short: true, IsBody: true, Safety: "https://example.org/s"}, FixedData{},
 	}}
 	status := []any{
 		StatusData{Mode: wire.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}, Tools: EveryTool()},
@@ -282,7 +294,7 @@ func catalogue() map[Name]entry {
 		GreetingHint:    {audience: inBoth, samples: persona},
 		ProfileComplete: {audience: inBoth, samples: status},
 		ProfileMissing:  {audience: inBoth, samples: status},
-		Tone:            {audience: inBoth, samples: []any{ToneData{Tags: []string{"concise", "no_emojis"}, Address: "formally", Limit: 130}, ToneData{}}},
+		Tone:            {audience: inBoth, samples: []any{ToneData{Tags: []string{"concise", "no_emojis"}, Address: "formally", Limit: 130, IsMinor: true}, ToneData{}}},
 		NoTools:         {audience: toolless, samples: persona},
 		PersonaSmall:    {audience: inBoth, samples: persona},
 		ModeSmall:       {audience: inBoth, samples: status},

@@ -11,6 +11,7 @@ import (
 	"coachline/internal/goldens"
 	"coachline/internal/helplines"
 	"coachline/internal/segments"
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -54,7 +55,7 @@ func TestTextsPage(t *testing.T) {
 	page.WriteString("# Fixed texts\n\nWhat a phone shows without a model, with its segments; `COACH_ADDRESS` informal. Written by `go test ./prompts -run TextsPage -record`.\n")
 	for _, name := range []prompts.Name{
 		prompts.GreetingFallback, prompts.GreetingFooter, prompts.HabitFallback, prompts.FeedbackQuestion, prompts.FeedbackFollowup,
-		prompts.Reminder, prompts.ReplyFallback, prompts.Help, prompts.OptOutConfirmation, prompts.OptInConfirmation, prompts.Ended,
+		prompts.Reminder, prompts.ReplyFallback, prompts.Help, prompts.OptOutConfirmation, prompts.OptInConfirmation, prompts.Ended, prompts.NoticeAgain, prompts.Minor,
 	} {
 		fmt.Fprintf(&page, "\n| `%s` | | segments |\n|---|---|---|\n", name)
 		for i := range phones {
@@ -119,6 +120,19 @@ func writeSafetyTexts(t *testing.T, page *strings.Builder, lib *prompts.Library)
 				require.LessOrEqual(t, size, 2, words)
 				fmt.Fprintf(page, "| %s | %s | %s | %d |\n", phones[i].locale, sign, words, size)
 			}
+		}
+	}
+}
+
+// TestTextsThatDisclose: the texts by which people are told that a program writes are found
+// to be such in each language.
+func TestTextsThatDisclose(t *testing.T) {
+	lib := load(t, "").With(prompts.Facts{MaxPerDay: 2})
+	for _, name := range []prompts.Name{prompts.GreetingFallback, prompts.GreetingFooter, prompts.Help, prompts.OptInConfirmation, prompts.JoinRequest, prompts.Truth, prompts.WhatAreYou, prompts.NoticeAgain} {
+		for _, phone := range phones {
+			words, err := lib.Fixed(name, phone.locale, prompts.FixedData{Programme: "Steps"})
+			require.NoError(t, err)
+			require.NotEmpty(t, text.FindDisclosure(words), words)
 		}
 	}
 }

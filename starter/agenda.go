@@ -43,6 +43,7 @@ func (h *reportRoutes) register(router huma.API) {
 	register(router, route{method: http.MethodGet, path: agendaPath, id: "get-agenda", needs: auth.AgendaRead,
 		summary: "The next prompt of each schedule, the earliest first"}, h.getAgenda)
 	h.registerDelivery(router)
+	h.registerReferrals(router)
 }
 
 // getAgenda lists what schedules have planned next: one prompt for each of them,

@@ -58,6 +58,7 @@ var tags = []struct{ prefix, name, description string }{
 	{"/attention", "attention", ""},
 	{"/erasures", "participants", ""},
 	{"/alerts", "attention", ""},
+	{"/reports", "attention", ""},
 	{"/users", "access", "Users, sessions, API tokens and the audit."},
 	{"/sessions", "access", ""},
 	{"/tokens", "access", ""},

@@ -58,7 +58,7 @@ type peopleRequest struct {
 	Name        string             `query:"name" maxLength:"100" doc:"A part of the name, in any case. Needs personal:read."`
 	Phone       string             `query:"phone" maxLength:"40" doc:"The whole number, in any usual notation. Needs personal:read."`
 	Status      wire.Status        `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
-	Attention   []wire.Attention   `query:"attention" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure,language,advice" maxItems:"12" doc:"Only people at whom an operator should look for one of these, divided by commas."`
+	Attention   []wire.Attention   `query:"attention" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,minor,erasure,language,advice" maxItems:"12" doc:"Only people at whom an operator should look for one of these, divided by commas."`
 	SilentDays  int                `query:"silent_days" minimum:"1" maximum:"3660" doc:"Only people who were not heard for this many days; who never wrote counts from enrolment."`
 	Waiting     bool               `query:"waiting" doc:"Only people with texts that wait for an operator."`
 	Unreachable bool               `query:"unreachable" doc:"Only people whose number the carrier cannot reach."`

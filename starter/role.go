@@ -18,6 +18,7 @@ import (
 	"coachline/internal/connect"
 	"coachline/internal/console"
 	"coachline/internal/metrics"
+	"coachline/internal/safety"
 	"coachline/internal/sms"
 	"coachline/internal/store"
 	"coachline/internal/wait"
@@ -76,6 +77,10 @@ func runServer(ctx context.Context, cfg config.Config, conns *connect.Connection
 		Codec:    CodecConfig{Codec: conns.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
 		Settings: newSettings(cfg, conns),
 		Prices:   cfg.Costs.Prices,
+		Safety: safety.Facts{
+			Programme: cfg.Coaching.Programme, Support: cfg.Coaching.Support, Terms: cfg.Coaching.TermsURL, TeamTold: cfg.Worker.AlertURL.Reveal() != "",
+			SecondLook: cfg.Worker.SecondLook == config.SwitchOn, EscalationMinutes: int(cfg.Worker.AlertEscalation.Minutes()), Helplines: cfg.Worker.Helplines, Region: cfg.Coaching.DefaultRegion,
+		},
 		Relay:    RelayConfig{Escalation: cfg.Worker.AlertEscalation},
 		WebAllow: cfg.Web.Allow,
 		Metrics:  m, Version: build.Version(),

@@ -24,6 +24,7 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/console"
 	"coachline/internal/keylock"
+	"coachline/internal/safety"
 	"coachline/internal/study"
 	"coachline/models"
 	"coachline/starter/relay"
@@ -151,8 +152,13 @@ func (h *handlers) newHandler() (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building the console: %w", err)
 	}
+	public, err := safety.New(h.cfg.Safety)
+	if err != nil {
+		return nil, err
+	}
 	mux := http.NewServeMux()
 	mux.Handle("/", answers)
+	mux.Handle(safety.Path, withFailures(h.log, withHeaders(public)))
 	mux.Handle(console.Path, withFailures(h.log, withHeaders(pages)))
 	return mux, nil
 }

@@ -59,6 +59,7 @@ import (
 	"coachline/internal/console"
 	"coachline/internal/metrics"
 	"coachline/internal/prices"
+	"coachline/internal/safety"
 	"coachline/internal/store"
 	"coachline/internal/study"
 	"coachline/internal/tools"
@@ -141,7 +142,9 @@ type Config struct {
 	Carrier  CarrierConfig
 	Defaults Defaults
 	Relay    RelayConfig
-	Codec    CodecConfig
+	// Safety is what the page about safety says of the installation.
+	Safety safety.Facts
+	Codec  CodecConfig
 	// Prices are what costs are counted at; nil: no money is counted.
 	Prices *prices.List
 	// WebAllow lists addresses that webhooks may reach although they are not public.

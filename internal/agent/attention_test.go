@@ -66,3 +66,22 @@ func TestPartialRequestIsTold(t *testing.T) {
 		require.NotContains(t, newest(request), "# Request", "nothing can be changed")
 	}
 }
+
+// TestMinorIsToldToModel: of a minor whom a study takes the model knows that breaks are due
+// and no bonds.
+func TestMinorIsToldToModel(t *testing.T) {
+	for name, change := range map[string]func(*models.Participant){
+		"said it": func(p *models.Participant) { p.Attention = wire.AttentionMinor }, "born lately": func(p *models.Participant) { p.BirthYear = "2012" },
+	} {
+		in := baseInput(t)
+		change(&in.Context.Participant)
+		request, err := Compose(loadLibrary(t), in)
+		require.NoError(t, err)
+		require.Contains(t, request.Messages[0].Content, "They are under 18: suggest breaks", name)
+	}
+	in := baseInput(t)
+	in.Context.Participant.BirthYear = "1980"
+	request, err := Compose(loadLibrary(t), in)
+	require.NoError(t, err)
+	require.NotContains(t, request.Messages[0].Content, "They are under 18")
+}

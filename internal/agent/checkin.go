@@ -28,7 +28,7 @@ func ComposeCheckIn(lib *prompts.Library, in Input) (models.ChatRequest, error) 
 	w.addSection("Participant", participantLines(ctx.Participant, in.Zone))
 	w.addSection("Profile", ProfileLines(ctx.Profile))
 	w.addSection("Schedules", scheduleLines(ctx, in.Zone))
-	w.addTone(ctx.Profile.Tone, ctx.Participant.Locale)
+	w.addTone(ctx.Profile.Tone, ctx.Participant, in.Now)
 	system := joinSections(w.sections)
 	w.sections = nil
 	if ctx.Outstanding != nil {

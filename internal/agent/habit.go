@@ -44,7 +44,7 @@ func ComposeHabitPrompt(lib *prompts.Library, in HabitInput) (models.ChatRequest
 	if recent := recentLines(in.Recent, in.Zone); len(recent) > 0 {
 		w.addSection("Recent prompts", recent)
 	}
-	w.addTone(in.Profile.Tone, in.Person.Locale)
+	w.addTone(in.Profile.Tone, in.Person, in.Now)
 	w.addBlock("Memory", in.Memory)
 	w.addSection("Now", []string{clockLine(in.Now, in.Zone)})
 	request := w.renderText(prompts.HabitPromptRequest, prompts.RequestData{Notes: toOneLine(in.Notes)})

@@ -67,6 +67,26 @@ func newFixed(lib *prompts.Library, programme string) (all, outage, declined *ou
 	return outgoing.NewFixed(texts), outgoing.NewFixed(of[prompts.ReplyFallback]), outgoing.NewFixed(of[prompts.ReplyDeclined])
 }
 
+// newNotices reads what is joined to texts that tell again that an AI writes.
+func newNotices(lib *prompts.Library, programme string) (notices []string) {
+	for _, locale := range append(lib.Locales(), "") {
+		for _, isShort := range []bool{false, true} {
+			if text, err := lib.Fixed(prompts.NoticeAgain, locale, prompts.FixedData{Programme: programme, Short: isShort}); err == nil {
+				notices = append(notices, strings.TrimSpace(text)+" ")
+			}
+		}
+	}
+	return notices
+}
+
+// withoutNotice returns a text as the coach wrote it.
+func (a *Agent) withoutNotice(text string) string {
+	for _, notice := range a.notices {
+		text = strings.TrimPrefix(text, notice)
+	}
+	return text
+}
+
 // hideFixedTexts takes the programme's fixed texts out of what the model reads as the
 // coach's: a model that reads them writes like them. What the person wrote stays; a
 // text that a failed reply answered is marked as not answered, and one that the
@@ -75,6 +95,9 @@ func (a *Agent) hideFixedTexts(window []models.Message) []models.Message {
 	out := make([]models.Message, 0, len(window))
 	for _, entry := range window {
 		mark := ""
+		if entry.Role == models.RoleAssistant {
+			entry.Text = a.withoutNotice(entry.Text)
+		}
 		switch {
 		case entry.Role != models.RoleAssistant:
 		case slices.Contains([]models.EntryKind{models.KindConsent, models.KindHelp, models.KindSafety, models.KindNotice}, entry.Kind):

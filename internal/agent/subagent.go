@@ -31,7 +31,7 @@ func ComposeSubagent(lib *prompts.Library, in SubagentInput) (models.ChatRequest
 	w := sectionWriter{lib: lib, programme: in.Programme, tools: toolNames(in.Tools)}
 	w.addPrompt("Task of a helper", prompts.Subagent)
 	w.addSection("Participant", participantLines(in.Context.Participant, in.Zone))
-	w.addTone(in.Context.Profile.Tone, in.Context.Participant.Locale)
+	w.addTone(in.Context.Profile.Tone, in.Context.Participant, in.Now)
 	if len(in.Tools) == 0 {
 		w.addPrompt("This round", prompts.NoTools)
 	}

@@ -41,8 +41,9 @@ func systemMessage(lib *prompts.Library, in Input) (system, notes string, err er
 		w.addTask(in)
 	}
 	w.addSection("Participant", participantLines(ctx.Participant, in.Zone))
-	if len(ctx.Profile.Tone.Tags) > 0 || in.Kind == wire.TurnGreeting || w.lib.AddressOf(ctx.Participant.Locale) != "" {
-		w.addTone(ctx.Profile.Tone, ctx.Participant.Locale)
+	isMinor := ctx.Participant.Attention == wire.AttentionMinor || models.IsMinor(ctx.Participant.BirthYear, in.Now)
+	if len(ctx.Profile.Tone.Tags) > 0 || isMinor || in.Kind == wire.TurnGreeting || w.lib.AddressOf(ctx.Participant.Locale) != "" {
+		w.addTone(ctx.Profile.Tone, ctx.Participant, in.Now)
 	}
 	w.addStatus(in)
 	w.addSection("Profile", ProfileLines(ctx.Profile))
@@ -213,8 +214,11 @@ func (w *sectionWriter) statusData(in Input) prompts.StatusData {
 }
 
 // addTone writes the tone that the person wants, and how they are addressed.
-func (w *sectionWriter) addTone(t models.Tone, locale string) {
-	w.addSection("Tone", []string{w.renderText(prompts.Tone, prompts.ToneData{Tags: t.Tags, Address: w.lib.AddressOf(locale), Limit: prompts.LimitOf(locale)})})
+func (w *sectionWriter) addTone(t models.Tone, person models.Participant, now time.Time) {
+	locale := person.Locale
+	w.addSection("Tone", []string{w.renderText(prompts.Tone, prompts.ToneData{
+		Tags: t.Tags, Address: w.lib.AddressOf(locale), Limit: prompts.LimitOf(locale), IsMinor: person.Attention == wire.AttentionMinor || models.IsMinor(person.BirthYear, now),
+	})})
 }
 
 // formatField returns "name: value" on one line, so that no value can open a

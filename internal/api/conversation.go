@@ -33,7 +33,7 @@ type ChatAccepted struct {
 	// Limit is set for a text that is kept from the coach, Intent for one that the
 	// programme itself answers.
 	Limit  models.InboundLimit `json:"gate,omitempty" doc:"Why the text is stored and not answered."`
-	Intent models.Intent       `json:"intent,omitempty" doc:"What the text asks of the programme itself: stop, start, yes, help; or what the person is asked about: unclear, wrong_number, doubted (whether the number is still theirs); or about data: data, erasure."`
+	Intent models.Intent       `json:"intent,omitempty" doc:"What the text asks of the programme itself: stop, start, yes, help; or what the person is asked about: unclear, wrong_number, doubted (whether the number is still theirs); minor (says that they are not 18); or about data: data, erasure."`
 	// Danger is set for a text that may be a crisis.
 	Danger models.Danger `json:"danger,omitempty" doc:"What the text may speak of; a safety text may have answered it."`
 	// Repeated: the key was used before, and this is what became of it then.

@@ -24,7 +24,7 @@ type Participant struct {
 	UnreachableAt   *time.Time `json:"unreachable_at,omitempty" doc:"Since then the carrier cannot reach the number; no prompts are sent until the person texts or an operator updates the participant."`
 	UnreachableCode string     `json:"unreachable_code,omitempty" doc:"The carrier's error code."`
 	// Attention is set while an operator should look at the person.
-	Attention   wire.Attention `json:"attention,omitempty" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure,language,advice" doc:"The most urgent reason why an operator should look at the person; GET /attention lists all. While it is crisis no prompts are sent."`
+	Attention   wire.Attention `json:"attention,omitempty" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,minor,erasure,language,advice" doc:"The most urgent reason why an operator should look at the person; GET /attention lists all. While it is crisis no prompts are sent."`
 	AttentionAt *time.Time     `json:"attention_at,omitempty" doc:"Since when."`
 	PausedUntil *time.Time     `json:"paused_until,omitempty" doc:"When the pause ends by itself; left out where an operator ends it."`
 	TakenOver   *TakeOver      `json:"taken_over,omitempty" doc:"The operator who writes in the place of the coach."`

@@ -15,7 +15,7 @@ type Person struct {
 	Timezone      string         `json:"timezone"`
 	Status        wire.Status    `json:"status"`
 	Mode          wire.Mode      `json:"mode"`
-	Attention     wire.Attention `json:"attention,omitempty" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure,language,advice" doc:"The most urgent reason why an operator should look at the person."`
+	Attention     wire.Attention `json:"attention,omitempty" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,minor,erasure,language,advice" doc:"The most urgent reason why an operator should look at the person."`
 	UnreachableAt *time.Time     `json:"unreachable_at,omitempty" doc:"Since then the carrier cannot reach the number."`
 	TakenOver     *TakeOver      `json:"taken_over,omitempty" doc:"Set while an operator writes in the place of the coach."`
 	EnrolledAt    time.Time      `json:"enrolled_at"`
@@ -33,7 +33,7 @@ type PeoplePage struct {
 
 // AttentionCount counts the people who call for an operator for one reason.
 type AttentionCount struct {
-	Kind   wire.Attention `json:"kind" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,erasure,language,advice"`
+	Kind   wire.Attention `json:"kind" enum:"crisis,person,unreachable,send,refusal,stuck,unanswered,lost_rows,flood,wrong_number,minor,erasure,language,advice"`
 	People int            `json:"people"`
 }
 

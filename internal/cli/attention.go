@@ -31,6 +31,7 @@ func attentionCommand(p *program) *cobra.Command {
 			"  flood        more messages came than are answered; of numbers that are not enrolled\n" +
 			"               it ends by itself, when none came for a day\n" +
 			"  wrong_number the number may be another person's; coaching is paused\n" +
+			"  minor        they said that they are not 18 yet, in a study for adults; coaching is paused\n" +
 			"  erasure      the person asks to delete their data, or the carrier has not deleted an erased\n" +
 			"               person's messages, which ends by itself\n" +
 			"  language     a text is in a language that the screening does not read",

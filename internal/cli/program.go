@@ -103,7 +103,7 @@ func (p *program) rootCommand() *cobra.Command {
 	flags.StringVar(&p.token, "token", "", "token of the API (default COACH_API_TOKEN)")
 	flags.StringVar(&p.reason, "reason", "", "why something is changed; kept sealed in the audit")
 	flags.BoolVar(&p.json, "json", false, "print JSON")
-	root.AddCommand(workerCommand(p), starterCommand(p), participantCommand(p), cohortCommand(p), studyCommand(p), webhookCommand(p), holdCommand(p), viewCommand(p), deliveryCommand(p), budgetCommand(p), takeOverCommand(p), scheduleCommand(p), erasureCommand(p), attentionCommand(p), alertCommand(p), userCommand(p), tokenCommand(p), sessionCommand(p), auditCommand(p), whoamiCommand(p), sendCommand(p), transcriptCommand(p), turnCommand(p), timersCommand(p), chatCommand(p), configCommand(p), doctorCommand(p), deployCommand(p), resealCommand(p), versionCommand(p), contextCommand(p))
+	root.AddCommand(workerCommand(p), starterCommand(p), participantCommand(p), cohortCommand(p), studyCommand(p), webhookCommand(p), holdCommand(p), viewCommand(p), deliveryCommand(p), reportCommand(p), budgetCommand(p), takeOverCommand(p), scheduleCommand(p), erasureCommand(p), attentionCommand(p), alertCommand(p), userCommand(p), tokenCommand(p), sessionCommand(p), auditCommand(p), whoamiCommand(p), sendCommand(p), transcriptCommand(p), turnCommand(p), timersCommand(p), chatCommand(p), configCommand(p), doctorCommand(p), deployCommand(p), resealCommand(p), versionCommand(p), contextCommand(p))
 	offerParticipants(p, root)
 	return root
 }

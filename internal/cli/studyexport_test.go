@@ -27,6 +27,7 @@ func (nobody) Outbound(func(models.StudyPerson, models.Outbox) error) error     
 func (nobody) Inbound(func(models.StudyPerson, models.Inbound) error) error            { return nil }
 func (nobody) Decisions(func(models.StudyPerson, models.DecisionOutcome) error) error  { return nil }
 func (nobody) Allocations(func(models.StudyPerson, models.Allocation) error) error     { return nil }
+func (nobody) Disclosures(func(models.StudyPerson, models.Disclosure) error) error     { return nil }
 func (nobody) Alerts(func(models.StudyPerson, models.Alert) error) error               { return nil }
 func (nobody) StudyConsents(func(models.StudyPerson, models.StudyConsent) error) error { return nil }
 func (nobody) Costs(func(models.StudyPerson, models.Cost) error) error                 { return nil }

@@ -211,7 +211,7 @@ var explanations = map[string]explanation{
 
 	payloadKeys: {readByAll, "`keyid:base64` list of [keys](operations.md#keys) that seal texts and payloads, the current first"},
 
-	"COACH_PROGRAMME":             {readByWorker, "name of the programme in texts"},
+	"COACH_PROGRAMME":             {readByBoth, "name of the programme in texts"},
 	"COACH_DEFAULT_TIMEZONE":      {readByBoth, "zone of people without one"},
 	"COACH_DEFAULT_REGION":        {readByBoth, "for national numbers, and quiet hours of people without a zone"},
 	"COACH_LOCALE":                {readByWorker, "language of people without one (de, en, es, fr, pt; `es-MX`); empty: the region's"},
@@ -242,11 +242,11 @@ var explanations = map[string]explanation{
 	"COACH_DEPLOYMENT_VERSIONING":  {readByBoth, "how people [move to a new build](operations.md#rolling-out-a-workflow-change): `off`, `auto`, `pinned`"},
 	"TEMPORAL_DEPLOYMENT_NAME":     {readByBoth, "worker deployment that the builds are versions of"},
 	"TEMPORAL_WORKER_BUILD_ID":     {readByBoth, "name of this build; empty: its version, with a digest of the program where the sources were changed"},
-	"COACH_ALERT_URL":              {readByWorker, "pages a person in a [crisis](operations.md#texts-that-may-be-a-crisis); empty: no page"},
+	"COACH_ALERT_URL":              {readByBoth, "pages a person in a [crisis](operations.md#texts-that-may-be-a-crisis); empty: no page"},
 	"COACH_ALERT_WORDS":            {readByWorker, "`on`: a page has the words of the message that were recognised and the second look's reason; `off`: ids, rule and link only"},
 	"COACH_ALERT_ESCALATION":       {readByStarter, "until an alert not acknowledged pages again; 0: never"},
 	"COACH_SECOND_LOOK":            {readByBoth, "`on`: the small model [reads a weak sign of danger once more](screening.md#the-second-look) before anything is answered; `off`: each weak sign gets the safety text"},
-	"COACH_HELPLINES_FILE":         {readByWorker, "table of [numbers for people in danger](screening.md#which-numbers), whose countries replace the programme's own"},
+	"COACH_HELPLINES_FILE":         {readByBoth, "table of [numbers for people in danger](screening.md#which-numbers), whose countries replace the programme's own"},
 	"COACH_CRISIS_TAKE_OVER":       {readByBoth, "how long an alert [silences the coach](operations.md#take-a-conversation-over); 0: off"},
 	"COACH_METRICS_ADDR":           {readByWorker, "private `HOST:PORT` of `/metrics`, `/livez` and `/readyz`, no token"},
 	"COACH_PROFILES":               {readByWorker, "`on`: it also serves profiles of the process, `/debug/pprof/`"},

@@ -166,7 +166,7 @@ func statusOptions() []option {
 func attentionOptions() []option {
 	return []option{
 		{string(wire.AttentionCrisis), "Crisis"}, {string(wire.AttentionPerson), "Asked for a human"}, {string(wire.AttentionUnreachable), "Unreachable"}, {string(wire.AttentionSend), "Failed text"},
-		{string(wire.AttentionRefusal), "Fixed text: the model did not answer"}, {string(wire.AttentionStuck), "Text not worked on"}, {string(wire.AttentionUnanswered), "Not answered by the model"}, {string(wire.AttentionLostRows), "Lost by the database"}, {string(wire.AttentionFlood), "Too many texts"}, {string(wire.AttentionWrongNumber), "Wrong number"}, {string(wire.AttentionErasure), "Erasure"}, {string(wire.AttentionLanguage), "Other language"}, {string(wire.AttentionAdvice), "Advice held back often"},
+		{string(wire.AttentionRefusal), "Fixed text: the model did not answer"}, {string(wire.AttentionStuck), "Text not worked on"}, {string(wire.AttentionUnanswered), "Not answered by the model"}, {string(wire.AttentionLostRows), "Lost by the database"}, {string(wire.AttentionFlood), "Too many texts"}, {string(wire.AttentionWrongNumber), "Wrong number"}, {string(wire.AttentionMinor), "Says they are under 18"}, {string(wire.AttentionErasure), "Erasure"}, {string(wire.AttentionLanguage), "Other language"}, {string(wire.AttentionAdvice), "Advice held back often"},
 	}
 }
 

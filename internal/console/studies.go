@@ -279,7 +279,7 @@ func factsList(all []fact) g.Node {
 // randomises.
 func describeSettings(s models.StudySettings) g.Node {
 	facts := []fact{
-		{"Programme", s.Programme}, {"Help from a person", s.Support}, {"Terms", s.TermsURL}, {"Sends from", s.From}, {"Messaging service", s.MessagingService},
+		{"Programme", s.Programme}, {"Help from a person", s.Support}, {"Terms", s.TermsURL}, {"Page about safety", s.SafetyURL}, {"Minors", map[bool]string{false: "may take part"}[s.IsForAdults()]}, {"Sends from", s.From}, {"Messaging service", s.MessagingService},
 		{"Languages", strings.Join(s.Locales, ", ")}, {"Close-out text", s.CloseOut},
 	}
 	for _, locale := range slices.Sorted(maps.Keys(s.CloseOuts)) {

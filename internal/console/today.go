@@ -169,6 +169,7 @@ func tiles(today api.Today) g.Node {
 		attention(wire.AttentionLostRows, "of whom the database has lost something"),
 		attention(wire.AttentionFlood, "with more texts than are answered"),
 		attention(wire.AttentionWrongNumber, "who said it is a wrong number"),
+		attention(wire.AttentionMinor, "who said they are under 18"),
 		tile(today.People, "enrolled in all", "", Path+"people"),
 	)
 }

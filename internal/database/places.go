@@ -38,6 +38,7 @@ func sealedTables() []sealedTable {
 		{Name: "messages", Key: []string{"id"}, Row: []string{"participant_id", "key"}, Texts: []string{"text"}},
 		{Name: "inbound", Key: []string{"id"}, Row: []string{"provider_sid"}, Texts: []string{"from", "body", "voice"}},
 		{Name: "outbox", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"body"}},
+		{Name: "disclosures", Key: []string{"outbox_id"}, Row: []string{"outbox_id"}, Texts: []string{"words"}},
 		{Name: "consents", Key: []string{"id"}, Row: []string{"participant_id", "action", "method", "inbound_id", "at"}, Texts: []string{"text"}},
 		{Name: "steps", Key: []string{"turn_id", "number"}, Row: []string{"turn_id", "number"}, Texts: []string{"text", "calls", "trace"}},
 		{Name: "tool_runs", Key: []string{"turn_id", "step", "call"}, Row: []string{"turn_id", "step", "call"}, Texts: []string{"result"}},

@@ -46,6 +46,7 @@ func (manyTurns) Inbound(func(models.StudyPerson, models.Inbound) error) error  
 func (manyTurns) Decisions(func(models.StudyPerson, models.DecisionOutcome) error) error { return nil }
 func (manyTurns) Allocations(func(models.StudyPerson, models.Allocation) error) error    { return nil }
 func (manyTurns) Alerts(func(models.StudyPerson, models.Alert) error) error              { return nil }
+func (manyTurns) Disclosures(func(models.StudyPerson, models.Disclosure) error) error    { return nil }
 func (manyTurns) StudyConsents(func(models.StudyPerson, models.StudyConsent) error) error {
 	return nil
 }

@@ -184,6 +184,8 @@ func (w *tableWriter) writeRows(rows models.StudyRows, flow *consort.Flow) error
 		return rows.Allocations(w.writeAllocation)
 	case consentsTable:
 		return rows.StudyConsents(w.writeConsent)
+	case disclosuresTable:
+		return rows.Disclosures(w.writeDisclosure)
 	case alertsTable:
 		return rows.Alerts(w.writeAlert)
 	case costsTable:
@@ -267,6 +269,11 @@ func (w *tableWriter) writeAllocation(p models.StudyPerson, row models.Allocatio
 func (w *tableWriter) writeConsent(p models.StudyPerson, row models.StudyConsent) error {
 	return w.write(p.Timezone, w.names.of(consentsTable, strconv.FormatInt(row.ID, 10)), w.names.of(peopleTable, p.ID), row.Given, row.Version,
 		row.Locale, string(row.Method), row.At)
+}
+
+func (w *tableWriter) writeDisclosure(p models.StudyPerson, row models.Disclosure) error {
+	return w.write(p.Timezone, w.names.of(disclosuresTable, row.OutboxID), w.names.of(peopleTable, p.ID), w.names.of(messagesTable, "out:"+row.OutboxID),
+		string(row.Kind), row.Locale, redact.Scrub(row.Words), row.At)
 }
 
 func (w *tableWriter) writeAlert(p models.StudyPerson, row models.Alert) error {

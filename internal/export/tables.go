@@ -97,6 +97,7 @@ const (
 	decisionsTable   = "decisions"
 	allocationsTable = "allocations"
 	consentsTable    = "consents"
+	disclosuresTable = "disclosures"
 	alertsTable      = "alerts"
 	costsTable       = "costs"
 	auditTable       = "audit"
@@ -199,6 +200,14 @@ var tables = []table{
 		{name: "locale", kind: kindText, description: "Language of the consent text", personal: true},
 		{name: "method", kind: kindText, description: "How it was given"},
 		{name: "at", kind: kindInstant, description: "When it was given"},
+	}},
+	{disclosuresTable, "Texts that told people that a program writes", []column{
+		{name: "disclosure", kind: kindText, description: "Pseudonym of the row"}, person,
+		{name: "message", kind: kindText, description: "Text that said it", refers: messagesTable},
+		{name: "kind", kind: kindText, description: "Why the text was sent"},
+		{name: "locale", kind: kindText, description: "Language in which the person is addressed", personal: true},
+		{name: "words", kind: kindText, description: "The words that said it"},
+		{name: "at", kind: kindInstant, description: "When the text was written; the message says when it was sent"},
 	}},
 	{alertsTable, "Messages that may have been a crisis", []column{
 		{name: "alert", kind: kindText, description: "Pseudonym of the alert"}, person,

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -28,11 +29,13 @@ type Lines struct {
 	Call, Press string
 	Text, Word  string
 	Violence    string
+	// Eating is for people with an eating disorder.
+	Eating string
 }
 
 // Numbers lists what can be called or texted, without repetitions.
 func (l Lines) Numbers() []string {
-	all := []string{l.Emergency, l.Medical, l.Call, l.Text, l.Violence}
+	all := []string{l.Emergency, l.Medical, l.Call, l.Text, l.Violence, l.Eating}
 	slices.Sort(all)
 	return slices.DeleteFunc(slices.Compact(all), func(number string) bool { return number == "" })
 }
@@ -83,7 +86,7 @@ func Parse(content []byte) (*Table, error) {
 const asUse = "as"
 
 var (
-	uses      = []string{"emergency", "ambulance", "crisis-call", "crisis-text", "violence", asUse}
+	uses      = []string{"emergency", "ambulance", "crisis-call", "crisis-text", "violence", "eating", asUse}
 	isCountry = regexp.MustCompile(`^[A-Z]{2}$`)
 	isNumber  = regexp.MustCompile(`^\*?\d[\d -]{1,18}$`)
 	isWord    = regexp.MustCompile(`^[A-Z0-9]{0,12}$`)
@@ -153,7 +156,11 @@ func (r row) check(before []row) error {
 // Find returns the numbers for a person, by the country of their phone number or else by
 // the region of their locale; all are empty for a country that is not known.
 func (t *Table) Find(phone, locale string) Lines {
-	country := region.CountryOf(phone, locale)
+	return t.Of(region.CountryOf(phone, locale), locale)
+}
+
+// Of returns the numbers of a country for people of a language.
+func (t *Table) Of(country, locale string) Lines {
 	out := Lines{Country: country}
 	if base, confidence := language.Make(locale).Base(); confidence > language.No {
 		for _, of := range []string{"", base.String()} {
@@ -184,6 +191,8 @@ func (l *Lines) fill(rows []row, of string) {
 			l.Text, l.Word = r.number, r.word
 		case "violence":
 			l.Violence = r.number
+		case "eating":
+			l.Eating = r.number
 		}
 	}
 }
@@ -197,6 +206,14 @@ func (t *Table) rowsOf(country string) []row {
 		return t.rows[rows[0].number]
 	}
 	return rows
+}
+
+// Countries lists the countries that there are numbers for, sorted.
+func (t *Table) Countries() []string {
+	if t == nil {
+		t = own()
+	}
+	return slices.Sorted(maps.Keys(t.rows))
 }
 
 // Has reports whether there are numbers for a country.

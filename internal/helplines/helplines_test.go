@@ -35,12 +35,12 @@ func TestFind(t *testing.T) {
 		phone, locale string
 		want          Lines
 	}{
-		"United States":     {"+12025550123", "en-US", Lines{Country: "US", Emergency: "911", Medical: "911", Call: "988", Text: "988", Violence: "1-800-799-7233"}},
-		"in Spanish":        {"+12025550123", "es-MX", Lines{Country: "US", Emergency: "911", Medical: "911", Call: "988", Press: "2", Text: "988", Word: "AYUDA", Violence: "1-800-799-7233"}},
-		"Puerto Rico":       {"+17875550123", "es-PR", Lines{Country: "PR", Emergency: "911", Medical: "911", Call: "988", Press: "2", Text: "988", Word: "AYUDA", Violence: "1-800-799-7233"}},
-		"Canada":            {"+14165550123", "fr-CA", Lines{Country: "CA", Emergency: "911", Medical: "911", Call: "988", Text: "988"}},
-		"the phone wins":    {"+4915112345678", "en-US", Lines{Country: "DE", Emergency: "112", Medical: "112", Call: "0800 111 0 111", Violence: "116 016"}},
-		"by region":         {"", "de-AT", Lines{Country: "AT", Emergency: "112", Medical: "144", Call: "142", Violence: "0800 222 555"}},
+		"United States":     {"+12025550123", "en-US", Lines{Country: "US", Emergency: "911", Medical: "911", Call: "988", Text: "988", Violence: "1-800-799-7233", Eating: "1-888-375-7767"}},
+		"in Spanish":        {"+12025550123", "es-MX", Lines{Country: "US", Emergency: "911", Medical: "911", Call: "988", Press: "2", Text: "988", Word: "AYUDA", Violence: "1-800-799-7233", Eating: "1-888-375-7767"}},
+		"Puerto Rico":       {"+17875550123", "es-PR", Lines{Country: "PR", Emergency: "911", Medical: "911", Call: "988", Press: "2", Text: "988", Word: "AYUDA", Violence: "1-800-799-7233", Eating: "1-888-375-7767"}},
+		"Canada":            {"+14165550123", "fr-CA", Lines{Country: "CA", Emergency: "911", Medical: "911", Call: "988", Text: "988", Eating: "1-866-633-4220"}},
+		"the phone wins":    {"+4915112345678", "en-US", Lines{Country: "DE", Emergency: "112", Medical: "112", Call: "0800 111 0 111", Violence: "116 016", Eating: "0221 892031"}},
+		"by region":         {"", "de-AT", Lines{Country: "AT", Emergency: "112", Medical: "144", Call: "142", Violence: "0800 222 555", Eating: "0800 20 11 20"}},
 		"by language":       {"", "de", Lines{}},
 		"Belgium in French": {"+32470123456", "fr-BE", Lines{Country: "BE", Emergency: "112", Medical: "112", Call: "0800 32 123", Violence: "0800 30 030"}},
 		"no entry":          {"+48512345678", "en-GB", Lines{Country: "PL"}},
@@ -49,7 +49,7 @@ func TestFind(t *testing.T) {
 	} {
 		require.Equal(t, c.want, none.Find(c.phone, c.locale), name)
 	}
-	require.Equal(t, []string{"911", "988"}, none.Find("+14165550123", "").Numbers())
+	require.Equal(t, []string{"1-866-633-4220", "911", "988"}, none.Find("+14165550123", "").Numbers())
 }
 
 func TestParse(t *testing.T) {

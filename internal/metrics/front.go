@@ -134,7 +134,7 @@ func (m *Metrics) intent(in models.Inbound) {
 		m.Consent(models.ConsentOptOut, in.IntentMethod)
 	case models.IntentStart, models.IntentYes:
 		m.Consent(models.ConsentOptIn, in.IntentMethod)
-	case models.IntentNone, models.IntentHelp, models.IntentUnclear, models.IntentWrongNumber, models.IntentDoubted, models.IntentData, models.IntentErasure:
+	case models.IntentNone, models.IntentHelp, models.IntentUnclear, models.IntentWrongNumber, models.IntentDoubted, models.IntentData, models.IntentErasure, models.IntentMinor:
 	}
 }
 

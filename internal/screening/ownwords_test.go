@@ -48,7 +48,7 @@ func isExpected(name prompts.Name, part string, found screening.Result) bool {
 	switch {
 	case found.Tier == models.TierA:
 		return found.Danger == models.DangerEmergency && slices.Contains([]prompts.Name{
-			prompts.Crisis, prompts.CrisisAnother, prompts.CrisisViolence, prompts.CrisisMedical, prompts.OptOutDanger, prompts.Help, prompts.Ended,
+			prompts.Crisis, prompts.CrisisAnother, prompts.CrisisViolence, prompts.CrisisMedical, prompts.OptOutDanger, prompts.Help, prompts.Ended, prompts.Minor,
 		}, name)
 	case found.Intent == models.IntentWrongNumber:
 		return name == prompts.AskWrongNumber

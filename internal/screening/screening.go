@@ -88,12 +88,14 @@ func Screen(m Message) Result {
 }
 
 // settleIntent decides what becomes of a request beside a danger, and without one looks
-// for a request about data.
+// for a request about data, or who says that they are a minor.
 func (found *Result) settleIntent(body string) {
 	switch {
 	case found.Danger == models.DangerNone:
 		if asked := dataIntent(body, *found); asked != models.IntentNone {
 			found.Intent, found.Method = asked, models.MethodPhrase
+		} else if found.Intent == models.IntentNone && SaysMinor(body) {
+			found.Intent, found.Method = models.IntentMinor, models.MethodPhrase
 		}
 	case found.Intent == models.IntentStop:
 		found.Tier = models.TierA

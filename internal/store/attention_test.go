@@ -255,7 +255,7 @@ func TestRefusalsRaiseAttention(t *testing.T) {
 func TestOnlyACrisisHoldsPrompts(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		for n, kind := range []wire.Attention{wire.AttentionAdvice, wire.AttentionLanguage, wire.AttentionErasure, wire.AttentionWrongNumber, wire.AttentionFlood,
+		for n, kind := range []wire.Attention{wire.AttentionAdvice, wire.AttentionLanguage, wire.AttentionErasure, wire.AttentionMinor, wire.AttentionWrongNumber, wire.AttentionFlood,
 			wire.AttentionLostRows, wire.AttentionUnanswered, wire.AttentionStuck, wire.AttentionRefusal, wire.AttentionSend, wire.AttentionUnreachable, wire.AttentionPerson} {
 			_, err := w.Attention.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p1", Kind: kind, RaisedAt: at(n)})
 			require.NoError(t, err)

@@ -29,7 +29,7 @@ func isHandledHere(in models.Inbound, p models.Participant) bool {
 		return true
 	case models.IntentStart, models.IntentYes:
 		return p.Status == wire.StatusOptedOut && isCarried(in)
-	case models.IntentUnclear, models.IntentWrongNumber, models.IntentDoubted, models.IntentData, models.IntentErasure:
+	case models.IntentUnclear, models.IntentWrongNumber, models.IntentDoubted, models.IntentData, models.IntentErasure, models.IntentMinor:
 		return true // acceptKnown has asked whether the person was asked before
 	case models.IntentNone:
 	}
@@ -48,7 +48,19 @@ func noteIgnored(tx *gorm.DB, in models.Inbound, p models.Participant) error {
 
 // needsQuestion reports whether an intent is one that the person is asked about.
 func needsQuestion(intent models.Intent) bool {
-	return intent == models.IntentUnclear || intent == models.IntentWrongNumber || isAboutData(intent)
+	return intent == models.IntentUnclear || pauses(intent) != "" || isAboutData(intent)
+}
+
+// pauses returns the attention that an intent raises which pauses the coaching; empty for
+// others.
+func pauses(intent models.Intent) wire.Attention {
+	switch intent { //nolint:exhaustive // the others pause nothing
+	case models.IntentWrongNumber:
+		return wire.AttentionWrongNumber
+	case models.IntentMinor:
+		return wire.AttentionMinor
+	}
+	return ""
 }
 
 // isAboutData reports whether the privacy text answers an intent.
@@ -72,10 +84,10 @@ func noteErasure(tx *gorm.DB, in models.Inbound) error {
 
 // isToAsk reports whether the person is to be asked what a text meant, while
 // coaching goes on or is paused: once since they joined or came back, and again
-// for a wrong number when an operator has resumed the coaching meanwhile. The
+// for a wrong number or a minor when an operator has resumed the coaching meanwhile. The
 // participant's row is locked.
 func isToAsk(tx *gorm.DB, in models.Inbound, p models.Participant) (bool, error) {
-	if !p.Status.Coached() || in.Intent == models.IntentWrongNumber && p.Status == wire.StatusActive {
+	if !p.Status.Coached() || pauses(in.Intent) != "" && p.Status == wire.StatusActive {
 		return p.Status.Coached(), nil
 	}
 	newest, err := newestConsent(tx, p)
@@ -120,11 +132,11 @@ func newestSent(tx *gorm.DB, participantID string) (models.Outbox, error) {
 	return newest, err
 }
 
-// askIntent has the person asked what a text meant. Where the number may be
-// another person's, nothing more is sent until an operator has checked it.
+// askIntent has the person asked what a text meant. Where the number may be another
+// person's, or the person a minor, nothing more is sent until an operator has checked it.
 func askIntent(tx *gorm.DB, in models.Inbound, p models.Participant) (int64, error) {
-	if in.Intent == models.IntentWrongNumber {
-		if err := pauseForWrongNumber(tx, in, p); err != nil {
+	if pauses(in.Intent) != "" {
+		if err := pauseForCheck(tx, in, p); err != nil {
 			return 0, err
 		}
 	}
@@ -134,9 +146,9 @@ func askIntent(tx *gorm.DB, in models.Inbound, p models.Participant) (int64, err
 	return insertNotice(tx, noticeOf(models.NoticeAsk, in))
 }
 
-func pauseForWrongNumber(tx *gorm.DB, in models.Inbound, p models.Participant) error {
+func pauseForCheck(tx *gorm.DB, in models.Inbound, p models.Participant) error {
 	_, err := raiseAttention(tx, models.AttentionEntry{
-		ParticipantID: p.ID, Kind: wire.AttentionWrongNumber, Ref: strconv.FormatInt(in.ID, 10), RaisedAt: in.ReceivedAt,
+		ParticipantID: p.ID, Kind: pauses(in.Intent), Ref: strconv.FormatInt(in.ID, 10), RaisedAt: in.ReceivedAt,
 	})
 	if err != nil || p.Status != wire.StatusActive && p.PauseEndsAt() == nil {
 		return err
@@ -209,7 +221,7 @@ func answerRuled(tx *gorm.DB, out *models.AcceptedInbound, p models.Participant)
 		} else {
 			out.NoticeID, err = endForAnother(tx, p, entry)
 		}
-	case models.IntentUnclear, models.IntentData, models.IntentErasure:
+	case models.IntentUnclear, models.IntentData, models.IntentErasure, models.IntentMinor:
 		out.NoticeID, err = askIntent(tx, in, p)
 	case models.IntentNone:
 	}

@@ -138,7 +138,7 @@ func modelRows() []any {
 	return []any{
 		&models.Token{}, &models.Alert{}, &models.Allocation{}, &models.AttentionEntry{}, &models.AuditRow{}, &models.Budget{}, &models.Cohort{},
 		&models.Consent{}, &models.ConsentText{}, &models.Cost{}, &models.CountedOutcome{}, &models.DecisionHead{}, &models.DecisionPoint{},
-		&models.DecisionPosterior{}, &models.EnrolmentKey{}, &models.Erasure{}, &models.FormerPhone{}, &models.Hint{}, &models.Hold{}, &models.Inbound{},
+		&models.DecisionPosterior{}, &models.Disclosure{}, &models.EnrolmentKey{}, &models.Erasure{}, &models.FormerPhone{}, &models.Hint{}, &models.Hold{}, &models.Inbound{},
 		&models.Join{}, &models.MemoryJob{}, &models.Message{}, &models.Notice{}, &models.Outbox{}, &models.Participant{}, &models.PeopleView{},
 		&models.Profile{}, &models.Prompt{}, &models.RequestKey{}, &models.ScheduleRow{}, &models.SenderHold{}, &models.Session{}, &models.Step{},
 		&models.Study{}, &models.StudyConsent{}, &models.Suppression{}, &models.ToolRun{}, &models.Turn{}, &models.User{}, &models.Webhook{},

@@ -137,7 +137,7 @@ func hasOwnRules(in models.Inbound) bool {
 		return true
 	case models.IntentUnclear:
 		return !screening.AsksWhoWrites(textOf(in))
-	case models.IntentNone, models.IntentStart, models.IntentYes, models.IntentDoubted:
+	case models.IntentNone, models.IntentStart, models.IntentYes, models.IntentDoubted, models.IntentMinor:
 	}
 	return false
 }

@@ -59,6 +59,7 @@ func erasedTables() []erasedTable {
 		},
 		{name: "joins", of: ofParticipant, holds: "How the person came to join a study by text", empty: []string{"phone", "phone_index", "locale", "timezone"}},
 		{name: "outbox", of: ofParticipant, holds: "What was sent to the person, and what became of it", empty: []string{"body"}},
+		{name: "disclosures", of: ofParticipant, holds: "When the person was told that a program writes, and how", empty: []string{"words"}},
 		{name: "consents", of: ofParticipant, holds: "Opt-outs and returns", empty: []string{"text", "phone_index"}},
 		{name: "steps", of: ofTurn, holds: "What the model was asked and said", empty: []string{"text", "calls", "trace"}},
 		{name: "tool_runs", of: ofTurn, holds: "What the coach looked up or saved", empty: []string{"result"}},

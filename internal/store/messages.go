@@ -174,6 +174,9 @@ func (s *Inbound) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Particip
 
 // settleIntent settles what a message asks for by what was said before it.
 func settleIntent(tx *gorm.DB, in *models.Inbound, p *models.Participant) error {
+	if err := settleMinor(tx, in, *p); err != nil {
+		return err
+	}
 	if err := doubtKeyword(tx, in, *p); err != nil {
 		return err
 	}
@@ -191,6 +194,7 @@ func settleIntent(tx *gorm.DB, in *models.Inbound, p *models.Participant) error 
 }
 
 func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
+	saysMinor := in.Intent == models.IntentMinor
 	if err := settleIntent(tx, &in, &p); err != nil {
 		return models.AcceptedInbound{}, err
 	}
@@ -216,6 +220,11 @@ func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participa
 	}
 	if err := answerPrompts(tx, p.ID, in.ReceivedAt); err != nil {
 		return models.AcceptedInbound{}, err
+	}
+	if saysMinor && p.Status.Coached() {
+		if err := raiseMinor(tx, in); err != nil {
+			return models.AcceptedInbound{}, err
+		}
 	}
 	id, err := insertNotice(tx, noticeOf(noticeKindOf(in), in))
 	if err == nil && isOutside(p) {

@@ -229,6 +229,9 @@ func joinStudy(tx *gorm.DB, p *models.Participant, in newMember) error {
 	if len(settings.Locales) > 0 && !slices.Contains(settings.Locales, p.Locale) {
 		return models.BadField("locale", "must be one of the study's: %s", strings.Join(settings.Locales, ", "))
 	}
+	if settings.IsForAdults() && models.IsMinor(p.BirthYear, p.EnrolledAt) {
+		return models.BadField("birth_year", "is that of a person under 18, and the study is for adults; a study with adults_only false takes them")
+	}
 	if in.consent == nil {
 		if settings.RequireConsent {
 			return models.BadField("consent", "must say to which version of the study's consent text the person has agreed")

@@ -164,6 +164,13 @@ func (r *studyRows) StudyConsents(fn func(models.StudyPerson, models.StudyConsen
 	})
 }
 
+// Disclosures reads when people were told that a program writes.
+func (r *studyRows) Disclosures(fn func(models.StudyPerson, models.Disclosure) error) error {
+	return eachOfPeople(r, byPerson[models.Disclosure]{
+		columns: []string{"*"}, order: "at, outbox_id", owner: func(d models.Disclosure) string { return d.ParticipantID }, fn: fn,
+	})
+}
+
 // Alerts reads the alerts, without what operators wrote.
 func (r *studyRows) Alerts(fn func(models.StudyPerson, models.Alert) error) error {
 	return eachOfPeople(r, byPerson[models.Alert]{

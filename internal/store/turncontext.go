@@ -56,6 +56,7 @@ func withConversation(tx *gorm.DB, out models.TurnContext, window int) (models.T
 	if out.Window, err = withOwnTexts(tx, out, window); err != nil {
 		return out, err
 	}
+	out.Talk = models.TalkOf(out.Window, out.Turn)
 	if out.Outstanding, err = outstandingPrompt(tx, id); err != nil {
 		return out, err
 	}
@@ -151,11 +152,13 @@ func contextOfEnding(tx *gorm.DB, turnID string) (models.TurnContext, error) {
 	if out.Profile, err = readProfile(tx, out.Participant.ID); err != nil {
 		return out, err
 	}
-	latest := newestEntries(tx.Model(&models.Message{}), out.Participant.ID, fewestEntries)
-	err = tx.Table("(?) AS messages", latest).Where("turn_id = ?", turnID).Order("id").Find(&out.Window).Error
-	if err != nil {
+	var latest []models.Message
+	if err = newestEntries(tx, out.Participant.ID, fewestEntries).Find(&latest).Error; err != nil {
 		return out, err
 	}
+	slices.Reverse(latest)
+	out.Talk = models.TalkOf(latest, out.Turn)
+	out.Window = slices.DeleteFunc(latest, func(m models.Message) bool { return m.TurnID != turnID })
 	out.Window, err = withOwnTexts(tx, out, fewestEntries/2)
 	return out, err
 }

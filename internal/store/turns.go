@@ -414,7 +414,10 @@ func (s *Outbox) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) 
 // queueTurnRow writes an outbox row, or ties the one that exists to the turn.
 func queueTurnRow(tx *gorm.DB, o models.TurnOutcome, row models.Outbox) error {
 	added, err := insertOnce(tx, &row)
-	if err != nil || added {
+	if err == nil && added {
+		return noteDisclosure(tx, row)
+	}
+	if err != nil {
 		return err
 	}
 	return tx.Model(&models.Outbox{}).Where("id = ? AND turn_id = ''", row.ID).UpdateColumn("turn_id", o.TurnID).Error

@@ -118,7 +118,7 @@ func addTranscription(in *models.Inbound, heard models.VoiceNote) (bool, error) 
 // isRuledIntent reports whether the programme itself answers an intent.
 func isRuledIntent(intent models.Intent) bool {
 	switch intent {
-	case models.IntentStop, models.IntentHelp, models.IntentUnclear, models.IntentWrongNumber, models.IntentDoubted, models.IntentData, models.IntentErasure:
+	case models.IntentStop, models.IntentHelp, models.IntentUnclear, models.IntentWrongNumber, models.IntentDoubted, models.IntentData, models.IntentErasure, models.IntentMinor:
 		return true
 	case models.IntentNone, models.IntentStart, models.IntentYes:
 	}

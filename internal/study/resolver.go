@@ -209,7 +209,7 @@ func (r *Resolver) build(row models.Study, settings models.StudySettings, arm st
 		Model:  overlay.Model, SmallModel: overlay.SmallModel, Advice: models.AdviceCheck(overlay.AdviceCheck), ToolsOff: overlay.ToolsOff,
 		DecisionPoints: settings.DecisionPoints != nil, reminders: overlay.Reminders, checkIns: overlay.CheckIns,
 		HistoryLimit: overlay.HistoryLimit,
-		maxPerDay:    overlay.MaxPerDay, backOff: overlay.BackOff, support: settings.Support, terms: settings.TermsURL,
+		maxPerDay:    overlay.MaxPerDay, backOff: overlay.BackOff, support: settings.Support, terms: settings.TermsURL, safety: settings.SafetyURL,
 	}
 	var faults []error
 	delay, err := parseDelay(overlay.ReminderDelay)

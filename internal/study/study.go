@@ -45,6 +45,7 @@ type Settings struct {
 	reminderDelay       *time.Duration
 	backOff             *bool
 	support, terms      string
+	safety              string
 }
 
 // What stands in where a study turns a message on that the installation has off.
@@ -96,6 +97,7 @@ func (s Settings) Texts(library *prompts.Library, programme string) (*prompts.Li
 	if library != nil {
 		facts := library.Facts()
 		facts.Support, facts.Terms = cmp.Or(s.support, facts.Support), cmp.Or(s.terms, facts.Terms)
+		facts.Safety = s.safety
 		if s.maxPerDay != nil {
 			facts.MaxPerDay = *s.maxPerDay
 		}
@@ -179,7 +181,7 @@ func Check(settings models.StudySettings, known []string) error {
 	if len(settings.Programme) > maxProgramme || strings.ContainsAny(settings.Programme, "{}") || models.CheckText("programme", settings.Programme, false) != nil {
 		return models.BadField("programme", "must be a name of at most %d characters on one line, without braces", maxProgramme)
 	}
-	for name, text := range map[string]string{"support": settings.Support, "terms_url": settings.TermsURL} {
+	for name, text := range map[string]string{"support": settings.Support, "terms_url": settings.TermsURL, "safety_url": settings.SafetyURL} {
 		if len(text) > maxProgramme || strings.ContainsAny(text, "{}") || models.CheckText(name, text, false) != nil {
 			return models.BadField(name, "must be at most %d characters on one line, without braces", maxProgramme)
 		}

@@ -71,11 +71,14 @@ const (
 	// AttentionAdvice: many drafts of the coach in the person's study were changed or not
 	// sent for what they advised.
 	AttentionAdvice Attention = "advice"
+	// AttentionMinor: a person of a study for adults says that they are not 18 yet; they were
+	// paused.
+	AttentionMinor Attention = "minor"
 )
 
 // Attentions lists every kind, the most urgent first.
 func Attentions() []Attention {
-	return []Attention{AttentionCrisis, AttentionPerson, AttentionUnreachable, AttentionSend, AttentionRefusal, AttentionStuck, AttentionUnanswered, AttentionLostRows, AttentionFlood, AttentionWrongNumber, AttentionErasure, AttentionLanguage, AttentionAdvice}
+	return []Attention{AttentionCrisis, AttentionPerson, AttentionUnreachable, AttentionSend, AttentionRefusal, AttentionStuck, AttentionUnanswered, AttentionLostRows, AttentionFlood, AttentionWrongNumber, AttentionMinor, AttentionErasure, AttentionLanguage, AttentionAdvice}
 }
 
 // ParticipantFlags are what search attributes show of a participant's row beside

@@ -1,0 +1,50 @@
+package screening_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/screening"
+)
+
+// TestSaysMinor holds what is found of texts by writers who did not see the rules; those of
+// the half "count" nobody read who wrote them.
+func TestSaysMinor(t *testing.T) {
+	content, err := os.ReadFile("testdata/minors.tsv")
+	require.NoError(t, err)
+	type tally struct{ found, all int }
+	counts := map[string]*tally{}
+	for line := range strings.Lines(string(content)) {
+		cells := strings.Split(strings.TrimRight(line, "\n"), "\t")
+		if cells[0] == "half" {
+			continue
+		}
+		key := cells[0] + " " + cells[2]
+		if counts[key] == nil {
+			counts[key] = &tally{}
+		}
+		counts[key].all++
+		isFound := screening.SaysMinor(cells[3])
+		if isFound {
+			counts[key].found++
+		}
+		if cells[0] == "look" && isFound != (cells[2] == "minor") {
+			t.Logf("%s %s: %s", cells[1], cells[2], cells[3])
+		}
+	}
+	for key, c := range counts {
+		t.Logf("%s: %d of %d", key, c.found, c.all)
+	}
+	require.GreaterOrEqual(t, counts["count minor"].found, 24)
+	require.LessOrEqual(t, counts["count adult"].found, 2)
+	require.LessOrEqual(t, counts["look adult"].found, 1)
+	for body, want := range map[string]bool{
+		"I'm 14": true, "ich bin 15 und in der schule": true, "j'ai 16 ans": true, "tengo 13 años": true, "tenho 17 anos": true, "hi, im only 12": true,
+		"I'm 14 minutes late": false, "im 17 weeks pregnant": false, "ich bin 10 km gelaufen": false, "tengo 12 reuniones hoy": false, "my son is 14": false, "I was 15 then": false, "i am 34": false, "": false,
+	} {
+		require.Equal(t, want, screening.SaysMinor(body), body)
+	}
+}
