@@ -132,6 +132,27 @@ func TestMend(t *testing.T) {
 	}
 }
 
+// TestShortRepliesAreNoOtherLanguage: groups of letters take some short texts for another
+// language; those of another language are still found.
+func TestShortRepliesAreNoOtherLanguage(t *testing.T) {
+	written := map[string]string{
+		"en": "It has rained for three days now and I have baked more bread than two people could eat, so my neighbour got two loaves of it",
+		"es": "Estoy muy cansada hoy, me alegro mucho de que lo hayas entendido así, pero mañana lo hago otra vez antes de comer con mi hermana",
+	}
+	check := func(language, reply string) outgoing.Kind {
+		return outgoing.Check(outgoing.Reply{Text: reply, Written: []string{written[language]}, Programme: "Coachline"})
+	}
+	for reply, language := range map[string]string{
+		"I see. What would you like to do next?":       "en",
+		"Let us talk about it. How did it go?":         "en",
+		"¿Con qué pequeño hábito te gustaría empezar?": "es",
+	} {
+		require.Empty(t, check(language, reply), reply)
+	}
+	require.Equal(t, outgoing.Language, check("en", "Muy bien, me alegro mucho de que lo hayas hecho hoy."))
+	require.Equal(t, outgoing.Language, check("en", "Das hast du heute wirklich gut gemacht, weiter so."))
+}
+
 // TestLanguageOfTersePeople: short answers, and some words that other languages have
 // too, make a person no speaker of another language.
 func TestLanguageOfTersePeople(t *testing.T) {
