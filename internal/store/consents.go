@@ -407,6 +407,9 @@ func isBarred(p models.Participant, kind wire.TurnKind) bool {
 		return kind != wire.TurnNotice
 	case p.Status == wire.StatusOptedOut:
 		return models.TurnSpecOf(kind).Coaching || kind == wire.TurnHelp
+	case p.DoubtedAt != nil: // A yes to one of our questions would not say whose the number is.
+		spec := models.TurnSpecOf(kind)
+		return spec.Initiated && spec.Asks && spec.Source == wire.SourceFixed
 	}
 	return false
 }

@@ -60,6 +60,26 @@ func TestNumberMayHaveGoneToAnother(t *testing.T) {
 	}
 }
 
+// TestNoQuestionBesideThatOfADoubt: what else we would ask of our own would take the yes.
+func TestNoQuestionBesideThatOfADoubt(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		isSkipped := func(n int, kind wire.TurnKind) bool {
+			out, err := w.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{
+				ParticipantID: "ann", TurnID: models.TurnID("ann", n), Number: n, Mode: wire.ModeFeedback, Plan: wire.TurnPlan{Kind: kind}, Now: inboundAt(60),
+			})
+			require.NoError(w.t, err)
+			return out.Skip
+		}
+		w.asksWhose(w.text(10, "Hi, who is this?"), 11)
+		for n, kind := range []wire.TurnKind{wire.TurnReminder, wire.TurnFeedbackQuestion, wire.TurnFeedbackFollowup, wire.TurnAskLess} {
+			require.True(w.t, isSkipped(n+1, kind), kind)
+		}
+		w.text(90, "yes")
+		require.Nil(w.t, w.ann().DoubtedAt)
+		require.False(w.t, isSkipped(9, wire.TurnFeedbackQuestion))
+	})
+}
+
 // TestQuestionIsAskedOnceADay: who does not say yes is answered, without what is known of
 // the person, and asked again the next day.
 func TestQuestionIsAskedOnceADay(t *testing.T) {
