@@ -51,6 +51,9 @@ const (
 	// readyLimit bounds each wait for something that runs in real time.
 	readyLimit = time.Minute
 	pollEvery  = 2 * time.Millisecond
+	// loops of the starter wait for the clock when nothing is to do: the relay, the daily
+	// checks, and what ends studies.
+	loops = 3
 )
 
 // installation is one of the product on an engine that skips time: the engine, the phones,
@@ -68,8 +71,6 @@ type installation struct {
 	temporal client.Client
 	rows     *sql.DB
 	store    *store.Store
-	// loops is how many loops of the starter wait for the clock when nothing is to do.
-	loops   int
 	workers map[string]*exec.Cmd // by build
 	log     *os.File
 	stop    []func() error
@@ -240,8 +241,7 @@ func (in *installation) startStarter(ctx context.Context) error {
 		if err != nil {
 			return false, nil //nolint:nilerr // It does not listen yet.
 		}
-		in.loops = in.clock.Asleep()
-		return in.loops > 0, res.Body.Close()
+		return in.clock.Asleep() >= loops, res.Body.Close()
 	})
 }
 
@@ -253,6 +253,9 @@ func (in *installation) startWorker(ctx context.Context, build string) error {
 	}
 	cmd := exec.Command(program, workerArg) //nolint:noctx // this program; it is killed by name
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(in.environ, "TEMPORAL_WORKER_BUILD_ID="+build), in.log, in.log
+	if _, err := cmd.StdinPipe(); err != nil { // A worker ends with what started it.
+		return fmt.Errorf("starting a worker: %w", err)
+	}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting a worker: %w", err)
 	}
@@ -388,8 +391,15 @@ func (in *installation) call(ctx context.Context, method, path string, body, int
 	return nil
 }
 
-// runWorker is a worker on the clock of the installation, until it is told to end.
+// runWorker is a worker on the clock of the installation, until it is told to end or the
+// installation's process is gone.
 func runWorker(ctx context.Context, environ []string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // It ends when the other end does.
+		cancel()
+	}()
 	clock, err := temporal.OpenClock(lookup(environ, clockVariable))
 	if err != nil {
 		return err

@@ -109,6 +109,7 @@ func playAll(ctx context.Context, o options, out io.Writer) (isRight bool, err e
 		return false, errors.Join(err, w.writeTranscripts())
 	}
 	fmt.Fprintf(out, "%d people, %d days: %s, %d steps\n", len(w.people), o.days, time.Since(w.began).Round(100*time.Millisecond), w.steps)
+	w.showWaits(out)
 	if err := w.writeTranscripts(); err != nil {
 		return false, err
 	}
@@ -145,7 +146,7 @@ func newWorld(ctx context.Context, o options, out io.Writer) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{installation: in, ctx: ctx, coach: c, begin: begin, end: begin.AddDate(0, 0, o.days), days: o.days, out: out, builds: 1, marked: begin, began: time.Now(), alerted: map[string]bool{}}
+	w := &world{installation: in, ctx: ctx, coach: c, begin: begin, end: begin.AddDate(0, 0, o.days), days: o.days, out: out, builds: 1, marked: begin, began: time.Now(), alerted: map[string]bool{}, spent: map[string]time.Duration{}}
 	if !o.calm {
 		w.breaks = planBreaks(o.days)
 	}

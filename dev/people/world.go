@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -25,6 +28,8 @@ const (
 	// mark is how often the driver stops where nothing is due: the schedule of reconciliation
 	// has real time alone.
 	mark = 6 * time.Hour
+	// sweep is longer than the starter waits between two looks at what is to be done.
+	sweep = 3 * time.Second
 	// escalation is the product's own, after which an alert pages again.
 	escalation = 15 * time.Minute
 )
@@ -47,7 +52,12 @@ type world struct {
 	steps   int
 	alerted map[string]bool // alerts that the operator knows of
 	refused []string        // commands of the operator
+	// spent is how long the driver waited, by cause.
+	spent map[string]time.Duration
 }
+
+// spend counts a wait from a moment until now.
+func (w *world) spend(cause string, from time.Time) { w.spent[cause] += time.Since(from) }
 
 // breakage is something that goes wrong at a day.
 type breakage struct {
@@ -70,9 +80,11 @@ func (w *world) play() error {
 			x.planDay(day)
 		}
 		for len(w.breaks) > 0 && w.breaks[0].day <= day {
+			from := time.Now()
 			if err := w.breaks[0].do(w); err != nil {
 				return fmt.Errorf("day %d: %s: %w", day, w.breaks[0].name, err)
 			}
+			w.spend(w.breaks[0].name, from)
 			w.breaks = w.breaks[1:]
 		}
 		if err := w.until(until); err != nil {
@@ -179,6 +191,7 @@ func (w *world) step(to time.Time) error {
 
 // move forwards some people side by side, and asks what is due of them then.
 func (w *world) move(people []*player, to time.Time) error {
+	defer w.spend("moving people", time.Now())
 	var group sync.WaitGroup
 	problems := make([]error, len(people))
 	for i, x := range people {
@@ -198,7 +211,8 @@ func (w *world) move(people []*player, to time.Time) error {
 
 // moveAll brings everybody to the clock's time.
 func (w *world) moveAll() error {
-	if err := w.move(w.people, w.now()); err != nil {
+	enrolled := slices.DeleteFunc(slices.Clone(w.people), func(x *player) bool { return x.id == "" })
+	if err := w.move(enrolled, w.now()); err != nil {
 		return err
 	}
 	return errors.Join(w.quiet(), w.listen())
@@ -227,9 +241,12 @@ func (w *world) ask(x *player) error {
 // the clock, and nothing is untold, unsent or unreported.
 func (w *world) quiet() error {
 	var why string
+	last := time.Now()
 	err := w.await(w.ctx, "quiet", func() (bool, error) {
-		if n := w.clock.Asleep(); n < w.loops {
-			why = fmt.Sprintf("%d of %d loops rest", n, w.loops)
+		w.spend(why, last)
+		last = time.Now()
+		if n := w.clock.Asleep(); n < loops {
+			why = fmt.Sprintf("the starter's loops: %d", n)
 			return false, nil
 		}
 		for _, q := range underWay {
@@ -238,7 +255,7 @@ func (w *world) quiet() error {
 				return false, fmt.Errorf("reading what is under way: %w", err)
 			}
 			if n > 0 {
-				why = fmt.Sprintf("%d by %s", n, q)
+				why = q
 				return false, nil
 			}
 		}
@@ -264,6 +281,10 @@ func (w *world) remembered(by time.Time) error {
 		return err
 	}
 	w.clock.AtLeast(by)
+	if len(turns) > 0 {
+		w.clock.AtLeast(by.Add(sweep)) // The sweep may have been a moment ago.
+	}
+	defer w.spend("the memory", time.Now())
 	return w.await(w.ctx, "the memory", func() (bool, error) {
 		for len(turns) > 0 {
 			var n int
@@ -319,11 +340,13 @@ func (w *world) carryOut(x *player, d deed) error {
 	if err := w.call(w.ctx, http.MethodPost, w.sim+"/sim/phones/"+url.PathEscape(x.Phone)+"/messages", map[string]string{"body": body}, nil); err != nil {
 		return err
 	}
+	from := time.Now()
 	err := w.await(w.ctx, "the text", func() (bool, error) {
 		var now int
 		err := count(&now)
 		return now > before, err
 	})
+	w.spend("the text", from)
 	if err != nil {
 		return err
 	}
@@ -424,16 +447,26 @@ func rollOut(w *world) error {
 	if err := w.startWorker(w.ctx, fmt.Sprint("build-", w.builds)); err != nil {
 		return err
 	}
-	return w.killWorker(old, syscall.SIGTERM)
+	return errors.Join(w.killWorker(old, syscall.SIGTERM), w.moveAll())
 }
 
-// killNow kills the worker and starts it again.
+// killNow kills the worker and starts it again. A workflow looks for the dead one for some
+// seconds, so that all do it at once.
 func killNow(w *world) error {
 	build := fmt.Sprint("build-", w.builds)
 	if err := w.killWorker(build, syscall.SIGKILL); err != nil {
 		return err
 	}
-	return w.startWorker(w.ctx, build)
+	return errors.Join(w.startWorker(w.ctx, build), w.moveAll())
 }
 
-func restartNow(w *world) error { return w.restartEngine(w.ctx) }
+func restartNow(w *world) error { return errors.Join(w.restartEngine(w.ctx), w.moveAll()) }
+
+// showWaits prints what the run waited for, the longest first.
+func (w *world) showWaits(out io.Writer) {
+	for _, cause := range slices.SortedFunc(maps.Keys(w.spent), func(a, b string) int { return cmp.Compare(w.spent[b], w.spent[a]) }) {
+		if w.spent[cause] > time.Second {
+			fmt.Fprintf(out, "  %s: %s\n", cmp.Or(cause, "the rest of a step"), w.spent[cause].Round(100*time.Millisecond))
+		}
+	}
+}

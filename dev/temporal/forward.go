@@ -26,8 +26,10 @@ const beforeTask = 3
 
 // skipTime turns skipping on. A new run's start is shifted by the skipped time twice, and
 // the second continue-as-new would wait that long for its first task but for the interval
-// of zero (server 1.32.1; TestContinueAsNewWaits shows it).
+// of zero (server 1.32.1; TestContinueAsNewWaits shows it). What looks for ended workflows
+// by the clock does so at each skip: ten times a second are not enough.
 func (e *Engine) skipTime() {
+	e.settings.OverrideSetting(dynamicconfig.FrontendMaxNamespaceVisibilityRPSPerInstance, 1000)
 	e.settings.OverrideSetting(dynamicconfig.WorkflowTimeSkippingEnabled, true)
 	e.settings.OverrideSetting(dynamicconfig.WorkflowIdReuseMinimalInterval, time.Duration(0))
 }
