@@ -71,9 +71,9 @@ type installation struct {
 	temporal client.Client
 	rows     *sql.DB
 	store    *store.Store
-	workers map[string]*exec.Cmd // by build
-	log     *os.File
-	stop    []func() error
+	workers  map[string]*exec.Cmd // by build
+	log      *os.File
+	stop     []func() error
 
 	mu    sync.Mutex
 	pages []page
