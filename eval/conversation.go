@@ -57,7 +57,7 @@ func (d *Driver) open(ctx context.Context, c cases.Case, begins time.Time) (*con
 	if err != nil {
 		return nil, fmt.Errorf("making a key: %w", err)
 	}
-	p := &conversation{driver: d, ctx: ctx, script: c, model: &recorder{client: d.model, earlier: &prefixes{}, run: d.run}, progress: progress{broken: &brokenTools{}}}
+	p := &conversation{driver: d, ctx: ctx, script: c, model: &recorder{client: d.model, prices: d.settings.Costs.Prices, earlier: &prefixes{}, run: d.run}, progress: progress{broken: &brokenTools{}}}
 	if p.store, err = store.Open(ctx, store.Config{URL: "sqlite::memory:", Sealer: ring}); err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}

@@ -27,19 +27,20 @@ func TestCasesHoldWithTheScript(t *testing.T) {
 			done := evaluated(t, options{protocols: []models.Protocol{protocol}})
 			for i, one := range book(t) {
 				cell := done.Rows[i].Cells[0]
-				if cell.Left {
+				if len(cell) == 0 {
 					continue
 				}
+				require.Len(t, cell, 1)
 				t.Run(strings.Join(one.Shows, "_")+"_"+one.Name, func(t *testing.T) {
-					require.Empty(t, cell.Error)
-					require.Positive(t, cell.Must.Of)
-					for _, miss := range cell.Misses {
+					require.Empty(t, cell[0].Error)
+					require.Positive(t, cell[0].Must.Of)
+					for _, miss := range cell[0].Misses {
 						require.NotEqual(t, Must, miss.Level, "step %d: %s: %s", miss.Step, miss.Rule, miss.Why)
 					}
 				})
 			}
-			total, held, played := done.Total(0)
-			require.Equal(t, played, held)
+			total, held := done.plays(0).sum(), done.plays(0).held()
+			require.Equal(t, held.Of, held.Met)
 			require.Positive(t, total.Cost.Prompt)
 			require.Zero(t, total.Cost.Failed)
 		})
@@ -71,9 +72,9 @@ func evaluated(t *testing.T, o options) Run {
 func TestASmallTalkTurnCostsOneCall(t *testing.T) {
 	t.Parallel()
 	done := evaluated(t, options{cases: []string{"smalltalk"}})
-	total, _, played := done.Total(0)
-	require.Equal(t, 1, played)
-	require.Equal(t, total.Turns, total.Cost.Calls)
+	require.Len(t, done.plays(0), 1)
+	total := done.plays(0).sum()
+	require.Equal(t, total.turns(), total.Cost.Calls)
 	require.Zero(t, total.Cost.Background)
 	require.Positive(t, total.Cost.Prefix, "the second prompt begins like the first")
 }
@@ -99,8 +100,9 @@ func TestCostsOfTheFixedSet(t *testing.T) {
 // for every request of a conversation and for every person.
 func TestCostedConversationsShareTheirBeginnings(t *testing.T) {
 	t.Parallel()
-	total, _, played := evaluated(t, options{costs: true}).Total(0)
-	require.Equal(t, 20, played)
+	plays := evaluated(t, options{costs: true}).plays(0)
+	require.Len(t, plays, 20)
+	total := plays.sum()
 	require.GreaterOrEqual(t, 100*total.Cost.RunPrefix/total.Cost.Prompt, 75, "of any earlier request")
 	require.GreaterOrEqual(t, 100*total.Cost.Prefix/total.Cost.Prompt, 50, "of the conversation, whose first request has none before it")
 }
@@ -123,9 +125,7 @@ func TestPromptVersionsSideBySide(t *testing.T) {
 	require.Len(t, first.Rows, 2)
 	require.Equal(t, "script", first.Columns[0].Name)
 	require.NotEqual(t, first.Columns[0].Prompts, first.Columns[1].Prompts)
-	long, _, _ := first.Total(0)
-	short, _, _ := first.Total(1)
-	require.Less(t, short.Cost.Prompt, long.Cost.Prompt)
+	require.Less(t, first.plays(1).sum().Cost.Prompt, first.plays(0).sum().Cost.Prompt)
 
 	out.Reset()
 	require.NoError(t, run(t.Context(), invocation{args: append(args, "-compare", kept), out: &out}))
@@ -173,6 +173,36 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 	}
 }
 
+// TestOwnCasesRepeated plays a case of a folder three times, with a price list.
+func TestOwnCasesRepeated(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	prices, kept := filepath.Join(dir, "prices.json"), filepath.Join(dir, "run.json")
+	require.NoError(t, os.WriteFile(prices, []byte(`{"currency":"EUR","models":{"script":{"input":1,"output":2}},"destinations":{}}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ours.yaml"), []byte(
+		"about: a greeting\nclock: 2026-03-02 10:00\nperson: {name: Ada, zone: America/New_York}\nsteps:\n  - text: hello there\n    should: {says: [unlikely words]}\n"), 0o600))
+	var out bytes.Buffer
+	require.NoError(t, run(t.Context(), invocation{
+		environ: []string{"COACH_PRICES_FILE=" + prices}, args: []string{"-cases", dir, "-repeat", "3", "-json", kept}, out: &out,
+	}))
+	require.Regexp(t, `(?m)^ours +ok 3/3 \(44-100%\) \+0/3$`, out.String())
+	require.Regexp(t, `(?m)^cases held +3/3 \(44-100%\)$`, out.String())
+	require.Regexp(t, `(?m)^seconds to a reply, 90% +\d+\.\d\d$`, out.String())
+	require.Regexp(t, `(?m)^money for 100 turns +0\.[0-9]*[1-9]`, out.String())
+	require.Regexp(t, `(?m)^money is in +EUR$`, out.String())
+	require.Contains(t, out.String(), "ours, script, play 3, step 1: should says unlikely words")
+
+	first, err := Read(kept)
+	require.NoError(t, err)
+	require.Len(t, first.plays(0), 3)
+	for _, play := range first.plays(0) {
+		require.Equal(t, "hello there", play.Steps[0].Text)
+		require.NotEmpty(t, play.Steps[0].Reply)
+		require.Positive(t, play.Steps[0].Seconds)
+		require.Equal(t, int64(play.Cost.Prompt+2*play.Cost.Completion), play.Cost.Micros, "one and two millionths for a token")
+	}
+}
+
 func TestWrongUsage(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -185,6 +215,8 @@ func TestWrongUsage(t *testing.T) {
 		{"no such protocol", []string{"-protocol", "smoke"}, "want native, text or two_phase"},
 		{"no such run", []string{"-compare", "missing.json"}, "reading a run"},
 		{"nothing in parallel", []string{"-parallel", "0"}, "want 1 or more"},
+		{"no play", []string{"-repeat", "0"}, "want 1 or more"},
+		{"no case in the folder", []string{"-cases", "testdata"}, "no cases: want at least one *.yaml"},
 		{"no such prompts", []string{"-case", "thanks", "-prompts", "missing"}, "column script@missing"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -143,12 +143,14 @@ type evaluation struct {
 	settings config.Config
 	cases    []cases.Case
 	parallel int
+	// repeat is how often each case is played; 0 is once.
+	repeat int
 }
 
 // evaluate plays every case in every column. What cannot be played is in the
 // report; an error is a setting that is wrong, or that ctx ended.
 func evaluate(ctx context.Context, e evaluation) (Run, error) {
-	out := Run{StartedAt: time.Now().UTC()}
+	out := Run{StartedAt: time.Now().UTC(), Currency: e.settings.Costs.Prices.Currency()}
 	for _, one := range e.cases {
 		out.Rows = append(out.Rows, Row{Case: one.Name, About: one.About})
 	}
@@ -162,7 +164,7 @@ func evaluate(ctx context.Context, e evaluation) (Run, error) {
 		var group errgroup.Group
 		group.SetLimit(e.parallel)
 		for i, one := range e.cases {
-			group.Go(func() error { cells[i] = play(ctx, driver, column, one); return ctx.Err() })
+			group.Go(func() error { cells[i] = e.play(ctx, driver, one); return ctx.Err() })
 		}
 		if err := group.Wait(); err != nil {
 			return out, fmt.Errorf("playing the cases: %w", err)
@@ -174,21 +176,23 @@ func evaluate(ctx context.Context, e evaluation) (Run, error) {
 	return out, nil
 }
 
-// play is one case in one column. The script speaks the protocols of a case
-// only; a model is asked everything.
-func play(ctx context.Context, driver *Driver, column Setup, c cases.Case) Cell {
-	var cell Cell
+// play is one case in one column, as often as is asked for. The script speaks the
+// protocols of a case only; a model is asked everything.
+func (e evaluation) play(ctx context.Context, driver *Driver, c cases.Case) Cell {
+	column := driver.column
 	native := column.Protocol == "" || column.Protocol == models.ProtocolNative
 	if column.Scripted && !native && !slices.Contains(c.Protocols, column.Protocol) {
-		cell.Left = true
-		return cell
+		return nil
 	}
-	steps, err := driver.Play(ctx, c)
-	if err != nil {
-		cell.Error = err.Error()
-	}
-	for i, done := range steps {
-		cell.Add(i+1, done, Judge(c.Steps[i], done, column.Scripted))
+	cell := make(Cell, max(e.repeat, 1))
+	for i := range cell {
+		steps, err := driver.Play(ctx, c)
+		if err != nil {
+			cell[i].Error = err.Error()
+		}
+		for number, done := range steps {
+			cell[i].Add(number+1, done, Grade(c.Steps[number], done, column.Scripted))
+		}
 	}
 	return cell
 }

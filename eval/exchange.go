@@ -1,7 +1,9 @@
 package main
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	"coachline/models"
 )
@@ -19,6 +21,8 @@ type Exchange struct {
 	// Secrets are the instructions that no reply may repeat.
 	Secrets []string
 	Cost    Cost
+	// Took is how long the first reply took, by the clock of this machine; 0 without one.
+	Took time.Duration
 	// Outcome is how the last turn ended: reply, fallback, ...
 	Outcome string
 }
@@ -46,6 +50,20 @@ type Stored struct {
 	Schedules []string // "08:00" or "09:00-11:00"
 }
 
+// known lists what is stored, as a reader is told it.
+func (s Stored) known() []string {
+	out := slices.Clone(s.Facts)
+	for _, field := range sortedKeys(s.Profile) {
+		if s.Profile[field] != "" {
+			out = append(out, strings.ReplaceAll(field, "_", " ")+": "+s.Profile[field])
+		}
+	}
+	if len(s.Schedules) > 0 {
+		out = append(out, "texts go out at "+strings.Join(s.Schedules, ", "))
+	}
+	return out
+}
+
 // Cost is what the step asked of the model. Tokens are the server's counts.
 type Cost struct {
 	// Calls are all chat calls, Background those among them that followed the
@@ -64,6 +82,10 @@ type Cost struct {
 	// call of the run: of other conversations too, as a provider keeps one
 	// cache for all requests of an account.
 	RunPrefix int `json:"run_prefix_tokens"`
+	// Micros are what the calls cost in millionths of the currency of the price list,
+	// Unpriced those that it has no price for.
+	Micros   int64 `json:"micros"`
+	Unpriced int   `json:"unpriced"`
 }
 
 // Add sums two costs.
@@ -72,7 +94,7 @@ func (c Cost) Add(other Cost) Cost {
 		Calls: c.Calls + other.Calls, Background: c.Background + other.Background, Failed: c.Failed + other.Failed,
 		Prompt: c.Prompt + other.Prompt, Completion: c.Completion + other.Completion,
 		Cached: c.Cached + other.Cached, Prefix: c.Prefix + other.Prefix,
-		RunPrefix: c.RunPrefix + other.RunPrefix,
+		RunPrefix: c.RunPrefix + other.RunPrefix, Micros: c.Micros + other.Micros, Unpriced: c.Unpriced + other.Unpriced,
 	}
 }
 

@@ -33,10 +33,10 @@ func (v Verdict) Met() bool { return v.Why == "" }
 // mostSegments is what one reply may cost (the persona asks for shorter ones).
 const mostSegments = 3
 
-// Judge grades one step. A model that is not scripted is held to Model as to
+// Grade grades one step. A model that is not scripted is held to Model as to
 // Must.
-func Judge(step cases.Step, e Exchange, scripted bool) []Verdict {
-	out := judgeAlways(step, e)
+func Grade(step cases.Step, e Exchange, scripted bool) []Verdict {
+	out := gradeAlways(step, e)
 	out = append(out, gradeWants(Must, step.Must, e)...)
 	if !scripted {
 		out = append(out, gradeWants(Must, step.Model, e)...)
@@ -45,7 +45,7 @@ func Judge(step cases.Step, e Exchange, scripted bool) []Verdict {
 }
 
 // judgeAlways are the rules that hold for every reply.
-func judgeAlways(step cases.Step, e Exchange) []Verdict {
+func gradeAlways(step cases.Step, e Exchange) []Verdict {
 	out := []Verdict{
 		{Must, "no false claim", falseClaim(e)},
 		{Must, "instructions kept", findLeak(e)},
@@ -86,7 +86,7 @@ func when(holds bool, format string, args ...any) string {
 }
 
 func gradeWants(level Level, w cases.Wants, e Exchange) []Verdict {
-	out := judgeTools(level, w, e)
+	out := gradeTools(level, w, e)
 	add := func(rule, why string) { out = append(out, Verdict{level, rule, why}) }
 	if w.Calls > 0 {
 		add("model calls", when(e.Cost.Calls > w.Calls, "%d, at most %d", e.Cost.Calls, w.Calls))

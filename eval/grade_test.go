@@ -113,8 +113,8 @@ func TestLanguages(t *testing.T) {
 	require.NotEmpty(t, otherLanguage("nuqneH nuqneH nuqneH nuqneH", "tlh"))
 }
 
-// TestJudge: each expectation finds what it is for, and nothing else.
-func TestJudge(t *testing.T) {
+// TestGrade: each expectation finds what it is for, and nothing else.
+func TestGrade(t *testing.T) {
 	yes, no := true, false
 	none := []string{}
 	full := with(said("Your walk is at 08:00."), func(e *Exchange) {
@@ -162,7 +162,7 @@ func TestJudge(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var missed []string
-			for _, v := range Judge(cases.Step{Text: "hi", Should: tc.in}, full, true) {
+			for _, v := range Grade(cases.Step{Text: "hi", Should: tc.in}, full, true) {
 				if !v.Met() {
 					require.Equal(t, Should, v.Level)
 					missed = append(missed, v.Rule)
@@ -194,7 +194,7 @@ func TestStandingRules(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var missed []string
-			for _, v := range Judge(tc.step, tc.in, true) {
+			for _, v := range Grade(tc.step, tc.in, true) {
 				if !v.Met() {
 					require.Equal(t, Must, v.Level)
 					missed = append(missed, v.Rule)
@@ -209,7 +209,7 @@ func TestTheScriptIsNotAskedForWhatOnlyAModelCan(t *testing.T) {
 	step := cases.Step{Text: "hola", Model: cases.Wants{Language: "es"}}
 	e := said("What small habit would you like to start with?")
 	count := func(scripted bool) (n int) {
-		for _, v := range Judge(step, e, scripted) {
+		for _, v := range Grade(step, e, scripted) {
 			if !v.Met() {
 				n++
 			}

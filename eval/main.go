@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -43,6 +44,8 @@ type options struct {
 	prompts   []string
 	protocols []models.Protocol
 	cases     []string
+	folder    string
+	repeat    int
 	set       string
 	record    string
 	costs     bool
@@ -76,6 +79,8 @@ func parse(args []string, errs io.Writer) (options, error) {
 		o.cases = append(o.cases, text)
 		return nil
 	})
+	flags.StringVar(&o.folder, "cases", "", "a `folder` of own cases (*.yaml) in the place of the programme's")
+	flags.IntVar(&o.repeat, "repeat", 1, "how often each case is played; with 4 or more in both runs -compare says of every figure what is beyond noise")
 	flags.StringVar(&o.set, "set", "", "judge single messages in the place of conversations: look, for the second look at weak signs of danger; weak, for those of the scored sheets; advice, for drafts that advise; or play people, and count what reaches their phones")
 	flags.StringVar(&o.record, "record", "", "with -set: a `file` for the verdicts (eval/testdata/looks.tsv is held to limits by a test)")
 	flags.BoolVar(&o.costs, "costs", false, "play the twenty conversations that costs are compared by, and print those alone")
@@ -91,8 +96,8 @@ func parse(args []string, errs io.Writer) (options, error) {
 	if o.set != "" && !slices.Contains([]string{setLook, setWeak, setAdvice, setPeople}, o.set) {
 		return o, fmt.Errorf("-set: want %s, %s, %s or %s", setLook, setWeak, setAdvice, setPeople)
 	}
-	if o.parallel < 1 {
-		return o, errors.New("-parallel: want 1 or more")
+	if o.parallel < 1 || o.repeat < 1 {
+		return o, errors.New("-parallel and -repeat: want 1 or more")
 	}
 	return o, nil
 }
@@ -135,7 +140,7 @@ func run(ctx context.Context, in invocation) error {
 	default:
 		return ground.judgeSets(ctx, o, in.out)
 	}
-	done, err := evaluate(ctx, evaluation{columns: ground.columns(o), settings: ground.settings, cases: book, parallel: o.parallel})
+	done, err := evaluate(ctx, evaluation{columns: ground.columns(o), settings: ground.settings, cases: book, parallel: o.parallel, repeat: o.repeat})
 	if err != nil {
 		return err
 	}
@@ -186,7 +191,11 @@ func printRun(done, before Run, o options, out io.Writer) error {
 // chooseCases are the cases whose names match one of the patterns; all without
 // any.
 func chooseCases(o options) ([]cases.Case, error) {
-	all, err := cases.Load(cases.Files)
+	var files fs.FS = cases.Files
+	if o.folder != "" {
+		files = os.DirFS(o.folder)
+	}
+	all, err := cases.Load(files)
 	if err != nil {
 		return nil, err
 	}

@@ -195,8 +195,8 @@ func writePhones(out io.Writer, all []*handset) error {
 	for _, kind := range unfitKinds {
 		fmt.Fprintf(table, "unfit: %s\t%d\n", kind, total.unfit[kind])
 	}
-	fmt.Fprintf(table, "calls a text\t%.2f, %.2f of them before the reply, %d without an answer\nprompt tokens a text\t%d, cached %s\nseconds a text\t%.1f\n",
+	fmt.Fprintf(table, "calls a text\t%.2f, %.2f of them before the reply, %d without an answer\nprompt tokens a text\t%d, cached %.0f%%\nseconds a text\t%.1f\n",
 		float64(total.cost.Calls)/float64(max(total.texts, 1)), float64(total.cost.Calls-total.cost.Background)/float64(max(total.texts, 1)), total.cost.Failed,
-		total.cost.Prompt/max(total.texts, 1), share(total.cost.Cached, total.cost.Prompt), total.took.Seconds()/float64(max(total.texts, 1)))
+		total.cost.Prompt/max(total.texts, 1), percent(total.cost.Cached, max(total.cost.Prompt, 1)), total.took.Seconds()/float64(max(total.texts, 1)))
 	return table.Flush()
 }

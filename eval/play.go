@@ -29,8 +29,10 @@ type progress struct {
 	steps  []Exchange
 	before Stored
 	// turn is the newest turn of the steps so far.
-	turn   int
-	texts  int
+	turn  int
+	texts int
+	// wrote is when the person's newest text was delivered, by the clock of this machine.
+	wrote  time.Time
 	broken *brokenTools
 	err    error
 
@@ -116,7 +118,7 @@ func (p *conversation) beginStep(number int) error {
 // belongs to no step.
 func (p *conversation) discardWaiting() error {
 	p.model.take()
-	p.carrier.take()
+	p.carrier.take(time.Now())
 	view, err := p.status()
 	if err != nil {
 		return err
@@ -129,6 +131,7 @@ func (p *conversation) discardWaiting() error {
 // sendText delivers a text as the starter does.
 func (p *conversation) sendText(body string) error {
 	p.progress.texts++
+	p.progress.wrote = time.Now()
 	in := models.Inbound{
 		ProviderSID: fmt.Sprintf("SM%032d", p.progress.texts), From: phone, To: ourPhone, Body: body, ReceivedAt: p.env.Now().UTC(),
 	}

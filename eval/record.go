@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"coachline/internal/llm"
+	"coachline/internal/prices"
 	"coachline/internal/segments"
 	"coachline/internal/store"
 	"coachline/models"
@@ -20,6 +22,7 @@ import (
 // recorder passes requests on and writes down what they cost.
 type recorder struct {
 	client *llm.Client
+	prices *prices.List
 
 	mu       sync.Mutex
 	requests []models.ChatRequest
@@ -50,6 +53,12 @@ func (r *recorder) Complete(ctx context.Context, req models.ChatRequest) (models
 	one := Cost{Calls: 1, Prompt: answer.Usage.Prompt, Completion: answer.Usage.Completion, Cached: answer.Usage.Cached}
 	if err != nil {
 		one.Failed = 1
+	}
+	used := prices.Used{Input: int64(one.Prompt), Cached: int64(one.Cached), Output: int64(one.Completion)}
+	if micros := r.prices.Model(cmp.Or(answer.Model, req.Model), used); micros != nil {
+		one.Micros = *micros
+	} else {
+		one.Unpriced = 1
 	}
 	if r.behind {
 		one.Background = 1
@@ -100,6 +109,8 @@ type carrier struct {
 	mu    sync.Mutex
 	count int
 	sent  []Sent
+	// first is when the first reply since the newest take was sent.
+	first time.Time
 }
 
 // Send implements activities.Carrier.
@@ -111,6 +122,9 @@ func (c *carrier) Send(ctx context.Context, sms models.SMS) (models.Receipt, err
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count++
+	if row.Kind == models.KindReply && c.first.IsZero() {
+		c.first = time.Now()
+	}
 	c.sent = append(c.sent, Sent{Kind: row.Kind, Body: sms.Body, Segments: segments.Count(sms.Body).Segments})
 	return models.Receipt{ProviderSID: fmt.Sprintf("SM%032x", c.count), Status: wire.OutboxDelivered}, nil
 }
@@ -120,17 +134,22 @@ func (c *carrier) Find(context.Context, models.SMS, time.Duration) (models.Looku
 	return models.Lookup{At: time.Now()}, nil
 }
 
-func (c *carrier) take() []Sent {
+// take returns what was sent, and how long after an instant the first reply was; begins anew.
+func (c *carrier) take(since time.Time) (sent []Sent, took time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	sent := c.sent
-	c.sent = nil
-	return sent
+	sent = c.sent
+	if !c.first.IsZero() {
+		took = c.first.Sub(since)
+	}
+	c.sent, c.first = nil, time.Time{}
+	return sent, took
 }
 
 // exchange writes down the step whose last turn is given.
 func (p *conversation) exchange(text string, last int) (Exchange, error) {
-	out := Exchange{Text: text, Before: p.progress.before, Secrets: p.driver.secrets, Sent: p.carrier.take()}
+	out := Exchange{Text: text, Before: p.progress.before, Secrets: p.driver.secrets}
+	out.Sent, out.Took = p.carrier.take(p.progress.wrote)
 	out.Requests, out.Cost = p.model.take()
 	for number := p.progress.turn + 1; number <= last; number++ {
 		turn, err := p.store.Turns.TurnContext(p.ctx, models.TurnID(personID, number), 0)

@@ -12,8 +12,10 @@ import (
 // Run is one evaluation.
 type Run struct {
 	StartedAt time.Time `json:"started_at"`
-	Columns   []Column  `json:"columns"`
-	Rows      []Row     `json:"cases"`
+	// Currency is what Cost.Micros are in; empty without a price list.
+	Currency string   `json:"currency,omitempty"`
+	Columns  []Column `json:"columns"`
+	Rows     []Row    `json:"cases"`
 }
 
 // Column is what was judged. Name is the same for the same model, protocol and
@@ -31,19 +33,30 @@ type Row struct {
 	Cells []Cell `json:"cells"`
 }
 
-// Cell is how a case went in one column. The people in it are made up.
-type Cell struct {
-	// Left: the case does not make sense for the column.
-	Left bool `json:"left,omitempty"`
+// Cell is how a case went in one column, each time that it was played; without
+// plays the case does not make sense for the column.
+type Cell []Play
+
+// Play is one case, played once. The people in it are made up.
+type Play struct {
 	// Error is why the case could not be played to its end.
 	Error  string `json:"error,omitempty"`
 	Must   Score  `json:"must"`
 	Should Score  `json:"should"`
 	Misses []Miss `json:"misses,omitempty"`
-	Turns  int    `json:"turns"` // steps with a text
 	Cost   Cost   `json:"cost"`
-	// Replies are what went out, step by step, for a person to read.
-	Replies []string `json:"replies,omitempty"`
+	Steps  []Said `json:"steps,omitempty"`
+}
+
+// Said is what was written in one step, for people and a model to read.
+type Said struct {
+	Text  string `json:"text,omitempty"`
+	Reply string `json:"reply,omitempty"`
+	// Known is what is stored of the person after the step, Calls what the tools did in it.
+	Known []string `json:"known,omitempty"`
+	Calls string   `json:"calls,omitempty"`
+	// Seconds passed from the text to the reply, by the clock of this machine.
+	Seconds float64 `json:"seconds,omitempty"`
 }
 
 // Score counts expectations.
@@ -60,30 +73,70 @@ type Miss struct {
 	Why   string `json:"why"`
 }
 
-// Add takes one step of a conversation into the cell; step counts from 1.
-func (c *Cell) Add(step int, e Exchange, verdicts []Verdict) {
-	if e.Text != "" {
-		c.Turns++
+// Add takes one step of a conversation into the play; step counts from 1.
+func (p *Play) Add(step int, e Exchange, verdicts []Verdict) {
+	p.Cost = p.Cost.Add(e.Cost)
+	said := Said{Text: e.Text, Reply: e.Reply(), Known: e.After.known(), Seconds: e.Took.Seconds()}
+	if len(e.Calls) > 0 {
+		said.Calls = listCalls(e)
 	}
-	c.Cost = c.Cost.Add(e.Cost)
-	c.Replies = append(c.Replies, e.Reply())
+	p.Steps = append(p.Steps, said)
 	for _, v := range verdicts {
-		score := &c.Must
+		score := &p.Must
 		if v.Level == Should {
-			score = &c.Should
+			score = &p.Should
 		}
 		score.Of++
 		if v.Met() {
 			score.Met++
 			continue
 		}
-		c.Misses = append(c.Misses, Miss{Step: step, Level: v.Level, Rule: v.Rule, Why: v.Why})
+		p.Misses = append(p.Misses, Miss{Step: step, Level: v.Level, Rule: v.Rule, Why: v.Why})
 	}
 }
 
-// Held reports whether the case was played and every must is met, or the case
-// was left out.
-func (c Cell) Held() bool { return c.Left || c.Error == "" && c.Must.Met == c.Must.Of }
+// plus sums what is counted of two plays.
+func (p Play) plus(other Play) Play {
+	return Play{
+		Must: p.Must.add(other.Must), Should: p.Should.add(other.Should), Cost: p.Cost.Add(other.Cost),
+		Steps: slices.Concat(p.Steps, other.Steps),
+	}
+}
+
+// turns is how many steps have a text.
+func (p Play) turns() (n int) {
+	for _, said := range p.Steps {
+		if said.Text != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// Held reports whether the case was played to its end and every must is met.
+func (p Play) Held() bool { return p.Error == "" && p.Must.Met == p.Must.Of }
+
+// held counts the plays that held.
+func (c Cell) held() Score {
+	out := Score{Of: len(c)}
+	for _, p := range c {
+		if p.Held() {
+			out.Met++
+		}
+	}
+	return out
+}
+
+// Held reports whether every play held.
+func (c Cell) Held() bool { return c.held().Met == len(c) }
+
+// sum sums the plays.
+func (c Cell) sum() (total Play) {
+	for _, p := range c {
+		total = total.plus(p)
+	}
+	return total
+}
 
 // Held reports whether every case holds in every column.
 func (r Run) Held() bool {
@@ -92,23 +145,30 @@ func (r Run) Held() bool {
 	})
 }
 
-// Total sums the cells of a column; held and played count its cases.
-func (r Run) Total(column int) (total Cell, held, played int) {
+// plays are all plays of a column.
+func (r Run) plays(column int) (all Cell) {
 	for _, row := range r.Rows {
-		cell := row.Cells[column]
-		if cell.Left {
-			continue
-		}
-		played++
-		if cell.Held() {
-			held++
-		}
-		total.Must = total.Must.add(cell.Must)
-		total.Should = total.Should.add(cell.Should)
-		total.Turns += cell.Turns
-		total.Cost = total.Cost.Add(cell.Cost)
+		all = append(all, row.Cells[column]...)
 	}
-	return total, held, played
+	return all
+}
+
+// rounds are the sums of the first, the second, ... play of every case of a column.
+func (r Run) rounds(column int) (out []Play) {
+	for _, row := range r.Rows {
+		for i, p := range row.Cells[column] {
+			if i == len(out) {
+				out = append(out, Play{})
+			}
+			out[i] = out[i].plus(p)
+		}
+	}
+	return out
+}
+
+// columnOf is the column of a name, -1 for none.
+func (r Run) columnOf(name string) int {
+	return slices.IndexFunc(r.Columns, func(c Column) bool { return c.Name == name })
 }
 
 func (s Score) add(other Score) Score { return Score{s.Met + other.Met, s.Of + other.Of} }

@@ -27,8 +27,8 @@ var Files embed.FS
 type Case struct {
 	// Name is the file's name without its ending; unique.
 	Name string `yaml:"-"`
-	// Shows lists the ids of the acceptance cases and rules that it shows, About
-	// says in one line what it is about.
+	// Shows lists the ids of the acceptance cases and rules that it shows (the
+	// programme's own cases have some), About says in one line what it is about.
 	Shows []string `yaml:"shows"`
 	About string   `yaml:"about"`
 	// Protocols are the further protocols for tools that the scripted model is

@@ -29,6 +29,7 @@ func TestTheBook(t *testing.T) {
 	shown := map[string]bool{}
 	for _, one := range all {
 		require.NotEmpty(t, one.Name)
+		require.NotEmpty(t, one.Shows, one.Name)
 		for _, id := range one.Shows {
 			shown[id] = true
 		}
@@ -47,7 +48,7 @@ func TestParse(t *testing.T) {
 
 	for _, tc := range []struct{ name, from, to, want string }{
 		{"unknown field", "about:", "abot:", "field abot not found"},
-		{"no about", "about: one line", "", "about, shows and steps are required"},
+		{"no about", "about: one line", "", "about and steps are required"},
 		{"no id", "[A1]", "[a text]", `"a text" is no id`},
 		{"clock", "10:00", "25:00", "clock"},
 		{"zone", "America/New_York", "Moon/Base", "zone"},

@@ -9,7 +9,7 @@ import (
 	"coachline/eval/cases"
 )
 
-func judgeTools(level Level, w cases.Wants, e Exchange) []Verdict {
+func gradeTools(level Level, w cases.Wants, e Exchange) []Verdict {
 	var out []Verdict
 	add := func(rule, why string) { out = append(out, Verdict{level, rule, why}) }
 	for _, want := range w.AllOf {
