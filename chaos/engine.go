@@ -14,7 +14,7 @@ import (
 // quiet are calls of the Temporal client that are made without anything to do.
 var quiet = map[string]bool{
 	"GetSystemInfo": true, "DescribeNamespace": true, "RecordWorkerHeartbeat": true, "ShutdownWorker": true,
-	"DescribeTaskQueue": true, "DescribeWorkerDeployment": true, "Check": true,
+	"ListWorkers": true, "DescribeWorkerDeployment": true, "Check": true,
 }
 
 // intercept passes the calls of an instance's Temporal client through its

@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -50,7 +53,7 @@ func newCluster(t *testing.T) cluster {
 	e, err := temporal.Start(t.Context(), temporal.Config{UIPort: temporal.NoUI})
 	require.NoError(t, err)
 	t.Cleanup(e.Stop)
-	c, err := client.Dial(client.Options{HostPort: e.Address(), Logger: slog.New(slog.DiscardHandler)})
+	c, err := client.Dial(client.Options{HostPort: e.Address(), Logger: slog.New(slog.DiscardHandler), WorkerHeartbeatInterval: time.Second})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	return cluster{t: t, c: c}
@@ -60,7 +63,7 @@ func newCluster(t *testing.T) cluster {
 func (k cluster) worker(build string, mode config.Versioning) (deployment, func()) {
 	k.t.Helper()
 	d := deployment{
-		Deployment: rollout.Deployment{Client: k.c, Name: "coachline", Queue: testQueue},
+		Deployment: rollout.Deployment{Client: k.c, Namespace: client.DefaultNamespace, Name: "coachline", Queue: testQueue},
 		mode:       mode, build: build, logger: slog.New(slog.DiscardHandler),
 	}
 	require.NoError(k.t, d.checkServer(k.t.Context()))
@@ -191,8 +194,44 @@ func TestOldBuildTakesNothingBack(t *testing.T) {
 func TestNoWorkerIsTold(t *testing.T) {
 	t.Parallel()
 	k := newCluster(t)
-	d := rollout.Deployment{Client: k.c, Name: "coachline", Queue: testQueue}
+	d := rollout.Deployment{Client: k.c, Namespace: client.DefaultNamespace, Name: "coachline", Queue: testQueue}
 	require.ErrorContains(t, d.Check(t.Context()), "no worker runs")
+}
+
+// TestWorkersAreListed: a worker beside another of its process is known with the next
+// report, and one that stops is not any longer, also while it finishes what it does.
+func TestWorkersAreListed(t *testing.T) {
+	t.Parallel()
+	k := newCluster(t)
+	one, _ := k.worker("one", config.VersioningAuto)
+	busy := sdk.New(k.c, testQueue, sdk.Options{
+		DeploymentOptions: deployment{Deployment: one.Deployment, mode: config.VersioningAuto, build: "two"}.deploymentOptions(),
+		WorkerStopTimeout: limit,
+	})
+	runs := func() map[string]int {
+		workers, err := one.Workers(t.Context())
+		require.NoError(t, err)
+		return workers
+	}
+	began, done := make(chan struct{}), make(chan struct{})
+	busy.RegisterActivityWithOptions(func() error { close(began); <-done; return nil }, activity.RegisterOptions{Name: "Linger"})
+	require.NoError(t, busy.Start())
+	require.Eventually(t, func() bool { return maps.Equal(map[string]int{"one": 1, "two": 1}, runs()) }, limit, 50*time.Millisecond)
+
+	k.promote(one, "two")
+	_, err := k.c.ExecuteActivity(t.Context(), client.StartActivityOptions{ID: "a", TaskQueue: testQueue, StartToCloseTimeout: limit}, "Linger")
+	require.NoError(t, err)
+	<-began
+	stopped := make(chan struct{})
+	go func() { busy.Stop(); close(stopped) }()
+	require.Eventually(t, func() bool {
+		list, err := k.c.WorkflowService().ListWorkers(t.Context(), &workflowservice.ListWorkersRequest{Namespace: client.DefaultNamespace, Query: `WorkerStatus = "ShuttingDown"`})
+		return err == nil && len(list.GetWorkers()) == 1
+	}, limit, 50*time.Millisecond, "it reports while it finishes")
+	require.Equal(t, map[string]int{"one": 1}, runs())
+	require.ErrorContains(t, one.Check(t.Context()), `no worker of build "two" runs`)
+	close(done)
+	<-stopped
 }
 
 // TestPinnedMovesBetweenRuns: a run stays on its build; an operator makes the

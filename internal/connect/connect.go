@@ -110,6 +110,7 @@ func options(cfg config.Config, ring *seal.Ring, logger *slog.Logger, metrics cl
 	o := cfg.Temporal.Options()
 	o.Logger = sdklog.NewStructuredLogger(logger)
 	o.MetricsHandler = metrics
+	o.WorkerHeartbeatInterval = rollout.Report
 	// Payloads are sealed, which leaves nothing to compress: gzip took 7 % of a
 	// worker's time.
 	o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
@@ -137,7 +138,7 @@ func dialOptions(ctx context.Context) []grpc.DialOption {
 
 // NewDeployment returns the worker deployment of an installation.
 func NewDeployment(cfg config.Config, engine client.Client) rollout.Deployment {
-	return rollout.Deployment{Client: engine, Name: cfg.Worker.Deployment, Queue: wire.QueueCoach}
+	return rollout.Deployment{Client: engine, Namespace: cfg.Temporal.Namespace, Name: cfg.Worker.Deployment, Queue: wire.QueueCoach}
 }
 
 // OwnRoute returns the build to which tasks go when they go to workers of this program;

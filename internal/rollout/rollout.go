@@ -12,6 +12,7 @@ import (
 
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	"coachline/internal/wait"
@@ -32,8 +33,9 @@ const (
 
 // Deployment is the worker deployment of an installation.
 type Deployment struct {
-	Client client.Client
-	Name   string
+	Client    client.Client
+	Namespace string
+	Name      string
 	// Queue is the one of the workflow tasks.
 	Queue string
 }
@@ -158,25 +160,26 @@ func (d Deployment) promote(ctx context.Context, to Promotion) error {
 	return wrap.Errorf(err, "giving tasks to build %q", to.Build)
 }
 
-// silence is how long a worker may be silent: it polls at least once a minute.
-const silence = 2 * time.Minute
+// Report is how often a worker tells the server that it runs, and silence how long it may
+// be silent, which is also how far the clocks of two machines may be apart.
+const (
+	Report  = 5 * time.Second
+	silence = time.Minute
+)
 
-// Workers counts the workers of each build that polled within two minutes.
+// Workers counts the workers of each build that reported within a minute and are not
+// about to end.
 func (d Deployment) Workers(ctx context.Context) (map[string]int, error) {
-	queue, err := d.Client.DescribeTaskQueue(ctx, d.Queue, enums.TASK_QUEUE_TYPE_WORKFLOW)
+	// A worker that drains goes on reporting after the server has let it go.
+	query := fmt.Sprintf("TaskQueue = %q AND WorkerStatus = %q AND HeartbeatTime > %q",
+		d.Queue, enums.WORKER_STATUS_RUNNING.String(), time.Now().Add(-silence).UTC().Format(time.RFC3339))
+	list, err := d.Client.WorkflowService().ListWorkers(ctx, &workflowservice.ListWorkersRequest{Namespace: d.Namespace, Query: query})
 	if err != nil {
 		return nil, fmt.Errorf("listing workers: %w", err)
 	}
 	workers := map[string]int{}
-	for _, poller := range queue.GetPollers() {
-		if time.Since(poller.GetLastAccessTime().AsTime()) > silence {
-			continue
-		}
-		build := ""
-		if o := poller.GetDeploymentOptions(); o.GetWorkerVersioningMode() == enums.WORKER_VERSIONING_MODE_VERSIONED {
-			build = o.GetBuildId()
-		}
-		workers[build]++
+	for _, one := range list.GetWorkers() {
+		workers[one.GetDeploymentVersion().GetBuildId()]++
 	}
 	return workers, nil
 }
