@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -143,6 +144,8 @@ type StudyOverlay struct {
 	ReminderDelay string `json:"reminder_delay,omitempty"`
 	// HistoryLimit bounds the messages that the model reads, as COACH_HISTORY_LIMIT.
 	HistoryLimit *int `json:"history_limit,omitempty"`
+	// FeedbackHistory is what COACH_FEEDBACK_HISTORY_LIMIT is.
+	FeedbackHistory *int `json:"feedback_history_limit,omitempty"`
 	// MaxPerDay bounds what we start on a person's local day, as
 	// COACH_MAX_INITIATED_PER_DAY; 0 is no limit. BackOff turns on or off that people who
 	// do not answer are texted less often; nil: where there is a limit.
@@ -462,21 +465,12 @@ func (s StudySettings) OverlayFor(arm string) StudyOverlay {
 			*field.own = *field.arm
 		}
 	}
-	if over.Reminders != nil {
-		out.Reminders = over.Reminders
-	}
-	if over.CheckIns != nil {
-		out.CheckIns = over.CheckIns
-	}
-	if over.HistoryLimit != nil {
-		out.HistoryLimit = over.HistoryLimit
-	}
-	if over.MaxPerDay != nil {
-		out.MaxPerDay = over.MaxPerDay
-	}
-	if over.BackOff != nil {
-		out.BackOff = over.BackOff
-	}
+	out.Reminders = cmp.Or(over.Reminders, out.Reminders)
+	out.CheckIns = cmp.Or(over.CheckIns, out.CheckIns)
+	out.HistoryLimit = cmp.Or(over.HistoryLimit, out.HistoryLimit)
+	out.FeedbackHistory = cmp.Or(over.FeedbackHistory, out.FeedbackHistory)
+	out.MaxPerDay = cmp.Or(over.MaxPerDay, out.MaxPerDay)
+	out.BackOff = cmp.Or(over.BackOff, out.BackOff)
 	for _, name := range over.ToolsOff {
 		if !slices.Contains(out.ToolsOff, name) {
 			out.ToolsOff = append(out.ToolsOff, name)

@@ -226,7 +226,7 @@ func replySettings(cfg config.Config) agent.Settings {
 	return agent.Settings{
 		ChatModel: cfg.Model.Name, SmallModel: cfg.Model.Small, Endpoint: cfg.Model.Endpoint(),
 		Hot: cfg.Replies.HotWindow, MemoryStep: agent.MemoryStep(cfg.Replies.MemoryStep),
-		Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(), Helplines: cfg.Worker.Helplines, HistoryLimit: cfg.Worker.HistoryLimit,
+		Programme: cfg.Coaching.Programme, AlertsTeam: cfg.Worker.AlertURL.IsSet(), Helplines: cfg.Worker.Helplines, HistoryLimit: cfg.Worker.HistoryLimit, FeedbackHistory: agent.HistoryOf(cfg.Worker.FeedbackHistory),
 		Planner: cfg.Replies.Planner.Forced(), Digests: cfg.Replies.Digests.Forced(),
 		Advice:      models.AdviceCheck(cfg.Replies.Advice),
 		ToolDigests: cfg.Replies.ToolDigests.Forced(), Router: cfg.Replies.Router,

@@ -62,9 +62,7 @@ func (s *studyAgents) agentFor(ctx context.Context, p models.Participant) (*agen
 	over := agent.Overlay{
 		Prompts: settings.Prompts, Programme: settings.Programme, ChatModel: settings.Model, SmallModel: settings.SmallModel, Advice: settings.Advice,
 	}
-	if settings.HistoryLimit != nil {
-		over.History = agent.History{IsSet: true, Limit: *settings.HistoryLimit}
-	}
+	over.History, over.FeedbackHistory = agent.HistoryOf(settings.HistoryLimit), agent.HistoryOf(settings.FeedbackHistory)
 	if over == (agent.Overlay{}) {
 		return s.base, nil
 	}

@@ -110,6 +110,8 @@ type Settings struct {
 	// Helplines are the numbers of countries; nil are the programme's own.
 	Helplines    *helplines.Table
 	HistoryLimit int
+	// FeedbackHistory takes its place in mode FEEDBACK.
+	FeedbackHistory History
 	// Planner forces the planner on or off; nil leaves it to the model's size:
 	// large models plan by themselves.
 	Planner *bool
@@ -196,13 +198,29 @@ type Overlay struct {
 	Prompts                          *prompts.Library
 	Programme, ChatModel, SmallModel string
 	Advice                           models.AdviceCheck
-	History                          History
+	History, FeedbackHistory         History
 }
 
-// History is a limit of messages in place of the installation's, where it is set.
+// History is a limit of messages in place of another, where it is set.
 type History struct {
 	IsSet bool
 	Limit int
+}
+
+// HistoryOf returns a limit that is set unless it is nil.
+func HistoryOf(limit *int) History {
+	if limit == nil {
+		return History{}
+	}
+	return History{IsSet: true, Limit: *limit}
+}
+
+// historyLimit bounds the messages that the model reads in a mode.
+func (s Settings) historyLimit(mode wire.Mode) int {
+	if mode == wire.ModeFeedback && s.FeedbackHistory.IsSet {
+		return s.FeedbackHistory.Limit
+	}
+	return s.HistoryLimit
 }
 
 // With returns an Agent with other settings that shares everything else. What it
@@ -220,6 +238,7 @@ func (a *Agent) With(over Overlay) *Agent {
 	if over.History.IsSet {
 		cfg.Settings.HistoryLimit = over.History.Limit
 	}
+	cfg.Settings.FeedbackHistory = cmp.Or(over.FeedbackHistory, cfg.Settings.FeedbackHistory)
 	out := New(cfg)
 	out.caches = a.caches
 	return out

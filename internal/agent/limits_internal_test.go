@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"coachline/models/wire"
 )
 
 // What a reply waits for grows with the timeout that is set; what follows it is never
@@ -26,4 +28,6 @@ func TestHistoryOfAStudy(t *testing.T) {
 	a := New(Config{Settings: Settings{HistoryLimit: 30}})
 	require.Equal(t, 30, a.With(Overlay{ChatModel: "other"}).Settings.HistoryLimit)
 	require.Zero(t, a.With(Overlay{History: History{IsSet: true}}).Settings.HistoryLimit)
+	talk := a.With(Overlay{FeedbackHistory: History{IsSet: true, Limit: 4}}).With(Overlay{ChatModel: "other"}).Settings
+	require.Equal(t, []int{30, 4}, []int{talk.historyLimit(wire.ModeIntake), talk.historyLimit(wire.ModeFeedback)})
 }

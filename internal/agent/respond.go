@@ -247,7 +247,7 @@ func (r *runningStep) buildRequest(specs []models.ToolSpec, cut leftOut) (models
 	}
 	request, err := Compose(p.Prompts, Input{
 		Context: c, Mode: r.turn.mode, Kind: r.turn.kind, Introduce: r.input.Introduce, Feedback: r.input.Feedback, Tools: specs, Now: r.turn.now, Zone: r.turn.zone,
-		HistoryLimit: p.Settings.HistoryLimit, Model: p.Settings.ChatModel, Programme: p.Settings.Programme, AlertsTeam: p.Settings.AlertsTeam,
+		HistoryLimit: p.Settings.historyLimit(r.turn.mode), Model: p.Settings.ChatModel, Programme: p.Settings.Programme, AlertsTeam: p.Settings.AlertsTeam,
 		IsSmall: r.turn.capability.Size == models.SizeSmall,
 		Lines:   r.turn.lines,
 		Memory:  cutMemory(r.prepared.Memory, cut), Plan: section, Focus: r.turn.focus.Body,

@@ -31,7 +31,7 @@ func (a *Agent) runCheckIn(ctx context.Context, in StepInput) (models.Step, erro
 		return models.Step{}, err
 	}
 	request, err := ComposeCheckIn(a.Prompts, Input{
-		Context: r.turn.context, Now: r.turn.now, Zone: r.turn.zone, HistoryLimit: a.Settings.HistoryLimit,
+		Context: r.turn.context, Now: r.turn.now, Zone: r.turn.zone, HistoryLimit: a.Settings.historyLimit(r.turn.mode),
 		Model: a.Settings.ChatModel, Programme: a.Settings.Programme, AlertsTeam: a.Settings.AlertsTeam, Lines: r.turn.lines, Memory: r.prepared.Memory,
 	})
 	if err != nil {

@@ -2,12 +2,14 @@ package agent_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/agent"
 	"coachline/models"
 	"coachline/models/wire"
 )
@@ -457,4 +459,18 @@ func TestSecondServerIsTold(t *testing.T) {
 	w := newWorld(t)
 	w.model.on(chat, said{text: "Fine.", second: true})
 	require.Contains(t, stageDecisions(t, w.addText("tell me about walks").runStep()), "model native, second server")
+}
+
+// TestHistoryByMode: where a prompt is talked about the model may read fewer messages.
+func TestHistoryByMode(t *testing.T) {
+	w := newWorld(t)
+	w.settings.FeedbackHistory = agent.HistoryOf(new(int))
+	w.openAgent()
+	w.runExchange("I drink tea at four")
+	for mode, isShown := range map[wire.Mode]bool{wire.ModeIntake: true, wire.ModeFeedback: false} {
+		w.mode = mode
+		w.addText("and now?").runStep()
+		shown := slices.ContainsFunc(w.lastRequest(chat).Messages, func(m models.ChatMessage) bool { return strings.Contains(m.Content, "tea at four") })
+		require.Equal(t, isShown, shown, mode)
+	}
 }

@@ -235,11 +235,16 @@ const leastModelTimeout = 5 * time.Second
 
 func (c *Config) checkNumbers(bad map[string]bool) []error {
 	var problems []error
+	feedbackHistory := -1
+	if own := c.Worker.FeedbackHistory; own != nil {
+		feedbackHistory = *own
+	}
 	for _, one := range []struct {
 		name         string
 		value, least int
 	}{
 		{"COACH_HISTORY_LIMIT", c.Worker.HistoryLimit, -1},
+		{"COACH_FEEDBACK_HISTORY_LIMIT", feedbackHistory, -1},
 		{"COACH_MAX_TURNS", c.Worker.MaxTurns, 1},
 		{"COACH_MAX_TOOL_CALLS", c.Worker.MaxToolCalls, 1},
 		{"COACH_CONTINUE_AS_NEW_EVENTS", c.Worker.ContinueAsNewEvents, 0},

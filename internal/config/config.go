@@ -292,8 +292,10 @@ type Worker struct {
 	// PromptsDir overrides embedded prompts; empty uses the embedded ones.
 	PromptsDir   string `env:"COACH_PROMPTS_DIR"`
 	HistoryLimit int    `env:"COACH_HISTORY_LIMIT" envDefault:"30"`
-	MaxTurns     int    `env:"COACH_MAX_TURNS" envDefault:"8"`
-	MaxToolCalls int    `env:"COACH_MAX_TOOL_CALLS" envDefault:"5"`
+	// FeedbackHistory takes its place in mode FEEDBACK; nil is the same.
+	FeedbackHistory *int `env:"COACH_FEEDBACK_HISTORY_LIMIT"`
+	MaxTurns        int  `env:"COACH_MAX_TURNS" envDefault:"8"`
+	MaxToolCalls    int  `env:"COACH_MAX_TOOL_CALLS" envDefault:"5"`
 	// ContinueAsNewEvents is our own cap; 0 follows the server's suggestion.
 	ContinueAsNewEvents int `env:"COACH_CONTINUE_AS_NEW_EVENTS" envDefault:"0"`
 	// Versioning says how participants move from one build to the next.

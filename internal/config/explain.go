@@ -236,6 +236,7 @@ var explanations = map[string]explanation{
 
 	"COACH_PROMPTS_DIR":            {readByBoth, "folder of your own [prompts](#prompts-playbooks-and-focuses)"},
 	"COACH_HISTORY_LIMIT":          {readByWorker, "entries that the model sees; 0: none, -1: no cap"},
+	"COACH_FEEDBACK_HISTORY_LIMIT": {readByWorker, "the same in mode `FEEDBACK`, where a prompt is talked about; empty: as in `INTAKE`"},
 	"COACH_MAX_TURNS":              {readByWorker, "steps of a turn: calls of the model"},
 	"COACH_MAX_TOOL_CALLS":         {readByWorker, "tool calls of a turn"},
 	"COACH_CONTINUE_AS_NEW_EVENTS": {readByWorker, "events before continue-as-new; 0: the server suggests"},

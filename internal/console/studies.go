@@ -326,6 +326,7 @@ func overlayFacts(o models.StudyOverlay) []fact {
 		{"Tools that are off", strings.Join(o.ToolsOff, ", ")}, {"Quiet hours", o.QuietHours},
 		{"Reminders", onOrOff(o.Reminders)}, {"Reminder after", o.ReminderDelay}, {"Check-ins", onOrOff(o.CheckIns)},
 		{"Messages that the model reads", readable(o.HistoryLimit)},
+		{"The same while a prompt is talked about", readable(o.FeedbackHistory)},
 		{"Texts a day at most", perDay(o.MaxPerDay)}, {"Fewer texts after silence", onOrOff(o.BackOff)},
 	}
 }

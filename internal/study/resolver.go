@@ -208,8 +208,8 @@ func (r *Resolver) build(row models.Study, settings models.StudySettings, arm st
 		Sender: models.Sender{From: settings.From, MessagingService: settings.MessagingService},
 		Model:  overlay.Model, SmallModel: overlay.SmallModel, Advice: models.AdviceCheck(overlay.AdviceCheck), ToolsOff: overlay.ToolsOff,
 		DecisionPoints: settings.DecisionPoints != nil, reminders: overlay.Reminders, checkIns: overlay.CheckIns,
-		HistoryLimit: overlay.HistoryLimit,
-		maxPerDay:    overlay.MaxPerDay, backOff: overlay.BackOff, support: settings.Support, terms: settings.TermsURL, safety: settings.SafetyURL,
+		PromptsDir: overlay.PromptsDir, HistoryLimit: overlay.HistoryLimit, FeedbackHistory: overlay.FeedbackHistory,
+		maxPerDay: overlay.MaxPerDay, backOff: overlay.BackOff, support: settings.Support, terms: settings.TermsURL, safety: settings.SafetyURL,
 	}
 	var faults []error
 	delay, err := parseDelay(overlay.ReminderDelay)

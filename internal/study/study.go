@@ -29,13 +29,17 @@ type Settings struct {
 	Programme string
 	Sender    models.Sender
 	// Prompts is nil where the installation's texts are in force.
-	Prompts           *prompts.Library
+	Prompts *prompts.Library
+	// PromptsDir is the folder of the study's own texts; empty for the installation's.
+	PromptsDir        string
 	Model, SmallModel string
 	// Advice says which drafts are judged before they are sent; empty as the installation.
 	Advice   models.AdviceCheck
 	ToolsOff []string
 	// HistoryLimit bounds the messages that the model reads; nil: as installed.
 	HistoryLimit *int
+	// FeedbackHistory takes its place in mode FEEDBACK; nil: as installed.
+	FeedbackHistory *int
 	// DecisionPoints: each slot of a prompt is one.
 	DecisionPoints bool
 
@@ -213,8 +217,10 @@ func checkOverlay(prefix string, overlay models.StudyOverlay, known []string) er
 	if _, err := parseDelay(overlay.ReminderDelay); err != nil {
 		return models.BadField(prefix+"reminder_delay", "%v", err)
 	}
-	if limit := overlay.HistoryLimit; limit != nil && *limit < leastHistory {
-		return models.BadField(prefix+"history_limit", "must be %d (all), 0 (none) or more", leastHistory)
+	for name, limit := range map[string]*int{"history_limit": overlay.HistoryLimit, "feedback_history_limit": overlay.FeedbackHistory} {
+		if limit != nil && *limit < leastHistory {
+			return models.BadField(prefix+name, "must be %d (all), 0 (none) or more", leastHistory)
+		}
 	}
 	if most := overlay.MaxPerDay; most != nil && (*most < 0 || *most > maxPerDay) {
 		return models.BadField(prefix+"max_per_day", "must be 0 (no limit) to %d", maxPerDay)

@@ -92,7 +92,7 @@ func TestArmsChangeWhatTheStudySays(t *testing.T) {
 			{Name: "calls", Weight: 1, Overlay: models.StudyOverlay{
 				Model: "other", ToolsOff: []string{"scheduler"}, QuietHours: "off", Reminders: &yes, CheckIns: &no, MaxPerDay: &none,
 			}},
-			{Name: "soon", Weight: 1, Overlay: models.StudyOverlay{Reminders: &yes, ReminderDelay: "90m", HistoryLimit: &none}},
+			{Name: "soon", Weight: 1, Overlay: models.StudyOverlay{Reminders: &yes, ReminderDelay: "90m", HistoryLimit: &none, FeedbackHistory: &three}},
 			{Name: "silent", Weight: 1, Overlay: models.StudyOverlay{Reminders: nil, ReminderDelay: "-1h"}},
 		},
 	})
@@ -112,7 +112,9 @@ func TestArmsChangeWhatTheStudySays(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 90*time.Minute, soon.Rules(installation).ReminderDelay)
 	require.Zero(t, *soon.HistoryLimit)
+	require.Equal(t, 3, *soon.FeedbackHistory)
 	require.Nil(t, plain.HistoryLimit)
+	require.Nil(t, plain.FeedbackHistory)
 	silent, err := resolver.Resolve(t.Context(), "walk", "silent")
 	require.NoError(t, err)
 	require.Zero(t, silent.Rules(installation).ReminderDelay, "negative is 0")
@@ -272,6 +274,7 @@ func TestCheckRefusesWhatCannotBeUsed(t *testing.T) {
 		"quiet_hours":                 {StudyOverlay: models.StudyOverlay{QuietHours: "21-8"}},
 		"reminder_delay":              {StudyOverlay: models.StudyOverlay{ReminderDelay: "48h"}},
 		"history_limit":               {StudyOverlay: models.StudyOverlay{HistoryLimit: &lessThanAll}},
+		"feedback_history_limit":      {StudyOverlay: models.StudyOverlay{FeedbackHistory: &lessThanAll}},
 		"tools_off":                   {StudyOverlay: models.StudyOverlay{ToolsOff: []string{"dance"}}},
 		"arms[1].overlay.quiet_hours": {Arms: []models.StudyArm{{Name: "a"}, {Name: "b", Overlay: models.StudyOverlay{QuietHours: "x"}}}},
 		"arms[1].overlay.tools_off":   {Arms: []models.StudyArm{{Name: "a"}, {Name: "b", Overlay: models.StudyOverlay{ToolsOff: []string{"report_concern"}}}}},
