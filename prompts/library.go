@@ -107,7 +107,7 @@ func LoadWith(dir string, focuses bool) (*Library, error) {
 	}
 	var workspace []Workspace
 	if operators != nil {
-		if workspace, err = readWorkspace(operators); err != nil {
+		if workspace, err = ReadWorkspace(operators); err != nil {
 			return nil, fmt.Errorf("reading prompts of %s: %w", dir, err)
 		}
 	}

@@ -24,21 +24,21 @@ const Heartbeat = "HEARTBEAT"
 // maxWorkspace bounds a file, in characters: every request holds it.
 const maxWorkspace = 4_000
 
-// workspaceNames lists the files in the order of the request.
-func workspaceNames() []string {
+// WorkspaceNames lists the names of the files without .md, in the order of the request.
+func WorkspaceNames() []string {
 	return []string{"IDENTITY", "SOUL", "AGENTS", "USER", "MEMORY", Heartbeat}
 }
 
 func isWorkspace(file fs.DirEntry) bool {
 	name, isText := strings.CutSuffix(file.Name(), ".md")
-	return isText && slices.Contains(workspaceNames(), name)
+	return isText && slices.Contains(WorkspaceNames(), name)
 }
 
-// readWorkspace reads the files of an operator's folder; those that are not there are no
-// error.
-func readWorkspace(folder fs.FS) ([]Workspace, error) {
+// ReadWorkspace reads the files of an operator's folder, in the order of the request; those
+// that are not there are no error.
+func ReadWorkspace(folder fs.FS) ([]Workspace, error) {
 	var out []Workspace
-	for _, name := range workspaceNames() {
+	for _, name := range WorkspaceNames() {
 		raw, err := fs.ReadFile(folder, name+".md")
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +17,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"coachline/internal/auth"
+	"coachline/internal/wrap"
 	"coachline/models"
+	"coachline/prompts"
 )
 
 const zipType = "application/zip"
@@ -41,8 +44,9 @@ func (h *memoryRoutes) exportMemory(ctx context.Context, in *personRequest) (*fi
 	return &fileAnswer{Type: zipType, Disposition: `attachment; filename="memory.zip"`, Body: raw}, h.toFailure("export-memory", err)
 }
 
-// zipMemory writes what is remembered of a person as a zip archive: MEMORY.md
-// with profile and facts, a file for each day that has a note, and summaries.md
+// zipMemory writes a zip archive of what the coach goes by with a person: USER.md with
+// the profile and MEMORY.md with the facts, each behind the operator's file of that name,
+// the operator's other files, a file for each day that has a note, and summaries.md
 // where there is a summary. The same rows give the same bytes. Days are the
 // person's own, all other dates are UTC. models.ErrNotFound for a participant
 // who is unknown or removed.
@@ -55,7 +59,29 @@ func (h *memoryRoutes) zipMemory(ctx context.Context, id string) ([]byte, error)
 	if err != nil && !errors.Is(err, models.ErrNotFound) { // nothing learnt yet
 		return nil, fmt.Errorf("reading a profile: %w", err)
 	}
-	return zipFiles(memoryExport{profile: profile, known: known, versions: versions}.listFiles())
+	workspace, err := h.readWorkspace(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return zipFiles(memoryExport{profile: profile, known: known, versions: versions, workspace: workspace}.listFiles())
+}
+
+// readWorkspace reads the files of the person's study, or else the installation's.
+func (h *memoryRoutes) readWorkspace(ctx context.Context, id string) ([]prompts.Workspace, error) {
+	p, err := h.people.Participant(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading a participant: %w", err)
+	}
+	settings, err := h.resolver.Resolve(ctx, p.StudyID, p.Arm)
+	if err != nil {
+		return nil, fmt.Errorf("reading a study: %w", err)
+	}
+	dir := cmp.Or(settings.PromptsDir, h.promptsDir)
+	if dir == "" {
+		return nil, nil
+	}
+	files, err := prompts.ReadWorkspace(os.DirFS(dir))
+	return files, wrap.Errorf(err, "%s", dir)
 }
 
 // memoryExport is what is exported of one person. It holds personal data.
@@ -63,6 +89,8 @@ type memoryExport struct {
 	profile  models.Profile
 	known    models.Memory
 	versions map[string][]models.FactVersion
+	// workspace are the operator's files.
+	workspace []prompts.Workspace
 }
 
 type file struct{ name, text string }
@@ -91,7 +119,19 @@ func zipFiles(files []file) ([]byte, error) {
 
 // listFiles leaves out notes and summaries that were erased.
 func (m memoryExport) listFiles() []file {
-	out := []file{{"MEMORY.md", m.writeMemory()}}
+	var out []file
+	own := map[string]string{"USER": m.writeProfile(), "MEMORY": m.writeFacts()}
+	for _, name := range prompts.WorkspaceNames() {
+		text := own[name]
+		for _, theirs := range m.workspace {
+			if theirs.Name == name {
+				text = strings.TrimSpace(theirs.Text+"\n\n"+text) + "\n"
+			}
+		}
+		if text != "" {
+			out = append(out, file{name + ".md", text})
+		}
+	}
 	for i := len(m.known.Notes) - 1; i >= 0; i-- { // oldest first
 		note := m.known.Notes[i]
 		if note.Text == "" {
@@ -108,22 +148,24 @@ func (m memoryExport) listFiles() []file {
 	return out
 }
 
-func (m memoryExport) writeMemory() string {
-	var text strings.Builder
-	text.WriteString("# Memory\n")
-	section := func(title string, lines []string) {
-		if len(lines) > 0 {
-			fmt.Fprintf(&text, "\n## %s\n\n%s\n", title, strings.Join(lines, "\n"))
+func (m memoryExport) writeProfile() string {
+	if lines := listProfile(m.profile); len(lines) > 0 {
+		return "# Profile\n\n" + strings.Join(lines, "\n") + "\n"
+	}
+	return ""
+}
+
+func (m memoryExport) writeFacts() string {
+	text := "# Memory\n"
+	for _, kind := range models.FactKinds() {
+		if lines := m.listFacts(kind); len(lines) > 0 {
+			text += fmt.Sprintf("\n## Facts: %s\n\n%s\n", kind, strings.Join(lines, "\n"))
 		}
 	}
-	section("Profile", listProfile(m.profile))
-	for _, kind := range models.FactKinds() {
-		section("Facts: "+string(kind), m.listFacts(kind))
+	if text == "# Memory\n" {
+		text += "\nNo fact is remembered of this person.\n"
 	}
-	if text.Len() == len("# Memory\n") {
-		text.WriteString("\nNothing is remembered of this person.\n")
-	}
-	return text.String()
+	return text
 }
 
 // listFacts lists those of a kind in the order they have, each with what it said

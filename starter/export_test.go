@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/goldens"
+	"coachline/internal/study"
 	"coachline/models"
 )
 
@@ -67,6 +69,44 @@ func TestExport(t *testing.T) {
 	_, err := (&memoryRoutes{memory: rows.Memory, people: rows.People}).zipMemory(t.Context(), "conv_9")
 	require.ErrorIs(t, err, models.ErrNotFound)
 }
+
+// TestExportHoldsTheWorkspace: the operator's files stand before what is known, those of
+// the person's study in place of the installation's.
+func TestExportHoldsTheWorkspace(t *testing.T) {
+	h := startWithAccess(t, nil)
+	h.remember("conv_1")
+	installed, own := t.TempDir(), t.TempDir()
+	for file, text := range map[string]string{
+		filepath.Join(installed, "SOUL.md"): "# Voice\nDry.", filepath.Join(installed, "USER.md"): "They are nurses.", filepath.Join(installed, "MEMORY.md"): "The ward moved.",
+		filepath.Join(own, "IDENTITY.md"): "A clinic in Leeds.",
+	} {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	}
+	routes := &memoryRoutes{memory: h.rows.Memory, people: h.rows.People, promptsDir: installed}
+	export := func() string {
+		raw, err := routes.zipMemory(t.Context(), "conv_1")
+		require.NoError(t, err)
+		return unpacked(t, raw)
+	}
+	text := export()
+	require.Contains(t, text, "=== SOUL.md 1980-01-01T00:00:00Z\n## Voice\nDry.\n")
+	require.Contains(t, text, "=== USER.md 1980-01-01T00:00:00Z\nThey are nurses.\n\n# Profile\n\n- Habit: walking\n")
+	require.Contains(t, text, "=== MEMORY.md 1980-01-01T00:00:00Z\nThe ward moved.\n\n# Memory\n\n## Facts: identity\n")
+
+	settings, err := json.Marshal(models.StudySettings{StudyOverlay: models.StudyOverlay{PromptsDir: own}})
+	require.NoError(t, err)
+	routes.resolver = study.New(study.Config{Studies: oneStudy{models.Study{Settings: string(settings)}}})
+	text = export()
+	require.Contains(t, text, "=== IDENTITY.md 1980-01-01T00:00:00Z\nA clinic in Leeds.\n")
+	require.NotContains(t, text, "SOUL.md")
+}
+
+// oneStudy is the study of everybody.
+type oneStudy struct{ row models.Study }
+
+func (o oneStudy) Study(context.Context, string) (models.Study, error) { return o.row, nil }
+
+func (o oneStudy) StudyVersions(context.Context) (map[string]int64, error) { return nil, nil }
 
 // unpacked is an archive as a text: names, instants, contents.
 func unpacked(t *testing.T, raw []byte) string {

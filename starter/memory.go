@@ -12,6 +12,7 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/memory"
 	"coachline/internal/store"
+	"coachline/internal/study"
 	"coachline/models"
 )
 
@@ -21,8 +22,11 @@ const maxNotes = 366
 // memoryRoutes answers what is remembered of a person.
 type memoryRoutes struct {
 	base
-	memory *memory.Store
-	people *store.People
+	memory   *memory.Store
+	people   *store.People
+	resolver *study.Resolver
+	// promptsDir is the folder of the installation's own texts; empty for none.
+	promptsDir string
 }
 
 func (h *memoryRoutes) register(router huma.API) {

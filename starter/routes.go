@@ -230,7 +230,7 @@ func (h *handlers) registrations(carrier *carrierRoutes, health *healthRoutes, r
 		(&conversationRoutes{b, s.People, s.Outbox, s.TakeOvers, carrier}).register,
 		(&workflowRoutes{b, s.People, s.Inbound, s.Holds, s.Audit, cfg.Temporal, cfg.Metrics, cfg.Defaults.Rules, resolver}).register,
 		(&recordRoutes{b, s.Records}).register,
-		(&memoryRoutes{b, s.Memory, s.People}).register,
+		(&memoryRoutes{b, s.Memory, s.People, resolver, cfg.Settings.PromptsDir}).register,
 		(&holdRoutes{b, s.Holds}).register,
 		(&viewRoutes{b, s.Views}).register,
 		(&reportRoutes{b, s.People, s.Reports}).register,

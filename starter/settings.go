@@ -26,7 +26,9 @@ const buildsLimit = 2 * time.Second
 // SettingsConfig is what operators may see of the configuration. Without a table
 // there are no routes for it.
 type SettingsConfig struct {
-	Table         []config.Setting
+	Table []config.Setting
+	// PromptsDir is the folder of the installation's own texts; empty for none.
+	PromptsDir    string
 	PromptVersion string
 	// Playbooks and Focuses are the pages of prompts that the starter sees.
 	Playbooks, Focuses []api.PromptPage
@@ -42,7 +44,7 @@ type SettingsConfig struct {
 // stop workers, not starters, which only show their version.
 func newSettings(cfg config.Config, conns *connect.Connections) SettingsConfig {
 	settings := SettingsConfig{
-		Table: cfg.Table(), Checks: doctor.List(cfg, nil),
+		Table: cfg.Table(), PromptsDir: cfg.Worker.PromptsDir, Checks: doctor.List(cfg, nil),
 		Builds: func(ctx context.Context) ([]api.WorkerBuild, error) {
 			return listBuilds(ctx, conns.Temporal, cfg.Worker.Deployment)
 		},
