@@ -2,6 +2,7 @@ package screening_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,12 +39,28 @@ func TestSaysMinor(t *testing.T) {
 	for key, c := range counts {
 		t.Logf("%s: %d of %d", key, c.found, c.all)
 	}
+	ordinary, err := filepath.Glob("testdata/ordinary/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, ordinary)
+	taken := 0
+	for _, path := range ordinary {
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for line := range strings.Lines(string(content)) {
+			if screening.SaysMinor(line) {
+				taken++
+				t.Log("ordinary: ", line)
+			}
+		}
+	}
+	require.LessOrEqual(t, taken, 3, "of some 3,400 ordinary messages")
 	require.GreaterOrEqual(t, counts["count minor"].found, 24)
 	require.LessOrEqual(t, counts["count adult"].found, 2)
 	require.LessOrEqual(t, counts["look adult"].found, 1)
 	for body, want := range map[string]bool{
 		"I'm 14": true, "ich bin 15 und in der schule": true, "j'ai 16 ans": true, "tengo 13 años": true, "tenho 17 anos": true, "hi, im only 12": true,
-		"I'm 14 minutes late": false, "im 17 weeks pregnant": false, "ich bin 10 km gelaufen": false, "tengo 12 reuniones hoy": false, "my son is 14": false, "I was 15 then": false, "i am 34": false, "": false,
+		"I'm 14 minutes late": false, "im 17 weeks pregnant": false, "ich bin 10 km gelaufen": false, "tengo 12 reuniones hoy": false, "my son is 14": false, "I was 15 then": false, "i am 34": false, "I'm 85": false, "ich bin 83": false, "tenho 96 anos": false, "j'ai 81 ans": false,
+		"met my old science teacher": false, "I'm grounded and calm today": false, "ich muss noch Hausaufgaben korrigieren": false, "": false,
 	} {
 		require.Equal(t, want, screening.SaysMinor(body), body)
 	}
