@@ -32,12 +32,14 @@ type DecisionActivities struct {
 	Zones   coach.Zones
 	Tools   *tools.Registry
 	Calls   Turns
+	// States know in which state's hours a person is texted; nil: in those of the rules.
+	States *States
 	// Metrics may be nil; then nothing is counted.
 	Metrics *metrics.Metrics
 }
 
-// Decide says what follows from an event. It reads nothing but its input, and the
-// study where it is not known yet; it is safe to retry.
+// Decide says what follows from an event. It reads nothing but its input, and study and
+// number where they are not known yet; it is safe to retry.
 func (d *DecisionActivities) Decide(ctx context.Context, in wire.DecideInput) (wire.Decision, error) {
 	asked, err := d.newInput(ctx, in.State, in.Now)
 	if err != nil {
@@ -52,7 +54,8 @@ func (d *DecisionActivities) Decide(ctx context.Context, in wire.DecideInput) (w
 // and arm.
 func (d *DecisionActivities) newInput(ctx context.Context, state wire.ParticipantState, now time.Time) (coach.Input, error) {
 	settings, err := d.Studies.Resolve(ctx, state.Study, state.Arm)
-	return coach.Input{State: state, Now: now, Rules: settings.Rules(d.Rules), Zones: d.Zones}, err
+	rules := settings.Rules(d.Rules).In(d.States.of(ctx, state.ParticipantID))
+	return coach.Input{State: state, Now: now, Rules: rules, Zones: d.Zones}, err
 }
 
 // DecideTool decides a tool call that changes the workflow's own state, and

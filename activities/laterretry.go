@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/internal/coach"
+	"coachline/internal/region"
 	"coachline/internal/study"
 	"coachline/internal/wrap"
 	"coachline/models"
@@ -82,7 +83,7 @@ func (t *LaterRetries) planRetry(ctx context.Context, try models.LateTry) (at ti
 	if err != nil {
 		return at, "", err
 	}
-	at, err = coach.Input{State: who, Now: due, Rules: settings.Rules(t.Rules), Zones: t.Zones}.Opens()
+	at, err = coach.Input{State: who, Now: due, Rules: settings.Rules(t.Rules).In(region.StateOf(try.Participant.Phone)), Zones: t.Zones}.Opens()
 	if err != nil {
 		return at, "", fmt.Errorf("finding when %s may go: %w", try.Row.ID, err)
 	}

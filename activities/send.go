@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/internal/metrics"
+	"coachline/internal/region"
 	"coachline/internal/study"
 	"coachline/models"
 	"coachline/models/wire"
@@ -24,10 +25,19 @@ type Carrier interface {
 	Find(ctx context.Context, sms models.SMS, age time.Duration) (models.Lookup, error)
 }
 
+// Numbers says whether numbers have gone to other people.
+type Numbers interface {
+	IsReassigned(ctx context.Context, phone string, since time.Time) (bool, error)
+}
+
 // SendActivities sends outbox rows.
 type SendActivities struct {
 	Store   Outbox
 	Carrier Carrier
+	// Numbers says whether a number has gone to another person; it is asked after a silence
+	// of ReassignedAfter, and nil or 0 never.
+	Numbers         Numbers
+	ReassignedAfter time.Duration
 	// Studies have senders of their own; nil: all texts come from the carrier
 	// client's.
 	Studies *study.Resolver
@@ -85,7 +95,26 @@ func (p *SendActivities) deliverClaim(ctx context.Context, claim models.SendClai
 	if code := p.tooLateCode(row); code != "" {
 		return p.tooLate(ctx, row, code)
 	}
+	if isReassigned, err := p.checkNumber(ctx, claim); err != nil || isReassigned {
+		return wire.SendSMSResult{Status: wire.OutboxFailed, Code: models.CodeReassigned}, err
+	}
 	return p.postText(ctx, claim)
+}
+
+// checkNumber asks whether the number of a text that we start has gone to another person
+// during a long silence. A carrier that cannot tell stops nothing.
+func (p *SendActivities) checkNumber(ctx context.Context, claim models.SendClaim) (bool, error) {
+	isDue := p.Numbers != nil && p.ReassignedAfter > 0 && !claim.Heard.IsZero() && p.Now().Sub(claim.Heard) >= p.ReassignedAfter
+	if !isDue || !claim.Outbox.Kind.Spec().Initiated || claim.Outbox.FormerPhoneID != 0 || region.CountryOf(claim.To, "") != "US" {
+		return false, nil
+	}
+	isReassigned, err := p.Numbers.IsReassigned(ctx, claim.To, claim.Consented)
+	if err != nil {
+		activity.GetLogger(ctx).Warn("the carrier does not say whether a number has gone to another person; the text goes out", "outbox", claim.Outbox.ID, "error", err)
+		return false, nil
+	}
+	err = p.Store.RecordReassigned(ctx, claim.Ref(), isReassigned, p.Now())
+	return isReassigned, toTemporalError(err)
 }
 
 // postText sends the text to the carrier. Consent and status are checked once

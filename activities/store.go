@@ -48,6 +48,9 @@ type Outbox interface {
 	ReleaseMissing(ctx context.Context, ref models.ClaimRef, now time.Time) error
 	RecordAccepted(ctx context.Context, ref models.ClaimRef, r models.Receipt, now time.Time) error
 	RecordFailed(ctx context.Context, f models.SendFailure) error
+	// RecordReassigned notes what the carrier says of a number, and stops where it has gone to
+	// another person.
+	RecordReassigned(ctx context.Context, ref models.ClaimRef, isReassigned bool, now time.Time) error
 	HoldSender(ctx context.Context, r models.Refusal) error
 	PostponeSend(ctx context.Context, ref models.ClaimRef, now time.Time) error
 	LateTry(ctx context.Context, outboxID string) (models.LateTry, error)

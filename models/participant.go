@@ -94,7 +94,9 @@ type Participant struct {
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	RemovedAt     *time.Time
-	Version       int64
+	// NumberCheckedAt is when the carrier said last that the number is still theirs.
+	NumberCheckedAt *time.Time
+	Version         int64
 	// Unreadable names sealed columns that could not be opened, with commas
 	// between them; lists only.
 	Unreadable string `gorm:"-"`

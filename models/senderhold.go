@@ -51,4 +51,6 @@ const (
 	CodeNewerReply = "newer_reply"
 	CodeStale      = "stale"       // the carrier did not take it while it was of use
 	CodeQuiet      = "quiet_hours" // quiet hours have begun
+	// CodeReassigned: the carrier says that the number has gone to another person.
+	CodeReassigned = "reassigned"
 )

@@ -115,6 +115,9 @@ type SendClaim struct {
 	// and Arm are in it.
 	Version      int64
 	StudyID, Arm string
+	// Heard is when the person wrote last, enrolled, or their number was found to be still
+	// theirs; Consented when they agreed to be texted.
+	Heard, Consented time.Time
 	// Sender is where the text is to come from, for StartPost to note; zero is the
 	// installation's.
 	Sender Sender

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coachline/internal/coach"
+	"coachline/internal/region"
 	"coachline/internal/store"
 	"coachline/internal/study"
 	"coachline/internal/wait"
@@ -89,6 +90,6 @@ func (h *closeOuts) isOpen(ctx context.Context, p models.Participant) (bool, err
 	}
 	now := h.now()
 	state := wire.ParticipantState{ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed}
-	open, err := coach.Input{State: state, Now: now, Rules: settings.Rules(h.rules), Zones: zones.Load}.Opens()
+	open, err := coach.Input{State: state, Now: now, Rules: settings.Rules(h.rules).In(region.StateOf(p.Phone)), Zones: zones.Load}.Opens()
 	return !open.After(now), err
 }

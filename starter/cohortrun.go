@@ -13,6 +13,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/internal/cohort"
+	"coachline/internal/region"
 	"coachline/internal/wait"
 	"coachline/internal/zones"
 	"coachline/models"
@@ -294,7 +295,7 @@ func (h *cohortRoutes) planGreetings(ctx context.Context, job models.Cohort, peo
 	for i, p := range people {
 		in := coach.Input{
 			State: wire.ParticipantState{ParticipantID: cohortParticipantID(job.ID, p.Line), Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed},
-			Now:   begun, Rules: rules, Zones: zones.Load,
+			Now:   begun, Rules: rules.In(region.StateOf(p.Phone)), Zones: zones.Load,
 		}
 		if i >= job.Tried && now.After(begun) {
 			in.Now = now

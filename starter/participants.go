@@ -16,6 +16,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/internal/coach"
+	"coachline/internal/region"
 	"coachline/internal/screening"
 	"coachline/internal/store"
 	"coachline/internal/study"
@@ -185,7 +186,7 @@ func (h *participantRoutes) planGreeting(ctx context.Context, p models.Participa
 		return nil, err
 	}
 	who := wire.ParticipantState{ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, SignedUp: p.SignedUp}
-	at, err := coach.Input{State: who, Now: p.EnrolledAt, Rules: settings.Rules(h.defaults.Rules), Zones: zones.Load}.FirstGreeting()
+	at, err := coach.Input{State: who, Now: p.EnrolledAt, Rules: settings.Rules(h.defaults.Rules).In(region.StateOf(p.Phone)), Zones: zones.Load}.FirstGreeting()
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/internal/coach"
+	"coachline/internal/region"
 	"coachline/internal/zones"
 	"coachline/models"
 	"coachline/models/wire"
@@ -343,7 +344,7 @@ func (h *workflowRoutes) planSchedules(ctx context.Context, now planned, ask wir
 	if err != nil {
 		return wire.Schedule{}, h.toFailure("reading the study", err)
 	}
-	input := coach.Input{Now: h.now(), Rules: settings.Rules(h.rules), Zones: zones.Load, State: wire.ParticipantState{
+	input := coach.Input{Now: h.now(), Rules: settings.Rules(h.rules).In(region.StateOf(p.Phone)), Zones: zones.Load, State: wire.ParticipantState{
 		ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: now.status.Status, Mode: now.status.Mode,
 		Schedules: now.schedules, Due: now.status.Due, TakenOverUntil: now.status.TakenOverUntil,
 	}}

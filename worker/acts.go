@@ -147,8 +147,9 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 			Debounce: cfg.Coaching.Debounce, DebounceMax: cfg.Coaching.DebounceMax,
 		},
 	}
-	posts := &activities.SendActivities{Store: rows.Outbox, Carrier: carrier, Studies: p.studies, Now: o.Now, Metrics: m}
-	decisions := &activities.DecisionActivities{Rules: p.rules, Studies: p.studies, Zones: zones.Load, Tools: registry, Calls: rows.Turns, Metrics: m}
+	posts := &activities.SendActivities{Store: rows.Outbox, Carrier: carrier, Studies: p.studies, Now: o.Now, Metrics: m, ReassignedAfter: cfg.Coaching.ReassignedAfter}
+	posts.Numbers, _ = o.Carrier.(activities.Numbers) // Those of rehearsals know none.
+	decisions := &activities.DecisionActivities{Rules: p.rules, Studies: p.studies, Zones: zones.Load, Tools: registry, Calls: rows.Turns, States: activities.NewStates(rows.People), Metrics: m}
 	return &acts{
 		knownModel: replies.Capability, decisions: decisions,
 		turns: turns,

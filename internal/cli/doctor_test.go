@@ -137,3 +137,22 @@ func TestDoctorTellsOfCountriesWithoutNumbers(t *testing.T) {
 	_, out, _ = call(t, append(environ, "COACH_HELPLINES_FILE="+path), "doctor")
 	require.Regexp(t, `helplines +ok`, out)
 }
+
+// TestDoctorTellsOfSenders: people whose networks block the sender's country, and hours that
+// the carrier's Compliance Toolkit would change.
+func TestDoctorTellsOfSenders(t *testing.T) {
+	rows, environ := doctorStore(t)
+	for id, phone := range map[string]string{"ada": "+12025550123", "bob": "+447700900123", "ann": "+353851234567", "leo": "+39312345678"} {
+		_, err := rows.People.Enroll(t.Context(), models.Participant{ID: id, Phone: phone, Locale: "en", Timezone: "UTC", EnrolledAt: time.Now()}, "kim")
+		require.NoError(t, err)
+	}
+	environ = append(environ, "TWILIO_FROM=+15017122661")
+	_, out, _ := call(t, environ, "doctor")
+	require.Regexp(t, `senders +warning +1 people in GB, whose networks block senders of US.*; 1 people in IE`, out)
+	require.NotContains(t, out, "Compliance Toolkit")
+	night := `{"quiet_hours":"off"}`
+	_, err := rows.Studies.ChangeStudy(t.Context(), models.StudyUpdate{ID: models.DefaultStudy, Actor: "kim", Now: time.Now(), Patch: models.StudyPatch{Settings: &night}})
+	require.NoError(t, err)
+	_, out, _ = call(t, append(environ, "COACH_QUIET_HOURS=22:00-08:00"), "doctor")
+	require.Contains(t, out, "(COACH_QUIET_HOURS, default): Twilio's Compliance Toolkit")
+}

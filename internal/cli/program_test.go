@@ -90,7 +90,7 @@ func TestDoctor(t *testing.T) {
 		verdicts[fields[0]] = fields[1]
 	}
 	require.Equal(t, map[string]string{
-		"configuration": "ok", "database": "ok", "keys": "ok", "audit": "ok", "allocations": "ok", "webhooks": "ok", "alerts": "warning", "helplines": "ok", "claims": "ok", "support": "failed", "programme": "ok", "offer": "ok", "stop": "ok", "embeddings": "warning", "temporal": "failed", "workers": "failed", "model": "ok", "context": "ok", "answer": "failed", "sender": "failed", "address": "warning", "carrier": "ok",
+		"configuration": "ok", "database": "ok", "keys": "ok", "audit": "ok", "allocations": "ok", "webhooks": "ok", "alerts": "warning", "helplines": "ok", "senders": "ok", "campaign": "ok", "claims": "ok", "support": "failed", "programme": "ok", "offer": "ok", "stop": "ok", "embeddings": "warning", "temporal": "failed", "workers": "failed", "model": "ok", "context": "ok", "answer": "failed", "sender": "failed", "address": "warning", "carrier": "ok",
 	}, verdicts, out)
 	require.Contains(t, out, "large by name, 1047576 tokens by name, 400 kept for an answer")
 

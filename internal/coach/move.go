@@ -130,6 +130,9 @@ func (s Input) refuseQuiet(field string, at time.Time, schedule wire.Schedule) (
 	if s.isZoneUnknown() {
 		where = "the quiet hours of every zone of the region, which count because the person's own zone is not known,"
 	}
+	if s.Rules.Quiet.isClosed(at.In(zones[0])) {
+		where = "the hours in which the law of " + s.Rules.Quiet.State + " allows no texts, beside"
+	}
 	return fmt.Sprintf("%s: the prompt would go out at %s, within %s %s; only the person can choose such a time",
 		field, at.In(zone).Format("15:04 MST"), where, s.Rules.Quiet), nil
 }

@@ -8,8 +8,56 @@ import (
 
 // QuietHours is the part of the local day in which nothing is started, From
 // inclusive, To exclusive; From after To spans midnight. The zero value, like
-// any other with equal ends, means no quiet hours.
-type QuietHours struct{ From, To Clock }
+// any other with equal ends, means no quiet hours. State adds the hours of a state of the
+// United States; empty: none.
+type QuietHours struct {
+	From, To Clock
+	State    string
+}
+
+// stateHours are when a state allows texts, where that is stricter than federal law, by
+// weekday: Texas and Rhode Island have shorter days at the end of the week.
+var stateHours = map[string]struct{ weekday, saturday, sunday hours }{
+	"CT": {hours{9 * 60, 20 * 60}, hours{9 * 60, 20 * 60}, hours{9 * 60, 20 * 60}},
+	"FL": {hours{8 * 60, 20 * 60}, hours{8 * 60, 20 * 60}, hours{8 * 60, 20 * 60}},
+	"MD": {hours{8 * 60, 20 * 60}, hours{8 * 60, 20 * 60}, hours{8 * 60, 20 * 60}},
+	"MS": {hours{8 * 60, 20 * 60}, hours{8 * 60, 20 * 60}, hours{8 * 60, 20 * 60}},
+	"NJ": {hours{8 * 60, 20 * 60}, hours{8 * 60, 20 * 60}, hours{8 * 60, 20 * 60}},
+	"OK": {hours{8 * 60, 20 * 60}, hours{8 * 60, 20 * 60}, hours{8 * 60, 20 * 60}},
+	"RI": {hours{9 * 60, 18 * 60}, hours{10 * 60, 17 * 60}, hours{10 * 60, 17 * 60}},
+	"TX": {hours{9 * 60, 21 * 60}, hours{9 * 60, 21 * 60}, hours{12 * 60, 21 * 60}},
+}
+
+// hours is the part of a day in which texts are allowed, from inclusive, to exclusive.
+type hours struct{ from, to Clock }
+
+// In returns the rules for a person with a number of a state: its hours count beside those
+// of the rules, where there are any.
+func (r Rules) In(state string) Rules {
+	if _, hasHours := stateHours[state]; hasHours && r.Quiet.From != r.Quiet.To {
+		r.Quiet.State = state
+	}
+	return r
+}
+
+// stateHoursOn returns when the state allows texts on a weekday; ok is false where it has no
+// hours of its own.
+func (q QuietHours) stateHoursOn(day time.Weekday) (open hours, ok bool) {
+	all, ok := stateHours[q.State]
+	switch day { //nolint:exhaustive // the others are weekdays
+	case time.Saturday:
+		return all.saturday, ok
+	case time.Sunday:
+		return all.sunday, ok
+	}
+	return all.weekday, ok
+}
+
+// isClosed reports whether the state allows no texts at a wall time.
+func (q QuietHours) isClosed(local time.Time) bool {
+	open, ok := q.stateHoursOn(local.Weekday())
+	return ok && (clockOf(local) < open.from || clockOf(local) >= open.to)
+}
 
 // ParseQuietHours reads "HH:MM-HH:MM"; the empty text means none. Equal ends
 // are refused because they could mean none as well as the whole day.
@@ -45,7 +93,9 @@ func (q QuietHours) String() string {
 
 // Contains reports whether the wall time that local shows in its own location
 // is quiet.
-func (q QuietHours) Contains(local time.Time) bool { return q.ContainsClock(clockOf(local)) }
+func (q QuietHours) Contains(local time.Time) bool {
+	return q.ContainsClock(clockOf(local)) || q.isClosed(local)
+}
 
 // ContainsClock reports whether a wall time is in the quiet hours.
 func (q QuietHours) ContainsClock(c Clock) bool {
@@ -60,13 +110,21 @@ func (q QuietHours) ContainsClock(c Clock) bool {
 func (q QuietHours) End(local time.Time) time.Time {
 	zone := local.Location()
 	// Once is enough unless the clock jumps over the end into the next quiet
-	// hours, as when a zone skips a day.
+	// hours, as when a zone skips a day, or the state allows nothing yet.
 	for q.Contains(local) {
 		date := dateOf(local, zone)
-		if q.To <= clockOf(local) {
+		ends := q.To
+		if !q.ContainsClock(clockOf(local)) {
+			open, _ := q.stateHoursOn(local.Weekday())
+			if clockOf(local) >= open.to {
+				open, _ = q.stateHoursOn(date.addDays(1).midnight.Weekday())
+				date = date.addDays(1)
+			}
+			ends = open.from
+		} else if q.To <= clockOf(local) {
 			date = date.addDays(1)
 		}
-		wall := date.midnight.Add(time.Duration(q.To) * time.Minute)
+		wall := date.midnight.Add(time.Duration(ends) * time.Minute)
 		local = firstInstantAt(local, wall, zone).In(zone)
 	}
 	return local
@@ -152,6 +210,12 @@ func (q QuietHours) nextStart(local time.Time) time.Time {
 		date = date.addDays(1)
 	}
 	start := date.midnight.Add(time.Duration(q.From)*time.Minute - time.Duration(offset)*time.Second).In(zone)
+	if open, ok := q.stateHoursOn(local.Weekday()); ok {
+		closing := dateOf(local, zone).midnight.Add(time.Duration(open.to)*time.Minute - time.Duration(offset)*time.Second).In(zone)
+		if closing.Before(start) {
+			start = closing
+		}
+	}
 	if _, end := local.ZoneBounds(); !end.IsZero() && end.Before(start) {
 		return end
 	}

@@ -208,6 +208,7 @@ func (c *Config) checkDurations(bad map[string]bool) []error {
 		{"COACH_DEBOUNCE", r.Debounce},
 		{"COACH_DEBOUNCE_MAX", r.DebounceMax},
 		{"COACH_LATE_TRY", r.LateTry},
+		{"COACH_REASSIGNED_AFTER", r.ReassignedAfter},
 		{"COACH_RETENTION", r.Retention},
 		{"COACH_STRANGER_RETENTION", r.StrangerRetention},
 		{"COACH_LOOP_MUTE", c.Inbound.LoopMute},

@@ -269,6 +269,9 @@ type Coaching struct {
 	DebounceMax  time.Duration `env:"COACH_DEBOUNCE_MAX" envDefault:"15s"`
 	// LateTry is the least time until a text that did not arrive is tried again.
 	LateTry time.Duration `env:"COACH_LATE_TRY" envDefault:"30m"`
+	// ReassignedAfter is the silence of a person after which the carrier is asked, before
+	// what we start, whether the number has gone to another person; 0 never asks.
+	ReassignedAfter time.Duration `env:"COACH_REASSIGNED_AFTER" envDefault:"0"`
 	// Retention is how long after their removal people are erased; 0 is never.
 	Retention time.Duration `env:"COACH_RETENTION" envDefault:"0"`
 	// StrangerRetention is how long texts of people who were never enrolled are kept; 0

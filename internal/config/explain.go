@@ -231,8 +231,9 @@ var explanations = map[string]explanation{
 	"COACH_DEBOUNCE_MAX":          {readByBoth, "the longest wait from a burst's first message; a reply is held back within it when more comes while it is written"},
 	"COACH_RETENTION":             {readByStarter, "from removal to [erasure](operations.md#a-person-asks-for-erasure), such as `8760h`; 0: never"},
 	"COACH_STRANGER_RETENTION":    {readByStarter, "how long texts and numbers of people who were never enrolled are kept; 0: for ever"},
+	"COACH_REASSIGNED_AFTER":      {readByWorker, "silence, such as `2160h`, after which Twilio Lookup is asked before what we start whether a US number [has gone to another person](operations.md#a-number-may-have-a-new-owner); 0: never"},
 	"COACH_LATE_TRY":              {readByBoth, "until an undelivered text (30003, 30008) is [sent again](operations.md#a-text-was-not-delivered); 0: off"},
-	quietHours:                    {readByBoth, "local hours without messages of ours, except at times the person chose; in the US without a zone: of every zone; empty: none"},
+	quietHours:                    {readByBoth, "local hours without messages of ours, except at times the person chose; stricter hours of a US state of the number count too; in the US without a zone: of every zone; empty: none"},
 
 	"COACH_PROMPTS_DIR":            {readByBoth, "folder of your own [prompts](#prompts-playbooks-and-focuses)"},
 	"COACH_HISTORY_LIMIT":          {readByWorker, "entries that the model sees; 0: none, -1: no cap"},

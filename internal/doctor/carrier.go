@@ -60,6 +60,46 @@ func probeSender(ctx context.Context, c config.Carrier, token string) (string, e
 	return sender, nil
 }
 
+// probeCampaign says how far the carrier has the registration of the messaging service's
+// campaign, without which carriers of the United States block its texts (30034).
+func probeCampaign(ctx context.Context, c config.Carrier, token string) (string, error) {
+	if c.MessagingServiceSID == "" {
+		return "no messaging service; see the number's registration at the carrier", nil
+	}
+	target := cmp.Or(strings.TrimRight(c.BaseURL, "/"), messaging) + "/v1/Services/" + url.PathEscape(c.MessagingServiceSID) + "/Compliance/Usa2p"
+	req, err := newCarrierRequest(ctx, target, c.AccountSID, token)
+	if err != nil {
+		return "", err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", fmt.Errorf("asking for the campaign: %w", withoutAddress(err))
+	}
+	defer res.Body.Close()
+	var found struct {
+		Compliance []struct {
+			Status string `json:"campaign_status"`
+		} `json:"compliance"`
+	}
+	switch {
+	case res.StatusCode == http.StatusNotFound:
+		return "which the carrier does not list", nil
+	case res.StatusCode >= http.StatusBadRequest:
+		return "", fmt.Errorf("asking for the campaign: HTTP %d", res.StatusCode)
+	}
+	if err := json.NewDecoder(res.Body).Decode(&found); err != nil {
+		return "", fmt.Errorf("asking for the campaign: %w", err)
+	}
+	if len(found.Compliance) == 0 {
+		return "", connect.Warning("the messaging service has no campaign: carriers in the US block its texts (30034) unless its numbers are toll-free or short codes; register one at Twilio")
+	}
+	status := found.Compliance[0].Status
+	if status != "VERIFIED" {
+		return "", connect.Warning(fmt.Sprintf("the campaign is %s, not VERIFIED: carriers in the US block texts until it is (30034)", status))
+	}
+	return status, nil
+}
+
 // senderOf returns what texts go out from, and where the carrier tells whose it is; no
 // address for a sender that is no number and no service.
 func senderOf(c config.Carrier) (sender, target string) {

@@ -67,6 +67,8 @@ func List(cfg config.Config, loadErr error) []Check {
 		{Name: "webhooks", Run: func(ctx context.Context) (string, error) { return connect.CheckWebhooks(ctx, cfg) }},
 		{Name: "alerts", Run: func(ctx context.Context) (string, error) { return "", connect.CheckAlerts(ctx, cfg) }},
 		{Name: "helplines", Run: func(ctx context.Context) (string, error) { return "", connect.CheckHelplines(ctx, cfg) }},
+		{Name: "senders", Run: func(ctx context.Context) (string, error) { return "", connect.CheckSender(ctx, cfg) }},
+		{Name: "campaign", Run: func(ctx context.Context) (string, error) { return probeCampaign(ctx, cfg.Carrier, token) }},
 		{Name: "claims", Run: func(ctx context.Context) (string, error) { return "", connect.CheckClaims(ctx, cfg) }},
 		{Name: "temporal", Run: func(ctx context.Context) (string, error) {
 			return cfg.Temporal.Address, connect.CheckTemporal(ctx, cfg)

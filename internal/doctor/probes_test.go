@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/config"
@@ -230,4 +231,24 @@ func TestPublicAddressLeadsHere(t *testing.T) {
 	_, err = probeWebhook(t.Context(), "", "token-1")
 	var warning connect.Warning
 	require.ErrorAs(t, err, &warning)
+}
+
+// TestCampaignStatus: doctor says how far the registration of the campaign is.
+func TestCampaignStatus(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"compliance":[{"campaign_status":"VERIFIED"}]}`: "", `{"compliance":[{"campaign_status":"IN_PROGRESS"}]}`: "IN_PROGRESS, not VERIFIED", `{"compliance":[]}`: "no campaign",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			assert.Equal(t, "/v1/Services/MG1/Compliance/Usa2p", r.URL.Path)
+			_, _ = w.Write([]byte(answer))
+		}))
+		said, err := probeCampaign(t.Context(), config.Carrier{AccountSID: "AC1", MessagingServiceSID: "MG1", BaseURL: server.URL}, "token-1")
+		server.Close()
+		if want == "" {
+			require.NoError(t, err)
+			require.Equal(t, "VERIFIED", said)
+			continue
+		}
+		require.ErrorContains(t, err, want)
+	}
 }

@@ -264,6 +264,7 @@ func stringValue(text *string) string {
 // call is one use of the service under one context.
 type call struct {
 	service *api.ApiService
+	client  *twilio.Client
 	seen    *callRecord
 }
 
@@ -282,7 +283,7 @@ func (c *Client) beginCall(ctx context.Context, mayWrite func(context.Context) e
 		},
 	}
 	client.SetAccountSid(c.cfg.AccountSID)
-	return call{service: api.NewApiService(&twilio.RequestHandler{Client: client}), seen: seen}, cancel
+	return call{service: api.NewApiService(&twilio.RequestHandler{Client: client}), client: client, seen: seen}, cancel
 }
 
 // rewriteURL points a request for Twilio at base, keeping path and query.

@@ -171,6 +171,7 @@ var codes = map[int]codeMeaning{
 	30002: {models.CarrierAccount, "the account is suspended"},
 
 	30036: {models.CarrierStale, "the validity period ran out"},
+	30610: {models.CarrierStale, "the carrier's quiet hours at the recipient's place"},
 }
 
 // Meaning says briefly what a carrier's error code means; empty for a

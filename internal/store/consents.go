@@ -147,9 +147,19 @@ func askIntent(tx *gorm.DB, in models.Inbound, p models.Participant) (int64, err
 }
 
 func pauseForCheck(tx *gorm.DB, in models.Inbound, p models.Participant) error {
-	_, err := raiseAttention(tx, models.AttentionEntry{
-		ParticipantID: p.ID, Kind: pauses(in.Intent), Ref: strconv.FormatInt(in.ID, 10), RaisedAt: in.ReceivedAt,
-	})
+	return pauseFor(tx, p, pauseReason{attention: pauses(in.Intent), ref: strconv.FormatInt(in.ID, 10), detail: string(in.Intent), at: in.ReceivedAt})
+}
+
+// pauseReason is why a person is paused until an operator has looked.
+type pauseReason struct {
+	attention         wire.Attention
+	ref, code, detail string
+	at                time.Time
+}
+
+// pauseFor raises attention and pauses the coaching where it goes on, or would by itself.
+func pauseFor(tx *gorm.DB, p models.Participant, why pauseReason) error {
+	_, err := raiseAttention(tx, models.AttentionEntry{ParticipantID: p.ID, Kind: why.attention, Ref: why.ref, Code: why.code, RaisedAt: why.at})
 	if err != nil || p.Status != wire.StatusActive && p.PauseEndsAt() == nil {
 		return err
 	}
@@ -158,14 +168,14 @@ func pauseForCheck(tx *gorm.DB, in models.Inbound, p models.Participant) error {
 		return err
 	}
 	row.Status, row.PausedUntil = wire.StatusPaused, nil
-	if err := saveParticipant(tx, &row, in.ReceivedAt); err != nil {
+	if err := saveParticipant(tx, &row, why.at); err != nil {
 		return err
 	}
-	audit := models.AuditRow{ParticipantID: p.ID, Actor: byScreen, Action: "pause", Detail: string(in.Intent), At: in.ReceivedAt}
+	audit := models.AuditRow{ParticipantID: p.ID, Actor: byScreen, Action: "pause", Detail: cmp.Or(why.detail, why.code), At: why.at}
 	if err := database.AddAudit(tx, audit); err != nil {
 		return err
 	}
-	_, err = insertNotice(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticePause, CreatedAt: in.ReceivedAt})
+	_, err = insertNotice(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticePause, CreatedAt: why.at})
 	return err
 }
 

@@ -163,6 +163,11 @@ func (s *Outbox) ClaimSend(ctx context.Context, outboxID string, now time.Time) 
 			if claim.To, err = phoneOf(tx, row, p); err != nil {
 				return err
 			}
+			newest, err := newestConsent(tx, p)
+			if err != nil {
+				return err
+			}
+			claim.Heard, claim.Consented = standingOfNumber(p, newest)
 		}
 		row.UpdatedAt = now
 		claim.Outbox = row

@@ -408,7 +408,9 @@ func (s *Outbox) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) 
 		return models.SendClaim{Outbox: row, Wait: wait}, err
 	}
 	takeClaim(&row)
-	return models.SendClaim{Outbox: row, To: p.Phone, Version: p.Version, StudyID: p.StudyID, Arm: p.Arm, Post: true}, nil
+	out := models.SendClaim{Outbox: row, To: p.Phone, Version: p.Version, StudyID: p.StudyID, Arm: p.Arm, Post: true}
+	out.Heard, out.Consented = standingOfNumber(p, newest)
+	return out, nil
 }
 
 // queueTurnRow writes an outbox row, or ties the one that exists to the turn.

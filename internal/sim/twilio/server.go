@@ -158,6 +158,7 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET "+messages+"/{message}/Media/{media}", s.carrier(targetLookup, s.serveMedia))
 	mux.Handle("DELETE "+messages+"/{message}/Media/{media}", s.carrier(targetLookup, s.deleteMedia))
 
+	mux.HandleFunc("GET /v2/PhoneNumbers/{number}", s.serveLookup)
 	mux.Handle("/v1/", s.newModel().Handler())
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{
