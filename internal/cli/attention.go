@@ -24,7 +24,7 @@ func attentionCommand(p *program) *cobra.Command {
 			"  person       they asked for a human; REASON says what for\n" +
 			"  unreachable  the carrier cannot reach the number\n" +
 			"  send         an answer was given up undelivered\n" +
-			"  refusal      the model refused to answer\n" +
+			"  refusal      the model did not answer; the fixed text was sent\n" +
 			"  stuck        a text of theirs ended the workflow twice; the fixed text answered it\n" +
 			"  unanswered   the model wanted to leave a question without an answer\n" +
 			"  lost_rows    the database has lost what it had stored of them\n" +
