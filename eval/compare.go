@@ -130,10 +130,10 @@ func compareColumns(table io.Writer, before, after Run, at [2]int) {
 		}
 	}
 	write("prompt version", before.Columns[at[0]].Prompts, after.Columns[at[1]].Prompts, "")
-	old, new := before.rounds(at[0]), after.rounds(at[1])
+	was, is := before.rounds(at[0]), after.rounds(at[1])
 	a, b := before.plays(at[0]), after.plays(at[1])
 	write("cases held", before.heldText(at[0]), after.heldText(at[1]),
-		noiseWord(2, len(old), len(new), func() bool { return isShareBeyondNoise(a.held(), b.held()) }))
+		noiseWord(2, len(was), len(is), func() bool { return isShareBeyondNoise(a.held(), b.held()) }))
 	for _, f := range figures {
 		values := func(rounds []Play) (out []float64) {
 			for _, p := range rounds {
@@ -142,6 +142,6 @@ func compareColumns(table io.Writer, before, after Run, at [2]int) {
 			return out
 		}
 		write(f.name, f.text(a.sum()), f.text(b.sum()),
-			noiseWord(leastRounds, len(old), len(new), func() bool { return areApart(values(old), values(new)) }))
+			noiseWord(leastRounds, len(was), len(is), func() bool { return areApart(values(was), values(is)) }))
 	}
 }

@@ -23,6 +23,8 @@ type Exchange struct {
 	Cost    Cost
 	// Took is how long the first reply took, by the clock of this machine; 0 without one.
 	Took time.Duration
+	// Guards are what the checks of outgoing texts decided, such as "guard placeholder".
+	Guards []string
 	// Outcome is how the last turn ended: reply, fallback, ...
 	Outcome string
 }

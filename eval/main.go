@@ -26,7 +26,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
-	err := run(ctx, invocation{os.Environ(), os.Args[1:], os.Stdout})
+	err := run(ctx, invocation{os.Environ(), os.Args[1:], os.Stdout, os.Stdin})
 	if errors.Is(err, flag.ErrHelp) {
 		return
 	}
@@ -109,9 +109,15 @@ var errNotHeld = errors.New("not every case holds")
 type invocation struct {
 	environ, args []string
 	out           io.Writer
+	in            io.Reader
 }
 
 func run(ctx context.Context, in invocation) error {
+	if len(in.args) > 0 && (in.args[0] == commandJudge || in.args[0] == commandLabel) {
+		command := in.args[0]
+		in.args = in.args[1:]
+		return runLabels(ctx, command, in)
+	}
 	o, err := parse(in.args, in.out)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"coachline/internal/agent"
 	"coachline/internal/llm"
 	"coachline/internal/prices"
 	"coachline/internal/segments"
@@ -162,10 +163,27 @@ func (p *conversation) exchange(text string, last int) (Exchange, error) {
 		}
 		out.Calls = append(out.Calls, calls...)
 		out.Outcome = turn.Turn.Outcome
+		out.Guards = append(out.Guards, guardsOf(turn)...)
 	}
 	var err error
 	out.After, err = p.readStored()
 	return out, err
+}
+
+// guardsOf lists what the checks of outgoing texts decided in a turn.
+func guardsOf(turn models.TurnContext) (out []string) {
+	for _, step := range turn.Steps {
+		var kept agent.Trace
+		if json.Unmarshal([]byte(step.Trace), &kept) != nil {
+			continue // The step was not asked of a model.
+		}
+		for _, stage := range kept.Stages {
+			if slices.Contains([]models.StageName{models.StageGuard, models.StageScreen, models.StageAdvice}, stage.Name) {
+				out = append(out, stage.Decision)
+			}
+		}
+	}
+	return out
 }
 
 func callsOf(turn models.TurnContext) ([]Call, error) {
