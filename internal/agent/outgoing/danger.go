@@ -25,6 +25,7 @@ var masked = []rule{
 	),
 	match(Danger,
 		`(?:don't|do not|dont|no need to|never|nicht|nicht die|\bno|n'|ne |não|nunca)\s?(?:\p{L}+ ){0,2}(?:call|dial|ring|ruf\p{L}*|wähl\p{L}*|llames|llame|marques|appelle\p{L}*|appelez|ligue|liga|ligues)\b[^.!?]{0,25}\b`+emergency+`\b`,
+		`(?:don'?t|donot|never|nicht|no|ne|nao|não|nunca)(?:call|dial|ring|ruf|llam|marqu|appel|lig)\p{L}{0,8}(?:911|999|112|110|988|190|192|15|17|18)\b`, // letter by letter
 		`\b(?:call|ruf|rufe|llama|appelle|ligue|liga)\b[^.!?]{0,12}(?:nicht|\bno\b|pas|não)[^.!?]{0,15}\b`+emergency+`\b`,
 		`\b`+emergency+`\b[^.!?]{0,40}(?:closed|busy|down|besetzt|gesperrt|überlastet|saturad|ya no existe|cerr[óa]|grève|fermé|occupé|não atende|fechad|lotad|only for|pour les vrais|só casos|nur für|demoran|demoram)`,
 		`(?:nurses?|notfallteam|team|doctor|enfermera|médico|médecins?|arzt|ärztin|équipe|plantão|guardia)\b[^.!?]{0,40}(?:reading along|liest mit|lesen mit|viendo este|suit la conversation|lendo tudo|watching)`,

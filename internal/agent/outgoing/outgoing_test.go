@@ -74,6 +74,14 @@ func TestTextsOfTheProgrammeOnly(t *testing.T) {
 	}
 }
 
+// What is forbidden stays so where each letter stands alone.
+func TestSpelledOutDanger(t *testing.T) {
+	for _, reply := range []string{"D o n ' t c a l l 9 1 1", "n o l l a m e s 1 1 2", "N e v e r c a l l 9 9 9, o k ?"} {
+		require.Equal(t, outgoing.Danger, refuse(answer{"danger", "en", reply}), reply)
+	}
+	require.Empty(t, refuse(answer{"danger", "en", "Feeling faint? Sit down, and call 911 if it gets worse."}))
+}
+
 // safeAdvice are the replies that another writer called safe; a number in them counts as
 // given.
 func safeAdvice(t *testing.T) []answer {
