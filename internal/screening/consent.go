@@ -28,6 +28,9 @@ func (s *scanner) screenConsent(body string, found []finding, optOutType string)
 		return intent, models.MethodPhrase
 	}
 	intent, method := requestIntent(found, s.isDoubted)
+	if intent == models.IntentStop && isAnswerFirst(words) {
+		intent = models.IntentUnclear
+	}
 	if isLong := s.features.Len() > plainly; isLong && (intent == models.IntentStop || intent == models.IntentWrongNumber) {
 		intent = models.IntentUnclear
 	}
@@ -36,6 +39,13 @@ func (s *scanner) screenConsent(body string, found []finding, optOutType string)
 	}
 	return intent, method
 }
+
+// answeredFirst is a text that answers a question of ours and asks to be left alone then
+// ("yes I cooked, leave me alone"), which may mean this one message.
+var answeredFirst = regexp.MustCompile(`^(?:yes|yeah|yep|done|ja|doch|erledigt|si|ya|oui|fait|sim|ja fiz|feito) (?:\S+ ){1,6}(?:(?:leave|let) me (?:alone|be)|lass mich (?:in ruhe|in frieden)|dejame (?:en paz|tranquil[oa])|laissez? moi (?:tranquille|en paix)|(?:me deixa|deixa me|me deixe) em paz)$`)
+
+// isAnswerFirst reports whether a text is such an answer.
+func isAnswerFirst(words []string) bool { return answeredFirst.MatchString(strings.Join(words, " ")) }
 
 // tag matches markup that some phones send around a text.
 var tag = regexp.MustCompile(`</?[A-Za-z]{1,10}>`)

@@ -117,6 +117,7 @@ var asked = map[models.Intent][]string{
 		"how do I stop these messages?", "How can I stop the texts", "how do I unsubscribe?", "wie werde ich diese nachrichten los", "comment on arrête ça",
 		"what do i reply to end these messages", "take me off ok?", "wie werde ich das los", "what part of stop do you not understand",
 		"demasiados mensajes", "esto no me sirve", "zu viele Nachrichten", "das nervt", "trop de messages", "muita mensagem", "isso não me ajuda em nada",
+		"yes I cooked, leave me alone", "ja hab gekocht, lass mich in ruhe", "sí cociné, déjame en paz", "oui j'ai cuisiné, laisse-moi tranquille", "sim cozinhei, me deixa em paz",
 	},
 	models.IntentWrongNumber: {
 		"wrong number", "I'm not Ada", "you have the wrong person", "I never signed up",

@@ -54,6 +54,21 @@ var namedExamples = []struct{ body, before string }{
 	{"sotp", "nothing"},
 	{"Stop2quit", "nothing"},
 	{"\U0001f6d1", "nothing"},
+	{"Side effects may include suicidal thoughts, says the leaflet", "page"},
+	{"I won't be here at Christmas", "nothing"},
+	{"Friday it will be over", "nothing"},
+	{"pills counted out on the table", "nothing"},
+	{"thank you for everything, you were always kind to me", "nothing"},
+	{"taking laxatives every day", "nothing"},
+	{"haven't eaten in four days", "nothing"},
+	{"I want to d\u0456e", "nothing"},
+	{"idontwanttoliveanymore", "nothing"},
+	{"ate the whole box of cookies", "page"},
+	{"comi a caixa inteira de biscoito", "page"},
+	{"did 20 km on an empty stomach as usual", "second look"},
+	{"purged my wardrobe", "second look"},
+	{"I plan to run through the pain in my knee", "second look"},
+	{"yes I cooked, leave me alone", "ended"},
 }
 
 // describeResult says in a few words what becomes of a text.

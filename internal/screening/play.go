@@ -16,7 +16,7 @@ var play = text.WordSet(`movie movies film films filme novel song songs lyrics l
 	kino roman lied lieder songtext refrain gedicht buch bucher folge staffel serie serien krimi tatort spiel spiele zocken figur zitat zitiere schlagzeile artikel theater
 	pelicula peliculas novela cancion canciones letra estribillo poema libro libros capitulo temporada serie juego juegos partida partido personaje cita titular articulo obra
 	roman chanson chansons paroles refrain poeme livre livres episode saison serie jeu jeux partie niveau personnage citation titre article piece
-	filme filmes romance musica musicas letra refrao poema livro livros capitulo temporada serie novela jogo jogos fase personagem citacao manchete artigo peca`) //nolint:misspell // other languages
+	filme filmes romance musica musicas letra refrao poema livro livros capitulo temporada serie novela jogos fase personagem citacao manchete artigo peca`) //nolint:misspell // other languages
 
 // isPlay reports whether a text has such a word, or a passage in quotation marks.
 func isPlay(body string) bool {

@@ -40,7 +40,7 @@ func TestRulePages(t *testing.T) {
 			}
 		}
 		var out strings.Builder
-		fmt.Fprintf(&out, "# What the rules of %s recognise\n\nWritten by `go test ./internal/screening -run TestRulePages -record`. A rule has one line for each way to say something; the texts are examples of the open half of the sheets. The [page of screening](../../../docs/screening.md) says what each effect means.\n\n| rule | about | effect | lines | for example |\n|---|---|---|---|---|\n",
+		fmt.Fprintf(&out, "# What the rules of %s recognise\n\nWritten by `go test ./internal/screening -run TestRulePages -record`. A line of a rule has some ways to say something; the texts are examples of the open half of the sheets. The [page of screening](../../../docs/screening.md) says what each effect means.\n\n| rule | about | effect | lines | for example |\n|---|---|---|---|---|\n",
 			ruleNames[set.language])
 		for _, rule := range set.rules {
 			fmt.Fprintf(&out, "| %s | %s | %s | %d | %s |\n", strings.TrimPrefix(rule.id, set.language+"."), rule.kind, tierNames[rule.tier], len(rule.patterns), strings.Join(examples[rule.id], " / "))

@@ -12,9 +12,9 @@ import (
 	"coachline/internal/text"
 )
 
-// The rules of a language are one file. Its lines are statements; a line that
-// begins with blanks goes on with the statement before it, and one that
-// begins with # is a comment. docs/screening.md describes how to write them.
+// The rules of a language are one file, and how its words are spelled is another, which
+// is read before it. Lines are statements; a line that begins with blanks goes on with the
+// statement before it, and one that begins with # is a comment. docs/screening.md describes how to write them.
 //
 //	sound a=b ...        how misspelled words sound alike, in order
 //	apostrophe splits    "j'ai" is two words and not one
@@ -37,7 +37,7 @@ import (
 // Beside them is a file of common words of all languages that are not taken for a
 // misspelling of a word of the rules.
 //
-//go:embed rules/*.rules rules/common.txt
+//go:embed rules/*.rules rules/*.words rules/common.txt
 var ruleFiles embed.FS
 
 // exceptionReach is how many words before and after a match an exception sees;
@@ -109,9 +109,10 @@ var ruleSets = sync.OnceValue(func() []*ruleSet {
 	sets := make([]*ruleSet, len(languages))
 	common := commonWords()
 	for i, language := range languages {
-		text, err := ruleFiles.ReadFile("rules/" + language + ".rules")
-		if err == nil {
-			sets[i], err = parseRules(language, string(text))
+		words, err := ruleFiles.ReadFile("rules/" + language + ".words")
+		rules, missing := ruleFiles.ReadFile("rules/" + language + ".rules")
+		if err = errors.Join(err, missing); err == nil {
+			sets[i], err = parseRules(language, string(words)+string(rules))
 		}
 		if err != nil {
 			panic(fmt.Sprintf("screening: rules of %s: %v", language, err)) // a test reads all files

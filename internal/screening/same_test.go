@@ -14,10 +14,10 @@ import (
 // of 150 that must be looked at are found, how many of 200 that are ordinary are flagged,
 // and how many of 120 have one tier in all languages.
 const (
-	leastFound, leastPages = 249, 248
-	leastLooks             = 149
+	leastFound, leastPages = 250, 250
+	leastLooks             = 150
 	mostFlagged            = 3
-	leastAlike             = 115
+	leastAlike             = 117
 )
 
 // The same sentence in five languages has the same tier, and the one that its writer, who
