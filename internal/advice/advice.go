@@ -24,34 +24,46 @@ type Finding struct {
 func Check(language string, said []string, draft string) Finding {
 	before := strings.Join(said, "\n")
 	s := score()
-	found := Finding{Score: float64(s.Of(ReadDraft(before, draft)))}
+	v := ReadDraft(before, draft)
+	rating, kind := s.Rate(v, before, draft)
 	least, isKnown := s.Thresholds[language]
 	if !isKnown {
 		for _, other := range s.Thresholds {
 			least = min(least, other)
 		}
 	}
-	found.Kind = kindOf(before, draft)
-	over := found.Score - float64(least)
-	if found.Kind == models.AdviceOther {
-		over -= talk
-	}
-	found.NeedsLook = over >= 0 && (found.Kind != models.AdviceOther || len(strings.Fields(draft)) > brief)
-	found.IsFirm = found.NeedsLook && over >= firm
+	found := Finding{Score: float64(rating), Kind: kind}
+	over := rating - least
+	found.NeedsLook = over >= 0 || s.Poses.Of(v.Draft()) >= leastPoses
+	found.IsFirm = over >= firm
 	return found
+}
+
+// Rate returns how harmful a draft is by a score, and what it is about.
+func (s *Score) Rate(v Vector, said, draft string) (float32, models.AdviceKind) {
+	rating, kind := s.Of(v), kindOf(said, draft)
+	if kind == models.AdviceOther {
+		rating -= talk
+		if len(strings.Fields(draft)) <= brief {
+			rating -= never
+		}
+	}
+	return rating, kind
 }
 
 const (
 	// firm is how far above the threshold of its language a score is firm.
-	firm = 1.2
-	// talk is how far above it a draft must be where neither it nor the person speaks of
+	firm = 1.6
+	// talk is how much less a draft counts where neither it nor the person speaks of
 	// anything that the kinds are about: "Nice work! What made it easy today?"
-	talk = 0.9
+	talk = 0.5
+	// brief is how many words such a draft has at most that says too little to harm:
+	// "Well done!"
+	brief, never = 4, 100
+	// leastPoses is the score from which a draft is looked at because it may pose as a
+	// person or pull at one.
+	leastPoses = -2
 )
-
-// brief is how many words a draft has at most that says too little to harm where neither
-// it nor the person speaks of anything: "Well done!"
-const brief = 4
 
 // about are the concepts that tell what a draft is about, by its kind.
 var about = map[models.AdviceKind]string{

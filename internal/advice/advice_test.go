@@ -18,7 +18,7 @@ const corpora = "../../../shared/corpora"
 // leastFound and mostLooks are what each language has to hold on the half that nobody read:
 // the share of unsafe drafts that get a look, of safe ones, and of everyday ones, in per
 // cent. Wanted are 95, 20 and 15 of each; docs/advice.md says what is measured.
-var leastFound, mostSafe, mostOrdinary = 89.0, 41.0, 39.0
+var leastFound, mostSafe, mostOrdinary = 92.0, 31.0, 30.0
 
 // TestShareOfLooks measures the first stage, without a model, on the half of the pairs that
 // is not trained on and that nobody read who wrote rules.
@@ -40,8 +40,12 @@ func TestShareOfLooks(t *testing.T) {
 					continue
 				}
 				n[row.Group()]++
-				if advice.Check(language, []string{row.Person}, row.Reply).NeedsLook {
+				found := advice.Check(language, []string{row.Person}, row.Reply)
+				if found.NeedsLook {
 					looks[row.Group()]++
+				}
+				if found.IsFirm {
+					looks["firm "+row.Group()]++
 				}
 			}
 			require.Greater(t, n[pairs.Unsafe], 60.0)
@@ -50,6 +54,7 @@ func TestShareOfLooks(t *testing.T) {
 			require.GreaterOrEqual(t, share(pairs.Unsafe), leastFound)
 			require.LessOrEqual(t, share(pairs.Safe), mostSafe)
 			require.LessOrEqual(t, share(pairs.Ordinary), mostOrdinary)
+			require.LessOrEqual(t, looks["firm "+pairs.Ordinary], n[pairs.Ordinary]/10)
 		})
 	}
 }

@@ -57,8 +57,8 @@ func foldAccents(text string) string {
 var isCalled = regexp.MustCompile(`^\P{L}*(?:(?:hello|hi|hey|hallo|allo|hola|oi|ola)\P{L}+)?(?:(?:are|r) (?:you|u) (?:still )?there|bist du (?:noch )?da|(?:t'es|tu es|es[- ]tu) (?:toujours )?la|estas ahi|(?:voce )?(?:esta|ta) ai|estas ai)\P{L}*$`)
 
 // leastAsks is the score from which a text asks it without a word of the rules. Of everyday
-// messages one in 200 is taken for such a question, and answered truthfully without need.
-const leastAsks = 0
+// messages one in 300 is taken for such a question, and answered truthfully without need.
+const leastAsks = 2
 
 // AsksWhatItIs reports whether a text of a person asks what answers it: a person, a
 // program, which one. It reads five languages, also a question within a longer text.

@@ -15,48 +15,42 @@ import (
 // FeatureCount is how many features each part of the score has.
 const FeatureCount = 1 << 16
 
-// Vector is what is read of a draft and the texts before it: features with their values.
+// Vector is what is read of a draft and the texts before it: features with their values,
+// those of the draft alone first.
 type Vector struct {
 	At    []uint32
 	Value []float32
+	own   int
 }
 
-// The parts of a vector have these lengths: what the draft says, what the person said, and
-// what both are about.
-const draftShare, saidShare, conceptShare = 1, 0.4, 1.5
+// Draft returns what is read of the draft alone.
+func (v Vector) Draft() Vector { return Vector{v.At[:v.own], v.Value[:v.own], v.own} }
 
-func (v *Vector) add(feature uint32, value float32) {
-	v.At, v.Value = append(v.At, feature&(FeatureCount-1)), append(v.Value, value)
-}
+// The parts of a vector have these lengths: the words, the concepts and the senses of the
+// draft, and those of what the person said.
+const (
+	draftWords, draftConcepts, draftSenses = 1, 0.6, 1
+	saidWords, saidConcepts, saidSenses    = 0.4, 0.5, 0.5
+	saidSalt                               = 0x5bd1e995
+)
 
 // addAll adds features that share a length.
 func (v *Vector) addAll(features []uint32, length float64) {
 	value := float32(length / math.Sqrt(float64(max(1, len(features)))))
 	for _, feature := range features {
-		v.add(feature, value)
+		v.At, v.Value = append(v.At, feature&(FeatureCount-1)), append(v.Value, value)
 	}
 }
 
 // ReadDraft reads a draft and what the person said before it: the words by those of
-// screening, and what they are about in one form for all languages.
+// screening, and what they are about and mean in one form for all languages.
 func ReadDraft(said, draft string) Vector {
 	var v Vector
-	v.addAll(hashText(draft, 0), draftShare)
-	v.addAll(hashText(said, 0x5bd1e995), saidShare)
 	c := readConcepts()
-	var found []uint32
-	note := func(names ...string) { found = append(found, hashNames(names...)) }
-	for i, isIn := range c.findIn(slices.Concat(foldWords(said)...)) {
-		if isIn {
-			note("said", c.names[i])
-		}
-	}
+	v.addAll(hashText(draft, 0), draftWords)
 	clauses := foldWords(draft)
-	for i, isIn := range c.findIn(slices.Concat(clauses...)) {
-		if isIn {
-			note("draft", c.names[i])
-		}
-	}
+	words := slices.Concat(clauses...)
+	found := c.hashIn(words, "draft")
 	for n, clause := range clauses {
 		in := c.findIn(clause)
 		for i, name := range c.names {
@@ -64,17 +58,33 @@ func ReadDraft(said, draft string) Vector {
 				continue
 			}
 			if n == 0 {
-				note("first", name)
+				found = append(found, hashNames("first", name))
 			}
 			for j := i + 1; j < len(in); j++ {
 				if in[j] {
-					note("beside", name, c.names[j])
+					found = append(found, hashNames("beside", name, c.names[j]))
 				}
 			}
 		}
 	}
-	v.addAll(found, conceptShare)
+	v.addAll(found, draftConcepts)
+	v.addAll(hashSenses(words, 0), draftSenses)
+	v.own = len(v.At)
+	v.addAll(hashText(said, saidSalt), saidWords)
+	words = slices.Concat(foldWords(said)...)
+	v.addAll(c.hashIn(words, "said"), saidConcepts)
+	v.addAll(hashSenses(words, saidSalt), saidSenses)
 	return v
+}
+
+// hashIn returns which concepts some words speak of.
+func (c *concepts) hashIn(words []string, part string) (out []uint32) {
+	for i, isIn := range c.findIn(words) {
+		if isIn {
+			out = append(out, hashNames(part, c.names[i]))
+		}
+	}
+	return out
 }
 
 func hashText(body string, salt uint32) (out []uint32) {
@@ -91,6 +101,10 @@ func hashNames(names ...string) uint32 {
 	for _, c := range []byte(strings.Join(names, "|")) {
 		h = (h ^ uint32(c)) * 16777619
 	}
+	return mix(h)
+}
+
+func mix(h uint32) uint32 {
 	h ^= h >> 15
 	h *= 0x2c1b3c6d
 	return h ^ h>>12
@@ -116,17 +130,19 @@ func (l *Linear) Of(v Vector) float32 {
 // by language.
 type Score struct {
 	Careful, Harmful Linear
-	// Asks is of texts of people: whether one asks what answers it.
-	Asks       Linear
-	Thresholds map[string]float32
+	// Asks is of texts of people: whether one asks what answers it. Poses is of drafts
+	// alone: whether one claims to be a person or to feel, or keeps the person by guilt.
+	Asks, Poses Linear
+	Thresholds  map[string]float32
 }
 
 // NewScore returns a score without weights.
 func NewScore() *Score {
-	return &Score{
-		Careful: Linear{Weights: make([]float32, FeatureCount)}, Harmful: Linear{Weights: make([]float32, FeatureCount)}, Asks: Linear{Weights: make([]float32, FeatureCount)},
-		Thresholds: map[string]float32{},
+	s := &Score{Thresholds: map[string]float32{}}
+	for _, l := range s.sections() {
+		l.Weights = make([]float32, FeatureCount)
 	}
+	return s
 }
 
 // Of returns the score of a draft: the logarithm of the chance that both hold.
@@ -136,10 +152,10 @@ func (s *Score) Of(v Vector) float32 {
 
 func logChance(x float32) float32 { return -float32(math.Log1p(math.Exp(-float64(x)))) }
 
-const magic = "CLADV002"
+const magic = "CLADV003"
 
 // sections lists what the file has, in its order.
-func (s *Score) sections() []*Linear { return []*Linear{&s.Careful, &s.Harmful, &s.Asks} }
+func (s *Score) sections() []*Linear { return []*Linear{&s.Careful, &s.Harmful, &s.Asks, &s.Poses} }
 
 // Encode writes a score with its weights rounded to 8 bits.
 func (s *Score) Encode() []byte {

@@ -81,6 +81,30 @@ func ReadAsks(dir string) ([]Row, error) {
 	return rows, nil
 }
 
+// ReadTruth reads texts of a language with what they are, as persons' texts without a draft:
+// truth.<language>.tsv of a folder (asks, not, claims, pull, fine), and the open half of the
+// drafts that claim to be a person or pull at one in another.
+func ReadTruth(own, guard, language string) ([]Row, error) {
+	var rows []Row
+	for _, name := range []string{filepath.Join(own, "truth."+language+".tsv"), filepath.Join(guard, "human-claims.tsv"), filepath.Join(guard, "pull-known.tsv"), filepath.Join(guard, "pull.tsv")} {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("reading what is true: %w", err)
+		}
+		for i, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
+			fields := strings.Split(line, "\t")
+			row := Row{Language: language, Label: fields[0], Person: fields[len(fields)-1], IsKnown: len(fields) == 2 || strings.Contains(name, "known")}
+			if len(fields) == 3 {
+				row.Language, row.Label = fields[0], fields[1]
+			}
+			if i > 0 && row.Language == language && row.IsOpen() {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows, nil
+}
+
 func (r Row) hash() uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(r.Person))

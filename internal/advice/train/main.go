@@ -2,7 +2,7 @@
 // the open half of the pairs and from the texts beside it, and nothing from the other half.
 // The result depends on these texts and on the seed alone:
 //
-//	go run ./internal/advice/train -out internal/advice/weights.bin
+//	go run ./internal/advice/train -corpora ../shared/corpora -out internal/advice/weights.bin
 package main
 
 import (
@@ -13,7 +13,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -25,10 +24,9 @@ import (
 const (
 	seed   = 20261126
 	folds  = 5
-	models = 3 // that are averaged
-	epochs = 12
+	epochs = 6
 	rate   = 0.3
-	decay  = 1e-4
+	decay  = 1e-5
 	// missed is the share of unsafe drafts below the threshold in cross-validation.
 	missed = 0.05
 )
@@ -36,15 +34,15 @@ const (
 type sample struct {
 	pairs.Row
 	vector advice.Vector
-	// fold is -1 for what is learnt in each and scored in none; isMixed likewise is not
-	// scored.
-	fold    int
+	fold   int
+	// isMixed: it is learnt from and not scored.
 	isMixed bool
 }
 
 func main() {
 	log.SetFlags(0)
 	texts := flag.String("pairs", "internal/advice/testdata", "folder of the labelled pairs, of which the open half is used")
+	guard := flag.String("guard", "internal/agent/outgoing/testdata", "folder of drafts that claim to be a person or pull at one, of which the open half is used")
 	own := flag.String("texts", "internal/advice/train/texts", "folder of further training texts")
 	corpora := flag.String("corpora", "", "folder of pairs of other authors, of which the open half is used; they are not part of the repository")
 	messages := flag.String("messages", "internal/screening/testdata/ordinary", "folder of everyday messages, of which the open half is used")
@@ -53,75 +51,61 @@ func main() {
 	flag.Parse()
 	var samples []sample
 	for _, language := range screening.Languages() {
-		var rows []pairs.Row
-		for _, dir := range []string{*texts, *corpora} {
-			read, err := pairs.Read(dir, language)
-			if err != nil && !os.IsNotExist(err) {
+		for _, dir := range []string{*texts, *corpora, *own} {
+			rows, err := pairs.Read(dir, language)
+			if err != nil {
 				log.Fatal(err)
 			}
-			rows = append(rows, slices.DeleteFunc(read, func(r pairs.Row) bool { return !r.IsOpen() })...)
-		}
-		joined, err := joinFragments(filepath.Join(*own, language+".tsv"), language)
-		if err != nil {
-			log.Fatal(err)
-		}
-		for i, row := range append(rows, joined...) {
-			s := sample{Row: row, vector: advice.ReadDraft(row.Person, row.Reply), fold: row.Fold(folds)}
-			if i >= len(rows) {
-				s.fold = -1
+			for _, row := range rows {
+				if row.IsOpen() || dir == *own {
+					samples = append(samples, newSample(row))
+				}
 			}
-			samples = append(samples, s)
 		}
+		var err error
 		if samples, err = mixOrdinary(samples, language, *messages, *answers); err != nil {
 			log.Fatal(err)
 		}
 	}
-	given := crossValidate(samples)
-	thresholds := chooseThresholds(samples, given)
-	report(samples, given, thresholds)
-	if *out == "" {
-		return
-	}
-	score := fit(samples, -2)
-	questions, err := readAsks(*texts, *messages, *answers)
+	questions, claims, err := readTruth(samples, *texts, *own, *guard, *messages, *answers)
 	if err != nil {
 		log.Fatal(err)
 	}
-	for i := range uint64(models) {
-		fitLinear(&score.Asks, questions, i, func(s sample) (target float32, ok bool) { return boolean(s.Label == "asks"), true })
+	given := crossValidate(samples)
+	thresholds := chooseThresholds(samples, given)
+	report(samples, given, thresholds)
+	reportTruth("asks", questions)
+	reportTruth("poses", claims)
+	if *out == "" {
+		return
 	}
+	score := fit(samples, -1)
+	fitLinear(&score.Asks, questions, isLabelled)
+	fitLinear(&score.Poses, claims, isLabelled)
 	score.Thresholds = thresholds
 	if err := os.WriteFile(*out, score.Encode(), 0o600); err != nil {
 		log.Fatal(err)
 	}
 }
 
+func newSample(row pairs.Row) sample {
+	return sample{Row: row, vector: advice.ReadDraft(row.Person, row.Reply), fold: row.Fold(folds)}
+}
+
 // fit trains a score on all samples but those of a fold.
 func fit(samples []sample, without int) *advice.Score {
 	score := advice.NewScore()
-	isIn := func(s sample) bool { return s.fold != without }
-	for i := range uint64(models) {
-		fitLinear(&score.Careful, samples, i, func(s sample) (target float32, ok bool) {
-			return boolean(s.Kind != pairs.Ordinary), isIn(s)
-		})
-		fitLinear(&score.Harmful, samples, i, func(s sample) (target float32, ok bool) {
-			return boolean(s.Label == pairs.Unsafe), isIn(s) && s.Kind != pairs.Ordinary
-		})
-	}
+	fitLinear(&score.Careful, samples, func(s sample) (isIt, ok bool) { return s.Kind != pairs.Ordinary, s.fold != without })
+	fitLinear(&score.Harmful, samples, func(s sample) (isIt, ok bool) {
+		return s.Label == pairs.Unsafe, s.fold != without && s.Kind != pairs.Ordinary
+	})
 	return score
 }
 
-func boolean(is bool) float32 {
-	if is {
-		return 1
-	}
-	return 0
-}
-
-// fitLinear adds a share of one model to a linear one, by logistic regression with AdaGrad.
-func fitLinear(into *advice.Linear, samples []sample, number uint64, want func(sample) (float32, bool)) {
-	weights, squares := make([]float32, advice.FeatureCount), make([]float32, advice.FeatureCount)
-	own := advice.Linear{Weights: weights}
+// fitLinear fits a linear model by logistic regression with AdaGrad. Want says what a
+// sample is, and whether it is learnt from.
+func fitLinear(l *advice.Linear, samples []sample, want func(sample) (isIt, ok bool)) {
+	squares := make([]float32, advice.FeatureCount)
 	var bias float32
 	var order []int
 	for i, s := range samples {
@@ -129,25 +113,23 @@ func fitLinear(into *advice.Linear, samples []sample, number uint64, want func(s
 			order = append(order, i)
 		}
 	}
-	random := rand.New(rand.NewPCG(seed, number))
+	random := rand.New(rand.NewPCG(seed, 0))
 	for range epochs {
 		random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for _, at := range order {
-			target, _ := want(samples[at])
 			v := samples[at].vector
-			gradient := float32(1/(1+math.Exp(-float64(own.Of(v))))) - target
+			gradient := float32(1 / (1 + math.Exp(-float64(l.Of(v)))))
+			if isIt, _ := want(samples[at]); isIt {
+				gradient--
+			}
 			for k, feature := range v.At {
-				step := gradient*v.Value[k] + decay*weights[feature]
+				step := gradient*v.Value[k] + decay*l.Weights[feature]
 				squares[feature] += step * step
-				weights[feature] -= rate * step / float32(math.Sqrt(float64(squares[feature])+1e-3))
+				l.Weights[feature] -= rate * step / float32(math.Sqrt(float64(squares[feature])+1e-3))
 			}
 			bias += gradient * gradient
-			own.Bias -= rate * gradient / float32(math.Sqrt(float64(bias)+1))
+			l.Bias -= rate * gradient / float32(math.Sqrt(float64(bias)+1))
 		}
-	}
-	into.Bias += own.Bias / models
-	for i, w := range weights {
-		into.Weights[i] += w / models
 	}
 }
 
@@ -160,7 +142,7 @@ func crossValidate(samples []sample) []float32 {
 			score := fit(samples, fold)
 			for i, s := range samples {
 				if s.fold == fold {
-					given[i] = score.Of(s.vector)
+					given[i], _ = score.Rate(s.vector, s.Person, s.Reply)
 				}
 			}
 		})
@@ -175,7 +157,7 @@ func chooseThresholds(samples []sample, given []float32) map[string]float32 {
 	for _, language := range screening.Languages() {
 		var unsafe []float32
 		for i, s := range samples {
-			if s.fold >= 0 && !s.isMixed && s.Language == language && s.Label == pairs.Unsafe {
+			if !s.isMixed && s.Language == language && s.Label == pairs.Unsafe {
 				unsafe = append(unsafe, given[i])
 			}
 		}
@@ -192,7 +174,7 @@ func report(samples []sample, given []float32, thresholds map[string]float32) {
 		for _, group := range pairs.Groups() {
 			looks, n := 0, 0
 			for i, s := range samples {
-				if s.fold < 0 || s.isMixed || s.Language != language || s.Group() != group {
+				if s.isMixed || s.Language != language || s.Group() != group {
 					continue
 				}
 				n++
@@ -200,7 +182,7 @@ func report(samples []sample, given []float32, thresholds map[string]float32) {
 					looks++
 				}
 			}
-			if n > 0 {
+			if n > 0 && group != pairs.Unsafe {
 				fmt.Printf("  %-10s %4d of %4d, %5.1f %%\n", group, looks, n, 100*float64(looks)/float64(n))
 			}
 		}

@@ -28,8 +28,8 @@ func readLabelled(t *testing.T, name string) (out []answer) {
 
 // TestClaimsAndPull measures the rules on the half that nobody read who wrote them. Of what
 // claims to be a person, to feel or to have told somebody, and of what keeps a person by
-// guilt, they refuse the shares below (wanted is all); a draft that they let go may still
-// get a look. Of other texts they touch one in a hundred at most.
+// guilt, they refuse the shares below, and of all but one in twenty they refuse it or the draft
+// gets a look (wanted is all). Of other texts they touch one in a hundred at most.
 func TestClaimsAndPull(t *testing.T) {
 	for name, least := range map[string]float64{"human-claims.tsv": 0.50, "pull.tsv": 0.70} {
 		var refused, looked, n, touched, fine float64
@@ -55,6 +55,7 @@ func TestClaimsAndPull(t *testing.T) {
 		}
 		t.Logf("%s: refused %.0f, looked at %.0f of %.0f; touched %.0f of %.0f others", name, refused, looked, n, touched, fine)
 		require.GreaterOrEqual(t, refused/n, least, name)
+		require.GreaterOrEqual(t, (refused+looked)/n, 0.94, name)
 		require.LessOrEqual(t, touched/fine, 0.01, name)
 	}
 }
