@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -219,6 +220,20 @@ func TestToolListOfAConversation(t *testing.T) {
 		}
 		require.NotContains(t, lists[1], "web_search")
 		require.Contains(t, lists[2], "web_search")
+	})
+	t.Run("what waits for a yes stays", func(t *testing.T) {
+		w := newWorld(t)
+		w.equip(install{}, wire.ModeIntake, wire.ChannelSMS)
+		w.settings.Router = "auto"
+		w.openAgent()
+		w.runTurn("and forget my knee")
+		result, err := json.Marshal(models.ToolResult{CallID: "a1", Name: "forget_memory", Failed: true, Content: `{"confirm":"forget_memory person","error":"not yet"}`})
+		require.NoError(t, err)
+		w.addEntry(models.Message{Role: models.RoleTool, Kind: models.KindToolResult, Text: string(result)})
+		w.addEntry(models.Message{Role: models.RoleAssistant, Kind: models.KindReply, Text: "Is this still Ada? Reply YES and we go on."})
+		w.now = w.now.Add(2 * w.settings.Hot)
+		w.runTurn("YES")
+		require.Contains(t, offeredTools(w.lastRequest(chat)), "forget_memory")
 	})
 	t.Run("a new conversation begins anew", func(t *testing.T) {
 		w := newWorld(t)

@@ -200,14 +200,30 @@ func withoutDescriptions(tools []models.ToolSpec) []models.ToolSpec {
 
 // offeredBefore returns the tools that the conversation has had on offer: those
 // of its newest turn, read from the turn's record so that every worker knows
-// them, and those whose calls succeeded. There are none in a new conversation,
-// or where everything is picked anyway. A record that cannot be read counts as
-// none.
+// them, and those whose calls succeeded. A new conversation has none but the tool that
+// waits for a yes; there are none where everything is picked anyway. A record that cannot
+// be read counts as none.
 func (a *Agent) offeredBefore(ctx context.Context, tr *trace, t turn, picked plan.Selection) []string {
-	if t.carryOver.Fresh || len(picked.Names) >= len(t.offer.Specs) {
+	if len(picked.Names) >= len(t.offer.Specs) {
 		return nil
 	}
+	if t.carryOver.Fresh {
+		return t.awaitsYes()
+	}
 	return append(a.traceBefore(ctx, tr, t).Prepared.Allowed, t.calledLately(a.Settings.Hot)...)
+}
+
+// awaitsYes returns the tool whose request the person was asked to confirm last.
+func (t turn) awaitsYes() []string {
+	for _, entry := range slices.Backward(t.context.Window) {
+		if entry.Role == models.RoleUser && entry.TurnID != t.context.Turn.ID {
+			return nil
+		}
+		if name, _, isRequest := strings.Cut(models.RequestIn(entry.Text), " "); isRequest {
+			return []string{name}
+		}
+	}
+	return nil
 }
 
 // calledLately returns the tools whose calls succeeded in the conversation that goes on.
