@@ -56,7 +56,7 @@ func (c *coach) answer(body []byte) (openai.Answer, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	heard := promptOf(ask)
+	sent := ask.Prompt() // What is counted is what was sent, not its English meaning.
 	name, language := c.readMessages(ask.Messages)
 	h := fnv.New64a()
 	_, _ = h.Write(body)
@@ -65,6 +65,7 @@ func (c *coach) answer(body []byte) (openai.Answer, error) {
 	if !isMove {
 		answer, err = openai.FollowRequest(ask, id)
 	}
+	answer.Prompt = sent
 	if err != nil || name == "" {
 		return answer, err //nolint:wrapcheck // the model's own refusal
 	}
@@ -76,7 +77,7 @@ func (c *coach) answer(body []byte) (openai.Answer, error) {
 		answer.Calls[i].Function.Arguments = c.inTheirWords(name, call.Function.Arguments)
 	}
 	if answer.Text != "" {
-		said := sayIn(language, answer.Text, c.turns[name], heard)
+		said := sayIn(language, answer.Text, c.turns[name], sent)
 		if said != answer.Text {
 			c.originals[said] = answer.Text
 		}
@@ -197,7 +198,7 @@ func moveTexts(ask openai.Request, id string) (openai.Answer, bool) {
 		text, _ := json.Marshal(args) // Texts always encode.
 		return openai.ToolCall{ID: fmt.Sprintf("call_%s_%d", id, n), Type: "function", Function: openai.Function{Name: "scheduler", Arguments: string(text)}}
 	}
-	answer := openai.Answer{Prompt: promptOf(ask)}
+	var answer openai.Answer
 	switch len(results) {
 	case 0:
 		answer.Calls = []openai.ToolCall{call(0, map[string]any{"action": "list"})}
@@ -220,12 +221,4 @@ func moveTexts(ask openai.Request, id string) (openai.Answer, bool) {
 		answer.Text = "Done. You get a text every day at " + wish[1] + "."
 	}
 	return answer, true
-}
-
-func promptOf(ask openai.Request) string {
-	var all strings.Builder
-	for _, m := range ask.Messages {
-		all.WriteString(string(m.Content))
-	}
-	return all.String()
 }

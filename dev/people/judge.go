@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -10,6 +12,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"gorm.io/gorm"
 
 	"coachline/internal/agent/outgoing"
 	"coachline/internal/segments"
@@ -21,7 +25,9 @@ import (
 const (
 	mostStarted  = 2
 	mostCalls    = 1.2
-	leastCached  = 0.65
+	mostLooks    = 0.15
+	mostTouched  = 0.005
+	leastCached  = 0.75
 	mostUneven   = 1.2
 	mostLong     = 0.02
 	mostRepeated = 0.05
@@ -310,7 +316,8 @@ func (w *world) judgeCalls(t *table) error {
 		"of reply":  `SELECT count(*) FROM steps s JOIN turns t ON t.id = s.turn_id WHERE t.kind = 'reply'`,
 		"of prompt": `SELECT count(*) FROM steps s JOIN turns t ON t.id = s.turn_id WHERE t.kind = 'prompt'`,
 		"closing":   `SELECT count(*) FROM costs WHERE kind = 'model' AND stage = 'closing'`,
-		"other":     `SELECT count(*) FROM costs WHERE kind = 'model' AND stage NOT IN ('closing', 'model', 'embed', 'lost')`,
+		"look":      `SELECT count(DISTINCT s.turn_id) FROM stages s JOIN turns t ON t.id = s.turn_id WHERE s.name = 'advice' AND t.kind = 'reply'`,
+		"other":     `SELECT count(*) FROM costs WHERE kind = 'model' AND stage NOT IN ('advice', 'closing', 'model', 'embed', 'lost')`,
 		"input":     `SELECT COALESCE(sum(input_tokens), 0) FROM costs WHERE kind = 'model' AND stage = 'model'`,
 		"cached":    `SELECT COALESCE(sum(cached_tokens), 0) FROM costs WHERE kind = 'model' AND stage = 'model'`,
 	} {
@@ -333,7 +340,8 @@ func (w *world) judgeCalls(t *table) error {
 	}
 	ratio("model calls a reply", "of reply", figures["replies"], mostCalls, 2)
 	ratio("beside replies, a conversation", "closing", float64(conversations), 1, 1.15)
-	ratio("other calls beside replies, a conversation", "other", float64(conversations), 0.05, 0.5)
+	ratio("questions to the memory and second looks, a conversation", "other", float64(conversations), 0.1, 0.5)
+	ratio("replies whose advice is looked at, a reply", "look", figures["replies"], mostLooks, 0.5)
 	ratio("a generated prompt", "of prompt", figures["prompts"], 1, 1)
 	t.measure("prompt tokens a reply or prompt", fmt.Sprintf("%.0f", figures["input"]/max(figures["replies"]+figures["prompts"], 1)), "", true)
 	t.measure("share of them cached", fmt.Sprintf("%.0f %%", 100*figures["cached"]/max(figures["input"], 1)), "", true)
@@ -341,7 +349,7 @@ func (w *world) judgeCalls(t *table) error {
 	if err := w.rows.QueryRowContext(w.ctx, warmCalls).Scan(&held, &warm); err != nil {
 		return fmt.Errorf("reading what was cached: %w", err)
 	}
-	t.measure("share cached of a reply within five minutes of another", fmt.Sprintf("%.0f %%", 100*held/max(warm, 1)), "65 %", held >= leastCached*warm || w.days < longRun)
+	t.measure("share cached of a reply within five minutes of another", fmt.Sprintf("%.0f %%", 100*held/max(warm, 1)), "75 %", held >= leastCached*warm || w.days < longRun)
 	return nil
 }
 
@@ -397,13 +405,11 @@ func (w *world) judgeReplies(t *table) error {
 			}
 		}
 	}
-	guarded, err := w.guarded()
-	if err != nil {
-		return err
-	}
 	t.measure("replies", fmt.Sprint(replies), "", true)
 	t.add("replies with unfit content, false claims or in another language", "0", unfit)
-	t.add("replies that the output guard held back, by kind", "", guarded)
+	if err := w.judgeGuard(t); err != nil {
+		return err
+	}
 	t.measure("replies longer than two segments", share(long, replies), "2 %", float64(long) <= mostLong*float64(replies))
 	w.judgeSizes(t, parts)
 	t.measure("the same text twice in seven days", share(len(same), said), "5 %", float64(len(same)) <= mostRepeated*float64(said))
@@ -432,26 +438,54 @@ func (w *world) judgeSizes(t *table, parts map[string][]int) {
 	t.measure("segments a reply, by language", strings.Join(shown, ", "), "within 20 %", most <= least*mostUneven || w.days < longRun)
 }
 
-// guarded counts by kind the replies that the product held back before they went out.
-func (w *world) guarded() ([]string, error) {
+// sameKinds are the guard's findings of words that were said before.
+var sameKinds = []outgoing.Kind{outgoing.Again, outgoing.Echo, outgoing.Repetition}
+
+// judgeGuard counts the replies of which the product held a draft back, by what its output
+// guard found first; those that said something again are counted apart, since that depends
+// on the coach.
+func (w *world) judgeGuard(t *table) error {
 	var steps []models.Step
-	if err := w.store.Database().Reader(w.ctx).Find(&steps).Error; err != nil {
-		return nil, fmt.Errorf("reading the steps: %w", err)
+	err := w.store.Database().Reader(w.ctx).Joins("JOIN turns ON turns.id = steps.turn_id AND turns.kind = 'reply'").Order("steps.turn_id, steps.number").Find(&steps).Error
+	if err != nil {
+		return fmt.Errorf("reading the steps: %w", err)
 	}
-	counts := map[string]int{}
+	turns, same := map[string]outgoing.Kind{}, 0
+	var touched []string
 	for _, step := range steps {
-		trace, _ := step.StepTrace()
-		for _, stage := range trace.Stages {
-			if (stage.Name == models.StageGuard || stage.Name == models.StageScreen) && stage.Decision != "words" && stage.Decision != "calls" {
-				counts[stage.Decision]++
-			}
+		before := turns[step.TurnID]
+		kind := cmp.Or(before, guardedAs(step))
+		turns[step.TurnID] = kind
+		switch {
+		case kind == "" || before != "":
+		case slices.Contains(sameKinds, kind):
+			same++
+		default:
+			touched = append(touched, fmt.Sprintf("%s: %s", step.TurnID, kind))
 		}
 	}
-	var all []string
-	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		all = append(all, fmt.Sprintf("%d %s", counts[kind], kind))
+	t.measure("drafts of replies held back, without those said before", share(len(touched), len(turns)), "0.5 %", float64(len(touched)) <= mostTouched*float64(len(turns)))
+	t.add("of those, by kind", "", touched)
+	t.measure("drafts of replies held back that were said before", share(same, len(turns)), "", true)
+	return nil
+}
+
+// untouched are decisions of the guard that hold nothing back.
+var untouched = []string{"words", "calls", "says what it is", "cut at a sentence"}
+
+// guardedAs is why the guard held a draft of a step back, empty where it did not.
+func guardedAs(step models.Step) outgoing.Kind {
+	trace, _ := step.StepTrace() // One that cannot be read says nothing.
+	for _, stage := range trace.Stages {
+		kind, isGuard := strings.CutPrefix(stage.Decision, "guard ")
+		switch {
+		case stage.Name == models.StageScreen && strings.HasPrefix(stage.Decision, "screen dropped"):
+			return outgoing.Kind(stage.Decision)
+		case stage.Name == models.StageGuard && isGuard && !slices.Contains(untouched, kind):
+			return outgoing.Kind(kind)
+		}
 	}
-	return all, nil
+	return ""
 }
 
 func share(n, of int) string {
@@ -505,6 +539,9 @@ func (w *world) judgeFacts(t *table) error {
 		if w.days >= 60 {
 			look(x.Known, true, &lacking, &known)
 			look(x.Gone, false, &stale, &gone)
+			if remembered, err = w.everything(x, remembered); err != nil {
+				return err
+			}
 			look(x.Forgotten, false, &kept, &forgotten)
 			schedules++
 			var at, zone string
@@ -520,4 +557,29 @@ func (w *world) judgeFacts(t *table) error {
 	t.measure("schedule and zone as last asked", share(schedules-len(clock), schedules), "100 %", len(clock) == 0)
 	t.add("of the facts and schedules", "", slices.Concat(lacking, stale, kept, clock))
 	return nil
+}
+
+// everything is what is stored of a person beside the texts: facts, notes, summary, profile.
+func (w *world) everything(x *player, facts string) (string, error) {
+	profile, err := w.store.People.Profile(w.ctx, x.id)
+	if err != nil {
+		return "", fmt.Errorf("reading a profile: %w", err)
+	}
+	all := []string{facts}
+	for _, told := range profile.All() {
+		all = append(all, *told)
+	}
+	var notes []models.Note
+	var summaries []models.Summary
+	rows := w.store.Database().Reader(w.ctx).Where("participant_id = ?", x.id)
+	if err := errors.Join(rows.Session(&gorm.Session{}).Find(&notes).Error, rows.Session(&gorm.Session{}).Find(&summaries).Error); err != nil {
+		return "", fmt.Errorf("reading notes: %w", err)
+	}
+	for _, n := range notes {
+		all = append(all, n.Text)
+	}
+	for _, one := range summaries {
+		all = append(all, one.Text)
+	}
+	return strings.Join(all, "\n"), nil
 }

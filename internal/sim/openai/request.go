@@ -160,7 +160,7 @@ func FollowRequest(ask Request, id string) (Answer, error) {
 
 func (ask Request) follow(id string) Answer {
 	answer := ask.answer(id)
-	answer.Prompt = ask.prompt()
+	answer.Prompt = ask.Prompt()
 	return answer
 }
 
@@ -195,7 +195,8 @@ func (ask Request) newest(role string) string {
 	return ""
 }
 
-func (ask Request) prompt() string {
+// Prompt is a request as one text in its order: tools, then messages.
+func (ask Request) Prompt() string {
 	var out strings.Builder
 	for _, tool := range ask.Tools {
 		out.WriteString(tool.Function.Name + "\n" + tool.Function.Description + "\n" + string(tool.Function.Parameters) + "\n")
