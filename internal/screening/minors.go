@@ -25,7 +25,10 @@ var saysAge = regexp.MustCompile(`(?:^| )(?:` + strings.Join([]string{
 
 // afterAge are words behind an age; behind another figure there is what it counts. Years
 // may be of something else, such as "years sober".
-var afterAge = regexp.MustCompile(`^(?:| (?:and|so|is|but|btw|now|if|old|yo|yrs?|next|till|til|until|soon|anyway|lol|ok|cant|can|too|i|im|my|do|what|still|just|or|that|the|bc|because|cause|u|you|this|does|hope|und|aber|also|j|alt|darf|ist|geht|ich|das|oder|weil|y|pero|es|pasa|ya|puedo|mi|me|no|et|mais|donc|cest|je|jai|ma|mon|e|mas|pode|posso|da|minha|meu|nao|will|want|wanna|need|quiero|quero|veux|mochte|la|le)(?: .*)?| (?:years?|jahre?|anos|ans)(?: (?:old|alt|and|so|but|is|und|aber|y|pero|et|mais|donc|e|mas|pasa|pode|now|lol|i|im|puedo|posso|ok|je|ich|mi|me|no|jung))?)$`)
+var afterAge = regexp.MustCompile(`^(?:| (?:and|so|is|but|btw|now|if|old|yo|yrs?|next|till|til|until|soon|anyway|lol|ok|cant|can|too|i|im|my|do|what|still|just|or|that|the|bc|because|cause|u|you|this|does|hope|und|aber|also|j|alt|darf|ist|geht|ich|das|oder|weil|y|pero|es|pasa|ya|puedo|mi|me|no|et|mais|donc|cest|je|jai|ma|mon|e|mas|pode|posso|da|minha|meu|nao|will|want|wanna|need|quiero|quero|veux|mochte|la|le)(?: .*)?| (?:years?|jahre?|anos|ans)(?: \S+)?)$`)
+
+// yearsOfElse are years of something else than a life.
+var yearsOfElse = regexp.MustCompile(`^ (?:years?|jahre?|anos|ans) (?:sober|clean|in|into|older|younger|of|without|ago|later|married|younger|nuchtern|trocken|verheiratet|ohne|dabei|rauchfrei|alter|junger|de|dexperience|danciennete|sans|sin|sem|casad\w*|trabaj\w*|trabalh\w*|fum\w*|con|com|avec|que|quand|cuando|quando|en|em|au)$`)
 
 // isMinor finds what only a minor says of themselves.
 var isMinor = compileAny(
@@ -64,7 +67,7 @@ func SaysMinor(body string) bool {
 	}
 	folded := strings.Join(words, " ")
 	for _, said := range saysAge.FindAllStringSubmatch(folded, -1) {
-		if afterAge.MatchString(said[1]) {
+		if afterAge.MatchString(said[1]) && !yearsOfElse.MatchString(said[1]) {
 			return true
 		}
 	}
