@@ -158,3 +158,19 @@ func TestNoSlotIsLostWithoutARow(t *testing.T) {
 		}
 	}
 }
+
+// TestTwoPromptsOfAMove: of two prompts that are due when a person moves one goes out, and
+// the other leaves a row.
+func TestTwoPromptsOfAMove(t *testing.T) {
+	const day = "2026-01-15T00:00:00-05:00"
+	later := fixedAt("09:30")
+	later.ID = "s2"
+	s := withPoints(t, day, day, fixedAt("09:00"), later)
+	s.Rules.DecisionPoints = false
+	s.Now = s.State.Schedules[1].Next.SendAt.Add(time.Minute)
+	d := decide(t, s, wire.Event{Kind: wire.EventZone, Zone: "America/Toronto"})
+	sent := slices.DeleteFunc(slices.Clone(d.Effects), func(e wire.Effect) bool { return e.Kind != wire.EffectStartTurn })
+	require.Len(t, sent, 1)
+	require.Equal(t, "s1", sent[0].Turn.ScheduleID)
+	require.Equal(t, []string{"s2 2026-01-15 " + string(MissedMoved)}, missedOf(d))
+}
