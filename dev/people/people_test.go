@@ -77,6 +77,14 @@ func TestFourTextsADayAreFound(t *testing.T) {
 	require.Regexp(t, `days with more than the disclosed maximum +[1-9]\d* +0 +WRONG`, said)
 }
 
+// TestNoteStormIsFound has each text closed as a conversation of its own.
+func TestNoteStormIsFound(t *testing.T) {
+	t.Parallel()
+	_, isRight, said := live(t, options{names: []string{"chatty", "angry"}, days: 10, settings: []string{"COACH_HOT_WINDOW=1m"}})
+	require.False(t, isRight)
+	require.Regexp(t, `beside replies, a conversation +1\.[2-9]\d +1\.15 +WRONG`, said)
+}
+
 func TestPersonasCanBeRead(t *testing.T) {
 	all, err := loadPersonas(nil)
 	require.NoError(t, err)
