@@ -138,6 +138,9 @@ func (p *handset) add(out io.Writer, e Exchange) {
 		}
 		p.said = append(p.said, reply)
 	}
+	if note != "" && len(e.Guards) > 0 {
+		note += " (" + strings.Join(e.Guards, ", ") + ") "
+	}
 	fmt.Fprintf(out, "  > %s\n  %s< %s\n", e.Text, note, oneLine(reply))
 }
 

@@ -49,13 +49,15 @@ func TestUnfitReplies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := handset{locale: "en", unfit: map[string]int{}, said: []string{"What helped you start your short walk this morning?"}}
-			p.add(&bytes.Buffer{}, Exchange{Text: tt.text, Outcome: string(wire.SourceStep), Sent: []Sent{{Kind: models.KindReply, Body: tt.reply}}})
+			var out bytes.Buffer
+			p.add(&out, Exchange{Text: tt.text, Guards: []string{"guard words"}, Outcome: string(wire.SourceStep), Sent: []Sent{{Kind: models.KindReply, Body: tt.reply}}})
 			require.Equal(t, 1, p.replies)
 			if tt.want == "" {
 				require.Empty(t, p.unfit)
 				return
 			}
 			require.Equal(t, map[string]int{tt.want: 1}, p.unfit)
+			require.Contains(t, out.String(), tt.want+" (guard words)")
 		})
 	}
 }
