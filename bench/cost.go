@@ -26,7 +26,8 @@ type costShape struct {
 }
 
 // cost is what a turn leaves in Temporal: events, bytes, billable actions; and how many
-// tokens it sends to a model, and which part of them the request before it had too.
+// tokens it sends to a model, which part of them the request before it had too, and how
+// many calls a reply needs.
 func cost(ctx context.Context, b *Bench) ([]Figure, error) {
 	b.Model.SetDelay(0)
 	const kilobyte = 1024
@@ -49,6 +50,15 @@ func cost(ctx context.Context, b *Bench) ([]Figure, error) {
 	}
 	for _, one := range asked {
 		figures = append(figures, requestFigures(one)...)
+	}
+	counted, err := sizes.CountCalls(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("counting calls: %w", err)
+	}
+	for _, one := range counted {
+		figures = append(figures, Figure{
+			Case: one.Name, Name: "calls of a model", Unit: "calls", Count: one.Turns, Product: one.PerTurn(), Target: target(one.Limit), Better: Lower,
+		})
 	}
 	return figures, nil
 }

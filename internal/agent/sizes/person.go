@@ -112,6 +112,11 @@ func (p *person) begin(kind wire.TurnKind, text string) models.TurnContext {
 	if kind == wire.TurnReply {
 		p.write(models.RoleUser, models.KindMessage, text)
 	}
+	return p.context(kind)
+}
+
+// context returns what the newest turn is loaded with.
+func (p *person) context(kind wire.TurnKind) models.TurnContext {
 	mode := wire.ModeIntake
 	if p.prompt != nil && p.prompt.Outcome == "" {
 		mode = wire.ModeFeedback

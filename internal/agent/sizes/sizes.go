@@ -56,22 +56,12 @@ func (s Size) String() string {
 // 60 days, for a large and for a small model. It fails when a request cannot be
 // composed.
 func Measure(ctx context.Context) ([]Size, error) {
-	lib, err := prompts.Load("")
-	if err != nil {
-		return nil, fmt.Errorf("loading prompts: %w", err)
-	}
-	registry, err := tools.New(tools.PlaybookTools(lib)...)
-	if err != nil {
-		return nil, fmt.Errorf("building tools: %w", err)
-	}
 	var out []Size
 	for _, model := range []string{"gpt-4.1", "llama-3.2-3b"} {
-		m := meter{registry: registry}
-		m.agent = agent.New(agent.Config{
-			Prompts: lib, Model: &m, Memory: nothing{}, Diary: nothing{}, Journal: nothing{}, Steps: &m, Zones: time.LoadLocation,
-			Now:      func() time.Time { return m.now },
-			Settings: agent.Settings{ChatModel: model, SmallModel: model, Hot: 30 * time.Minute, Programme: "Coachline", HistoryLimit: 30},
-		})
+		m, err := newMeter(model)
+		if err != nil {
+			return nil, err
+		}
 		for _, one := range []struct {
 			name string
 			days int
@@ -89,10 +79,32 @@ func Measure(ctx context.Context) ([]Size, error) {
 	return out, nil
 }
 
+// newMeter returns an agent whose model, of a name, counts and keeps what it is asked.
+func newMeter(model string) (*meter, error) {
+	lib, err := prompts.Load("")
+	if err != nil {
+		return nil, fmt.Errorf("loading prompts: %w", err)
+	}
+	registry, err := tools.New(tools.PlaybookTools(lib)...)
+	if err != nil {
+		return nil, fmt.Errorf("building tools: %w", err)
+	}
+	m := &meter{registry: registry}
+	m.agent = agent.New(agent.Config{
+		Prompts: lib, Model: m, Memory: nothing{}, Diary: nothing{}, Journal: nothing{}, Steps: m, Zones: time.LoadLocation,
+		Now:      func() time.Time { return m.now },
+		Settings: agent.Settings{ChatModel: model, SmallModel: model, Hot: 30 * time.Minute, Programme: "Coachline", HistoryLimit: 30, Advice: models.AdviceNone},
+	})
+	return m, nil
+}
+
 // replies are what the model answers, one after the other: none is said twice.
 var replies = []string{
 	"Nice to hear from you, Ada. How was the walk?", "Two minutes on the stairs counts. What helped you to begin?",
 	"Good to know. What would make tomorrow easy?", "You kept at it on a busy day. Which part went best?", "That is a start. When is the next quiet moment?",
+	"Petra is good company. Will she come along again?", "Once a day is plenty. What draws you to a second round?", "Rest counts too. How did you sleep?",
+	"Rain and all. What got you out of the door?", "You said that the old ones pinch. Are the new ones better?", "Half is more than none. Which half was it?",
+	"Longer than planned sounds like fun. What did you see?",
 }
 
 // meter is a model that keeps what it is sent.
@@ -103,7 +115,8 @@ type meter struct {
 	now      time.Time
 	newest   models.ChatRequest
 	step     models.Step
-	answered int
+	// answered counts the calls, said the replies among them.
+	answered, said int
 }
 
 // LastStep returns the step before, as the store does.
@@ -115,7 +128,11 @@ func (m *meter) LastStep(context.Context, string, int, time.Time) (models.Step, 
 func (m *meter) Complete(_ context.Context, req models.ChatRequest) (models.ChatResponse, error) {
 	m.newest = req
 	m.answered++
-	return models.ChatResponse{Text: replies[m.answered%len(replies)], Model: req.Model}, nil
+	if req.JSON {
+		return models.ChatResponse{Text: `{"facts":[],"note":"Talked.","summary":"They talk.","keywords":["shoes"]}`, Model: req.Model}, nil
+	}
+	m.said++
+	return models.ChatResponse{Text: replies[m.said%len(replies)], Model: req.Model}, nil
 }
 
 // measure has a person's turn after the turn before it.
@@ -128,23 +145,16 @@ func (m *meter) measure(ctx context.Context, p *person, kind wire.TurnKind, text
 	m.step = models.Step{}
 	for _, one := range texts {
 		m.now = p.at
-		turn := p.begin(kind, one)
-		step, err := m.agent.Respond(ctx, agent.StepInput{
-			Input: wire.CallModelInput{ParticipantID: p.id, TurnID: turn.Turn.ID, Step: 1, Mode: turn.Turn.Mode, Kind: kind}, Context: turn, Offer: agent.NewOffer(m.registry, turn.Turn.Mode, turn.Profile, models.Rights{}),
-		})
-		if err != nil {
+		if err := m.take(ctx, p, kind, one); err != nil {
 			return Size{}, err
 		}
-		m.step = step
 		if before.Messages == nil {
 			before = m.newest
 		}
 		if kind == wire.TurnGreeting {
 			p = newPerson(0)
 			p.person.Name = "Bo"
-			continue
 		}
-		p.end(step.Text)
 	}
 	return sizeOf(m.newest, before), nil
 }

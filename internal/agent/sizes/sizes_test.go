@@ -24,3 +24,13 @@ func TestSizes(t *testing.T) {
 		}
 	}
 }
+
+func TestCountCalls(t *testing.T) {
+	all, err := sizes.CountCalls(t.Context())
+	require.NoError(t, err)
+	for _, one := range all {
+		t.Logf("%s: %.2f calls", one.Name, one.PerTurn())
+		require.LessOrEqual(t, one.PerTurn(), one.Limit, one.Name)
+		require.GreaterOrEqual(t, one.Calls, one.Turns, one.Name)
+	}
+}
