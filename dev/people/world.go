@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 
 	"coachline/dev/temporal"
@@ -221,10 +222,17 @@ func (w *world) moveAll() error {
 // ask reads what is due of a person.
 func (w *world) ask(x *player) error {
 	var view wire.StatusView
-	value, err := w.temporal.QueryWorkflow(w.ctx, models.WorkflowID(x.id), "", wire.QueryStatus)
-	if err == nil {
-		err = value.Get(&view)
-	}
+	err := w.await(w.ctx, "the state", func() (bool, error) {
+		value, err := w.temporal.QueryWorkflow(w.ctx, models.WorkflowID(x.id), "", wire.QueryStatus)
+		var early *serviceerror.WorkflowNotReady
+		if errors.As(err, &early) { // A new run's first task is about to be.
+			return false, nil
+		}
+		if err == nil {
+			err = value.Get(&view)
+		}
+		return true, err //nolint:wrapcheck // wrapped below
+	})
 	if err != nil {
 		return fmt.Errorf("asking %s what is due: %w", x.Key, err)
 	}
