@@ -174,6 +174,8 @@ type Agent struct {
 	// fixed are the texts that only the programme sends, outage those of them that
 	// stand in for a model.
 	fixed, outage, declined *outgoing.Fixed
+	// requestEnds are what requests end with, which no first text may repeat.
+	requestEnds *outgoing.Fixed
 	// notices are what the programme joins to texts of the coach.
 	notices []string
 }
@@ -186,6 +188,7 @@ func New(cfg Config) *Agent {
 		return p
 	}
 	p.fixed, p.outage, p.declined = newFixed(cfg.Prompts, cfg.Settings.Programme)
+	p.requestEnds = outgoing.NewFixed(requestEnds(cfg.Prompts, cfg.Settings.Programme))
 	p.notices = newNotices(cfg.Prompts, cfg.Settings.Programme)
 	if read, err := NewInstructions(cfg.Prompts, cfg.Settings.Programme); err == nil {
 		p.instructions = read

@@ -35,7 +35,8 @@ var sharedTexts = []prompts.Name{
 }
 
 // newFixed reads the programme's fixed texts in every language, but those that a
-// model may use: the ones about danger, and questions about the habit. outage are
+// model may use: the ones about danger, and questions about the habit; and what a request
+// ends with, which small models repeat. outage are
 // those that stand in for a model without an answer, declined those for one that would not
 // answer, or whose answer was not sent for what it advised.
 func newFixed(lib *prompts.Library, programme string) (all, outage, declined *outgoing.Fixed) {
@@ -64,7 +65,18 @@ func newFixed(lib *prompts.Library, programme string) (all, outage, declined *ou
 			}
 		}
 	}
+	texts = append(texts, requestEnds(lib, programme)...)
 	return outgoing.NewFixed(texts), outgoing.NewFixed(of[prompts.ReplyFallback]), outgoing.NewFixed(of[prompts.ReplyDeclined])
+}
+
+// requestEnds are what requests end with.
+func requestEnds(lib *prompts.Library, programme string) (texts []string) {
+	for _, name := range []prompts.Name{prompts.GreetingHint, prompts.Answer} {
+		if text, err := lib.Render(name, prompts.PersonaData{Programme: programme}); err == nil {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 // newNotices reads what is joined to texts that tell again that an AI writes.
@@ -134,8 +146,9 @@ func (r *runningStep) checkReply(words string) outgoing.Kind {
 	if r.input.Kind == wire.TurnReply {
 		in.Written = tail(participantTexts(c.Window), writtenBefore)
 	}
-	if r.input.Kind != wire.TurnGreeting && !r.input.Introduce {
-		in.Fixed = r.agent.fixed
+	in.Fixed = r.agent.fixed
+	if r.input.Kind == wire.TurnGreeting || r.input.Introduce {
+		in.Fixed = r.agent.requestEnds // A first text may be like our own.
 	}
 	for _, entry := range c.Window {
 		isReply := entry.Role == models.RoleAssistant && (entry.Kind == models.KindReply || entry.Kind == models.KindGreeting)

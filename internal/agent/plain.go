@@ -7,8 +7,11 @@ import (
 )
 
 // Words turns a model's text into what a person reads on a phone: clean, and
-// without markdown. An empty result means that there is nothing to say.
-func Words(text string) string { return Plain(Clean(text)) }
+// without markdown or the heading of the request, which small models write first. An empty
+// result means that there is nothing to say.
+func Words(text string) string { return Plain(answerHeading.ReplaceAllString(Clean(text), "")) }
+
+var answerHeading = regexp.MustCompile(`(?i)^\s*(?:#+\s*)?(?:here is )?(?:your|the) answer\s*:\s*`)
 
 // The marks that make a line a block of its own. A number sign, a bullet or a
 // quote needs its space, so "#1 goal" and "-5 degrees" are ordinary text.

@@ -97,6 +97,8 @@ func TestWordsOfAnAnswer(t *testing.T) {
 		"| Day | Minutes |\n| --- | --- |\n| Mon | 10 |\n\n2024. A good year, wasn't it?\n\n---\n"
 	require.Equal(t, "Your week\n\nGreat start! Here is the plan:\n\n1) Walk after coffee\n2) Rest\n\n"+
 		"Day: Minutes\nMon: 10\n\n2024. A good year, wasn't it?", Words(in))
+	require.Equal(t, "Walk?", Words("## Your answer: Walk?"))
+	require.Equal(t, "Your answer helps: walk.", Words("Your answer helps: walk."))
 	require.Empty(t, Words(" <think>hm</think>\n***\n"))
 }
 

@@ -57,6 +57,7 @@ var rules = []rule{
 	match(Wrapper,
 		anyWord+`(?:here(?:'s| is| are)|below is|hier (?:ist|kommt|sind)|aquí (?:tienes|va|está)|voici|aqui (?:vai|está|tem)|segue)\b[^.!?\n]{0,50}\b(?:sms|text|texts|message|reply|response|nachricht|antwort|mensaje|respuesta|réponse|mensagem|resposta)\b[^.!?\n]{0,80}:`,
 		`\(\s*\d+ (?:characters|chars|zeichen|caracteres|caractères)\s*\)`,
+		anyWord+`(?:(?:here is )?(?:your|the|my) answer|(?:hier ist )?(?:deine|die|meine) antwort|(?:aquí está )?(?:tu|la|mi) respuesta|(?:voici )?(?:ta|la|ma) réponse|(?:aqui está )?(?:a sua|a tua|sua|a|minha) resposta)(?:\s*:|\s+your answer)`,
 		anyWord+`(?:option|variant|variante|version|versión|opción|opção|versão)\s*(?:1|a)\b.*`+anyWord+`(?:option|variant|variante|version|versión|opción|opção|versão)\s*(?:2|b)\b`,
 		`1\)\s*(?:ton|tone|tono|tom)\b`,
 		anyWord+`(?:nachricht|antwort|mensaje|respuesta|message|réponse|reply|mensagem|resposta|sugestão|sms)\b[^.!?\n]{0,40}\b(?:participant|participante|teilnehmer|teilnehmerin)\b`, //nolint:misspell // other languages
