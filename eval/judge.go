@@ -34,7 +34,8 @@ func runLabels(ctx context.Context, command string, in invocation) error {
 	flags := flag.NewFlagSet("eval "+command, flag.ContinueOnError)
 	flags.SetOutput(in.out)
 	compare := flags.String("compare", "", "ask of each conversation whether it is better than that of the run kept in this `file`")
-	name, parallel := new(string), new(int)
+	var name *string
+	parallel := new(int)
 	if command == commandLabel {
 		name = flags.String("by", "", "your `name`; your labels are kept beside the run, under it")
 	} else {

@@ -122,11 +122,9 @@ func run(ctx context.Context, in invocation) error {
 	if err != nil {
 		return err
 	}
-	var before Run
-	if o.compare != "" {
-		if before, err = Read(o.compare); err != nil {
-			return err
-		}
+	before, err := readBefore(o)
+	if err != nil {
+		return err
 	}
 	book, err := chooseCases(o)
 	if err != nil && o.set == "" {
@@ -137,26 +135,37 @@ func run(ctx context.Context, in invocation) error {
 		return err
 	}
 	defer ground.stop()
-	switch o.set {
-	case "":
-	case setPeople:
-		return ground.playPeople(ctx, o, in.out)
-	case setAdvice:
-		return ground.judgeAdvice(ctx, o, in.out)
-	default:
-		return ground.judgeSets(ctx, o, in.out)
+	if o.set != "" {
+		return ground.runSet(ctx, o, in.out)
 	}
 	done, err := evaluate(ctx, evaluation{columns: ground.columns(o), settings: ground.settings, cases: book, parallel: o.parallel, repeat: o.repeat})
 	if err != nil {
 		return err
 	}
-	if err := printRun(done, before, o, in.out); err != nil {
+	if err := printRun(done, before, o, in.out); err != nil || done.Held() {
 		return err
 	}
-	if !done.Held() {
-		return errNotHeld
+	return errNotHeld
+}
+
+// readBefore reads the run that is compared with, if any.
+func readBefore(o options) (Run, error) {
+	if o.compare == "" {
+		return Run{}, nil
 	}
-	return nil
+	return Read(o.compare)
+}
+
+// runSet judges single messages, or plays people, in the place of conversations.
+func (g environment) runSet(ctx context.Context, o options, out io.Writer) error {
+	switch o.set {
+	case setPeople:
+		return g.playPeople(ctx, o, out)
+	case setAdvice:
+		return g.judgeAdvice(ctx, o, out)
+	default:
+		return g.judgeSets(ctx, o, out)
+	}
 }
 
 // judgeAdvice judges the advice of each column.

@@ -22,8 +22,7 @@ func TestPanicIsAnswered(t *testing.T) {
 		case "/cut":
 			panic(http.ErrAbortHandler)
 		}
-		var people map[string]int
-		people["ann"] = 1
+		panic("a defect")
 	})))
 	serve := func(path string) *httptest.ResponseRecorder {
 		log.Reset()

@@ -160,20 +160,27 @@ func (s *Outbox) ClaimSend(ctx context.Context, outboxID string, now time.Time) 
 		} else {
 			claim.Post, claim.Resumed, claim.Version = true, isPosted(row), p.Version
 			takeClaim(&row)
-			if claim.To, err = phoneOf(tx, row, p); err != nil {
+			if err := addNumber(tx, &claim, row, p); err != nil {
 				return err
 			}
-			newest, err := newestConsent(tx, p)
-			if err != nil {
-				return err
-			}
-			claim.Heard, claim.Consented = standingOfNumber(p, newest)
 		}
 		row.UpdatedAt = now
 		claim.Outbox = row
 		return saveOutbox(tx, &row, before)
 	})
 	return claim, wrap.Error(err, "claiming send")
+}
+
+// addNumber notes on a claim the number that is texted, and since when it is the person's.
+func addNumber(tx *gorm.DB, claim *models.SendClaim, row models.Outbox, p models.Participant) (err error) {
+	if claim.To, err = phoneOf(tx, row, p); err != nil {
+		return err
+	}
+	newest, err := newestConsent(tx, p)
+	if err == nil {
+		claim.Heard, claim.Consented = standingOfNumber(p, newest)
+	}
+	return err
 }
 
 // heldUp notes on the claim of a row that may pass that it has to wait.

@@ -67,7 +67,7 @@ func main() {
 			log.Fatal(err)
 		}
 	}
-	questions, claims, err := readTruth(samples, *texts, *own, *guard, *messages, *answers)
+	questions, claims, err := readTruth(samples, folders{*texts, *own, *guard, *messages, *answers})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -20,15 +20,31 @@ var otherQuestions string
 
 func isLabelled(s sample) (isIt, ok bool) { return s.Label != "", true }
 
+// folders are where the texts lie.
+type folders struct{ texts, own, guard, messages, answers string }
+
+// read returns a language's labelled texts and everyday ones of people.
+func (f folders) read(language string) (rows []pairs.Row, everyday []string, err error) {
+	if rows, err = pairs.ReadTruth(f.own, f.guard, language); err != nil {
+		return nil, nil, err
+	}
+	messages, _, err := sheets.ReadMessages(os.DirFS(f.messages), language)
+	if err != nil {
+		return nil, nil, err
+	}
+	answers, _, err := sheets.ReadAnswers(os.DirFS(f.answers), language)
+	return rows, slices.Concat(messages, answers), err
+}
+
 // readTruth reads texts of people that ask what answers them, and drafts that claim to be a
 // person or pull at one; each with others, which have no label. Everyday texts are among
 // the others, of people for questions, and the drafts that are judged for claims.
-func readTruth(drafts []sample, dir, own, guard, messages, answers string) (questions, claims []sample, err error) {
+func readTruth(drafts []sample, from folders) (questions, claims []sample, err error) {
 	add := func(to *[]sample, label, body string) {
 		row := pairs.Row{Label: label, Person: body}
 		*to = append(*to, sample{Row: row, vector: advice.ReadDraft("", body).Draft(), fold: row.Fold(folds)})
 	}
-	asked, err := pairs.ReadAsks(dir)
+	asked, err := pairs.ReadAsks(from.texts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -38,31 +54,18 @@ func readTruth(drafts []sample, dir, own, guard, messages, answers string) (ques
 		}
 	}
 	for _, language := range screening.Languages() {
-		rows, err := pairs.ReadTruth(own, guard, language)
+		rows, everyday, err := from.read(language)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, row := range rows {
-			switch row.Label {
-			case "asks":
-				add(&questions, row.Label, row.Person)
-			case "not":
-				add(&questions, "", row.Person)
-			case "fine":
-				add(&claims, "", row.Person)
-			default:
-				add(&claims, row.Label, row.Person)
+			to := &claims
+			if row.Label == "asks" || row.Label == "not" {
+				to = &questions
 			}
+			add(to, strings.NewReplacer("not", "", "fine", "").Replace(row.Label), row.Person)
 		}
-		open, _, err := sheets.ReadMessages(os.DirFS(messages), language)
-		if err != nil {
-			return nil, nil, err
-		}
-		more, _, err := sheets.ReadAnswers(os.DirFS(answers), language)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, body := range slices.Concat(open, more) {
+		for _, body := range everyday {
 			add(&questions, "", body)
 		}
 	}
@@ -72,7 +75,7 @@ func readTruth(drafts []sample, dir, own, guard, messages, answers string) (ques
 	}
 	for _, s := range drafts {
 		if s.Label == pairs.Safe && !s.isMixed {
-			s.Row.Label, s.vector = "", s.vector.Draft()
+			s.Label, s.vector = "", s.vector.Draft()
 			claims = append(claims, s)
 		}
 	}
