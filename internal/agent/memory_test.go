@@ -340,6 +340,15 @@ func TestMemoryStepBefore(t *testing.T) {
 		require.Equal(t, 1, w.model.total())
 		require.Contains(t, stageDecisions(t, step), "memory skip acknowledgement")
 	})
+	t.Run("a weak sign of danger", func(t *testing.T) {
+		w := newWorld(t)
+		w.settings.MemoryStep = agent.MemoryBefore
+		w.openAgent()
+		w.alter = func(c *models.TurnContext) { c.Window[len(c.Window)-1].Danger = models.DangerSelfHarm }
+		step := w.addText("my dogs are with Petra for good").runStep()
+		require.Equal(t, 1, w.model.total())
+		require.Contains(t, stageDecisions(t, step), "memory skip alert")
+	})
 	t.Run("nothing to remember adds nothing", func(t *testing.T) {
 		w := newWorld(t)
 		w.settings.MemoryStep = agent.MemoryBefore

@@ -104,7 +104,8 @@ func (a *Agent) runMemoryStep(ctx context.Context, tr *trace, t turn, facts []mo
 	if query == "" {
 		query = t.queryText()
 	}
-	occasion := recall.Occasion{Rights: recall.Rights{Save: true, Update: true}, Acknowledges: !plan.Needed(query), Query: query}
+	alerts := slices.ContainsFunc(t.context.Window, func(m models.Message) bool { return m.TurnID == t.context.Turn.ID && m.Danger != models.DangerNone })
+	occasion := recall.Occasion{Rights: recall.Rights{Save: true, Update: true}, Acknowledges: !plan.Needed(query), Alerts: alerts, Query: query}
 	if due, reason := occasion.Due(); !due {
 		tr.note(models.StageMemory, "memory skip "+reason)
 		return "", nil

@@ -33,15 +33,17 @@ type ClosingPlan struct {
 }
 
 // PlanClosing says what is new in a conversation; open is false where nothing
-// is. What the person had forgotten since they said it is left out.
+// is. What the person had forgotten since they said it is left out, and of facts and note
+// what raised an alert.
 func PlanClosing(in ClosingInput) (plan ClosingPlan, open bool) {
 	kept := dropForgotten(in.Entries)
+	calm := slices.DeleteFunc(slices.Clone(kept), func(entry models.Message) bool { return entry.Danger != models.DangerNone })
 	plan.note, open = PlanNote(NoteInput{
-		ParticipantID: in.ParticipantID, Entries: kept, Notes: in.Memory.Notes, Zone: in.Zone, ContextTokens: in.ContextTokens,
+		ParticipantID: in.ParticipantID, Entries: calm, Notes: in.Memory.Notes, Zone: in.Zone, ContextTokens: in.ContextTokens,
 	})
 	in.Memory.Summary.ParticipantID = in.ParticipantID
 	plan.summary, plan.hasSummary = PlanSummary(SummaryInput{Entries: kept, Summary: in.Memory.Summary, ContextTokens: in.ContextTokens})
-	for _, entry := range kept {
+	for _, entry := range calm {
 		if line := noteLine(entry); line != "" && entry.ID <= plan.note.from {
 			plan.dialogue = append(plan.dialogue, line)
 		}

@@ -59,6 +59,26 @@ func TestClosingRequest(t *testing.T) {
 	})
 }
 
+// TestCrisisIsNoFact: what raised an alert is neither asked for facts nor noted, what else
+// was said is.
+func TestCrisisIsNoFact(t *testing.T) {
+	in := closing(12)
+	in.Entries[20].Text, in.Entries[20].Danger = "my sister Petra has the keys", models.DangerSelfHarm
+	plan, open := recall.PlanClosing(in)
+	require.True(t, open)
+	require.NotContains(t, plan.Says(), "Petra")
+	req, err := plan.Request(library(t), recall.ClosingAsk{Facts: knownFacts()})
+	text := system(t, req, err)
+	require.NotContains(t, text, "Petra")
+	require.Contains(t, text, "person: walk 10")
+	require.Contains(t, text, "person: walk 12")
+	for i := range in.Entries {
+		in.Entries[i].Danger = models.DangerSelfHarm
+	}
+	_, open = recall.PlanClosing(in)
+	require.False(t, open, "nothing else is new")
+}
+
 func TestClosingRead(t *testing.T) {
 	plan, _ := recall.PlanClosing(closing(12))
 	known := recall.Known{Facts: knownFacts(), Rights: recall.Rights{Save: true, Update: true}, Coach: []string{"Walking helps many people sleep"}}

@@ -35,6 +35,8 @@ type Occasion struct {
 	Off bool
 	// Acknowledges: the text holds nothing but greeting, thanks or assent.
 	Acknowledges bool
+	// Alerts: the text raised an alert, and what is said in a crisis is no fact.
+	Alerts bool
 	// Query is the person's text; blank for a turn that no person's text began.
 	Query string
 }
@@ -50,6 +52,8 @@ func (o Occasion) Due() (due bool, reason string) {
 		return false, "no text"
 	case o.Acknowledges:
 		return false, "acknowledgement"
+	case o.Alerts:
+		return false, "alert"
 	}
 	return true, ""
 }

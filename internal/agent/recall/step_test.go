@@ -22,6 +22,7 @@ func TestDue(t *testing.T) {
 		why  string
 	}{
 		{"a text", recall.Occasion{Rights: both, Query: "I moved to 7am"}, true, ""},
+		{"alert", recall.Occasion{Rights: both, Query: "my sister has the keys", Alerts: true}, false, "alert"},
 		{"acknowledgement", recall.Occasion{Rights: both, Query: "thanks!", Acknowledges: true}, false, "acknowledgement"},
 		{"off", recall.Occasion{Rights: both, Query: "I moved", Off: true}, false, "off"},
 		{"forbidden", recall.Occasion{Query: "I moved"}, false, "forbidden"},
