@@ -79,12 +79,12 @@ func TestGivenUpRepliesRaiseAttention(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {
-				before := w.enrolled()
+				before, fail := w.enrolled(), tc.fail
 				for n, id := range []string{w.turn(1, replyPlan, 1), w.turn(2, replyPlan, 2)} {
 					w.post(id, 3+n)
-					tc.fail.OutboxID, tc.fail.Token, tc.fail.Now = id, w.ref(id).Token, at(3+n)
-					require.NoError(t, w.Outbox.RecordFailed(w.ctx, tc.fail))
-					require.NoError(t, w.Outbox.RecordFailed(w.ctx, tc.fail), "a retry")
+					fail.OutboxID, fail.Token, fail.Now = id, w.ref(id).Token, at(3+n)
+					require.NoError(t, w.Outbox.RecordFailed(w.ctx, fail))
+					require.NoError(t, w.Outbox.RecordFailed(w.ctx, fail), "a retry")
 				}
 				require.Equal(t, []string{tc.want}, w.open(), "the second reply adds nothing")
 				require.Equal(t, 1, w.flagNotices())
