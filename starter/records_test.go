@@ -56,7 +56,7 @@ func TestTurnRoutes(t *testing.T) {
 	require.Equal(t, []api.Text{{Kind: models.KindMessage, Text: "Hello", At: testNow}}, turn.In)
 	require.Equal(t, "Hi", turn.Steps[0].Text)
 
-	h.refused(call{method: "GET", path: participantsPath + "/conv_b/turns/4"}, http.StatusNotFound, "turn 4 of the participant not found")
+	h.refused(call{method: "GET", path: participantsPath + "/conv_b/turns/4"}, http.StatusNotFound, "no turn 4 of this participant; coachline participant turns lists them")
 	h.refused(call{method: "GET", path: participantsPath + "/conv_a/turns"}, http.StatusNotFound, "participant not found")
 	for _, bad := range []string{"/turns?limit=0", "/turns?limit=201", "/turns?before=x", "/turns/last", "/turns/-1"} {
 		h.refused(call{method: "GET", path: participantsPath + "/conv_b" + bad}, http.StatusBadRequest, "")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -60,8 +61,11 @@ type turnRequest struct {
 // There is nothing to show after a participant was removed.
 func (h *recordRoutes) getTurn(ctx context.Context, in *turnRequest) (*answer[api.Turn], error) {
 	record, err := h.records.Turn(ctx, in.ID, in.Number)
+	if errors.Is(err, models.ErrNotFound) {
+		return nil, newFailure(http.StatusNotFound, "no turn %d of this participant; coachline participant turns lists them", in.Number)
+	}
 	if err != nil {
-		return nil, h.toFailure("get-turn", asMissing(fmt.Sprintf("turn %d of the participant", in.Number), err))
+		return nil, h.toFailure("get-turn", err)
 	}
 	turn, err := toTurn(record)
 	if err != nil {

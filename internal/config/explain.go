@@ -204,7 +204,7 @@ var explanations = map[string]explanation{
 	strangerHourLimit:          {readByStarter, "for texts to strangers in an hour; the first safety text to a number always goes"},
 
 	"COACH_TEXTS_PER_MINUTE": {readByBoth, "messages of a sender a minute that reach the coach; 0: all"},
-	"COACH_TEXTS_PER_DAY":    {readByBoth, "in 24 hours"},
+	"COACH_TEXTS_PER_DAY":    {readByBoth, "most messages of a sender in 24 hours that reach the coach; 0: all"},
 	"COACH_LOOP_MUTE":        {readByBoth, "how long a sender that seems a machine is muted; 0: off"},
 	"COACH_STOP_ANSWERED_BY": {readByBoth, "who [answers STOP, START and HELP](operations.md#opt-outs): `carrier` for Twilio's default handling, `coach` where it is turned off, or with Advanced Opt-Out, which tells of each answer"},
 	"COACH_UNKNOWN_SENDERS":  {readByBoth, "people not enrolled get a fixed text a day (`hint`) or none (`silent`)"},
@@ -233,7 +233,7 @@ var explanations = map[string]explanation{
 	"COACH_STRANGER_RETENTION":    {readByStarter, "how long texts and numbers of people who were never enrolled are kept; 0: for ever"},
 	"COACH_REASSIGNED_AFTER":      {readByWorker, "silence, such as `2160h`, after which Twilio Lookup is asked before what we start whether a US number [has gone to another person](operations.md#a-number-may-have-a-new-owner); 0: never"},
 	"COACH_LATE_TRY":              {readByBoth, "until an undelivered text (30003, 30008) is [sent again](operations.md#a-text-was-not-delivered); 0: off"},
-	quietHours:                    {readByBoth, "local hours without messages of ours, except at times the person chose; stricter hours of a US state of the number count too; in the US without a zone: of every zone; empty: none"},
+	quietHours:                    {readByBoth, "local hours without texts from us, except at times the person chose; stricter hours of a US state of the number count too; a person in the US whose zone is unknown gets them only when it is day in every US zone; empty: none"},
 
 	"COACH_PROMPTS_DIR":            {readByBoth, "folder of your own [prompts](#prompts-playbooks-and-focuses)"},
 	"COACH_HISTORY_LIMIT":          {readByWorker, "entries that the model sees; 0: none, -1: no cap"},

@@ -484,7 +484,7 @@ func checkKeywords(settings models.StudySettings) error {
 		found := screening.Screen(screening.Message{Body: join.Keyword})
 		readAs := string(found.Intent)
 		if found.Danger != models.DangerNone {
-			readAs = fmt.Sprintf("%s (rule %s)", found.Danger, found.Rule)
+			readAs = fmt.Sprintf("a crisis (rule %s)", found.Rule)
 		}
 		if readAs != "" {
 			return models.BadField(fmt.Sprintf("join[%d].keyword", i), "%q is read as %s; choose another word", join.Keyword, readAs)

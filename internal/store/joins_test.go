@@ -317,7 +317,9 @@ func TestJoinSettings(t *testing.T) {
 			require.ErrorAs(w.t, err, &refused, settings)
 			require.Equal(w.t, field, refused.Field)
 		}
-		_, err := w.Studies.AddStudy(w.ctx, models.Study{ID: "sleep-2", Name: "Sleep", Settings: joinKeyword, CreatedAt: inboundAt(0)})
+		_, err := w.Studies.AddStudy(w.ctx, models.Study{ID: "bad-1", Name: "Bad", Settings: `{"join":[{"keyword":"suicide","locale":"en","about":"a"}]}`, CreatedAt: inboundAt(0)})
+		require.ErrorContains(w.t, err, `"suicide" is read as a crisis (rule `)
+		_, err = w.Studies.AddStudy(w.ctx, models.Study{ID: "sleep-2", Name: "Sleep", Settings: joinKeyword, CreatedAt: inboundAt(0)})
 		require.NoError(w.t, err)
 		require.ErrorContains(w.t, w.recruit("sleep-2"), "has no consent text")
 		require.ErrorContains(w.t, w.addConsent("sleep-2", strings.Repeat("long ", 100)), "more than 320 characters")
