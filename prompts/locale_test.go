@@ -109,7 +109,7 @@ func TestOperatorsTranslations(t *testing.T) {
 	require.Contains(t, fixed(t, lib, prompts.Help, "pt-BR"), "coach de rotinas", "the language's own text")
 	require.Contains(t, fixed(t, lib, prompts.Help, "nl-BE"), "in het Nederlands")
 	require.Contains(t, fixed(t, lib, prompts.Reminder, "nl"), "A small nudge", "one text alone may be translated")
-	require.Contains(t, fixed(t, lib, prompts.Help, "es"), "coach de buenas costumbres")
+	require.Contains(t, fixed(t, lib, prompts.Help, "es"), "coach de pequeñas costumbres")
 
 	place(t, dir, "help.md", "Call {{.Programme}} at the clinic, STOP")
 	place(t, dir, "fr/help.md", "{{.Programme}} est là, STOP")
