@@ -61,10 +61,7 @@ func (c *coach) answer(body []byte) (openai.Answer, error) {
 	h := fnv.New64a()
 	_, _ = h.Write(body)
 	id := fmt.Sprintf("%x", h.Sum64())
-	answer, isMove := moveTexts(ask, id)
-	if !isMove {
-		answer, err = openai.FollowRequest(ask, id)
-	}
+	answer, err := openai.FollowRequest(ask, id)
 	answer.Prompt = sent
 	if err != nil || name == "" {
 		return answer, err //nolint:wrapcheck // the model's own refusal
@@ -170,55 +167,4 @@ func (c *coach) inTheirWords(name, arguments string) string {
 		return arguments
 	}
 	return string(out)
-}
-
-var moving = regexp.MustCompile(`move my texts to (\d\d:\d\d)(?: in (\S+))?`)
-
-// moveTexts gives a person another time: the new schedule first, then the old ones are
-// deleted. The stand-in's script does not know how.
-func moveTexts(ask openai.Request, id string) (openai.Answer, bool) {
-	var wish []string
-	var results []string
-	for _, m := range ask.Messages {
-		switch {
-		case m.Role == "user":
-			if found := moving.FindStringSubmatch(string(m.Content)); found != nil {
-				wish, results = found, nil
-			}
-		case m.Role == "tool":
-			results = append(results, string(m.Content))
-		case m.Role == "assistant" && len(m.ToolCalls) == 0:
-			wish = nil
-		}
-	}
-	if wish == nil {
-		return openai.Answer{}, false
-	}
-	call := func(n int, args map[string]any) openai.ToolCall {
-		text, _ := json.Marshal(args) // Texts always encode.
-		return openai.ToolCall{ID: fmt.Sprintf("call_%s_%d", id, n), Type: "function", Function: openai.Function{Name: "scheduler", Arguments: string(text)}}
-	}
-	var answer openai.Answer
-	switch len(results) {
-	case 0:
-		answer.Calls = []openai.ToolCall{call(0, map[string]any{"action": "list"})}
-	case 1:
-		create := map[string]any{"action": "create", "type": "fixed", "fixed_time": wish[1]}
-		if wish[2] != "" {
-			create["timezone"] = wish[2]
-		}
-		answer.Calls = []openai.ToolCall{call(0, create)}
-		var had struct {
-			Schedules []struct {
-				ID string `json:"id"`
-			} `json:"schedules"`
-		}
-		_ = json.NewDecoder(strings.NewReader(results[0])).Decode(&had) // What cannot be read is not there.
-		for i, s := range had.Schedules {
-			answer.Calls = append(answer.Calls, call(i+1, map[string]any{"action": "delete", "schedule_id": s.ID}))
-		}
-	default:
-		answer.Text = "Done. You get a text every day at " + wish[1] + "."
-	}
-	return answer, true
 }

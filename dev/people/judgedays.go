@@ -2,12 +2,16 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"coachline/models"
 )
+
+// moving is what a wish for another time means in English.
+var moving = regexp.MustCompile(`move my texts to (\d\d:\d\d)(?: in (\S+))?`)
 
 // judgeDays finds local days of which nothing says why there was no prompt.
 func (w *world) judgeDays(t *table) error {

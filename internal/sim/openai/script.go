@@ -81,7 +81,7 @@ func (sc parsedRequest) checkIn() saying {
 
 // answerNew answers a turn that has called no tool yet.
 func (sc parsedRequest) answerNew() saying {
-	for _, try := range []func() (saying, bool){sc.testWords, sc.answerWeb, sc.answerMemories, sc.answerCommand, sc.answerFromMemory, sc.fieldAnswer, sc.answerFeedback, sc.answerIntake} {
+	for _, try := range []func() (saying, bool){sc.testWords, sc.answerWeb, sc.answerMemories, sc.answerMove, sc.answerCommand, sc.answerFromMemory, sc.fieldAnswer, sc.answerFeedback, sc.answerIntake} {
 		if reply, fits := try(); fits {
 			return reply
 		}
@@ -245,7 +245,7 @@ func (sc parsedRequest) answerAfter(d completedCall) saying {
 		return afterWeb(d)
 	}
 	if askedTool.MatchString(sc.said) {
-		return say("The tool says: %s", clipText(d.raw, 200))
+		return say("The tool says: %s", clipText(toldBy(d), 200))
 	}
 	return sc.acknowledge()
 }
@@ -268,7 +268,7 @@ func (sc parsedRequest) answerFailure(d completedCall, problem string) saying {
 	if d.name == toolList {
 		return sc.afterList(d) // What the profile says is there in any case.
 	}
-	text := "That did not work: " + strings.TrimRight(clipText(problem, 200), ". ") + "."
+	text := "That did not work: " + strings.TrimRight(clipText(ids.ReplaceAllString(problem, ""), 200), ":;, .") + "."
 	switch {
 	case d.name == toolPrompt && len(sc.missing()) > 0:
 		text += " " + question(sc.missing()[0])
@@ -286,6 +286,9 @@ func (sc parsedRequest) afterScheduler(d completedCall) saying {
 		return say("Done. I deleted the schedule%s.", sc.describeDeleted(d.arg("schedule_id")))
 	}
 	list := views(d)
+	if at, wants := sc.wantsMove(); wants {
+		return sc.move(at, list)
+	}
 	if !sc.wantsDelete() {
 		if len(list) == 0 {
 			return say("You have no schedules.")
