@@ -109,9 +109,12 @@ func focusNames(all []pages.Page) []string {
 }
 
 // focusBefore returns the focus of this conversation's previous turn, empty
-// where there is none within the hot window. It is read from the turn's record,
-// so every worker knows it.
+// where there is none within the hot window or the exchange was ended. It is read from the
+// turn's record, so every worker knows it.
 func (a *Agent) focusBefore(ctx context.Context, tr *trace, t turn) string {
+	if t.carryOver.Ended {
+		return ""
+	}
 	return a.traceBefore(ctx, tr, t).Prepared.Focus
 }
 
