@@ -47,7 +47,7 @@ type memories struct {
 
 // SearchMemory implements tools.Recaller.
 func (m memories) SearchMemory(ctx context.Context, query string) ([]string, error) {
-	q := models.FactQuery{ParticipantID: m.participantID, Words: recall.Words(query), Limit: searchHits, Diary: true}
+	q := models.FactQuery{ParticipantID: m.participantID, Words: recall.Words(query), Limit: searchHits, Diary: true, Messages: true}
 	embedCtx, cancel := context.WithTimeout(ctx, vectorLimit)
 	defer cancel()
 	// A model that gives no vectors leaves the search by keywords.

@@ -266,6 +266,18 @@ func TestRunTool(t *testing.T) {
 		w.tells(ann, "Has a sore knee.")
 		require.Contains(t, w.run(ann, models.ToolCall{ID: "a", Name: "search_memory", Arguments: `{"query":"knee"}`}).Content, "sore knee")
 	})
+	t.Run("what was written today is found, not the question itself", func(t *testing.T) {
+		w := newStoreFixture(t)
+		w.turn(ann, "not today, it rained", models.Step{})
+		w.asks("What would help?")
+		search := models.ToolCall{ID: "a", Name: "search_memory", Arguments: `{"query":"rain"}`}
+		out := w.runAfter(ann, "what did I say about rain", search)
+		require.Contains(t, out.Content, "not today, it rained")
+		require.NotContains(t, out.Content, "what did I say")
+		w.tells(ann, "Has a sore knee.")
+		require.NoError(t, w.facts.Forget(t.Context(), models.Forgetting{ParticipantID: ann, FactID: "f1", Actor: "participant", At: now.Add(time.Minute)}))
+		require.Contains(t, w.runAfter(ann, "and rain", search).Content, "nothing found", "what stands before a wish to forget is left alone")
+	})
 	t.Run("tools of the mode", func(t *testing.T) {
 		w := newStoreFixture(t)
 		out := w.run(ann, models.ToolCall{ID: "a", Name: "find_tools", Arguments: `{"query":"send me a reminder every day"}`})

@@ -95,6 +95,9 @@ type FactQuery struct {
 	Limit         int        // 0 is 3
 	// Diary: the notes of days before the last three take part, as events.
 	Diary bool
+	// Messages: what the person wrote before our newest text takes part, as events. It is not
+	// masked.
+	Messages bool
 }
 
 // Note is one row of table notes: the note of one local day. It is personal

@@ -11,6 +11,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/database"
 	"coachline/internal/text"
 	"coachline/models"
 )
@@ -18,6 +19,8 @@ import (
 const (
 	// searchedNotes is how many days of the diary a search reads.
 	searchedNotes = 90
+	// searchedMessages is how many of a person's own messages it reads, the newest.
+	searchedMessages = 300
 	// mostFound is the most hits where a query names no limit.
 	mostFound = 3
 	// sameScore is the similarity from which on two facts say the same.
@@ -33,7 +36,7 @@ const (
 // the person's facts usually are. Words count by their rarity among these facts,
 // in any case and ending, and with a part of it for a word of the same field. It
 // decrypts every fact of the person that lies within the query's time, and with Diary
-// the notes of ninety days.
+// the notes of ninety days, with Messages the newest three hundred of what they wrote.
 //
 // A query with neither words nor a usable vector finds nothing. ErrNotFound
 // also after removal.
@@ -56,6 +59,11 @@ func (s *Store) Find(ctx context.Context, q models.FactQuery) ([]models.FoundFac
 			var diary []factRow
 			diary, err = diaryRows(read, q)
 			rows = append(rows, diary...)
+		}
+		if err == nil && q.Messages {
+			var written []factRow
+			written, err = messageRows(read, q)
+			rows = append(rows, written...)
 		}
 		return err
 	})
@@ -97,6 +105,31 @@ func diaryRows(tx *gorm.DB, q models.FactQuery) ([]factRow, error) {
 		}
 		rows = append(rows, factRow{Fact: models.Fact{
 			ID: "note-" + note.LocalDate, ParticipantID: note.ParticipantID, Kind: models.FactEvent, Text: text.OneLine(note.Text), UpdatedAt: noon,
+		}})
+	}
+	return rows, nil
+}
+
+// messageRows returns what the person wrote before our newest text, newest first, as events:
+// within the query's time, and nothing from before they last had something forgotten.
+func messageRows(tx *gorm.DB, q models.FactQuery) ([]factRow, error) {
+	find := tx.Where("participant_id = ? AND kind = ?", q.ParticipantID, models.KindMessage).
+		Where("id < (SELECT MAX(m.id) FROM messages m WHERE m.participant_id = ? AND m.role = ?)", q.ParticipantID, models.RoleAssistant).
+		Where("NOT EXISTS (SELECT 1 FROM audit a WHERE a.participant_id = ? AND a.action IN ('forget', 'forget_all') AND a.at >= messages.at)", q.ParticipantID)
+	if q.From != nil {
+		find = find.Where("at >= ?", database.Instant(*q.From))
+	}
+	if q.To != nil {
+		find = find.Where("at <= ?", database.Instant(*q.To))
+	}
+	var written []models.Message
+	if err := find.Order("id DESC").Limit(searchedMessages).Find(&written).Error; err != nil {
+		return nil, fmt.Errorf("reading messages: %w", err)
+	}
+	rows := make([]factRow, 0, len(written))
+	for _, m := range written {
+		rows = append(rows, factRow{Fact: models.Fact{
+			ID: fmt.Sprint("message-", m.ID), ParticipantID: m.ParticipantID, Kind: models.FactEvent, Text: text.OneLine(m.Text), UpdatedAt: m.At,
 		}})
 	}
 	return rows, nil

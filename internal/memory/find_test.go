@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"database/sql"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 
 	"coachline/internal/dbtest"
 	"coachline/models"
+	"coachline/models/wire"
 )
 
 func (w *world) find(q models.FactQuery) []string {
@@ -150,4 +152,32 @@ func TestFindInDiary(t *testing.T) {
 	q.From = &from
 	require.Empty(t, w.find(q))
 	require.Empty(t, w.find(models.FactQuery{Words: []string{"canoe"}}))
+}
+
+// What was written before our newest text is found where a search asks for it, within its
+// time, but nothing from before a wish to forget.
+func TestFindInMessages(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		in, err := w.rows.Inbound.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM1", From: "+15550000001", Body: "not today, it rained", ReceivedAt: at(1)})
+		require.NoError(t, err)
+		_, err = w.rows.Turns.BeginTurn(w.ctx, wire.PrepareTurnInput{
+			ParticipantID: "ann", TurnID: models.TurnID("ann", 1), Number: 1, Mode: wire.ModeIntake, Plan: wire.TurnPlan{Kind: wire.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: at(1),
+		})
+		require.NoError(t, err)
+		q := models.FactQuery{Words: []string{"rain"}, Messages: true}
+		require.Empty(t, w.find(q), "what is being answered is no memory")
+		w.raw(func(db *sql.DB) {
+			_, err := db.Exec(`INSERT INTO messages (participant_id, turn_id, key, role, kind, text, outbox_id, at) SELECT participant_id, turn_id, 'r', 'assistant', 'reply', '', '', at FROM messages`)
+			require.NoError(t, err)
+		})
+		require.Len(t, w.find(q), 1)
+		require.Empty(t, w.find(models.FactQuery{Words: []string{"rain"}}))
+		later := at(2)
+		require.Empty(t, w.find(models.FactQuery{Words: []string{"rain"}, Messages: true, From: &later}))
+		_, err = w.SaveFact(w.ctx, models.Fact{ParticipantID: "ann", Kind: models.FactEvent, Text: "Walks.", TurnID: models.TurnID("ann", 1), CreatedAt: at(2), UpdatedAt: at(2)}, nil)
+		require.NoError(t, err)
+		_, err = w.ForgetAll(w.ctx, models.Forgetting{ParticipantID: "ann", Actor: "participant", At: at(3)})
+		require.NoError(t, err)
+		require.Empty(t, w.find(q))
+	})
 }
