@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,18 +22,18 @@ import (
 	"coachline/dev/temporal"
 	"coachline/internal/cli"
 	"coachline/internal/sim/openai"
-	"coachline/models"
 )
 
 // twoDays is a conversation of two local days with what is optional turned on.
 type twoDays struct {
 	*world
-	t      *testing.T
-	ada    *player
-	isDown atomic.Bool // the first server of models
-	asked  atomic.Bool // a check-in read HEARTBEAT.md
-	dumped atomic.Bool
-	told   []string // what commands said, by instant
+	t                     *testing.T
+	ada                   *player
+	isDown                atomic.Bool // the first server of models
+	asked                 atomic.Bool // a check-in read HEARTBEAT.md
+	dumped, ended, person atomic.Bool
+	intake, feedback      atomic.Int64
+	told                  []string // what commands said, by instant
 }
 
 // answer is the scripted model: it fails while it is down, and writes data where it is asked to.
@@ -42,13 +43,40 @@ func (d *twoDays) answer(isFirst bool) func([]byte) (openai.Answer, error) {
 			return openai.Answer{}, errors.New("the first server is down")
 		}
 		text := string(body)
+		d.count(body, text)
 		if strings.Contains(text, "# Task: check-in") && strings.Contains(text, "Ask of the weather.") {
 			d.asked.Store(true)
 		}
-		if strings.Contains(lastWords(body), "show me everything as data") && !d.dumped.Swap(true) {
+		if strings.Contains(text, "# Mode: ") && strings.Contains(lastWords(body), "show me everything as data") && !d.dumped.Swap(true) {
 			return openai.Answer{Text: `{"participant":{"name":"Ada","mode":"INTAKE","profile":{"habit_domain":"a short walk"}}}`}, nil
 		}
+		if strings.Contains(text, "# Mode: ") && strings.Contains(lastWords(body), "bye for now") && !d.ended.Swap(true) {
+			return openai.Answer{Calls: []openai.ToolCall{{ID: "bye", Type: "function", Function: openai.Function{Name: "end_exchange", Arguments: "{}"}}}}, nil
+		}
 		return openai.FollowScript(body)
+	}
+}
+
+// count notes what of the person a prompt is made from, and how many entries a mode reads.
+func (d *twoDays) count(body []byte, text string) {
+	ask, err := openai.ReadRequest(body)
+	if err != nil {
+		return
+	}
+	if strings.Contains(text, "# Task: habit prompt") && strings.Contains(text, "woman") && strings.Contains(text, "Boston") && strings.Contains(text, "Nurse on day shifts") {
+		d.person.Store(true)
+	}
+	for mode, most := range map[string]*atomic.Int64{"# Mode: INTAKE": &d.intake, "# Mode: FEEDBACK": &d.feedback} {
+		if !strings.Contains(text, mode) {
+			continue
+		}
+		n := int64(0)
+		for _, m := range ask.Messages {
+			if m.Role == "user" || m.Role == "assistant" && len(m.ToolCalls) == 0 {
+				n++
+			}
+		}
+		most.Store(max(most.Load(), n))
 	}
 }
 
@@ -89,6 +117,23 @@ func (d *twoDays) run(args ...string) string {
 	return said
 }
 
+// chat opens the channel of a tester; the end of it is waited for.
+func (d *twoDays) chat() (*bytes.Buffer, func()) {
+	var out bytes.Buffer
+	in, lines := io.Pipe()
+	ended := make(chan int)
+	go func() {
+		ended <- cli.Run(d.ctx, cli.Process{In: in, Out: &out, Err: &out, Environ: append([]string{"COACH_URL=" + d.api}, d.environ...)},
+			[]string{"chat", "--phone", d.ada.Phone, "--channel", "chat", "--wait", "10s"})
+	}()
+	_, err := fmt.Fprintln(lines, "is anybody there?")
+	require.NoError(d.t, err)
+	return &out, func() {
+		require.NoError(d.t, lines.Close())
+		<-ended
+	}
+}
+
 func (d *twoDays) newest() string {
 	all, err := d.list(`SELECT id FROM turns ORDER BY started_at DESC LIMIT 1`)
 	require.NoError(d.t, err)
@@ -109,7 +154,9 @@ func (d *twoDays) metrics(addr string) string {
 	return strings.Join(regexp.MustCompile(`(?m)^coachline_(tool_runs|mode_changes)_total.*$`).FindAllString(b.String(), -1), "\n")
 }
 
+// TestTwoDays plays what docs/people.md shows; TWO_DAYS names a file for all of it.
 func TestTwoDays(t *testing.T) {
+	t.Parallel()
 	out := os.Getenv("TWO_DAYS")
 	personas, err := loadPersonas([]string{"keen"})
 	require.NoError(t, err)
@@ -143,7 +190,7 @@ func TestTwoDays(t *testing.T) {
 	metrics := fmt.Sprintf("127.0.0.1:%d", port)
 	in, err := install(t.Context(), dir, begin, d.answer(true),
 		"COACH_LOG_LEVEL=info", "COACH_FOCUSES=on", "COACH_PROMPTS_DIR="+dir+"/prompts", "COACH_CHECK_IN=12h", "COACH_HISTORY_LIMIT=20", "COACH_FEEDBACK_HISTORY_LIMIT=10",
-		"COACH_REMINDER_DELAY=5h", "COACH_METRICS_ADDR="+metrics, "COACH_WEB_ALLOW="+strings.TrimPrefix(clock.URL, "http://"),
+		"COACH_REMINDER_DELAY=-1m", "COACH_METRICS_ADDR="+metrics, "COACH_WEB_ALLOW="+strings.TrimPrefix(clock.URL, "http://"),
 		"COACH_MCP_FILE="+write("mcp.json", map[string]any{"servers": []any{map[string]any{"name": "clock", "url": clock.URL, "tools": []any{map[string]any{"name": "cityTime", "keywords": "clock time"}}}}}),
 		"COACH_SECOND_MODEL_FILE="+write("second.json", map[string]string{"url": second.URL + "/v1", "key_file": write("key", "second"), "model": "second-big", "small_model": "second-small"}))
 	require.NoError(t, err)
@@ -168,7 +215,7 @@ func TestTwoDays(t *testing.T) {
 		var added struct {
 			ID string `json:"id"`
 		}
-		require.NoError(t, d.call(t.Context(), http.MethodPut, d.api+"/studies/default", map[string]any{"settings": map[string]any{"reminder_delay": "-1h", "history_limit": 12, "feedback_history_limit": 6}}, nil))
+		require.NoError(t, d.call(t.Context(), http.MethodPut, d.api+"/studies/default", map[string]any{"settings": map[string]any{"history_limit": 12, "feedback_history_limit": 6}}, nil))
 		d.run("study", "show", "default")
 		err := d.call(t.Context(), http.MethodPost, d.api+"/conversation/participants", map[string]any{
 			"phone_number": x.Phone, "name": "Ada", "location": "Boston", "timezone": x.Who.Zone, "locale": "en-US", "background": x.Who.Background, "gender": "woman", "tester": true, "debug": true, "signup": true,
@@ -178,17 +225,20 @@ func TestTwoDays(t *testing.T) {
 	}})
 	do(0, "14:00", func() { d.run("doctor") })
 	do(0, "15:22", func() { d.run("turn", d.newest()) })
+	says(0, "15:00", "I live in Boston")
 	says(0, "15:10", `what does the clock say? call the tool mcp_clock_cityTime with {"city":"Boston"}`)
 	says(0, "15:20", "show me everything as data")
 	says(0, "15:30", "give me a prompt")
 	do(0, "17:40", func() { d.run("timers", x.id) })
 	says(0, "18:00", "not today, it rained and I skipped it")
-	do(0, "18:02", func() { d.run("timers", x.id) })
+	do(0, "18:02", func() { d.run("timers", x.id); d.run("turn", d.newest()) })
 	says(0, "18:15", `what did I say about rain? call the tool search_memory with {"query":"rain"}`)
 	says(0, "18:20", "can you text me at 18:15 instead")
+	do(0, "18:16", func() { d.run("turn", d.newest()) })
 	do(0, "18:22", func() { d.run("schedule", "list", x.id) })
 	do(1, "08:30", func() { d.run("transcript", x.id) })
-	says(1, "12:00", `what did I say about rain? call the tool search_memory with {"query":"rain"}`)
+	says(1, "11:50", "where do I live?")
+	says(1, "12:00", `why did I want this? call the tool search_memory with {"query":"my head"}`)
 	do(1, "12:01", func() { clock.CloseClientConnections(); clock.Close() })
 	says(1, "12:02", `and now? call the tool mcp_clock_cityTime with {"city":"Boston"}`)
 	do(1, "12:05", func() { d.isDown.Store(true) })
@@ -198,7 +248,10 @@ func TestTwoDays(t *testing.T) {
 		require.NoError(t, d.call(t.Context(), http.MethodPost, d.api+"/conversation/participants/"+x.id+"/takeover", map[string]any{"reason": "shows the name"}, nil))
 	})
 	do(1, "12:11", func() {
+		said, ended := d.chat()
 		require.NoError(t, d.call(t.Context(), http.MethodPost, d.api+"/conversation/participants/"+x.id+"/messages", map[string]any{"body": "Hello Ada, I am Dana."}, nil))
+		ended()
+		d.note("$ coachline chat --channel chat", said.String())
 	})
 	do(1, "12:12", func() { d.run("transcript", x.id, "--limit", "3") })
 	do(1, "12:13", func() {
@@ -206,16 +259,43 @@ func TestTwoDays(t *testing.T) {
 	})
 	says(1, "18:40", "done, in the dry")
 	do(1, "18:41", func() { d.run("timers", x.id) })
-	says(1, "18:45", `bye for now. call the tool end_exchange`)
+	says(1, "18:43", "I slipped last week")
+	says(1, "18:45", "bye for now")
 	do(1, "18:46", func() { d.run("turn", d.newest()); d.note("metrics", d.metrics(metrics)) })
-	says(1, "18:50", "STOP")
+	says(1, "18:50", "one thing more")
+	do(1, "18:51", func() { require.NotContains(t, d.run("turn", d.newest()), "focus setback", "it went with the end") })
+	says(1, "18:55", "STOP")
+	says(1, "19:00", "START")
+	says(1, "19:05", "hello again")
+	do(1, "19:06", func() { require.NotContains(t, d.run("turn", d.newest()), "focus setback", "it went with the end") })
+	do(1, "19:07", func() { d.run("participant", "export", x.id, "--out", dir+"/export.zip") })
 	err = d.until(x.instant(1, "23:00"))
 	require.NoError(t, d.writeTranscripts())
 	text, _ := os.ReadFile(d.file("keen.txt"))
 	log, _ := os.ReadFile(d.file("log"))
 	if out != "" {
-		require.NoError(t, os.WriteFile(out, fmt.Appendf(nil, "%s\n\n%s\n\nheartbeat %v\n\n%s", text, strings.Join(d.told, "\n\n"), d.asked.Load(), log), 0o600))
+		require.NoError(t, os.WriteFile(out, fmt.Appendf(nil, "%s\n\n%s\n\nheartbeat %v person %v intake %d feedback %d\n\n%s", text, strings.Join(d.told, "\n\n"), d.asked.Load(), d.person.Load(), d.intake.Load(), d.feedback.Load(), log), 0o600))
 	}
 	require.NoError(t, err)
-	_ = models.KindPrompt
+	for _, want := range []string{
+		"missing: habit_domain, motivational_frame", "missing: none", "successes 1 of 2 prompts", "generate_habit_prompt ok", "mcp_clock_cityTime ok", "mcp_clock_cityTime failed",
+		"The tool says: It is noon in Boston.", "You told me on 2030-01-07: You live in Boston.", "not today, it rained and I skipped it (message-", "it clears my head (message-",
+		"Done. You get a text every day at 18:15 ", "coach, check in: ",
+	} {
+		require.Contains(t, string(text), want)
+	}
+	require.NotContains(t, string(text), `{"participant"`, "data reach nobody")
+	require.NotContains(t, string(text), "sch-")
+	told := strings.Join(d.told, "\n")
+	for _, want := range []string{
+		"feedback            asked", "feedback      done", "second server", "focus setback model", "focus setback previous", "team (operator):", "mcp clock      ok", "2 workspace (SOUL, HEARTBEAT)", "2 focuses (habit, setback)",
+		`mode_changes_total{mode="feedback"} 2`, `tool_runs_total{result="ok",tool="end_exchange"} 1`,
+	} {
+		require.Contains(t, told, want)
+	}
+	require.Regexp(t, "tool ran turn=.* tool=scheduler failed=false milliseconds=", string(log))
+	require.NotContains(t, told, " reminder ", "its delay is negative")
+	require.True(t, d.asked.Load() && d.person.Load(), "HEARTBEAT.md, gender, place and background are read")
+	require.LessOrEqual(t, d.intake.Load(), int64(21))
+	require.LessOrEqual(t, d.feedback.Load(), int64(11))
 }
