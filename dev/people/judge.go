@@ -98,6 +98,9 @@ func (w *world) judge(out io.Writer) (bool, error) {
 	}
 	w.measurePeople(out)
 	w.scan(out)
+	if w.scanner != nil {
+		w.scanWith(w.scanner, out)
+	}
 	fmt.Fprintf(out, "\n%d limits are broken\n", wrong)
 	return wrong == 0, nil
 }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -48,6 +49,10 @@ type options struct {
 	settings []string
 	calm     bool
 	corpora  string
+	// hasActor: the model at playURL plays the people; that at scanURL reads transcripts.
+	hasActor           bool
+	playURL, playModel string
+	scanURL, scanModel string
 }
 
 func parse(args []string, out io.Writer) (options, error) {
@@ -60,6 +65,11 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.StringVar(&o.dir, "dir", "build/people", "folder of transcripts and of the installation, made anew")
 	flags.BoolVar(&o.calm, "calm", false, "nothing goes wrong: no roll-out, kill or restart")
 	flags.StringVar(&o.corpora, "corpora", "", "instead of the personas, thirty people who answer with ordinary messages of this folder's *.en.txt and *.de.txt")
+	play := flags.String("play", "", "`model`: a second model writes what people say beside intake and events, and their own words where it cannot; OPENAI_API_KEY is its key")
+	flags.StringVar(&o.playURL, "play-url", "", "server of the second model, as http://127.0.0.1:11434/v1")
+	flags.StringVar(&o.playModel, "play-model", "", "name of the second model")
+	flags.StringVar(&o.scanURL, "scan-url", "", "server of the model that reads each transcript for what nobody asked about (default that of -play-url)")
+	flags.StringVar(&o.scanModel, "scan-model", "", "name of that model (default that of -play-model)")
 	flags.Func("set", "a setting of the product, `NAME=VALUE`; may be repeated", func(line string) error {
 		if !strings.Contains(line, "=") {
 			return errors.New("want NAME=VALUE")
@@ -72,6 +82,11 @@ func parse(args []string, out io.Writer) (options, error) {
 	}
 	if *names != "" {
 		o.names = strings.Split(*names, ",")
+	}
+	o.hasActor = *play == "model"
+	o.scanURL, o.scanModel = cmp.Or(o.scanURL, o.playURL), cmp.Or(o.scanModel, o.playModel)
+	if *play != "" && (!o.hasActor || o.playURL == "" || o.playModel == "") || (o.scanURL == "") != (o.scanModel == "") {
+		return o, errors.New("a second model wants its server and its name: -play model -play-url URL -play-model NAME, or -scan-url URL -scan-model NAME")
 	}
 	if flags.NArg() > 0 || o.days < 1 {
 		return o, errors.New("want flags only, and at least one day")
@@ -110,6 +125,9 @@ func playAll(ctx context.Context, o options, out io.Writer) (isRight bool, err e
 	}
 	fmt.Fprintf(out, "%d people, %d days: %s, %d steps\n", len(w.people), o.days, time.Since(w.began).Round(100*time.Millisecond), w.steps)
 	w.showWaits(out)
+	if w.actor != nil {
+		fmt.Fprintf(out, "texts that %s played: %d; in people's own words, since it could not: %d %s\n", w.actor.name, w.actor.played, w.actor.own, w.actor.problem)
+	}
 	if err := w.writeTranscripts(); err != nil {
 		return false, err
 	}
@@ -141,12 +159,22 @@ func newWorld(ctx context.Context, o options, out io.Writer) (*world, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the folder: %w", err)
 	}
+	scanner, err := openSecond(o.scanURL, o.scanModel)
+	if err != nil {
+		return nil, err
+	}
+	var actor *second
+	if o.hasActor {
+		if actor, err = openSecond(o.playURL, o.playModel); err != nil {
+			return nil, err
+		}
+	}
 	c := newCoach(personas)
 	in, err := install(ctx, dir, begin, c.answer, o.settings...)
 	if err != nil {
 		return nil, err
 	}
-	w := &world{installation: in, ctx: ctx, coach: c, begin: begin, end: begin.AddDate(0, 0, o.days), days: o.days, out: out, builds: 1, marked: begin, began: time.Now(), alerted: map[string]bool{}, spent: map[string]time.Duration{}}
+	w := &world{installation: in, ctx: ctx, coach: c, begin: begin, end: begin.AddDate(0, 0, o.days), days: o.days, out: out, builds: 1, marked: begin, began: time.Now(), alerted: map[string]bool{}, spent: map[string]time.Duration{}, actor: actor, scanner: scanner}
 	if !o.calm {
 		w.breaks = planBreaks(o.days)
 	}

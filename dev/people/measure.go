@@ -63,7 +63,7 @@ func (w *world) measurePeople(out io.Writer) {
 			if x.said[l.Body] == 0 {
 				slips++
 			}
-			if slices.ContainsFunc(x.Says.Push, func(p words) bool { return p.text == l.Body }) {
+			if slices.ContainsFunc(x.Says.Push, func(p words) bool { return p.text == l.Own }) {
 				pushes++
 			}
 			if i > 0 && lines[i-1].FromUs && l.At.Sub(lines[i-1].At) < 12*time.Hour {

@@ -44,6 +44,7 @@ type line struct {
 	At       time.Time
 	FromUs   bool
 	Body     string
+	Own      string // what the person's file says in its place
 	Kind     models.EntryKind
 	TurnID   string
 	InDanger bool

@@ -55,6 +55,8 @@ type world struct {
 	refused []string        // commands of the operator
 	// spent is how long the driver waited, by cause.
 	spent map[string]time.Duration
+	// actor plays the people, scanner reads their transcripts; nil is none.
+	actor, scanner *second
 }
 
 // spend counts a wait from a moment until now.
@@ -331,13 +333,16 @@ func (w *world) carryOut(x *player, d deed) error {
 	if x.id == "" {
 		return nil
 	}
+	said := w.phrase(x, d.says)
 	if err := w.move([]*player{x}, w.now()); err != nil { // Never a text to who is under way.
 		return err
 	}
-	body := x.slip(x.draw, d.says.text)
+	body := x.slip(x.draw, said)
 	w.coach.learn(x.Who.Name, body, d.says.means)
-	x.said[d.says.text]++
-	x.lines = append(x.lines, line{At: w.now(), Body: body, InDanger: d.inDanger, IsFixed: d.isFixed})
+	if x.said[d.says.text]++; said != d.says.text {
+		x.said[said]++ // It is no slip.
+	}
+	x.lines = append(x.lines, line{At: w.now(), Body: body, Own: d.says.text, InDanger: d.inDanger, IsFixed: d.isFixed})
 	var before int
 	count := func(n *int) error {
 		return w.rows.QueryRowContext(w.ctx, `SELECT count(*) FROM inbound WHERE participant_id = ?`, x.id).Scan(n)
