@@ -5,6 +5,7 @@
 package advice
 
 import (
+	"regexp"
 	"strings"
 
 	"coachline/models"
@@ -34,7 +35,11 @@ func Check(language string, said []string, draft string) Finding {
 	}
 	found := Finding{Score: float64(rating), Kind: kind}
 	over := rating - least
-	found.NeedsLook = over >= 0 || s.Poses.Of(v.Draft()) >= leastPoses
+	pose := float32(leastPoses)
+	if ofOneself.MatchString(draft) {
+		pose = leastOfOneself
+	}
+	found.NeedsLook = over >= 0 || s.Poses.Of(v.Draft()) >= pose
 	found.IsFirm = over >= firm
 	return found
 }
@@ -61,9 +66,20 @@ const (
 	// "Well done!"
 	brief, never = 4, 100
 	// leastPoses is the score from which a draft is looked at because it may pose as a
-	// person or pull at one.
-	leastPoses = -2
+	// person or pull at one, leastOfOneself that of a draft in the first person: who poses
+	// speaks of oneself, and "Lovely, that counts." does not.
+	leastPoses, leastOfOneself = -0.5, -2
 )
+
+// ofOneself is a word of the first person in any of the languages, or of what a person is.
+var ofOneself = regexp.MustCompile(`(?i)(^|[^\p{L}])(` +
+	`i|me|my|mine|myself|we|us|our|` +
+	`ich|mich|mir|mein\p{L}*|wir|uns|unser\p{L}*|` +
+	`yo|mi|mí|mis|conmigo|nos|nosotr\p{L}+|soy|estoy|estuve|tengo|tuve|siento|quiero|echo|he|fui|era|` +
+	`je|j|m|moi|mon|ma|mes|nous|notre|` +
+	`eu|mim|meu|minha|comigo|sou|estou|tenho|tive|sinto|quero|fiquei|nós|` +
+	`\p{L}{3,}(?:é|í|ei)|conozco|pienso|llevo|vivo|puedo|creo|extraño|acompaño|hice|voy|conheço|penso|moro|posso|acho|gosto|fiz|vou|` +
+	`person\p{L}*|pessoa|mensch\p{L}*|human\p{L}*|humain\p{L}*|real|echt\p{L}*|bot|robot\p{L}*|machine|máquina|maschine)([^\p{L}]|$)`)
 
 // about are the concepts that tell what a draft is about, by its kind.
 var about = map[models.AdviceKind]string{
