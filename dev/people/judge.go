@@ -253,10 +253,13 @@ func (x *player) isDoubted(at time.Time) bool {
 // judgeDanger holds what happened to a person in danger against the order it should have.
 func (w *world) judgeDanger(t *table) error {
 	var wrong []string
-	dangers := 0
+	dangers, texts := 0, 0
 	for _, x := range w.people {
 		lines := x.sorted()
 		for i, l := range lines {
+			if !l.FromUs {
+				texts++
+			}
 			if !l.InDanger {
 				continue
 			}
@@ -271,7 +274,8 @@ func (w *world) judgeDanger(t *table) error {
 	t.measure("texts of danger", fmt.Sprint(dangers), "", true)
 	t.add("alert, page, safety text, prompts held, hand-back in order", "0", wrong)
 	t.add("operators' commands that were refused", "0", w.refused)
-	t.add("weak signs that raised an alert", "", alerts)
+	t.measure("texts that raised an alert as a weak sign", share(len(alerts), texts), "1 %", len(alerts) <= max(1, texts/100))
+	t.add("of those, by rule", "", alerts)
 	return nil
 }
 
