@@ -356,7 +356,7 @@ func (w *world) judgeCalls(t *table) error {
 	if err := w.rows.QueryRowContext(w.ctx, warmCalls).Scan(&held, &warm); err != nil {
 		return fmt.Errorf("reading what was cached: %w", err)
 	}
-	t.measure("share cached of a reply within five minutes of another", fmt.Sprintf("%.0f %%", 100*held/max(warm, 1)), "75 %", held >= leastCached*warm || w.days < longRun)
+	t.measure("share cached of a reply within five minutes of another", fmt.Sprintf("%.1f %%", 100*held/max(warm, 1)), "75 %", held >= leastCached*warm || w.days < longRun)
 	return nil
 }
 
