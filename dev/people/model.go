@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"coachline/internal/config"
 	"coachline/internal/llm"
 	"coachline/internal/text"
 	"coachline/models"
@@ -29,11 +30,11 @@ func openSecond(url, name string) (*second, error) {
 	if url == "" || name == "" {
 		return nil, nil
 	}
-	cfg := llm.Config{BaseURL: url}
-	if key := os.Getenv("OPENAI_API_KEY"); key != "" {
-		cfg.Keys = []string{key}
+	settings, err := config.Load(os.Environ(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("reading settings: %w", err)
 	}
-	client, err := llm.New(cfg)
+	client, err := llm.New(llm.Config{BaseURL: url, Keys: settings.Model.Keys()})
 	if err != nil {
 		return nil, fmt.Errorf("making a client of the second model: %w", err)
 	}

@@ -145,7 +145,7 @@ func (d *twoDays) note(what, said string) {
 }
 
 func (d *twoDays) metrics(addr string) string {
-	res, err := http.Get("http://" + addr + "/metrics") //nolint:noctx // this machine
+	res, err := http.Get("http://" + addr + "/metrics")
 	require.NoError(d.t, err)
 	defer res.Body.Close()
 	var b bytes.Buffer
