@@ -30,7 +30,7 @@ func openSecond(url, name string) (*second, error) {
 	if url == "" || name == "" {
 		return nil, nil
 	}
-	settings, err := config.Load(os.Environ(), nil)
+	settings, err := config.Load(os.Environ(), nil) //nolint:forbidigo // package config reads it
 	if err != nil {
 		return nil, fmt.Errorf("reading settings: %w", err)
 	}
