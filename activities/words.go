@@ -107,18 +107,18 @@ func (t *TurnLoader) addNotice(ctx context.Context, in wire.PersistTurnInput, tu
 	if why.Last, err = t.Store.LastDisclosure(ctx, turn.Participant.ID); err != nil || !coach.NeedsNotice(why) {
 		return wrap.Error(err, "reading when the person was told what writes")
 	}
-	plain, sender := *s, ""
+	sender, plain := "", s.text
 	if rest, isNamed := strings.CutPrefix(s.text, t.Programme+": "); isNamed {
-		plain.text, sender = rest, t.Programme+": "
+		sender, plain = t.Programme+": ", rest
 	}
 	said, _ := s.splitParts(turn.Turn.Channel)
 	before := segments.Count(said).Segments
-	for _, isShort := range []bool{false, true, false} {
+	for _, isShort := range []bool{false, true, false} { // The long one again where both cost a segment.
 		notice, err := t.Prompts.Fixed(prompts.NoticeAgain, turn.Participant.Locale, prompts.FixedData{Programme: t.Programme, Short: isShort})
 		if err != nil {
 			return fmt.Errorf("rendering the notice: %w", err)
 		}
-		s.text = sender + notice + " " + plain.text
+		s.text = sender + notice + " " + plain
 		whole, _ := s.splitParts(turn.Turn.Channel)
 		if segments.Count(whole).Segments <= before {
 			break

@@ -68,7 +68,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	play := flags.String("play", "", "`model`: a second model writes what people say beside intake and events, and their own words where it cannot; OPENAI_API_KEY is its key")
 	flags.StringVar(&o.playURL, "play-url", "", "server of the second model, as http://127.0.0.1:11434/v1")
 	flags.StringVar(&o.playModel, "play-model", "", "name of the second model")
-	flags.StringVar(&o.scanURL, "scan-url", "", "server of the model that reads each transcript for what nobody asked about (default that of -play-url)")
+	flags.StringVar(&o.scanURL, "scan-url", "", "server of the model that reads each transcript and lists what looks wrong (default: that of -play-url)")
 	flags.StringVar(&o.scanModel, "scan-model", "", "name of that model (default that of -play-model)")
 	flags.Func("set", "a setting of the product, `NAME=VALUE`; may be repeated", func(line string) error {
 		if !strings.Contains(line, "=") {

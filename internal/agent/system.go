@@ -41,8 +41,7 @@ func systemMessage(lib *prompts.Library, in Input) (system, notes string, err er
 		w.addTask(in)
 	}
 	w.addSection("Participant", participantLines(ctx.Participant, in.Zone))
-	isMinor := ctx.Participant.Attention == wire.AttentionMinor || models.IsMinor(ctx.Participant.BirthYear, in.Now)
-	if len(ctx.Profile.Tone.Tags) > 0 || isMinor || in.Kind == wire.TurnGreeting || w.lib.AddressOf(ctx.Participant.Locale) != "" {
+	if len(ctx.Profile.Tone.Tags) > 0 || isMinor(ctx.Participant, in.Now) || in.Kind == wire.TurnGreeting || w.lib.AddressOf(ctx.Participant.Locale) != "" {
 		w.addTone(ctx.Profile.Tone, ctx.Participant, in.Now)
 	}
 	w.addStatus(in)
@@ -214,10 +213,16 @@ func (w *sectionWriter) statusData(in Input) prompts.StatusData {
 }
 
 // addTone writes the tone that the person wants, and how they are addressed.
+// isMinor reports whether a person has said that they are not 18 yet, or their birth year
+// says it.
+func isMinor(person models.Participant, now time.Time) bool {
+	return person.Attention == wire.AttentionMinor || models.IsMinor(person.BirthYear, now)
+}
+
 func (w *sectionWriter) addTone(t models.Tone, person models.Participant, now time.Time) {
 	locale := person.Locale
 	w.addSection("Tone", []string{w.renderText(prompts.Tone, prompts.ToneData{
-		Tags: t.Tags, Address: w.lib.AddressOf(locale), Limit: prompts.LimitOf(locale), IsMinor: person.Attention == wire.AttentionMinor || models.IsMinor(person.BirthYear, now),
+		Tags: t.Tags, Address: w.lib.AddressOf(locale), Limit: prompts.LimitOf(locale), IsMinor: isMinor(person, now),
 	})})
 }
 

@@ -15,6 +15,7 @@ import (
 	"coachline/internal/config"
 	"coachline/internal/connect"
 	"coachline/internal/sms"
+	"coachline/internal/wrap"
 )
 
 // messaging is where Twilio keeps messaging services, which have a host of their own.
@@ -27,37 +28,46 @@ func probeSender(ctx context.Context, c config.Carrier, token string) (string, e
 	if target == "" {
 		return sender, nil // a short code or a name, which the carrier lists elsewhere
 	}
-	req, err := newCarrierRequest(ctx, target, c.AccountSID, token)
-	if err != nil {
-		return "", err
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", fmt.Errorf("asking for %s: %w", sender, withoutAddress(err))
-	}
-	defer res.Body.Close()
-	isService := c.MessagingServiceSID != ""
-	if res.StatusCode == http.StatusNotFound && !isService {
-		return sender + ", which the carrier does not list", nil
-	}
 	var found struct {
 		Numbers []json.RawMessage `json:"incoming_phone_numbers"`
 	}
+	isService, into := c.MessagingServiceSID != "", any(&found)
+	if isService {
+		into = nil
+	}
+	isListed, err := askCarrier(ctx, c, token, target, into)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("asking for %s: %w", sender, err)
+	case !isListed && !isService:
+		return sender + ", which the carrier does not list", nil
+	case isListed && isService, len(found.Numbers) > 0:
+		return sender, nil
+	}
+	return "", fmt.Errorf("%s does not belong to the account %s: set TWILIO_FROM or TWILIO_MESSAGING_SERVICE_SID to one of its own", sender, c.AccountSID)
+}
+
+// askCarrier reads what the carrier has at an address, as JSON into a value that is not nil;
+// found is false where it has nothing there.
+func askCarrier(ctx context.Context, c config.Carrier, token, target string, into any) (found bool, err error) {
+	req, err := newCarrierRequest(ctx, target, c.AccountSID, token)
+	if err != nil {
+		return false, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false, withoutAddress(err)
+	}
+	defer res.Body.Close()
 	switch {
 	case res.StatusCode == http.StatusNotFound:
+		return false, nil
 	case res.StatusCode >= http.StatusBadRequest:
-		return "", fmt.Errorf("asking for %s: HTTP %d", sender, res.StatusCode)
-	case isService:
-		return sender, nil
-	default:
-		if err := json.NewDecoder(res.Body).Decode(&found); err != nil {
-			return "", fmt.Errorf("asking for %s: %w", sender, err)
-		}
+		return false, fmt.Errorf("HTTP %d", res.StatusCode)
+	case into == nil:
+		return true, nil
 	}
-	if len(found.Numbers) == 0 {
-		return "", fmt.Errorf("%s does not belong to the account %s: set TWILIO_FROM or TWILIO_MESSAGING_SERVICE_SID to one of its own", sender, c.AccountSID)
-	}
-	return sender, nil
+	return true, wrap.Error(json.NewDecoder(res.Body).Decode(into), "reading the answer")
 }
 
 // probeCampaign says how far the carrier has the registration of the messaging service's
@@ -67,28 +77,17 @@ func probeCampaign(ctx context.Context, c config.Carrier, token string) (string,
 		return "no messaging service; see the number's registration at the carrier", nil
 	}
 	target := cmp.Or(strings.TrimRight(c.BaseURL, "/"), messaging) + "/v1/Services/" + url.PathEscape(c.MessagingServiceSID) + "/Compliance/Usa2p"
-	req, err := newCarrierRequest(ctx, target, c.AccountSID, token)
-	if err != nil {
-		return "", err
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", fmt.Errorf("asking for the campaign: %w", withoutAddress(err))
-	}
-	defer res.Body.Close()
 	var found struct {
 		Compliance []struct {
 			Status string `json:"campaign_status"`
 		} `json:"compliance"`
 	}
+	isListed, err := askCarrier(ctx, c, token, target, &found)
 	switch {
-	case res.StatusCode == http.StatusNotFound:
-		return "which the carrier does not list", nil
-	case res.StatusCode >= http.StatusBadRequest:
-		return "", fmt.Errorf("asking for the campaign: HTTP %d", res.StatusCode)
-	}
-	if err := json.NewDecoder(res.Body).Decode(&found); err != nil {
+	case err != nil:
 		return "", fmt.Errorf("asking for the campaign: %w", err)
+	case !isListed:
+		return "which the carrier does not list", nil
 	}
 	if len(found.Compliance) == 0 {
 		return "", connect.Warning("the messaging service has no campaign: carriers in the US block its texts (30034) unless its numbers are toll-free or short codes; register one at Twilio")
