@@ -21,7 +21,7 @@ const examplePage = "../docs/example.md"
 var (
 	consoleBlock = regexp.MustCompile("(?ms)^```console\n(.*?)^```")
 	// variable matches what differs from run to run.
-	variable = regexp.MustCompile(`\b(?:conv_|coh_)?[0-9a-f]{24,64}\b|played in [0-9.]+m?s|, the last [0-9-]+ [0-9:]+Z`)
+	variable = regexp.MustCompile(`\b(?:conv_|coh_)?[0-9a-f]{24,64}\b|played in [0-9.hms]+|, the last [0-9-]+ [0-9:]+Z`)
 )
 
 // exampleRun runs the commands of the page in one folder.
