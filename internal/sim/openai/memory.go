@@ -137,7 +137,12 @@ func (sc parsedRequest) afterList(d completedCall) saying {
 	if list := d.text("text"); list != "" {
 		return say("This is what I know: %s\nAnd you told me:\n%s", clipText(sc.profileLine(), longestFact), clipLines(list, longestList))
 	}
-	return say("This is what I know: %s", clipText(sc.profileLine(), longestList))
+	return sc.sayProfile(longestList)
+}
+
+// sayProfile ends with a full stop: a long sentence without one looks cut off.
+func (sc parsedRequest) sayProfile(limit int) saying {
+	return say("This is what I know: %s.", strings.TrimRight(clipText(sc.profileLine(), limit), "."))
 }
 
 // clipLines keeps whole lines, the first in any case.

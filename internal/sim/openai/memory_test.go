@@ -81,7 +81,7 @@ func TestMemoryTools(t *testing.T) {
 			"This is what I know: your habit is a short walk; your reason is more energy; your time is 08:00; your anchor is after coffee" +
 				"\nAnd you told me:\n2026-11-20 f1: They walk.", ""},
 		{"listing failed", []Message{user("what do you know about me"), called(toolList, `{}`), result(`{"ok":false,"error":"not here"}`)},
-			"This is what I know: your habit is a short walk; your reason is more energy; your time is 08:00; your anchor is after coffee", ""},
+			"This is what I know: your habit is a short walk; your reason is more energy; your time is 08:00; your anchor is after coffee.", ""},
 		{"listing waits for the person", []Message{user("what do you know about me"), called(toolList, `{}`), result(`{"ok":false,"confirm":"list_memories person","error":"not yet"}`)}, personAsk, ""},
 		{"forgotten", []Message{user("forget my knee"), called(toolForget, `{"topic":"knee"}`), result(`{"ok":true,"deleted":["f2"],"count":1,"note":"Deleted."}`)},
 			"Done. I forgot 1 of my notes.", ""},

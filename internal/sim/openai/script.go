@@ -145,7 +145,7 @@ func (sc parsedRequest) answerCommand() (saying, bool) {
 	case askedPlaybook.MatchString(strings.ToLower(sc.said)):
 		return callTools(call{toolPlaybook, map[string]any{"name": askedPlaybook.FindStringSubmatch(strings.ToLower(sc.said))[1]}}), true
 	case sc.hasPhrase("what do you know about me"):
-		return say("This is what I know: %s", clipText(sc.profileLine(), 700)), true
+		return sc.sayProfile(700), true
 	case sc.hasPhrase("what time is it"):
 		local, _, _ := strings.Cut(sc.value("Now", "Local time"), ";")
 		return say("Your local time is %s.", local), true
