@@ -72,7 +72,7 @@ func participantAdd(p *program) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&who.Phone, "phone", "", "phone number")
 	for field, text := range who.All() {
-		flags.StringVar(text, field.Name, "", field.Usage())
+		flags.StringVar(text, flagOf(field), "", field.Usage())
 	}
 	flags.StringVar(&zone, "timezone", "", "IANA time zone (default the programme's)")
 	flags.StringVar(&who.Locale, "locale", "", "language and region, such as en-GB")
@@ -171,7 +171,7 @@ func participantUpdate(p *program) *cobra.Command {
 	}
 	var texts models.PersonTexts[string]
 	for field := range texts.All() {
-		flags.String(field.Name, "", field.Usage())
+		flags.String(flagOf(field), "", field.Usage())
 	}
 	flags.Bool("tester", false, "a member of the team")
 	flags.Bool("debug", false, "send debug messages; testers only")
@@ -185,6 +185,9 @@ func participantUpdate(p *program) *cobra.Command {
 	}
 	return c
 }
+
+// flagOf is the flag of a person's field.
+func flagOf(field models.PersonField) string { return strings.ReplaceAll(field.Name, "_", "-") }
 
 // changeOf takes the flags that were given, also those given as empty.
 func changeOf(c *cobra.Command) api.ParticipantChange {
@@ -208,7 +211,7 @@ func changeOf(c *cobra.Command) api.ParticipantChange {
 		Tester: flag("tester"), Debug: flag("debug"),
 	}}
 	for field, value := range change.All() {
-		*value = text(field.Name)
+		*value = text(flagOf(field))
 	}
 	return change
 }
