@@ -501,7 +501,7 @@ func share(n, of int) string {
 
 // unfit checks a text as the product does before it goes out.
 func (w *world) unfit(lines []line, i int) outgoing.Kind {
-	reply := outgoing.Reply{Text: lines[i].Body, Programme: "Coachline", Done: outgoing.Done{Scheduled: true, Saved: true, Deleted: true}}
+	reply := outgoing.Reply{Text: lines[i].Body, Programme: "Coachline", IsEnded: true, Done: outgoing.Done{Scheduled: true, Saved: true, Deleted: true}}
 	for _, l := range lines[max(0, i-20):i] {
 		if l.FromUs {
 			reply.Said = append(reply.Said, l.Body)

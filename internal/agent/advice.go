@@ -157,7 +157,7 @@ func parseAdvice(answer string) (judgedAdvice, error) {
 // maySend reports whether a text that the look wrote in place of a draft passes the guards
 // and is in its language.
 func (r *runningStep) maySend(words, draft string) bool {
-	why := r.checkReply(words)
+	why := r.checkReply(words, true)
 	if why == "" && outgoing.AreOfTwoLanguages(words, draft) {
 		why = outgoing.Language
 	}

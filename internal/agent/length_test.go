@@ -44,6 +44,11 @@ func TestAnswerThatWasCutOff(t *testing.T) {
 		w.model.on(chat, cutOff("Tomorrow we could"), said{text: "You walked far today. More tomorrow"})
 		require.Equal(t, "You walked far today. More tomorrow", w.addText("how was that?").runStep().Text)
 	})
+	t.Run("ended by the model without a full stop", func(t *testing.T) {
+		w := newWorld(t)
+		w.model.on(chat, said{text: "yes it's me and I still have your walk after coffee in mind", finish: "stop"})
+		require.Equal(t, "yes it's me and I still have your walk after coffee in mind", w.addText("still you?").runStep().Text)
+	})
 	t.Run("a second answer that calls", func(t *testing.T) {
 		w := newWorld(t)
 		w.model.on(chat, cutOff("Tomorrow we could"), callAnswer("search_memory", `{"query":"walks"}`))

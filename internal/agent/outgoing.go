@@ -130,8 +130,9 @@ func (a *Agent) hideFixedTexts(window []models.Message) []models.Message {
 	return out
 }
 
-// checkReply judges the words of an answer by what may reach a phone.
-func (r *runningStep) checkReply(words string) outgoing.Kind {
+// checkReply judges words by what may reach a phone; isEnded says that their model ended
+// them by itself.
+func (r *runningStep) checkReply(words string, isEnded bool) outgoing.Kind {
 	c := r.turn.context
 	known := r.knownTexts()
 	for _, told := range c.Profile.All() {
@@ -141,7 +142,7 @@ func (r *runningStep) checkReply(words string) outgoing.Kind {
 		known = append(known, past.Result.Content)
 	}
 	in := outgoing.Reply{
-		Text: r.withoutPrivate(words).Text, Programme: r.agent.Settings.Programme, Known: known, Done: r.doneInTurn(),
+		Text: r.withoutPrivate(words).Text, Programme: r.agent.Settings.Programme, Known: known, Done: r.doneInTurn(), IsEnded: isEnded,
 	}
 	if r.input.Kind == wire.TurnReply {
 		in.Written = tail(participantTexts(c.Window), writtenBefore)
@@ -197,7 +198,7 @@ func (r *runningStep) guardReply(ctx context.Context, compose composer, answer m
 		return answer, verdict
 	}
 	verdict.Text = r.mendCut(answer, verdict.Text)
-	why := r.checkReply(verdict.Text)
+	why := r.checkReply(verdict.Text, toolcall.IsEnded(answer))
 	if why == "" {
 		return answer, verdict
 	}
@@ -218,7 +219,7 @@ func (r *runningStep) guardReply(ctx context.Context, compose composer, answer m
 	if err == nil && second.Judgment == toolcall.Words {
 		second.Text = r.mendCut(again, second.Text)
 		last = second.Text
-		if why = r.checkReply(second.Text); why == "" || why == outgoing.Again && r.asksForProfile(second.Text) {
+		if why = r.checkReply(second.Text, toolcall.IsEnded(again)); why == "" || why == outgoing.Again && r.asksForProfile(second.Text) {
 			return again, second
 		}
 		r.trace.note(models.StageGuard, "guard again "+string(why))
@@ -277,7 +278,7 @@ func (r *runningStep) mendCut(answer models.ChatResponse, words string) string {
 	if toolcall.IsCut(answer) {
 		return words
 	}
-	mended := outgoing.Mend(words)
+	mended := outgoing.Mend(words, toolcall.IsEnded(answer))
 	if mended == "" || mended == strings.TrimSpace(words) {
 		return words
 	}

@@ -55,6 +55,8 @@ type Reply struct {
 	Fixed *Fixed
 	// Done is what tools did in the turn.
 	Done Done
+	// IsEnded says that the model ended the text by itself, as its server tells.
+	IsEnded bool
 }
 
 // Check returns the first reason for which a reply may not go; empty for none.
@@ -63,6 +65,9 @@ func Check(r Reply) Kind {
 	known := strings.ToLower(strings.Join(r.Known, "\n"))
 	if kind := r.findKind(rules, said, known); kind != "" {
 		return kind
+	}
+	if own := strings.TrimSpace(r.Text); isCutOff(own, r.IsEnded) || lowerStart.MatchString(own) {
+		return Cut
 	}
 	if kind := r.findKind(masked, unmask(said), known); kind != "" {
 		return kind
@@ -121,10 +126,11 @@ func beginsWithName(words, programme string) bool {
 var quoted = regexp.MustCompile(`"[^"\n]{1,200}"|„[^“"\n]{1,200}[“"]|“[^”\n]{1,200}”|«[^»\n]{1,200}»`)
 
 // Mend ends a text that breaks off in the middle of a sentence with the last whole
-// one. It returns an empty text where there is none.
-func Mend(words string) string {
+// one. It returns an empty text where there is none. A text that the model ended by
+// itself, as isEnded says, needs no mark at its end.
+func Mend(words string, isEnded bool) string {
 	words = strings.TrimSpace(words)
-	if !isCutOff(words) {
+	if !isCutOff(words, isEnded) {
 		return words
 	}
 	return text.CutAtSentence(words)
@@ -133,6 +139,8 @@ func Mend(words string) string {
 var (
 	// wordEnd is a text that ends with a letter or a mark that ends no sentence.
 	wordEnd = regexp.MustCompile(`(?:[\p{L}]|[,:;])$`)
+	// hanging is a word after which no sentence ends.
+	hanging = regexp.MustCompile(`(?i)(?:^| )(?:the|an|your|my|our|and|or|but|der|dein|deine[mnrs]?|und|oder|aber|el|los|las|una?|tus?|pero|le|les|une|ton|tes|votre|et|ou|mais|os|uma?|seu|sua|teu|tua)$|[,;]$`)
 	// laughter ends a text as a full stop does.
 	laughter = regexp.MustCompile(`(?i)(?:k{2,}|(?:ha|ja|he|je|hi|rs){2,}|lol|xd|x)$`)
 	// lowerStart is a text that begins in the middle of a word or sentence, though a
@@ -147,9 +155,10 @@ const (
 )
 
 // isCutOff reports whether a text breaks off: its last sentence is long and has no
-// end.
-func isCutOff(words string) bool {
-	if !wordEnd.MatchString(words) || laughter.MatchString(words) {
+// end. Where the model ended it by itself, its last word says so: people and models
+// text without full stops.
+func isCutOff(words string, isEnded bool) bool {
+	if !wordEnd.MatchString(words) || laughter.MatchString(words) || isEnded && !hanging.MatchString(words) {
 		return false
 	}
 	last, least := words, cutAlone

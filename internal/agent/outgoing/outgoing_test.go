@@ -136,7 +136,29 @@ func TestMend(t *testing.T) {
 		"a walk after coffee and then some water before you begin to": "",
 		"See you tomorrow": "See you tomorrow",
 	} {
-		require.Equal(t, want, outgoing.Mend(in), in)
+		require.Equal(t, want, outgoing.Mend(in, false), in)
+	}
+}
+
+// TestTextsOfPeopleHaveNoFullStop: what the model ended by itself is whole without a mark,
+// unless its last word begins something.
+func TestTextsOfPeopleHaveNoFullStop(t *testing.T) {
+	for reply, hanging := range map[string]bool{
+		"yes it's me, and I still have the walk after coffee in mind": false,
+		"Well done. Tomorrow we can try it right after your lunch":    false,
+		"Morgen nach dem Kaffee fangen wir mit fünf Minuten an":       false,
+		"Well done. What would you like to try next with your":        true,
+		"Mañana después del café damos un paseo corto por el":         true,
+		"Amanhã depois do almoço caminhamos cinco minutos e":          true,
+	} {
+		for _, isEnded := range []bool{true, false} {
+			want := outgoing.Kind("")
+			if hanging || !isEnded {
+				want = outgoing.Cut
+			}
+			require.Equal(t, want, outgoing.Check(outgoing.Reply{Text: reply, IsEnded: isEnded}), "%s %v", reply, isEnded)
+			require.Equal(t, want == "", outgoing.Mend(reply, isEnded) == reply, "%s %v", reply, isEnded)
+		}
 	}
 }
 

@@ -91,12 +91,6 @@ var rules = []rule{
 		`numéro de sécu`, `carte bleue`, `coupon pcs`, `code à \d`, `cartão multibanco`, `código de \d dígitos`,
 	),
 	match(Link, `https?://\S+`, anyWord+`www\.\S+`, anyWord+`[\p{L}\d-]{2,}\.(?:com|net|org|info|io|app|ly|gl|gd|gy|su|me|de|es|fr|pt|br|mx)(?:/\S*|\b)`),
-	{Cut, true, func(words string) string {
-		if isCutOff(strings.TrimSpace(words)) || lowerStart.MatchString(strings.TrimSpace(words)) {
-			return strings.TrimSpace(words)
-		}
-		return ""
-	}},
 }
 
 // inventedSelf are what no program has: a family, a body, a home, a trade.

@@ -256,6 +256,9 @@ func TokensPerSecond(used models.Usage, took time.Duration) float64 {
 // IsCut reports whether the limit of an answer ended it.
 func IsCut(answer models.ChatResponse) bool { return answer.FinishReason == finishedByLength }
 
+// IsEnded reports whether the model ended an answer by itself, as its server tells.
+func IsEnded(answer models.ChatResponse) bool { return answer.FinishReason == finishedByModel }
+
 // Ending is what an answer makes of the next request of its step. The zero value
 // changes nothing.
 type Ending struct {

@@ -46,8 +46,12 @@ type Verdict struct {
 	Calls []models.ToolCall
 }
 
-// finishedByLength is the finish reason of an answer that its limit cut off.
-const finishedByLength = "length"
+const (
+	// finishedByLength is the finish reason of an answer that its limit cut off.
+	finishedByLength = "length"
+	// finishedByModel is that of one that the model ended by itself.
+	finishedByModel = "stop"
+)
 
 // Judge reads an answer to a request that offered its tools as text, in the
 // order: the API's calls, calls in the text, thinking, words.
