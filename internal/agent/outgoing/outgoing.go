@@ -140,7 +140,7 @@ var (
 	// wordEnd is a text that ends with a letter or a mark that ends no sentence.
 	wordEnd = regexp.MustCompile(`(?:[\p{L}]|[,:;])$`)
 	// hanging is a word after which no sentence ends.
-	hanging = regexp.MustCompile(`(?i)(?:^| )(?:[aeoy]|the|an|your|my|our|and|or|but|der|dein|deine[mnrs]?|und|oder|aber|el|los|las|una?|tus?|pero|le|les|une|ton|tes|votre|et|ou|mais|os|uma?|seu|sua|teu|tua)$|[,;]$`)
+	hanging = regexp.MustCompile(`(?i)(?:^| )(?:[aeoy]|the|your|my|our|and|or|but|der|dein|deine[mnrs]?|und|oder|aber|el|los|las|una?|tus?|pero|le|les|une|ton|tes|votre|et|ou|mais|os|uma?|seu|sua|teu|tua)$|[,;]$`)
 	// laughter ends a text as a full stop does.
 	laughter = regexp.MustCompile(`(?i)(?:k{2,}|(?:ha|ja|he|je|hi|rs){2,}|lol|xd|x)$`)
 	// lowerStart is a text that begins in the middle of a word or sentence, though a
