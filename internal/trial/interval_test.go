@@ -7,26 +7,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/screening/sheets"
 	"coachline/internal/trial"
 )
 
-// wilson is the usual interval for one look.
-func wilson(successes, people int64) (low, high float64) {
-	const z = 1.96
-	n, p := float64(people), float64(successes)/float64(people)
-	middle, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return (middle - half) / (1 + z*z/n), (middle + half) / (1 + z*z/n)
-}
-
 // countMisses plays runs of 300 people and counts those in which an interval missed
 // the proportion at one look or more.
-func countMisses(p float64, runs int, interval func(successes, people int64) (low, high float64)) int {
+func countMisses(p float64, runs int, interval func(successes, people int) (low, high float64)) int {
 	const people = 300
 	misses := 0
 	for run := range runs {
 		draw := rand.New(rand.NewPCG(uint64(run), math.Float64bits(p)))
-		successes := int64(0)
-		for n := int64(1); n <= people; n++ {
+		successes := 0
+		for n := 1; n <= people; n++ {
 			if draw.Float64() < p {
 				successes++
 			}
@@ -45,8 +38,10 @@ func countMisses(p float64, runs int, interval func(successes, people int64) (lo
 func TestIntervalHoldsAtAllLooks(t *testing.T) {
 	const runs = 300
 	for _, p := range []float64{0.05, 0.5, 0.92} {
-		misses := countMisses(p, runs, trial.ProportionInterval)
-		fixed := countMisses(p, runs, wilson)
+		misses := countMisses(p, runs, func(successes, people int) (low, high float64) {
+			return trial.ProportionInterval(int64(successes), int64(people))
+		})
+		fixed := countMisses(p, runs, sheets.Wilson)
 		t.Logf("proportion %g: %.1f %% of runs missed, with an interval for one look %.1f %%", p, 100*float64(misses)/runs, 100*float64(fixed)/runs)
 		require.LessOrEqual(t, misses, runs*5/100)
 		require.Greater(t, fixed, runs*25/100)
