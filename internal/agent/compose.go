@@ -50,6 +50,8 @@ type Input struct {
 	// of the steps to take; both may be empty. Guidance travels with the newest
 	// result of a tool, never as a message of its own.
 	Memory, Plan, Guidance string
+	// Profile is the Profile section of the turn's first request, empty for that of now.
+	Profile string
 	// Focus is the operator's text for this turn, empty for none.
 	// Playbooks says that the tool that reads them is among Tools.
 	Focus     string

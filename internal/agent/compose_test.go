@@ -246,8 +246,8 @@ func TestOneSystemMessageWithItsSectionsInOrder(t *testing.T) {
 			titles = append(titles, title)
 		}
 	}
-	require.Equal(t, []string{"Persona", "Playbooks", "Mode: INTAKE", "Focus", "Participant", "Profile status", "Profile",
-		"Schedules", "Outstanding prompt", "Now", "Your answer"}, titles)
+	require.Equal(t, []string{"Persona", "Playbooks", "Mode: INTAKE", "Focus", "Participant", "Profile",
+		"Schedules", "Profile status", "Outstanding prompt", "Now", "Your answer"}, titles)
 }
 
 // The legal footer follows the greeting in the language that the request names.

@@ -577,3 +577,25 @@ func TestEveryRequestHasOneSystemMessage(t *testing.T) {
 	require.Greater(t, seen, 5)
 	require.Positive(t, rows)
 }
+
+// The requests of a turn begin alike, so that a server that has read the first one reads
+// little of the next; what a tool saved stands in its result and behind the conversation.
+func TestRequestsOfATurnBeginAlike(t *testing.T) {
+	w := newWorld(t)
+	saved := models.Profile{}
+	w.alter = func(c *models.TurnContext) { c.Profile = saved }
+	w.model.on(chat, callAnswer("save_user_profile", `{"habit_domain":"walking"}`), said{text: "Why does that matter to you?"})
+	w.addText("I want to walk").runStep()
+	first := w.lastRequest(chat)
+	require.Contains(t, first.Messages[1].Content, "# Profile status\nMissing: habit_domain, ")
+	saved.HabitDomain = "walking"
+	w.addResults(newResult("save_user_profile", `{"ok":true}`))
+	w.runStep()
+	second := w.lastRequest(chat)
+	require.Equal(t, first.Messages[0], second.Messages[0])
+	require.Equal(t, first.Tools, second.Tools)
+	require.Contains(t, second.Messages[1].Content, "# Profile status\nMissing: motivational_frame, ")
+	w.endTurn()
+	w.addText("my knees").runStep()
+	require.Contains(t, w.systemMessage(), "habit_domain: walking")
+}

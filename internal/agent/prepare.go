@@ -49,6 +49,8 @@ type Prepared struct {
 	Parts []string `json:"parts,omitempty"`
 	// Memory is the block of what is remembered, framed; personal data.
 	Memory string `json:"memory,omitempty"`
+	// Profile is the Profile section of the turn's requests; personal data.
+	Profile string `json:"profile,omitempty"`
 	// Older is the digest of messages that the model does not read as they are;
 	// nil where it reads all of the turn.
 	Older *Older `json:"older,omitempty"`
@@ -114,7 +116,7 @@ func (a *Agent) prepareStep(ctx context.Context, tr *trace, t turn) Prepared {
 		// The first message must carry the legal footer and calls no tool.
 		t.offer = Offer{}
 	}
-	out := Prepared{Allowed: t.offeredNames(), Label: string(plan.StrategyAll), Focus: t.focus.Name, Newest: t.newestID()}
+	out := Prepared{Allowed: t.offeredNames(), Label: string(plan.StrategyAll), Focus: t.focus.Name, Newest: t.newestID(), Profile: joinLines(ProfileLines(t.context.Profile))}
 	if query == "" {
 		out.Memory = a.composeMemory(ctx, tr, t, plan.ReplyOnly())
 		return out

@@ -250,7 +250,7 @@ func (r *runningStep) buildRequest(specs []models.ToolSpec, cut leftOut) (models
 		HistoryLimit: p.Settings.historyLimit(r.turn.mode), Model: p.Settings.ChatModel, Programme: p.Settings.Programme, AlertsTeam: p.Settings.AlertsTeam,
 		IsSmall: r.turn.capability.Size == models.SizeSmall,
 		Lines:   r.turn.lines,
-		Memory:  cutMemory(r.prepared.Memory, cut), Plan: section, Focus: r.turn.focus.Body,
+		Memory:  cutMemory(r.prepared.Memory, cut), Plan: section, Focus: r.turn.focus.Body, Profile: r.prepared.Profile,
 		Playbooks: slices.Contains(specNames(specs), r.turn.offer.Playbook), Guidance: guidance,
 	})
 	return request, wrap.Error(err, "composing request")

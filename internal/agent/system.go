@@ -44,14 +44,14 @@ func systemMessage(lib *prompts.Library, in Input) (system, notes string, err er
 	if len(ctx.Profile.Tone.Tags) > 0 || isMinor(ctx.Participant, in.Now) || in.Kind == wire.TurnGreeting || w.lib.AddressOf(ctx.Participant.Locale) != "" {
 		w.addTone(ctx.Profile.Tone, ctx.Participant, in.Now)
 	}
-	w.addStatus(in)
-	w.addSection("Profile", ProfileLines(ctx.Profile))
+	w.addSection("Profile", in.profileLines())
 	w.addSection("Schedules", scheduleLines(ctx, in.Zone))
 	if lead := leadOf(ctx, in.HistoryLimit); lead != nil {
 		text := clipText(entryLabel(*lead, in.Zone)+toOneLine(w.withoutFooter(*lead, ctx.Participant.Locale)), leadLength)
 		w.addSection("Before the first message below", []string{"You wrote: " + text})
 	}
 	system, w.sections = joinSections(w.sections), nil
+	w.addStatus(in)
 	if ctx.Outstanding != nil {
 		w.addSection("Outstanding prompt", outstandingLines(ctx, in.Zone))
 	}
@@ -249,6 +249,15 @@ func participantLines(p models.Participant, zone *time.Location) []string {
 		}
 	}
 	return append(lines, formatField("Time zone", name)...)
+}
+
+// profileLines lists the profile as the turn found it: results of tools say what changed
+// since, and the requests of a turn begin alike.
+func (in Input) profileLines() []string {
+	if in.Profile != "" {
+		return []string{in.Profile}
+	}
+	return ProfileLines(in.Context.Profile)
 }
 
 // ProfileLines lists the filled fields of a profile, one a line; a single line
