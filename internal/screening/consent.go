@@ -31,6 +31,9 @@ func (s *scanner) screenConsent(body string, found []finding, optOutType string)
 	if intent == models.IntentStop && isAnswerFirst(words) {
 		intent = models.IntentUnclear
 	}
+	if intent == models.IntentStop && s.asked > tooShort && s.asked < isOther {
+		intent = models.IntentUnclear
+	}
 	if isLong := s.features.Len() > plainly; isLong && (intent == models.IntentStop || intent == models.IntentWrongNumber) {
 		intent = models.IntentUnclear
 	}
@@ -158,16 +161,22 @@ const plainly = 30
 
 // requestIntent takes the clearest of the requests that rules found: to end
 // clearly, unclearly, or because the number is another person's. One that is negated
-// or asked about is unclear.
+// or asked about is unclear. The form of a request says nothing beside another finding.
 func requestIntent(found []finding, isDoubted bool) (models.Intent, models.ConsentMethod) {
-	best := tierNone
+	best, hasForm := tierNone, false
 	if isDoubted {
 		best = tierUnclear
 	}
 	for _, f := range found {
-		if !f.rule.tier.isDanger() {
+		switch {
+		case f.rule.isForm:
+			hasForm = true
+		case !f.rule.tier.isDanger():
 			best = max(best, f.rule.tier)
 		}
+	}
+	if best == tierNone && hasForm {
+		best = tierStop
 	}
 	switch best {
 	case tierStop:

@@ -74,7 +74,7 @@ const (
 	leastPaged    = 0.88
 	leastInLong   = 0.80
 	leastRequests = 0.97
-	leastEnded    = 0.93
+	leastEnded    = 0.96
 )
 
 // readWanted reads all texts of the gates.

@@ -43,6 +43,9 @@ func (r *reference) scanReading(joined []int) {
 	for i, set := range ruleSets() {
 		r.spellWords(set, &r.versions[i])
 	}
+	if joined == nil {
+		r.asked = r.scoreRequest()
+	}
 	for i, set := range ruleSets() {
 		words := r.versions[i].words
 		for from := 0; from < len(words); from += windowWords - windowOverlap {
@@ -206,7 +209,7 @@ func (r *reference) matchRules(set *ruleSet, language, from int) {
 	for _, atom := range r.window.touched {
 		for _, ref := range set.byAnchor[atom] {
 			rule := &set.rules[ref.rule]
-			if !isDone[ref.rule] && r.hasMatch(rule, ref.pattern, language, from) {
+			if !isDone[ref.rule] && (r.asked >= 0 || !rule.isForm) && r.hasMatch(rule, ref.pattern, language, from) {
 				isDone[ref.rule] = true
 				if rule.tier == tierOrdinary {
 					r.isLimited = true
@@ -228,13 +231,13 @@ func (r *reference) hasMatch(rule *rule, pattern *node, language, from int) bool
 			}
 			if !w.isExceptedPlainly(rule.unless, start, end) {
 				v := &r.versions[language]
-				isDoubted := rule.tier == tierStop && r.isDoubtedAt(language, from+start, from+end)
+				isDoubted := rule.tier == tierStop && (r.isNegatedInEnglish(language, from+start) || r.isDoubtedAt(language, from+start, from+end))
 				if !isDoubted && r.tierAt(rule, int(v.words[from+start].from), int(v.words[from+end-1].to)) != tierNone {
 					return true
 				}
 				continue
 			}
-			r.isLimited = r.isLimited || !rule.tier.isDanger()
+			r.isLimited = r.isLimited || !rule.tier.isDanger() && !rule.isForm
 		}
 	}
 	return false

@@ -1,17 +1,36 @@
 package screening
 
-import "coachline/internal/text"
+import (
+	"slices"
+
+	"coachline/internal/text"
+)
 
 // MinRequest is the least number of words of a text whose score counts: two words are
 // one word and what stands beside it ("don't stop", "hello there").
 const MinRequest = 3
 
+// scoreRequest says how far the score of a text lies above that of one which may ask to
+// end the messages. A text of fewer words than count has one far below, that says nothing.
+func (s *scanner) scoreRequest() float32 {
+	if s.features.Len() < MinRequest {
+		return tooShort
+	}
+	thresholds := s.languageThresholds()
+	return model().Stop.Best(&s.features).Score - thresholds.Asked
+}
+
+const (
+	tooShort = -100
+	// isOther is the score of a text below which what a rule takes for a request is asked
+	// about: the words of one stand in another sense ("me salgo del trabajo a las 5").
+	isOther = -6
+)
+
 // asksToEnd reports whether the score of a text says that it may ask to end the
 // messages, so that the person is asked. It ends nothing, and says nothing where an
 // exception of a rule spoke against a request or all of the text is known for none.
-func (s *scanner) asksToEnd(thresholds Thresholds) bool {
-	return s.features.Len() >= MinRequest && !s.isLimited && model().Stop.Best(&s.features).Score >= thresholds.Asked
-}
+func (s *scanner) asksToEnd() bool { return s.asked >= 0 && !s.isLimited }
 
 // IsLimited reports whether a rule or an exception speaks against a request in a
 // text, so that its score counts for nothing.
@@ -36,6 +55,9 @@ type doubts struct {
 }
 
 const negationReach = 4
+
+// greetings may stand before what is asked politely.
+var greetings = text.WordSet("hi hey hello hallo hola buenas oi ola bonjour bonsoir salut coach ok okay so and but please sorry und also bitte y pero e mas et mais alors")
 
 // reasonWords is how many words a question has at least before an order behind it, where
 // it is another one ("wer ist das löscht meine nummer").
@@ -85,11 +107,27 @@ func (s *scanner) isDoubtedAt(language, start, end int) bool {
 	if of.questions[string(v.textAt(first))] && (!isReason || s.isAskedAfter(v, end-1)) {
 		return true
 	}
+	for first < start && greetings[string(v.textAt(first))] {
+		first++
+	}
 	isPolite := of.polite[string(v.textAt(first))]
 	if isPolite && first+1 < len(v.words) && !v.words[first+1].isBreak {
 		isPolite = !of.speakers[string(v.textAt(first+1))]
 	}
 	return !isPolite && s.isAskedAfter(v, end-1)
+}
+
+// isNegatedInEnglish reports whether a word that English has too is negated there, where
+// English rules judge it ("don't stop these messages").
+func (s *scanner) isNegatedInEnglish(language, start int) bool {
+	english := &s.versions[slices.Index(languages, "en")]
+	at := english.wordOf(int(s.versions[language].words[start].from))
+	return languages[language] != "en" && at >= 0 && english.isNegatedBefore(at, doubtsOf["en"])
+}
+
+// wordOf returns the word that begins with a token, or -1.
+func (v *version) wordOf(token int) int {
+	return slices.IndexFunc(v.words, func(w wordAt) bool { return !w.isBreak && int(w.from) == token })
 }
 
 // clauseStart returns the first word of the clause of a word.

@@ -155,13 +155,50 @@ func TestScoresEndNothing(t *testing.T) {
 			"please stop texting me about running", "why did you stop texting me?", "don't stop", "bus stop", "no pares",
 			"please drop my spot there is no point in me being alive",
 		},
-		models.IntentUnclear: {"moça faz o favor de não ficar mandando mais essas mensagens pra mim"},
+		models.IntentUnclear: {"mettez mon numéro sur liste rouge"},
 	})
 	for carrier, want := range map[string]models.Intent{"": models.IntentUnclear, "STOP": models.IntentStop} {
 		found := screening.Screen(screening.Message{Body: "stop texting me, i want to die", OptOutType: carrier})
 		require.Equal(t, want, found.Intent)
 		require.Equal(t, models.TierA, found.Tier)
 	}
+}
+
+// The form of a request, a verb of ending near what it ends, ends where the score of the
+// text is that of a request; beside a doubt, another object or a report that nothing
+// arrives it does not.
+func TestFormsOfRequestsEnd(t *testing.T) {
+	requireIntents(t, map[models.Intent][]string{
+		models.IntentStop: {
+			"ok please remove me from whatever this is", "hey, could you drop my number from this thing? cheers", "i've asked nicely twice now, no more of these",
+			"konto schließen bitte und meine nummer raus", "bitte meine nummer streichen", "könnt ihr mal aufhören mir ständig was zu schicken",
+			"no quiero que sigan mandando mensajes", "les agradecería que dejaran de mandarme mensajes",
+			"merci de me supprimer de votre liste", "je ne souhaite plus rien recevoir",
+			"moça faz o favor de não ficar mandando mais essas mensagens pra mim", "gostaria de me desligar do programa",
+		},
+		models.IntentUnclear: {
+			"ich will mich nicht abmelden", "não sei mais se quero participar", "don't stop these messages", "je sors de la douche",
+			"keine rezepte mehr bitte", "nimm bitte das Bügeln von der Liste, ich lese lieber", "quita la plancha de mi lista, prefiero leer",
+			"não recebi mais mensagens desde ontem", "cancela isso, queria dizer 7 e não 1",
+		},
+		models.IntentNone: {
+			"je ne reçois plus vos messages depuis lundi", "i dont get messages on my new phone anymore",
+			"hört auf euch Sorgen zu machen", "no dejen de mandar coach", "não parem de me escrever",
+		},
+	})
+}
+
+// What has the words of a request and speaks of a danger ends nothing and is looked at.
+func TestRequestsToEndALife(t *testing.T) {
+	for _, body := range []string{
+		"unsubscribe me from existence", "please get me out of this existence", "delete me from existence", "opting out of life",
+		"me quiero dar de baja de la vida", "vom leben abmelden", "meld mich vom leben ab", "je veux me désabonner de la vie", "my grandpa hurts me and i don't want it",
+	} {
+		found := screening.Screen(screening.Message{Body: body})
+		assert.NotEmpty(t, found.Danger, body)
+		assert.NotEqual(t, models.IntentStop, found.Intent, body)
+	}
+	require.Empty(t, screening.Screen(screening.Message{Body: "merci de me supprimer de votre liste"}).Danger, "a plain request")
 }
 
 func requireIntents(t *testing.T, wanted map[models.Intent][]string) {

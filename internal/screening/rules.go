@@ -26,7 +26,8 @@ import (
 //	class NAME = ...     a part of patterns
 //	except NAME          what narrows the rules that name it
 //	rule id tier kind unless NAME ...
-//	                     with "-any" behind the tier it acts at any score
+//	                     with "-any" behind the tier it acts at any score, with
+//	                     "-form" only where the text's is that of a request to end
 //
 // The lines of an exception begin with "before", "after" or "near" and a
 // pattern: it must end where the match begins, begin where it ends, or stand
@@ -50,8 +51,11 @@ type rule struct {
 	kind string
 	// isAnyScore says that a match has the rule's tier at any score around it.
 	isAnyScore bool
-	patterns   []*node
-	unless     []*exception
+	// isForm says that the rule has the form of a request alone, and acts where the score
+	// of the text is that of one.
+	isForm   bool
+	patterns []*node
+	unless   []*exception
 }
 
 // exception keeps a rule from matching where one of its alternatives does.
@@ -253,6 +257,7 @@ func (r *ruleReader) beginRule(fields []string) error {
 		return fmt.Errorf("a rule needs an id, a tier and a kind: %q", fields)
 	}
 	name, isAnyScore := strings.CutSuffix(fields[1], "-any")
+	name, isForm := strings.CutSuffix(name, "-form")
 	tier, err := parseTier(name)
 	if err != nil {
 		return err
@@ -263,7 +268,7 @@ func (r *ruleReader) beginRule(fields []string) error {
 	if tier.isDanger() && kinds[fields[2]] == "" {
 		return fmt.Errorf("unknown kind %q", fields[2])
 	}
-	r.rule = &rule{id: fields[0], tier: tier, kind: fields[2], isAnyScore: isAnyScore}
+	r.rule = &rule{id: fields[0], tier: tier, kind: fields[2], isAnyScore: isAnyScore, isForm: isForm}
 	for i, name := range fields[3:] {
 		if i == 0 && name == "unless" {
 			continue

@@ -31,6 +31,9 @@ type scanner struct {
 	isLimited bool
 	// isDoubted says that a request was found that is negated or asked about.
 	isDoubted bool
+	// asked is how far the score of the text lies above that of one which may ask to end
+	// the messages, or never where it is too short to have one.
+	asked float32
 }
 
 // version is a text as one language reads it.
@@ -98,6 +101,9 @@ func (s *scanner) scanReading(sets []*ruleSet, joined []int) {
 			continue
 		}
 		s.versions[i].joinSentences(joined)
+	}
+	if joined == nil {
+		s.asked = s.scoreRequest()
 	}
 	for i, set := range sets {
 		s.matchAll(set, i, joined)
@@ -483,7 +489,7 @@ func (s *scanner) matchRules(set *ruleSet, language, from int) {
 		refs := set.byAnchor[atom]
 		for i := range refs {
 			ref := &refs[i]
-			if !w.hasAtom(ref.needs[0]) || !w.hasAtom(ref.needs[1]) || s.seen[ref.rule] || s.isTried(ref.number) {
+			if !w.hasAtom(ref.needs[0]) || !w.hasAtom(ref.needs[1]) || s.seen[ref.rule] || set.rules[ref.rule].isForm && s.asked < 0 || s.isTried(ref.number) {
 				continue
 			}
 			found, ok := s.findMatch(&set.rules[ref.rule], ref.pattern, language, from)
@@ -523,6 +529,9 @@ func (s *scanner) findMatch(rule *rule, pattern *node, language, from int) (foun
 				continue
 			}
 			if !w.isExcepted(rule.unless, start, end) {
+				if rule.tier == tierStop && s.isNegatedInEnglish(language, from+start) {
+					continue
+				}
 				if rule.tier == tierStop && s.isDoubtedAt(language, from+start, from+end) {
 					s.isDoubted = true
 					continue
@@ -536,7 +545,7 @@ func (s *scanner) findMatch(rule *rule, pattern *node, language, from int) (foun
 				}
 				continue
 			}
-			s.isLimited = s.isLimited || !rule.tier.isDanger()
+			s.isLimited = s.isLimited || !rule.tier.isDanger() && !rule.isForm
 		}
 	}
 	return found, found.tier != tierNone

@@ -126,13 +126,13 @@ func requestKind(kind string) string {
 // them with the targets. A change that raises a figure raises its floor.
 var floors = map[string]float64{
 	indirect: 0.910, heard: 0.955,
-	"optout/keyword": 0.930, "optout/clear": 0.840, "optout/unclear": 0.625, "optout/wrongnumber": 0.775,
-	"optout/clear de": 0.695, "optout/clear en": 0.810, "optout/clear es": 0.790, "optout/clear fr": 0.800, "optout/clear pt": 0.770,
+	"optout/keyword": 0.930, "optout/clear": 0.920, "optout/unclear": 0.625, "optout/wrongnumber": 0.775,
+	"optout/clear de": 0.850, "optout/clear en": 0.860, "optout/clear es": 0.880, "optout/clear fr": 0.820, "optout/clear pt": 0.920,
 }
 
 // The shares of texts that raise no alert and may be flagged, as upper bounds.
 var alertFloors = map[string]float64{
-	"negative": 0.095, "ordinary": 0.017, "opted out by mistake": 0.002, "asked by mistake": 0.0085,
+	"negative": 0.095, "ordinary": 0.017, "opted out by mistake": 0.002, "asked by mistake": 0.006,
 }
 
 func TestScoredHalf(t *testing.T) {

@@ -175,20 +175,29 @@ func (s *scanner) wordOf(token int) int {
 	return word
 }
 
+// besideRequest is how far above the threshold of a weak sign a score lies that turns
+// what rules take for a request into a danger.
+const besideRequest = 0.1
+
 // addScore adds what the classifiers find where no rule did.
 func (s *scanner) addScore(found *Result, body string) {
 	m := model()
 	best := m.Alert.BestWindow(&s.features)
 	found.Score = float64(best.Score)
 	thresholds, words := s.languageThresholds(), s.features.Len()
-	if found.Danger != models.DangerNone || found.Intent != models.IntentNone || words-countCodes(body) < MinRequest {
+	if found.Danger != models.DangerNone || words-countCodes(body) < MinRequest {
 		return
 	}
+	// What only rules take for a request, and the scores for a danger alone, is a danger:
+	// "unsubscribe me from existence".
+	isByRules := found.Intent == models.IntentStop && found.Method == models.MethodPhrase && s.asked < 0
 	switch {
+	case found.Intent != models.IntentNone && !(isByRules && best.Score >= thresholds.WeakAt(words)+besideRequest):
 	case best.Score >= thresholds.WeakAt(words):
+		found.Intent, found.Method = models.IntentNone, ""
 		found.Danger, found.Tier, found.Rule, found.Kind = m.Danger(&s.features, best), models.TierB, RuleScore, RuleScore
 		found.Words = quoteTokens(body, s.tokenAt(best.From), s.tokenAt(best.To))
-	case s.asksToEnd(thresholds) && !AsksForLess(body):
+	case found.Intent == models.IntentNone && s.asksToEnd() && !AsksForLess(body):
 		found.Intent, found.Method = models.IntentUnclear, models.MethodPhrase
 	}
 }
