@@ -17,7 +17,7 @@ const fewWords = 4
 // is wanted. The detector goes by triples of letters and errs on short texts in
 // many languages, so it chooses between the wanted one and English only: a
 // model that loses a language falls into English. A text of fewer than four
-// words passes.
+// words passes, and one whose language is not sure.
 func otherLanguage(text, wanted string) string {
 	want, known := languages[wanted]
 	if !known {
@@ -31,7 +31,7 @@ func otherLanguage(text, wanted string) string {
 		rival = whatlanggo.Spa
 	}
 	got := whatlanggo.DetectWithOptions(text, whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{want: true, rival: true}})
-	if got.Lang == want {
+	if got.Lang == want || !got.IsReliable() {
 		return ""
 	}
 	return "it is " + got.Lang.String() + ": " + text

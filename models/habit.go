@@ -57,7 +57,7 @@ var habitFields = []HabitField{
 	{"prompt_anchor", "After", "The daily thing just before it.", 120},
 	{"additional_info", "More", "Anything else, all in one text.", 500},
 	{"last_successful_prompt", "Last success", "The text of a prompt that worked.", 320},
-	{"last_barrier", "Last barrier", "What got in the way.", 200},
+	{"last_barrier", "Last barrier", "What got in the way, or 'only in part'.", 200},
 	{"last_motivator", "Last motivator", "What helped.", 200},
 	{"last_tweak", "Last tweak", "The change they agreed to try.", 200},
 }

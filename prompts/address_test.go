@@ -83,7 +83,7 @@ func TestOperatorsTextKeepsItsAddress(t *testing.T) {
 	place(t, dir, "de/reminder.md", "Denk an deine Gewohnheit.")
 	lib := load(t, dir).With(prompts.Facts{Formal: true})
 	require.Contains(t, fixed(t, lib, prompts.Reminder, "de"), "deine")
-	require.Contains(t, fixed(t, lib, prompts.AskHard, "de-AT"), "Ihre Gewohnheit")
+	require.Contains(t, fixed(t, lib, prompts.Ask, "de-AT"), "Ihrer Gewohnheit")
 }
 
 // The model is told how to address a person, in languages that have two ways.

@@ -26,7 +26,7 @@ func fixedNames(t *testing.T) []prompts.Name {
 			names = append(names, name)
 		}
 	}
-	require.Len(t, names, 40)
+	require.Len(t, names, 38)
 	return names
 }
 

@@ -98,11 +98,9 @@ const (
 	// HabitFallback is the habit prompt without a model for a participant of whom
 	// nothing is known, or who is addressed in another language than English.
 	HabitFallback Name = "habit_fallback"
-	// AskToday, AskHard and AskNext are questions about the habit, for a model that has
-	// nothing new to say.
-	AskToday Name = "ask_today"
-	AskHard  Name = "ask_hard"
-	AskNext  Name = "ask_next"
+	// Ask is a question about the habit, which a small model ends with, and which is sent
+	// for one that has nothing new to say. FixedData.Question and Number say which.
+	Ask Name = "ask"
 	// Advice stands in for a draft that advises on what a coach must not; FixedData.Advice
 	// says on what.
 	Advice Name = "advice"
@@ -171,6 +169,10 @@ type FixedData struct {
 	Advice models.AdviceKind
 	// IsBody: the text that this one answers tells of harm to the body, such as purging.
 	IsBody bool
+	// Question is what is asked, one of Questions or empty for nothing in particular, and
+	// Number the wording, from 0; of Ask only.
+	Question string
+	Number   int
 	// Short asks for the fewest words; of NoticeAgain only.
 	Short bool
 	// Hours is how long to wait before texts are answered again; 0: a minute. Of
@@ -223,14 +225,13 @@ type LanguageData struct {
 }
 
 // StatusData fills the two profile status texts and those that small models read in
-// their place. Missing lists field names in the order they are asked for; Scheduled says
-// that there is a daily prompt, Outcome what is known of the newest one.
+// their place. Missing lists field names in the order they are asked for; Question is what
+// the person is to be asked next, in their language, empty for nothing in particular.
 type StatusData struct {
-	Mode      wire.Mode
-	Missing   []string
-	Tools     ToolNames
-	Scheduled bool
-	Outcome   models.PromptOutcome
+	Mode     wire.Mode
+	Missing  []string
+	Tools    ToolNames
+	Question string
 }
 
 // ToneData fills the tone text; Tags are the active tags, Address is of AddressOf and
@@ -272,8 +273,8 @@ var fixedTexts = []Name{
 	GreetingFallback, GreetingFooter, ReplyFallback, ReplyDeclined, Reminder, FeedbackQuestion, FeedbackFollowup, AskLess,
 	UnenrolledNotice, OptOutConfirmation, OptOutDanger, OptInConfirmation, Help, Crisis, CrisisAnother,
 	CrisisViolence, CrisisMedical, Helpline, UnknownSender, TooManyTexts, AskUnclear, AskWrongNumber, AskSamePerson, Minor, Privacy,
-	StopReminder, Ended, ConfirmForget, JoinRequest, JoinAgain, HabitFallback, AskToday, AskHard, AskNext, Hello, Thanks, WhatAreYou,
-	Advice, Truth, NoticeAgain,
+	StopReminder, Ended, ConfirmForget, JoinRequest, JoinAgain, HabitFallback, Hello, Thanks, WhatAreYou,
+	Advice, Ask, Truth, NoticeAgain,
 }
 
 func catalogue() map[Name]entry {
@@ -283,7 +284,7 @@ func catalogue() map[Name]entry {
 		FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true, Weak: true, Lines: lines, Talk: "call 114", About: "Sample.", Link: "https://example.org/c", MaxPerDay: 2, Hours: 23, HasHabit: true, Short: true, IsBody: true, Safety: "https://example.org/s"}, FixedData{},
 	}}
 	status := []any{
-		StatusData{Mode: wire.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}, Tools: EveryTool()},
+		StatusData{Mode: wire.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}, Tools: EveryTool(), Question: "Why?"},
 		StatusData{Mode: wire.ModeFeedback, Missing: []string{"habit_domain"}},
 	}
 	all := map[Name]entry{
@@ -314,12 +315,43 @@ func catalogue() map[Name]entry {
 		all[name] = fixed
 	}
 	all[Advice] = adviceEntry(lines)
+	all[Ask] = askEntry()
 	for _, name := range stageNames() {
 		all[name] = stageEntry()
 	}
 	all[Closing] = closingEntry()
 	all[PlaybookList] = entry{audience: inBoth, samples: stageEntry().samples}
 	return all
+}
+
+// What Ask asks for beside the fields that a profile needs, and how many wordings there are
+// of each question, and of those that can be asked at any time.
+const (
+	QuestionSchedule = "schedule"
+	QuestionOutcome  = "outcome"
+	QuestionDone     = "done"
+	QuestionMissed   = "missed"
+	Wordings         = 3
+	AnyTimeWordings  = 8
+)
+
+// Questions are what Ask asks for: a field of the profile, or one of the above.
+func Questions() []string {
+	return []string{"habit_domain", "motivational_frame", "preferred_time", "prompt_anchor", QuestionSchedule, QuestionOutcome, QuestionDone, QuestionMissed}
+}
+
+// askEntry has a sample of each question.
+func askEntry() entry {
+	out := entry{audience: toolless, fixed: true}
+	for number := range AnyTimeWordings {
+		out.samples = append(out.samples, FixedData{Number: number})
+	}
+	for _, question := range Questions() {
+		for number := range Wordings {
+			out.samples = append(out.samples, FixedData{Question: question, Number: number})
+		}
+	}
+	return out
 }
 
 // adviceEntry has a sample of each kind.

@@ -131,6 +131,14 @@ func variantsOf(t *testing.T, lib *prompts.Library, name prompts.Name, i int) []
 	for _, kind := range models.AdviceKinds() {
 		add(func(d *prompts.FixedData) { d.Advice = kind })
 	}
+	for number := range prompts.AnyTimeWordings {
+		add(func(d *prompts.FixedData) { d.Number = number })
+	}
+	for _, question := range prompts.Questions() {
+		for number := range prompts.Wordings {
+			add(func(d *prompts.FixedData) { d.Question, d.Number = question, number })
+		}
+	}
 	for _, place := range []prompts.HelpPlace{prompts.HelpPaused, prompts.HelpTakenOver, prompts.HelpCompleted, prompts.HelpOptedOut, prompts.HelpAsked, prompts.HelpUnknown} {
 		add(func(d *prompts.FixedData) { d.Place = place })
 	}

@@ -11,7 +11,6 @@ import (
 	"coachline/internal/agent/marks"
 	"coachline/internal/agent/outgoing"
 	"coachline/internal/agent/toolcall"
-	"coachline/internal/coach"
 	"coachline/models"
 	"coachline/models/wire"
 	"coachline/prompts"
@@ -31,7 +30,7 @@ const (
 // sharedTexts are fixed texts that a model may write too.
 var sharedTexts = []prompts.Name{
 	prompts.Crisis, prompts.CrisisAnother, prompts.CrisisViolence, prompts.CrisisMedical, prompts.Helpline, prompts.OptOutDanger,
-	prompts.AskToday, prompts.AskHard, prompts.AskNext, prompts.Hello, prompts.Thanks, prompts.WhatAreYou, prompts.Advice, prompts.Truth,
+	prompts.Ask, prompts.Hello, prompts.Thanks, prompts.WhatAreYou, prompts.Advice, prompts.Truth,
 }
 
 // newFixed reads the programme's fixed texts in every language, but those that a
@@ -219,7 +218,7 @@ func (r *runningStep) guardReply(ctx context.Context, compose composer, answer m
 	if err == nil && second.Judgment == toolcall.Words {
 		second.Text = r.mendCut(again, second.Text)
 		last = second.Text
-		if why = r.checkReply(second.Text, toolcall.IsEnded(again)); why == "" || why == outgoing.Again && r.asksForProfile(second.Text) {
+		if why = r.checkReply(second.Text, toolcall.IsEnded(again)); why == "" {
 			return again, second
 		}
 		r.trace.note(models.StageGuard, "guard again "+string(why))
@@ -260,19 +259,6 @@ func (r *runningStep) standIn(why outgoing.Kind, words string) toolcall.Verdict 
 	return toolcall.Verdict{Judgment: toolcall.Words, Text: words}
 }
 
-// asksForProfile reports whether words ask for what the profile lacks, for the second
-// time at most: an intake goes on until it has its answers.
-func (r *runningStep) asksForProfile(words string) bool {
-	c := r.turn.context
-	before := 0
-	for _, entry := range c.Window {
-		if entry.Role == models.RoleAssistant && outgoing.SaysSame(entry.Text, words) {
-			before++
-		}
-	}
-	return before <= 1 && strings.Contains(words, "?") && len(coach.MissingFields(c.Profile)) > 0
-}
-
 // mendCut ends words that break off with their last whole sentence.
 func (r *runningStep) mendCut(answer models.ChatResponse, words string) string {
 	if toolcall.IsCut(answer) {
@@ -299,25 +285,6 @@ func (r *runningStep) toldTask() string {
 		done = "these tools were carried out: " + strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("Your last answer said that something was or will be done, and was not sent: in this turn %s, and no person was told. Answer the person again without that claim.", done)
-}
-
-// freshQuestion returns a fixed question about the habit that the person was not asked
-// in the last days, empty for none.
-func (r *runningStep) freshQuestion() string {
-	c := r.turn.context
-	for _, name := range []prompts.Name{prompts.AskToday, prompts.AskHard, prompts.AskNext} {
-		text, err := r.agent.Prompts.Fixed(name, c.Participant.Locale, prompts.FixedData{Programme: r.agent.Settings.Programme})
-		if err != nil {
-			continue
-		}
-		asked := slices.ContainsFunc(c.Window, func(entry models.Message) bool {
-			return entry.Role == models.RoleAssistant && strings.TrimSpace(entry.Text) == text && r.turn.now.Sub(entry.At) < saidWithin
-		})
-		if !asked {
-			return text
-		}
-	}
-	return ""
 }
 
 func tail(texts []string, n int) []string { return texts[max(0, len(texts)-n):] }

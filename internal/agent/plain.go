@@ -9,9 +9,9 @@ import (
 // Words turns a model's text into what a person reads on a phone: clean, and
 // without markdown or the heading of the request, which small models write first. An empty
 // result means that there is nothing to say.
-func Words(text string) string { return Plain(answerHeading.ReplaceAllString(Clean(text), "")) }
+func Words(text string) string { return Plain(answerHeading.ReplaceAllString(Clean(text), "$1")) }
 
-var answerHeading = regexp.MustCompile(`(?i)^\s*(?:#+\s*)?(?:here is )?(?:your|the) answer\s*:\s*`)
+var answerHeading = regexp.MustCompile(`(?i)^\s*(?:#+\s*)?(?:here is )?(?:your|the) answer(?:(?: is)?\s*:\s*|\s+\n?(?-i:([\p{Lu}¿¡])))`)
 
 // The marks that make a line a block of its own. A number sign, a bullet or a
 // quote needs its space, so "#1 goal" and "-5 degrees" are ordinary text.

@@ -98,6 +98,8 @@ func TestWordsOfAnAnswer(t *testing.T) {
 	require.Equal(t, "Your week\n\nGreat start! Here is the plan:\n\n1) Walk after coffee\n2) Rest\n\n"+
 		"Day: Minutes\nMon: 10\n\n2024. A good year, wasn't it?", Words(in))
 	require.Equal(t, "Walk?", Words("## Your answer: Walk?"))
+	require.Equal(t, "What helped?", Words("Your answer What helped?"))
+	require.Equal(t, "¿Qué ayudó?", Words("# Your answer\n¿Qué ayudó?"))
 	require.Equal(t, "Your answer helps: walk.", Words("Your answer helps: walk."))
 	require.Empty(t, Words(" <think>hm</think>\n***\n"))
 }

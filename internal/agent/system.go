@@ -63,9 +63,11 @@ func systemMessage(lib *prompts.Library, in Input) (system, notes string, err er
 	if in.Kind != wire.TurnGreeting && in.Kind != wire.TurnPrompt {
 		w.addPrompt("Your answer", prompts.Answer)
 	}
-	if next := w.renderText(prompts.NextQuestion, w.statusData(in)); in.IsSmall && next != "" {
+	if question := nextQuestion(w.lib, in.Context, in.Mode, in.Programme, in.Now); in.IsSmall && question != "" {
+		data := w.statusData(in)
+		data.Question = question
 		last := &w.sections[len(w.sections)-1]
-		last.body += "\n" + next
+		last.body += "\n" + w.renderText(prompts.NextQuestion, data)
 	}
 	return system, joinSections(w.sections), w.err
 }
@@ -203,13 +205,7 @@ func (w *sectionWriter) addStatus(in Input) {
 
 // statusData returns the values that texts about the profile's state are rendered with.
 func (w *sectionWriter) statusData(in Input) prompts.StatusData {
-	data := prompts.StatusData{
-		Mode: in.Mode, Missing: coach.MissingFields(in.Context.Profile), Tools: w.tools, Scheduled: len(in.Context.Schedules) > 0,
-	}
-	if in.Context.Outstanding != nil {
-		data.Outcome = in.Context.Outstanding.Outcome
-	}
-	return data
+	return prompts.StatusData{Mode: in.Mode, Missing: coach.MissingFields(in.Context.Profile), Tools: w.tools}
 }
 
 // addTone writes the tone that the person wants, and how they are addressed.

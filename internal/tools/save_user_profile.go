@@ -21,7 +21,7 @@ const SaveTool = "save_user_profile"
 func saveUserProfile() Tool {
 	return Tool{
 		Name:        "save_user_profile",
-		Description: "Save what the person told you, before you reply: all that is new or changed in one call. null erases a field.",
+		Description: "Save what they told you before you reply: all new or changed in one call. null erases a field.",
 		Schema:      saveSchema(),
 		Modes:       bothModes(),
 		Core:        bothModes(),

@@ -127,6 +127,14 @@ func TestInventedNames(t *testing.T) {
 	}
 }
 
+// TestNotesOfASource: what stands in papers and in instructions is no text message.
+func TestNotesOfASource(t *testing.T) {
+	for _, reply := range []string{"Walk ten minutes a day. [1]", "Create a habit that is 300 characters long.", "Hier sind 300 Zeichen über das Gehen."} {
+		require.Equal(t, outgoing.Internals, outgoing.Check(outgoing.Reply{Text: reply}), reply)
+	}
+	require.Empty(t, outgoing.Check(outgoing.Reply{Text: "Two pages a day, and 30 minutes of rest. Which chapter is next?"}))
+}
+
 // TestMend: a sentence that breaks off goes, an address at the end stays.
 func TestMend(t *testing.T) {
 	for in, want := range map[string]string{

@@ -1,0 +1,74 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"coachline/internal/coach"
+	"coachline/models"
+	"coachline/models/wire"
+	"coachline/prompts"
+)
+
+// nameQuestion names what a person is asked next in a mode, as prompts.Ask has it; empty for
+// nothing in particular.
+func nameQuestion(c models.TurnContext, mode wire.Mode) string {
+	missing := coach.MissingFields(c.Profile)
+	switch {
+	case mode == wire.ModeFeedback && (c.Outstanding == nil || c.Outstanding.Outcome == ""):
+		return prompts.QuestionOutcome
+	case mode == wire.ModeFeedback && c.Outstanding.Outcome == models.OutcomeDone:
+		return prompts.QuestionDone
+	case mode == wire.ModeFeedback:
+		return prompts.QuestionMissed
+	case len(missing) > 0:
+		return missing[0]
+	case len(c.Schedules) == 0:
+		return prompts.QuestionSchedule
+	}
+	return ""
+}
+
+// askFresh returns a question in the person's language and a wording that they did not read
+// in the last days. isFresh is false where they read all; the last one is returned then.
+func askFresh(lib *prompts.Library, c models.TurnContext, question, programme string, now time.Time) (words string, isFresh bool) {
+	wordings := prompts.Wordings
+	if question == "" {
+		wordings = prompts.AnyTimeWordings
+	}
+	for number := range wordings {
+		text, err := lib.Fixed(prompts.Ask, c.Participant.Locale, prompts.FixedData{Programme: programme, Question: question, Number: number})
+		if err != nil {
+			continue // Loading the library tried it out.
+		}
+		words = strings.TrimSpace(text)
+		if !slices.ContainsFunc(c.Window, func(entry models.Message) bool {
+			return entry.Role == models.RoleAssistant && now.Sub(entry.At) < saidWithin && strings.Contains(entry.Text, words)
+		}) {
+			return words, true
+		}
+	}
+	return words, false
+}
+
+// nextQuestion is what a small model is told to ask, empty for nothing in particular.
+func nextQuestion(lib *prompts.Library, c models.TurnContext, mode wire.Mode, programme string, now time.Time) string {
+	question := nameQuestion(c, mode)
+	if question == "" {
+		return ""
+	}
+	words, _ := askFresh(lib, c, question, programme, now)
+	return words
+}
+
+// freshQuestion returns a fixed question, empty where the person read all of them in the
+// last days.
+func (r *runningStep) freshQuestion() string {
+	for _, question := range []string{nameQuestion(r.turn.context, r.turn.mode), ""} {
+		if words, isFresh := askFresh(r.agent.Prompts, r.turn.context, question, r.agent.Settings.Programme, r.turn.now); isFresh {
+			return words
+		}
+	}
+	return ""
+}
