@@ -23,7 +23,8 @@ func falseClaim(e Exchange) string {
 	what := outgoing.ClaimIn(e.Reply(), outgoing.Done{
 		Scheduled: scheduled,
 		Saved:     e.did("save_user_profile", "") || e.did("scheduler", "create") || !slices.Equal(e.Before.Facts, e.After.Facts),
-		Deleted:   e.did("scheduler", "delete") || e.did("forget_memory", "") || e.did("save_user_profile", ""),
+		Deleted: e.did("scheduler", "delete") || e.did("forget_memory", "") || e.did("save_user_profile", "") ||
+			e.did("scheduler", "list") && len(e.After.Schedules) == 0, // What an earlier step deleted is gone.
 	})
 	if what == "" {
 		return ""

@@ -51,6 +51,7 @@ func TestFalseClaims(t *testing.T) {
 		{"scheduled before", with(said("Your text is scheduled for 8."), func(e *Exchange) { e.After.Schedules = []string{"08:00"} }), ""},
 		{"deleted without a tool", said("Done, I deleted that schedule."), "deleted"},
 		{"deleted by a tool", with(said("Done, I deleted that schedule."), ran("scheduler", "delete", false)), ""},
+		{"deleted before", with(said("You have none, as the 8:00 one is deleted."), ran("scheduler", "list", false)), ""},
 		{"forgotten by a tool", with(said("I forgot it."), ran("forget_memory", "", false)), ""},
 		{"Spanish", said("Listo, he guardado tu respuesta."), "saved"},
 		{"Spanish denied", said("No he guardado nada."), ""},
