@@ -10,6 +10,7 @@ package screening
 
 import (
 	"regexp"
+	"time"
 
 	"coachline/models"
 )
@@ -19,6 +20,8 @@ type Message struct {
 	Body string
 	// OptOutType is what the carrier found itself: STOP, START, HELP or empty.
 	OptOutType string
+	// At is when it was sent: a year of birth says who is a minor then.
+	At time.Time
 }
 
 // Result is what was found in a message. The zero value is an ordinary message
@@ -83,19 +86,20 @@ func Screen(m Message) Result {
 		found.Danger, found.Tier, found.Rule, found.Kind = models.DangerSelfHarm, models.TierB, RuleBody, RuleBody
 	}
 	found.IsOtherLanguage = s.isOtherLanguage(m.Body)
-	found.settleIntent(m.Body)
+	found.settleIntent(m)
 	return found
 }
 
 // settleIntent decides what becomes of a request beside a danger, and without one looks
 // for a request about data, or who says that they are a minor.
-func (found *Result) settleIntent(body string) {
+func (found *Result) settleIntent(m Message) {
 	switch {
+	case found.Intent == models.IntentNone && SaysMinor(m.Body, m.At):
+		// Beside a danger too: the safety text goes out, and the coaching pauses.
+		found.Intent, found.Method = models.IntentMinor, models.MethodPhrase
 	case found.Danger == models.DangerNone:
-		if asked := dataIntent(body, *found); asked != models.IntentNone {
+		if asked := dataIntent(m.Body, *found); asked != models.IntentNone {
 			found.Intent, found.Method = asked, models.MethodPhrase
-		} else if found.Intent == models.IntentNone && SaysMinor(body) {
-			found.Intent, found.Method = models.IntentMinor, models.MethodPhrase
 		}
 	case found.Intent == models.IntentStop:
 		found.Tier = models.TierA

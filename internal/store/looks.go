@@ -17,7 +17,7 @@ import (
 // canLookAgain reports whether a weak sign waits for a second look in the turn of its
 // message: where one is made, and a turn of the coach will read it.
 func (s *Inbound) canLookAgain(tx *gorm.DB, in models.Inbound, p models.Participant) (bool, error) {
-	isAsked := in.Intent == models.IntentNone || needsQuestion(in.Intent)
+	isAsked := in.Intent == models.IntentNone || needsQuestion(in.Intent) && in.Intent != models.IntentMinor
 	if !s.secondLook || in.DangerTier != models.TierB || !isAsked || p.Status != wire.StatusActive || p.IsTakenOver() {
 		return false, nil
 	}

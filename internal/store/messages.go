@@ -65,7 +65,7 @@ func (s *Inbound) AcceptInbound(ctx context.Context, in models.Inbound) (models.
 // speaks of. It is the only place that decides this: everything that a person
 // says, typed or transcribed, passes it before it is stored.
 func screenMessage(in *models.Inbound, words string) {
-	found := screening.Screen(screening.Message{Body: words, OptOutType: in.OptOutType})
+	found := screening.Screen(screening.Message{Body: words, OptOutType: in.OptOutType, At: in.ReceivedAt})
 	in.Intent, in.IntentMethod = found.Intent, found.Method
 	in.Danger, in.DangerTier, in.DangerRule, in.DangerKind = found.Danger, found.Tier, found.Rule, found.Kind
 	in.DangerScore, in.IsLikeAnswer, in.IsOtherLanguage = found.Score, found.IsLikeAnswer, found.IsOtherLanguage
@@ -135,6 +135,10 @@ func (s *Inbound) acceptScreened(tx *gorm.DB, in models.Inbound, p models.Partic
 // acceptDanger stores a text that may be a crisis and raises the alert. A text
 // that the safety text does not answer is handled like any other.
 func (s *Inbound) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
+	saysMinor := in.Intent == models.IntentMinor
+	if err := settleMinor(tx, &in, p); err != nil {
+		return models.AcceptedInbound{}, err
+	}
 	if isWeak, err := s.canLookAgain(tx, in, p); err != nil || isWeak {
 		if err != nil {
 			return models.AcceptedInbound{}, err
@@ -157,7 +161,7 @@ func (s *Inbound) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Particip
 		if out.Inbound, err = keepInbound(tx, in); err == nil {
 			err = answerPrompts(tx, p.ID, in.ReceivedAt)
 		}
-		if err == nil && in.Intent == models.IntentUnclear {
+		if err == nil && (in.Intent == models.IntentUnclear || in.Intent == models.IntentMinor) {
 			out.NoticeID, err = askIntent(tx, out.Inbound, p)
 		}
 	} else {
@@ -165,6 +169,9 @@ func (s *Inbound) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Particip
 	}
 	if err == nil {
 		out.AlertID, err = raiseAlert(tx, out.Inbound, alertOptions{Answer: answer, Escalated: escalated})
+	}
+	if err == nil && saysMinor && in.Intent == models.IntentNone && p.Status.Coached() {
+		err = raiseMinor(tx, out.Inbound)
 	}
 	if err == nil && out.AlertID != "" && in.DangerTier != models.TierB {
 		err = s.takeOvers.takeOverForAlert(tx, p.ID, in.ReceivedAt)

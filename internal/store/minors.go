@@ -2,6 +2,7 @@ package store
 
 import (
 	"strconv"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -15,15 +16,38 @@ func settleMinor(tx *gorm.DB, in *models.Inbound, p models.Participant) error {
 	if in.Intent != models.IntentMinor {
 		return nil
 	}
-	study, err := readStudy(tx, p.StudyID)
-	if err != nil {
-		return err
-	}
-	settings, err := study.ReadSettings()
-	if err == nil && !settings.IsForAdults() {
+	isForAdults, err := isForAdults(tx, p)
+	if err == nil && !isForAdults {
 		in.Intent, in.IntentMethod = models.IntentNone, ""
 	}
 	return err
+}
+
+// isForAdults reports whether a person's study is for adults.
+func isForAdults(tx *gorm.DB, p models.Participant) (bool, error) {
+	study, err := readStudy(tx, p.StudyID)
+	if err != nil {
+		return false, err
+	}
+	settings, err := study.ReadSettings()
+	return settings.IsForAdults(), err
+}
+
+// pauseYoung has a person paused whose new birth year is that of a minor, where the study
+// is for adults, and an operator told. p becomes the row as it is then.
+func pauseYoung(tx *gorm.DB, old models.Participant, p *models.Participant, at time.Time) error {
+	if p.BirthYear == old.BirthYear || !models.IsMinor(p.BirthYear, at) || !p.Status.Coached() {
+		return nil
+	}
+	isForAdults, err := isForAdults(tx, *p)
+	if err != nil || !isForAdults {
+		return err
+	}
+	why := pauseReason{attention: wire.AttentionMinor, ref: "birth_year", detail: string(wire.AttentionMinor), at: at}
+	if err := pauseFor(tx, *p, why); err != nil {
+		return err
+	}
+	return tx.Where("id = ?", p.ID).Take(p).Error
 }
 
 // raiseMinor has an operator told of a person who says that they are not 18 yet and is

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,5 +47,37 @@ func TestMinorIsPaused(t *testing.T) {
 		require.Equal(w.t, int64(1), out.Inbound.Seq)
 		require.Equal(w.t, wire.StatusActive, w.ann().Status)
 		require.Equal(w.t, wire.AttentionMinor, w.ann().Attention)
+	})
+}
+
+// TestMinorInDanger: who says both gets the safety text, the alert and the pause.
+func TestMinorInDanger(t *testing.T) {
+	for _, body := range []string{"i'm 14 and i want to kill myself", "im 15, i make myself throw up after dinner so it doesnt count"} {
+		inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+			out := w.text(0, body)
+			require.Equal(w.t, models.IntentMinor, out.Inbound.Intent, body)
+			require.NotEmpty(w.t, out.AlertID, body)
+			require.Equal(w.t, wire.StatusPaused, w.ann().Status, body)
+			open, err := w.Attention.OpenAttention(w.ctx, models.AttentionQuery{Limit: 10})
+			require.NoError(w.t, err)
+			require.True(w.t, slices.ContainsFunc(open, func(entry models.OpenAttention) bool { return entry.Kind == wire.AttentionMinor }), body)
+			require.Contains(w.t, w.newNotices(), models.NoticeAsk, body)
+		})
+	}
+}
+
+// TestBirthYearOfAMinorPauses: a birth year that is changed later counts like one at enrolment.
+func TestBirthYearOfAMinorPauses(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		change := func(year string) models.Participant {
+			row, err := w.People.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: w.ann().ID, Actor: "user:kim", Now: inboundAt(1), Patch: models.ParticipantPatch{PersonTexts: models.PersonTexts[*string]{BirthYear: &year}}})
+			require.NoError(w.t, err)
+			return row
+		}
+		require.Equal(w.t, wire.StatusActive, change("1980").Status)
+		row := change("2015")
+		require.Equal(w.t, wire.StatusPaused, row.Status)
+		require.Equal(w.t, wire.AttentionMinor, row.Attention)
+		require.Equal(w.t, row.Version, w.ann().Version)
 	})
 }

@@ -157,7 +157,8 @@ func (s *People) Profile(ctx context.Context, id string) (models.Profile, error)
 // consent ledger. ErrNotFound, ErrStale when IfMatch does not hold, *FieldError
 // for debug on a participant who is no tester and for bringing back one who
 // opted out, *PhoneTakenError for a number that is enrolled. A new number that
-// has opted out makes the participant opted out.
+// has opted out makes the participant opted out. A birth year of a minor pauses one of a
+// study for adults.
 func (s *People) UpdateParticipant(ctx context.Context, u models.ParticipantUpdate) (models.Participant, error) {
 	var out models.Participant
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -202,7 +203,10 @@ func (s *People) UpdateParticipant(ctx context.Context, u models.ParticipantUpda
 		if err := notifyChanges(tx, old, p, waiting, u.Now); err != nil {
 			return err
 		}
-		return waiting.settleWaiting(tx, p, u)
+		if err := waiting.settleWaiting(tx, p, u); err != nil {
+			return err
+		}
+		return pauseYoung(tx, old, &out, u.Now)
 	})
 	if u.Patch.Phone != nil {
 		err = s.phoneTaken(ctx, *u.Patch.Phone, err)
