@@ -72,6 +72,26 @@ func DataRequest(body string) models.Intent {
 	return models.IntentNone
 }
 
+// HasMoreThanData reports whether a request of DataRequest stands beside a clause of other
+// words, as a report of the day; a greeting and a please are none.
+func HasMoreThanData(body string) bool {
+	hasOthers, isAsked := false, false
+	for _, clause := range clauseEnd.Split(body, -1) {
+		words := strings.Join(splitWords(clause), " ")
+		if DataRequest(clause) != models.IntentNone {
+			isAsked = true
+		} else if words != "" && !politeOnly.MatchString(words) {
+			hasOthers = true
+		}
+	}
+	return isAsked && hasOthers
+}
+
+var (
+	clauseEnd  = regexp.MustCompile(`[.,;:!?\n\x{2026}]+`)
+	politeOnly = regexp.MustCompile(`^(?:(?:hi|hey|hello|there|coach|hallo|moin|hola|ola|oi|buenas|bonjour|salut|sorry|ok|please|bitte|thanks|danke|gracias|merci|obrigad[oa]|por favor|svp|stp) ?)+$`)
+)
+
 // aboutMessages finds what else than data a request may be about.
 var aboutMessages = regexp.MustCompile(`(?:^| )(?:stop|unsub|text|messag|sms|nachricht|mensaj|mensagen|abmeld|baja|desinscri|desabon|program|leave|quit|number|nummer|numero)`)
 

@@ -46,3 +46,12 @@ func TestDataRequestsLeaveOrdinaryMessages(t *testing.T) {
 		require.LessOrEqual(t, found*1000, len(read)+len(counted), language)
 	}
 }
+
+func TestHasMoreThanData(t *testing.T) {
+	for body, want := range map[string]bool{
+		"who reads my answers?": false, "Hi, what data do you store about me?": false, "Bitte: wer liest meine Antworten? Danke!": false,
+		"done, who reads my answers?": true, "oui, dix minutes, qui lit mes réponses ?": true, "GDPR? No idea, and I walked today": true, "I walked today": false,
+	} {
+		require.Equal(t, want, screening.HasMoreThanData(body), body)
+	}
+}

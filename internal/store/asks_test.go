@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -307,6 +308,20 @@ func TestQuestionsAboutData(t *testing.T) {
 		require.Equal(t, wire.StatusOptedOut, w.ann().Status)
 		require.Equal(t, wire.AttentionErasure, w.ann().Attention)
 	})
+}
+
+// A report beside a question about data is the coach's to answer: the privacy text alone
+// would leave it unread.
+func TestReportBesideAQuestionAboutData(t *testing.T) {
+	for _, body := range []string{"yes, ten minutes, who reads my answers?", "Done. Can you delete my data?", "oui, dix minutes, qui lit mes réponses ?"} {
+		inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+			out := w.text(0, body)
+			require.NotEqual(w.t, models.IntentNone, out.Inbound.Intent, body)
+			require.Equal(w.t, int64(1), out.Inbound.Seq, "a turn of the coach answers it")
+			require.Subset(w.t, w.newNotices(), []models.NoticeKind{models.NoticeAsk, models.NoticeMessage}, body)
+			require.Equal(w.t, strings.Contains(body, "delete"), w.ann().Attention == wire.AttentionErasure)
+		})
+	}
 }
 
 // A person who is not coached any more is answered once a day; what they write is kept.

@@ -205,7 +205,9 @@ func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participa
 	if err := settleIntent(tx, &in, &p); err != nil {
 		return models.AcceptedInbound{}, err
 	}
-	if isHandledHere(in, p) {
+	// What else stands in a text that asks about data, the coach answers.
+	isAside := isAboutData(in.Intent) && screening.HasMoreThanData(textOf(in))
+	if isHandledHere(in, p) && !isAside {
 		return s.acceptRuled(tx, in, p)
 	}
 	if isSpoken(in) {
@@ -233,11 +235,24 @@ func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participa
 			return models.AcceptedInbound{}, err
 		}
 	}
+	if isAside {
+		if err := answerAside(tx, in); err != nil {
+			return models.AcceptedInbound{}, err
+		}
+	}
 	id, err := insertNotice(tx, noticeOf(noticeKindOf(in), in))
 	if err == nil && isOutside(p) {
 		_, err = answerOutside(tx, in, p, time.Time{})
 	}
 	return models.AcceptedInbound{Inbound: in, NoticeID: id}, err
+}
+
+// answerAside has the privacy text sent beside the coach's reply.
+func answerAside(tx *gorm.DB, in models.Inbound) error {
+	if _, err := insertNotice(tx, noticeOf(models.NoticeAsk, in)); err != nil {
+		return err
+	}
+	return noteErasure(tx, in)
 }
 
 // noteHeard notes where the person wrote, and that a number can be reached.
