@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"coachline/internal/agent/marks"
 	"coachline/internal/sim/openai"
 )
 
@@ -75,12 +76,29 @@ func (c *coach) answer(body []byte) (openai.Answer, error) {
 	}
 	if answer.Text != "" {
 		said := sayIn(language, answer.Text, c.turns[name], sent)
+		if asked, isThere := askedIn(ask); isThere && len(ask.Tools) > 0 {
+			said = answerIn(language, asked, answer.Text, said, c.turns[name], sent)
+		}
 		if said != answer.Text {
 			c.originals[said] = answer.Text
 		}
 		answer.Text = said
 	}
 	return answer, nil
+}
+
+// askedIn finds the question in what the person wrote since the coach did.
+func askedIn(ask openai.Request) (sentence, bool) {
+	for _, m := range slices.Backward(ask.Messages) {
+		if m.Role == "assistant" && len(m.ToolCalls) == 0 {
+			break
+		}
+		words, _, _ := strings.Cut(string(m.Content), marks.Notes)
+		if asked, isThere := question(strings.TrimSpace(words)); isThere && m.Role == "user" {
+			return asked, true
+		}
+	}
+	return sentence{}, false
 }
 
 // readMessages puts each message into the words that the stand-in knows, and returns the

@@ -31,6 +31,7 @@ const (
 	mostUneven   = 1.2
 	mostLong     = 0.02
 	mostRepeated = 0.05
+	mostMissed   = 0.05
 	leastFacts   = 0.95
 	// longRun is from how many days on figures that the first days distort have limits.
 	longRun = 30
@@ -173,8 +174,8 @@ var fixedKinds = []models.EntryKind{models.KindSafety, models.KindHelp, models.K
 
 // judgeAnswers finds texts that got no answer, or one of something else than the coach.
 func (w *world) judgeAnswers(t *table) error {
-	var other, none []string
-	texts := 0
+	var other, none, missed []string
+	texts, questions := 0, 0
 	for _, x := range w.people {
 		lines := x.sorted()
 		for i, l := range lines {
@@ -182,12 +183,22 @@ func (w *world) judgeAnswers(t *table) error {
 				continue
 			}
 			texts++
-			answer, isThere := answerTo(l, lines[i+1:])
+			asked, asks := question(l.Asks)
+			later := lines[i+1:]
+			if asks && asked.IsRuled {
+				later = slices.DeleteFunc(slices.Clone(later), func(next line) bool { return next.Kind == models.KindHelp })
+			}
+			answer, isThere := answerTo(l, later)
 			switch {
 			case isThere && slices.Contains(fixedKinds, answer.Kind):
 				other = append(other, fmt.Sprintf("%s, answered by %s: %q", x.at(l), answer.Kind, shorten(answer.Body)))
 			case !isThere && !w.isTakenOver(x, l.At) && !x.isStopped(l.At) && w.end.Sub(l.At) > time.Hour:
 				none = append(none, x.at(l))
+			}
+			if asks && answer.Kind == models.KindReply {
+				if questions++; !asked.wants.MatchString(answer.Body) {
+					missed = append(missed, fmt.Sprintf("%s, answered %q", x.at(l), shorten(answer.Body)))
+				}
 			}
 		}
 	}
@@ -198,6 +209,8 @@ func (w *world) judgeAnswers(t *table) error {
 	t.measure("texts of people that a coach should answer", fmt.Sprint(texts), "", true)
 	t.add("answered by something else than the coach without cause", "0", other)
 	t.add("not answered", "0", none)
+	t.measure("questions that were not answered", share(len(missed), questions), "5 %", float64(len(missed)) <= mostMissed*float64(questions))
+	t.add("of those", "", missed)
 	t.add("replies that are a fixed text", "0", fallbacks)
 	return nil
 }

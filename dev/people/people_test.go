@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		defer stop()
 		if err := runWorker(ctx, os.Environ()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			os.Exit(exitWrong)
+			os.Exit(1)
 		}
 		return
 	}
@@ -105,8 +105,9 @@ func TestPersonasCanBeRead(t *testing.T) {
 func TestSpeech(t *testing.T) {
 	for _, s := range speech {
 		for _, language := range []string{"en", "es", "de", "fr", "pt"} {
-			require.NotEmpty(t, s.in(language), "%s in %s", s.Of, language)
+			require.NotEmpty(t, s.in(language), "%s%s in %s", s.Of, s.Asks, language)
 			for _, one := range s.in(language) {
+				require.Regexp(t, s.wants, strings.ReplaceAll(one, "{1}", "07:15"), "what %q asks for", s.Asks)
 				require.LessOrEqual(t, segments.Count(segments.Smart(one)).Segments, 2, one)
 			}
 		}

@@ -42,8 +42,10 @@ type persona struct {
 	Does float64 `yaml:"does"`
 	Lies float64 `yaml:"lies"`
 	// Typos is the share of texts with a slip, Burst that of texts in two parts, Push that
-	// of answers that push back, Writes that of days on which the person writes unasked.
+	// of answers that push back, Writes that of days on which the person writes unasked,
+	// Asks that of texts with a question.
 	Typos  float64 `yaml:"typos"`
+	Asks   float64 `yaml:"asks"`
 	Burst  float64 `yaml:"burst"`
 	Push   float64 `yaml:"push"`
 	Writes float64 `yaml:"writes"`
@@ -84,6 +86,8 @@ type says struct {
 	Low    []words `yaml:"low"`
 	More   []words `yaml:"more"`
 	Push   []words `yaml:"push"`
+	// Ask are questions. Their English is one that speech.yaml answers.
+	Ask []words `yaml:"ask"`
 }
 
 // life is something that happens on a day, and for the days until another one changes how
@@ -163,6 +167,11 @@ func (p *persona) check() error {
 	}
 	if p.Phone == "" || p.Delay == 0 || len(p.Intake) == 0 || len(p.Says.Done) == 0 || len(p.Says.Missed) == 0 {
 		return errors.New("want phone, delay, intake, and says with done and missed")
+	}
+	for _, asked := range p.Says.Ask {
+		if _, isThere := question(asked.means); !isThere {
+			return fmt.Errorf("speech.yaml answers no %q", asked.means)
+		}
 	}
 	if p.Mood.Trend > 0 || p.Energy.Trend > 0 || p.Drive.Trend > 0 {
 		return errors.New("nobody gets better by default: want trends of 0 or less")

@@ -32,9 +32,9 @@ type player struct {
 
 // deed is something that a person does at an instant.
 type deed struct {
-	at   time.Time
-	says words
-	do   func() error // in the place of a text
+	at         time.Time
+	says, asks words        // asks stands behind what the person says; it may be empty
+	do         func() error // in the place of a text
 	// inDanger, isFixed are those of the event of life.
 	inDanger, isFixed bool
 }
@@ -45,6 +45,7 @@ type line struct {
 	FromUs   bool
 	Body     string
 	Own      string // what the person's file says in its place
+	Asks     string // the English of the question in it
 	Kind     models.EntryKind
 	TurnID   string
 	InDanger bool
@@ -102,8 +103,17 @@ func (x *player) planDay(day int) {
 	answers, _ := x.weight(day)
 	if day > 0 && len(x.Says.More) > 0 && x.draw.Float64() < x.Writes*answers {
 		at := x.instant(day, "09:00").Add(time.Duration(x.draw.IntN(11*60)) * time.Minute)
-		x.add(deed{at: at, says: x.pick(x.Says.More)})
+		x.add(x.ask(deed{at: at, says: x.pick(x.Says.More)}))
 	}
+}
+
+// ask has a text end with a question, now and then.
+func (x *player) ask(d deed) deed {
+	if len(x.Says.Ask) > 0 && x.draw.Float64() < x.Asks {
+		d.asks = x.pick(x.Says.Ask)
+		x.said[d.asks.text]++
+	}
+	return d
 }
 
 // pick draws one of some words, rather one that was not written yet.
@@ -165,7 +175,11 @@ func (x *player) report(day int) words {
 // answer plans a text after a pause, and now and then a second one right behind it.
 func (x *player) answer(at time.Time, what words) {
 	at = at.Add(x.pause(x.draw))
-	x.add(deed{at: at, says: what})
+	d := deed{at: at, says: what}
+	if x.reported >= 0 && what.text != "YES" { // Neither in the intake nor where a rule asks.
+		d = x.ask(d)
+	}
+	x.add(d)
 	if len(x.script) == 0 && len(x.Says.More) > 0 && x.draw.Float64() < x.Burst {
 		x.add(deed{at: at.Add(20 * time.Second), says: x.pick(x.Says.More)})
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
 	"regexp"
 	"strconv"
@@ -8,21 +9,32 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
+
+	"coachline/internal/segments"
 )
 
 //go:embed speech.yaml
 var speechFile []byte
 
-// sentence is a text of the stand-in's script in five languages.
+// sentence is a text of the stand-in's script in five languages, or what answers a question
+// that the script has no words for.
 type sentence struct {
-	Of string   `yaml:"of"`
+	Of string `yaml:"of"`
+	// Asks is the English of the question in the place of Of, From the pattern of what in the
+	// request the answer cites, Wants what any good answer has.
+	Asks  string `yaml:"asks"`
+	From  string `yaml:"from"`
+	Wants string `yaml:"wants"`
+	// IsRuled: a rule answers the question too, beside the coach.
+	IsRuled bool `yaml:"ruled"`
+
 	EN []string `yaml:"en"`
 	ES []string `yaml:"es"`
 	DE []string `yaml:"de"`
 	FR []string `yaml:"fr"`
 	PT []string `yaml:"pt"`
 
-	pattern *regexp.Regexp
+	pattern, from, wants *regexp.Regexp
 }
 
 func (s sentence) in(language string) []string {
@@ -35,7 +47,8 @@ var speech = func() []sentence {
 		panic(err) // TestSpeech reads it.
 	}
 	for i := range all {
-		all[i].pattern = regexp.MustCompile(`(?s)` + all[i].Of)
+		all[i].pattern = regexp.MustCompile(`(?s)` + cmp.Or(all[i].Of, `^$`))
+		all[i].from, all[i].wants = regexp.MustCompile(all[i].From), regexp.MustCompile(`(?i)`+all[i].Wants)
 	}
 	return all
 }()
@@ -45,24 +58,50 @@ var speech = func() []sentence {
 // holds every way, two of them are said. What has no translation stays as it is.
 func sayIn(language, text string, turn map[string]int, heard string) string {
 	for _, s := range speech {
-		groups := s.pattern.FindStringSubmatch(text)
-		variants := s.in(language)
-		if groups == nil || len(variants) == 0 {
-			continue
+		if groups := s.pattern.FindStringSubmatch(text); groups != nil && len(s.in(language)) > 0 {
+			return s.say(language, groups, turn, heard)
 		}
-		said := pickNew(variants, turn[s.Of], heard)
-		turn[s.Of]++
-		for i, group := range groups {
-			if i > 0 && strings.HasPrefix(group, "After") && !strings.HasPrefix(said, "{1}") {
-				group = "after "
-			}
-			said = strings.ReplaceAll(said, "{"+strconv.Itoa(i)+"}", lower(language, group, said, i))
-		}
-		first := []rune(strings.TrimSpace(said))
-		first[0] = unicode.ToUpper(first[0])
-		return string(first)
 	}
 	return text
+}
+
+// say fills the next way of saying a sentence with what was found for it.
+func (s sentence) say(language string, groups []string, turn map[string]int, heard string) string {
+	said := pickNew(s.in(language), turn[s.Of+s.Asks], heard)
+	turn[s.Of+s.Asks]++
+	for i, group := range groups {
+		if i > 0 && strings.HasPrefix(group, "After") && !strings.HasPrefix(said, "{1}") {
+			group = "after "
+		}
+		said = strings.ReplaceAll(said, "{"+strconv.Itoa(i)+"}", lower(language, group, said, i))
+	}
+	first := []rune(strings.TrimSpace(said))
+	first[0] = unicode.ToUpper(first[0])
+	return string(first)
+}
+
+// question finds the question in what a text means.
+func question(means string) (sentence, bool) {
+	for _, s := range speech {
+		if s.Asks != "" && strings.HasSuffix(means, s.Asks) {
+			return s, true
+		}
+	}
+	return sentence{}, false
+}
+
+// acknowledges matches what the script says where it has nothing to say.
+var acknowledges = regexp.MustCompile(`^(?:Thanks for your message|Good to hear from you)\.`)
+
+// answerIn answers a question in a language, and goes on with what the script says of the
+// rest where both fit into one text with one question at most.
+func answerIn(language string, asked sentence, script, rest string, turn map[string]int, heard string) string {
+	said := asked.say(language, asked.from.FindStringSubmatch(heard), turn, heard)
+	both := said + " " + rest
+	if acknowledges.MatchString(script) || strings.Count(both, "?") > 1 || segments.Count(both).Segments > 1 {
+		return said
+	}
+	return both
 }
 
 func pickNew(variants []string, turn int, heard string) string {

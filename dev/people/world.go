@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -227,8 +228,9 @@ func (w *world) ask(x *player) error {
 	err := w.await(w.ctx, "the state", func() (bool, error) {
 		value, err := w.temporal.QueryWorkflow(w.ctx, models.WorkflowID(x.id), "", wire.QueryStatus)
 		var early *serviceerror.WorkflowNotReady
-		if errors.As(err, &early) { // A new run's first task is about to be.
-			return false, nil
+		var late *serviceerror.DeadlineExceeded
+		if errors.As(err, &early) || errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded) {
+			return false, nil // A new run's first task is about to be, or a busy machine's worker.
 		}
 		if err == nil {
 			err = value.Get(&view)
@@ -337,12 +339,13 @@ func (w *world) carryOut(x *player, d deed) error {
 	if err := w.move([]*player{x}, w.now()); err != nil { // Never a text to who is under way.
 		return err
 	}
-	body := x.slip(x.draw, said)
-	w.coach.learn(x.Who.Name, body, d.says.means)
-	if x.said[d.says.text]++; said != d.says.text {
-		x.said[said]++ // It is no slip.
+	body := x.slip(x.draw, join(said, d.asks.text))
+	w.coach.learn(x.Who.Name, body, join(d.says.means, d.asks.means))
+	x.said[d.says.text]++
+	if own := join(said, d.asks.text); own != d.says.text {
+		x.said[own]++ // It is no slip.
 	}
-	x.lines = append(x.lines, line{At: w.now(), Body: body, Own: d.says.text, InDanger: d.inDanger, IsFixed: d.isFixed})
+	x.lines = append(x.lines, line{At: w.now(), Body: body, Own: d.says.text, Asks: d.asks.means, InDanger: d.inDanger, IsFixed: d.isFixed})
 	var before int
 	count := func(n *int) error {
 		return w.rows.QueryRowContext(w.ctx, `SELECT count(*) FROM inbound WHERE participant_id = ?`, x.id).Scan(n)
@@ -370,6 +373,17 @@ func (w *world) carryOut(x *player, d deed) error {
 		return err
 	}
 	return w.quiet()
+}
+
+// join puts a question behind what a person says.
+func join(said, question string) string {
+	if question == "" {
+		return said
+	}
+	if !strings.ContainsAny(said[len(said)-1:], ".!?") {
+		said += ","
+	}
+	return said + " " + question
 }
 
 // listen has each person read what came on the phone, and react.
