@@ -17,24 +17,22 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
+
+	"coachline/dev/program"
 )
 
-const (
-	exitRight = iota
-	exitWrong
-	exitUsage
-)
+// errWrong ends the program when a run failed; its output says which.
+var errWrong = errors.New("not everything is right, see above")
 
 func main() {
 	if len(os.Args) == 4 && os.Args[1] == roleArg {
 		os.Exit(runRole(os.Environ(), os.Args[2], os.Args[3]))
 	}
 	slog.SetDefault(slog.New(slog.DiscardHandler))
-	os.Exit(run(context.Background(), os.Args[1:], os.Stdout))
+	program.Main("chaos", func(ctx context.Context) error { return run(ctx, os.Args[1:], os.Stdout) })
 }
 
 // options are what the command line says.
@@ -78,14 +76,10 @@ func parse(args []string, out io.Writer) (options, error) {
 	return o, nil
 }
 
-func run(ctx context.Context, args []string, out io.Writer) int {
+func run(ctx context.Context, args []string, out io.Writer) error {
 	o, err := parse(args, out)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitRight
-	}
 	if err != nil {
-		fmt.Fprintln(out, "chaos:", err)
-		return exitUsage
+		return &program.UsageError{Err: err}
 	}
 	if o.verbose {
 		slog.SetDefault(slog.New(slog.NewTextHandler(out, nil)))
@@ -100,12 +94,8 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 		work = runHostile
 	}
 	right, err := work(ctx, o, out)
-	if err != nil {
-		fmt.Fprintln(out, "chaos:", err)
-		return exitWrong
+	if err == nil && !right {
+		return errWrong
 	}
-	if !right {
-		return exitWrong
-	}
-	return exitRight
+	return err
 }

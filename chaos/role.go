@@ -43,7 +43,7 @@ func runRole(environ []string, role, ahead string) int {
 	}()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
-		return exitWrong
+		return 1
 	}
-	return exitRight
+	return 0
 }

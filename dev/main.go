@@ -6,27 +6,13 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
-	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
+
+	"coachline/dev/program"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second Ctrl-C does not wait for the orderly end.
-	context.AfterFunc(ctx, stop)
-	err := run(ctx, os.Args[1:], os.Environ(), streams{out: os.Stdout, err: os.Stderr})
-	var usage *usageError
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-	case errors.As(err, &usage):
-		fmt.Fprintln(os.Stderr, "dev:", err)
-		os.Exit(2)
-	default:
-		fmt.Fprintln(os.Stderr, "dev:", err)
-		os.Exit(1)
-	}
+	program.Main("dev", func(ctx context.Context) error {
+		return run(ctx, os.Args[1:], os.Environ(), streams{out: os.Stdout, err: os.Stderr})
+	})
 }

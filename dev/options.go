@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 
+	"coachline/dev/program"
 	"coachline/dev/temporal"
 )
 
@@ -25,12 +26,6 @@ type options struct {
 	// httpGiven: the flag was used, so it beats COACH_HTTP_ADDR.
 	httpGiven bool
 }
-
-// usageError is a wrong command line; the exit code tells it from a failure.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
 
 func parseOptions(args []string, stderr io.Writer) (options, error) {
 	var o options
@@ -50,11 +45,11 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		flags.Usage()
 		return o, err
 	} else if err != nil {
-		return o, &usageError{err}
+		return o, &program.UsageError{Err: err}
 	}
 	flags.Visit(func(f *flag.Flag) { o.httpGiven = o.httpGiven || f.Name == "http" })
 	if err := o.check(flags.Args()); err != nil {
-		return o, &usageError{err}
+		return o, &program.UsageError{Err: err}
 	}
 	return o, nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"coachline/dev/program"
 	"coachline/internal/sample"
 	"coachline/internal/seal"
 	"coachline/internal/store"
@@ -35,13 +36,13 @@ func parseSeedOptions(args []string, stderr io.Writer) (seedOptions, error) {
 		flags.Usage()
 		return o, err
 	} else if err != nil {
-		return o, &usageError{err}
+		return o, &program.UsageError{Err: err}
 	}
 	if flags.NArg() > 0 {
-		return o, &usageError{fmt.Errorf("unexpected argument %q", flags.Arg(0))}
+		return o, &program.UsageError{Err: fmt.Errorf("unexpected argument %q", flags.Arg(0))}
 	}
 	if err := (options{data: o.data, http: "127.0.0.1:0", sync: "normal"}).check(nil); err != nil {
-		return o, &usageError{err}
+		return o, &program.UsageError{Err: err}
 	}
 	return o, nil
 }

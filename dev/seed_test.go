@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/dev/program"
 	"coachline/internal/sample"
 )
 
@@ -23,7 +24,7 @@ func TestSeed(t *testing.T) {
 		_, err := seed([]string{name})
 		require.ErrorContains(t, err, "is set: sample people are for the database of a dev folder alone")
 	}
-	var usage *usageError
+	var usage *program.UsageError
 	_, err := seed(nil, "now")
 	require.ErrorAs(t, err, &usage)
 

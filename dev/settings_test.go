@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"coachline/dev/program"
 )
 
 func TestParseOptions(t *testing.T) {
@@ -35,7 +37,7 @@ func TestParseOptions(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
-			var usage *usageError
+			var usage *program.UsageError
 			require.ErrorAs(t, err, &usage)
 			require.ErrorContains(t, err, tt.want)
 		})

@@ -12,29 +12,20 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path"
 	"slices"
 	"strings"
-	"syscall"
 
+	"coachline/dev/program"
 	"coachline/eval/cases"
 	"coachline/models"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
-	err := run(ctx, invocation{os.Environ(), os.Args[1:], os.Stdout, os.Stdin})
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "eval:", err)
-		stop()
-		os.Exit(1)
-	}
+	program.Main("eval", func(ctx context.Context) error {
+		return run(ctx, invocation{os.Environ(), os.Args[1:], os.Stdout, os.Stdin})
+	})
 }
 
 // options are what the command line says.

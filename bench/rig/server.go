@@ -14,7 +14,6 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/server/common/authorization"
-	"go.temporal.io/server/common/cluster"
 	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/common/log"
 	"go.temporal.io/server/common/membership/static"
@@ -35,7 +34,6 @@ import (
 )
 
 const (
-	clusterName = "active"
 	shards      = 4
 	connections = 20
 	retention   = 7 * 24 * time.Hour
@@ -62,7 +60,10 @@ func startServer(ctx context.Context, port int) (address string, stop func() err
 		hosts[name] = static.SingleLocalHost(loopbackAddress(services[name]))
 	}
 	server, err := srv.NewServer(
-		srv.WithConfig(serverConfig(state, visible, services)), srv.ForServices(srv.DefaultServices),
+		srv.WithConfig(temporal.ServerConfig(config.Persistence{
+			DefaultStore: databaseTemporal, VisibilityStore: databaseVisibility, NumHistoryShards: shards,
+			DataStores: map[string]config.DataStore{databaseTemporal: {SQL: state}, databaseVisibility: {SQL: visible}},
+		}, services)), srv.ForServices(srv.DefaultServices),
 		srv.WithStaticHosts(hosts), srv.WithLogger(log.NewNoopLogger()),
 		srv.WithAuthorizer(authorization.NewNoopAuthorizer()),
 		srv.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }),
@@ -123,38 +124,6 @@ func makeSchema(cfg *config.SQL, name, version string) error {
 		err = fmt.Errorf("making the schema %s: %w", name, err)
 	}
 	return errors.Join(err, db.Close())
-}
-
-func serverConfig(state, visible *config.SQL, services map[primitives.ServiceName]int) *config.Config {
-	frontend := loopbackAddress(services[primitives.FrontendService])
-	conf := &config.Config{
-		Services: map[string]config.Service{},
-		Persistence: config.Persistence{
-			DefaultStore: databaseTemporal, VisibilityStore: databaseVisibility, NumHistoryShards: shards,
-			DataStores: map[string]config.DataStore{databaseTemporal: {SQL: state}, databaseVisibility: {SQL: visible}},
-		},
-		ClusterMetadata: &cluster.Config{
-			FailoverVersionIncrement: 10, MasterClusterName: clusterName, CurrentClusterName: clusterName,
-			ClusterInformation: map[string]cluster.ClusterInformation{
-				clusterName: {Enabled: true, InitialFailoverVersion: 1, RPCAddress: frontend},
-			},
-		},
-		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
-		PublicClient:        config.PublicClient{HostPort: frontend},
-		Archival: config.Archival{
-			History:    config.HistoryArchival{State: config.ArchivalDisabled},
-			Visibility: config.VisibilityArchival{State: config.ArchivalDisabled},
-		},
-		NamespaceDefaults: config.NamespaceDefaults{Archival: config.ArchivalNamespaceDefaults{
-			History:    config.HistoryArchivalNamespaceDefaults{State: config.ArchivalDisabled},
-			Visibility: config.VisibilityArchivalNamespaceDefaults{State: config.ArchivalDisabled},
-		}},
-	}
-	conf.Global.Membership = config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: loopback}
-	for name, port := range services {
-		conf.Services[string(name)] = config.Service{RPC: config.RPC{GRPCPort: port, BindOnLocalHost: true}}
-	}
-	return conf
 }
 
 // makeNamespace registers the namespace and waits until it is known.

@@ -12,32 +12,33 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
+
+	"coachline/dev/program"
 )
 
-const (
-	exitRight = iota
-	exitWrong
-	exitUsage
-)
+// errWrong ends the program when a limit was broken; the table says which.
+var errWrong = errors.New("not all limits were kept")
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if len(os.Args) == 2 && os.Args[1] == workerArg {
-		if err := runWorker(ctx, os.Environ()); err != nil {
-			fmt.Fprintln(os.Stderr, "people:", err)
-			os.Exit(exitWrong)
+	program.Main("people", func(ctx context.Context) error {
+		if len(os.Args) == 2 && os.Args[1] == workerArg {
+			return runWorker(ctx, os.Environ())
 		}
-		return
-	}
-	slog.SetDefault(slog.New(slog.DiscardHandler))
-	os.Exit(run(ctx, os.Args[1:], os.Stdout))
+		slog.SetDefault(slog.New(slog.DiscardHandler))
+		o, err := parse(os.Args[1:], os.Stdout)
+		if err != nil {
+			return &program.UsageError{Err: err}
+		}
+		right, err := playAll(ctx, o, os.Stdout)
+		if err == nil && !right {
+			return errWrong
+		}
+		return err
+	})
 }
 
 // options are what the command line says.
@@ -92,25 +93,6 @@ func parse(args []string, out io.Writer) (options, error) {
 		return o, errors.New("want flags only, and at least one day")
 	}
 	return o, nil
-}
-
-func run(ctx context.Context, args []string, out io.Writer) int {
-	o, err := parse(args, out)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitRight
-	}
-	if err != nil {
-		fmt.Fprintln(out, "people:", err)
-		return exitUsage
-	}
-	right, err := playAll(ctx, o, out)
-	if err != nil {
-		fmt.Fprintln(out, "people:", err)
-	}
-	if err != nil || !right {
-		return exitWrong
-	}
-	return exitRight
 }
 
 // playAll plays the personas and reports whether all limits were kept.

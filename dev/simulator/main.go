@@ -15,11 +15,10 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
+	"coachline/dev/program"
 	"coachline/internal/config"
 	"coachline/internal/redact"
 	"coachline/internal/sim/twilio"
@@ -29,13 +28,7 @@ import (
 const stopLimit = time.Second
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Environ(), os.Stderr)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "simulator:", err)
-		os.Exit(1)
-	}
+	program.Main("simulator", func(ctx context.Context) error { return run(ctx, os.Environ(), os.Stderr) })
 }
 
 // configure returns what the simulator needs of an environment, and where it

@@ -22,7 +22,14 @@ func newServer(cfg Config, store *config.SQL, ports portSet, settings *dynamicco
 		primitives.MatchingService: ports.matching,
 		primitives.WorkerService:   ports.worker,
 	}
-	conf := serverConfig(config.DataStore{SQL: store, FaultInjection: cfg.Faults}, services)
+	conf := ServerConfig(config.Persistence{
+		DefaultStore:    sqlite.PluginName,
+		VisibilityStore: sqlite.PluginName,
+		// Fixed when the database is created; one is what SQLite's single
+		// writer can use.
+		NumHistoryShards: 1,
+		DataStores:       map[string]config.DataStore{sqlite.PluginName: {SQL: store, FaultInjection: cfg.Faults}},
+	}, services)
 	hosts := map[primitives.ServiceName]static.Hosts{}
 	for name, port := range services {
 		hosts[name] = static.SingleLocalHost(hostPort(port))
@@ -53,18 +60,13 @@ func newSettings() *dynamicconfig.MemoryClient {
 	return settings
 }
 
-func serverConfig(store config.DataStore, services map[primitives.ServiceName]int) *config.Config {
+// ServerConfig configures all services of a server, each on a port of loopback, over a
+// store of state. Nothing is archived.
+func ServerConfig(store config.Persistence, services map[primitives.ServiceName]int) *config.Config {
 	frontend := hostPort(services[primitives.FrontendService])
 	conf := &config.Config{
-		Services: map[string]config.Service{},
-		Persistence: config.Persistence{
-			DefaultStore:    sqlite.PluginName,
-			VisibilityStore: sqlite.PluginName,
-			// Fixed when the database is created; one is what SQLite's single
-			// writer can use.
-			NumHistoryShards: 1,
-			DataStores:       map[string]config.DataStore{sqlite.PluginName: store},
-		},
+		Services:    map[string]config.Service{},
+		Persistence: store,
 		ClusterMetadata: &cluster.Config{
 			FailoverVersionIncrement: 10,
 			MasterClusterName:        clusterName,
