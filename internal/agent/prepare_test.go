@@ -89,7 +89,7 @@ func TestPlannerFails(t *testing.T) {
 }
 
 func TestRecallIsDecided(t *testing.T) {
-	const query = "high grass or moderate outdoors?"
+	const query = "my high grass or moderate outdoors?"
 	for _, tt := range []struct {
 		name, decision string
 		extractors     int

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"coachline/internal/text"
 	"coachline/models"
@@ -56,8 +58,8 @@ func (v Verdict) Code() string {
 
 // Decide says without a model whether the deep search runs: not when mode or
 // channel forbid it, and not when a plan does without it. Without a plan it runs
-// for a text that asks something and brought up no fact by its own words and
-// meaning, unless results of tools in the window hold at least half of its
+// for a text that asks something of the person or the past and brought up no fact by its
+// own words and meaning, unless results of tools in the window hold at least half of its
 // content words. A result that it cannot read makes it recall.
 func Decide(q Question) Verdict {
 	if q.Forbidden {
@@ -72,6 +74,9 @@ func Decide(q Question) Verdict {
 	}
 	if !asks(q.Query) {
 		return Verdict{Reason: "no question"}
+	}
+	if !isTheirs(q.Query) {
+		return Verdict{Reason: "not theirs"}
 	}
 	if q.Found {
 		return Verdict{Reason: "found"}
@@ -103,6 +108,34 @@ var (
 	adviceWords = text.WordSet(`should shall can could may soll sollte sollen kann könnte darf muss puedo puede debo debería podría
 		peux puis dois devrais posso pode devo deveria poderia`)
 )
+
+// theirWords name the person or what was before; a question without any is about the
+// programme or people in general, and nothing that the person said answers it.
+var theirWords = text.WordSet(`i im ive id ill my me mine myself we our us was were did had said told last earlier before yesterday ago remember remind again
+	ich mein meine meinen meinem meiner meines mir mich wir uns unser unsere war waren warst hatte hattest hast habe gesagt letzte letzten letztes letztens gestern damals nochmal
+	yo mi mis mí me conmigo nos nuestro nuestra tengo dije conté hice fui fue era dijiste último última ayer recuerdas
+	je j mon ma mes moi me m nous notre ai était étais avait avais dit dernier dernière hier rappelles
+	eu meu minha meus minhas mim comigo nosso nossa tenho contei fiz fui foi era disse disseste última ontem lembras`)
+
+// isTheirs reports whether a question may be about the person or the past; one of another
+// script may. Of a text that says more it reads the clauses that ask.
+func isTheirs(query string) bool {
+	if strings.ContainsFunc(query, func(r rune) bool { return unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) }) {
+		return true
+	}
+	return slices.ContainsFunc(clauses.FindAllString(query, -1), func(clause string) bool {
+		words := wordRuns(clause)
+		isAsking := strings.ContainsAny(clause, "?？؟") || slices.ContainsFunc(words[:min(len(words), askedWithin)], func(word string) bool { return askWords[word] })
+		return isAsking && !whatToDo.MatchString(strings.Join(words, " ")) && slices.ContainsFunc(words, func(word string) bool { return theirWords[word] })
+	})
+}
+
+// whatToDo begins a question of what to do, or of what would be.
+var whatToDo = regexp.MustCompile(`^(?:(?:so|and|but|und|et|y|e|i) )?(?:what if|if|what (?:do|shall|should|can|could|am) i|do i (?:have|need)|am i (?:doing|ok|on)|` +
+	`was wenn|wenn|falls|was (?:mache|soll|kann|tue) ich|(?:si|que faire)\b|qué (?:hago|puedo|debo)|se eu|o que (?:faço|devo|posso))`)
+
+// clauses keeps the marks of each clause.
+var clauses = regexp.MustCompile(`[^.!?？؟,;:\n]+[.!?？؟,;:\s]*`)
 
 // askedWithin is how many words at the beginning of a sentence may come before
 // the one that asks.
