@@ -55,6 +55,22 @@ var clauses = regexp.MustCompile(`[^.!?;:\n]+`)
 // SaysProgram reports whether a text says that a program writes it.
 func SaysProgram(words string) bool { return deniesHuman.MatchString(words) }
 
+// WithoutTruth leaves out the sentences that say that a program writes and nothing else.
+func WithoutTruth(words string) string {
+	return strings.TrimSpace(sentences.ReplaceAllStringFunc(words, func(sentence string) string {
+		if SaysProgram(sentence) && len(strings.Fields(sentence)) <= truthWords && !goesOn.MatchString(sentence) {
+			return ""
+		}
+		return sentence
+	}))
+}
+
+// truthWords is how many words such a sentence has at most; goesOn finds those that join
+// another to it.
+const truthWords = 9
+
+var goesOn = regexp.MustCompile(`(?i)(?:^|\s)(?:but|and|although|yet|aber|und|doch|obwohl|pero|y|aunque|mais|et|mas|e|embora)\s`)
+
 // findPosed finds what only a person can say of themselves.
 func findPosed(words string) string {
 	if deniesHuman.MatchString(words) {

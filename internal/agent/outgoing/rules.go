@@ -121,8 +121,8 @@ var (
 		`não sou (?:um |uma |nenhum )?(?:robô|bot|máquina|ia)\b`, `gente de verdade`, anyWord + `em pessoa\b`, `não tem inteligência artificial`, anyWord + `sou (?:tão )?human[oa]\b`,
 	}, "|"))
 	// deniesHuman is what an honest program says of itself.
-	deniesHuman = regexp.MustCompile(`(?i)\b(?:i'm|i am|as) (?:only |just )?(?:an? )?(?:ai|automated|(?:computer )?program)\b|\b(?:bin|als) (?:eine? )?(?:ki|programm|computerprogramm)\b|\b(?:soy|como) (?:un |una )?(?:ia|programa|máquina)\b|` +
-		`\bje suis (?:une? )?(?:ia|programme)\b|\bsou (?:um |uma |só )*(?:ia|programa)\b`)
+	deniesHuman = regexp.MustCompile(`(?i)\b(?:i'm|i am|as) (?:only |just )?(?:an? )?(?:ai|automated|(?:computer )?program)\b|\b(?:bin|als) (?:eine? )?(?:ki|programm|computerprogramm|automatisch\p{L}* coach)\b|\b(?:soy|como) (?:un |una )?(?:ia|programa|máquina|coach automático)\b|` +
+		`\bje suis (?:une? )?(?:ia|programme|coach automatique)\b|\bsou (?:um |uma |só )*(?:ia|programa|coach automático)\b`)
 )
 
 // findHuman finds a claim to be a person, unless the text says what it is.
