@@ -26,7 +26,7 @@ var partlyAsked = compileAny(
 	`(?:text|write|message|remind|ping|send)(?: \w+){0,3}? (?:less|only|not so)(?: often| frequently| much| \w+ \w+)?`+polite+`$`,
 	`only (?:text|message|write|remind|send)(?: me)?(?: \w+)? `+whenEn, sentEn+` only `+whenEn,
 	`(?:one|once|twice|two|a single)(?: \w+)? (?:a|per|every|each) (?:day|week)(?: \w+)? (?:enough|plenty|fine)`,
-	`less often`+polite+`$`,
+	`less often`+polite+`$`, `why(?: \w+){0,3}? (?:text|write|message|ping|remind)(?: \w+){0,2}? (?:(?:right|just) \w+|at (?:this|that) \w+|`+whenEn+`)`,
 	`(?:`+sentEn+`|`+sentDe+`|`+sentEs+`|`+sentFr+`|`+sentPt+`)(?: \w+){0,5}? (?:half|halfte|mitad|moitie|metade)`,
 
 	`^(?:bitte |aber )*(?:nicht|nichts|nie) `+whenDe, `^(?:bitte )*`+whenDe+`(?: bitte)? (?:nicht|nichts|keine)\b`,
