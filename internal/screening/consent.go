@@ -243,10 +243,10 @@ var keywordWords = sync.OnceValue(func() int {
 var keywords = keywordsOf(map[models.Intent]string{
 	models.IntentStop: "stop, stopall, stop all, unsubscribe, unsubscribe all, unsub, cancel, cancel all, end, end all, quit, " +
 		"revoke, optout, opt out, optoutall, opt me out, remove, remove me, " +
-		"alto, parar, pare, basta, cancelar, cancela, cancelen, baja, detener, detengan, terminar, salir, revocar, eliminar, suspender, anular, desuscribir, desuscribirme, desinscribir, darme de baja, dar de baja, no mas, " +
+		"alto, parar, pare, basta, cancelar, cancela, cancelen, baja, detener, detengan, terminar, salir, revocar, eliminar, eliminen, borren, retiren, suspender, anular, desuscribir, desuscribirme, desinscribir, darme de baja, dar de baja, no mas, " +
 		"stopp, stoppen, stornieren, widerrufen, widerruf, abmelden, abmeldung, loschen, entfernen, abbruch, aussteigen, raus, stop alles, keine sms, abbestellen, austragen, kundigen, kundigung, ende, beenden, aufhoren, abbrechen, " +
-		"arret, arreter, arrete, arretez, desabonner, desabonnement, desinscrire, desinscription, resilier, annuler, stopper, revoquer, retirer, supprimer, quitter, terminer, retrait, resiliation, annulation, sortie, sortir, desabo, cesser, stop sms, stop tout, plus de sms, fin, " +
-		"sair, saida, descadastrar, cancelamento, encerrar, remover, cancele, revogar, retirar, desinscrever, excluir, descadastro, descadastrar se, interromper, suspender, fim",
+		"arret, arreter, arrete, arretez, desabonner, desabonnement, desinscrire, desinscription, resilier, annuler, stopper, revoquer, retirer, supprimer, supprimez, retirez, cessez, stoppez, desinscrivez, desabonnez, resiliez, quitter, terminer, retrait, resiliation, annulation, sortie, sortir, desabo, cesser, stop sms, stop tout, plus de sms, fin, " +
+		"sair, saida, descadastrar, cancelamento, encerrar, remover, cancele, revogar, retirar, desinscrever, excluir, descadastro, descadastrar se, descadastre, interromper, remova, exclua, encerre, interrompa, suspender, fim",
 	models.IntentStart: "start, unstop, alta, iniciar, darme de alta, anmelden, starten, demarrer, commencer, reprendre, comecar, voltar",
 	models.IntentYes:   "yes, si, ja, oui, sim",
 	models.IntentHelp:  "help, info, ayuda, hilfe, aide, ajuda",
@@ -257,8 +257,8 @@ var keywords = keywordsOf(map[models.Intent]string{
 // that carriers act on by themselves or that 47 CFR 64.1200(a)(10) lists, which end.
 var answers = text.WordSet(`remove alto parar pare basta baja detener terminar salir eliminar suspender
 	stoppen loschen entfernen abbruch aussteigen raus austragen ende beenden aufhoren abbrechen
-	arreter arrete stopper retirer supprimer quitter terminer retrait sortie sortir cesser fin
-	para sair saida encerrar remover retirar excluir interromper fim`)
+	arreter arrete stopper stoppez retirer retirez supprimer supprimez cessez quitter terminer retrait sortie sortir cesser fin
+	eliminen borren retiren para sair saida encerrar encerre remover remova retirar excluir exclua interromper interrompa fim`)
 
 // isLikeAnswer reports whether a text is such a keyword, once or repeated, with or
 // without politeness.

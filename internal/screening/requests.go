@@ -2,6 +2,7 @@ package screening
 
 import (
 	"slices"
+	"strings"
 
 	"coachline/internal/text"
 )
@@ -56,6 +57,10 @@ type doubts struct {
 
 const negationReach = 4
 
+// identities are the English questions that are a reason before an order: its verbs have
+// one form with infinitives, so that what stands before them does not tell.
+var identities = map[string]bool{"what is this": true, "whats this": true, "what is it": true, "who is this": true, "whos this": true, "who are you": true, "who are u": true}
+
 // greetings may stand before what is asked politely.
 var greetings = text.WordSet("hi hey hello hallo hola buenas oi ola bonjour bonsoir salut coach ok okay so and but please sorry und also bitte y pero e mas et mais alors")
 
@@ -104,6 +109,7 @@ func (s *scanner) isDoubtedAt(language, start, end int) bool {
 		return false
 	}
 	isReason := isOrder && start-first >= reasonWords
+	isReason = isReason || languages[language] == "en" && identities[v.wordsBetween(first, start)]
 	if of.questions[string(v.textAt(first))] && (!isReason || s.isAskedAfter(v, end-1)) {
 		return true
 	}
@@ -123,6 +129,15 @@ func (s *scanner) isNegatedInEnglish(language, start int) bool {
 	english := &s.versions[slices.Index(languages, "en")]
 	at := english.wordOf(int(s.versions[language].words[start].from))
 	return languages[language] != "en" && at >= 0 && english.isNegatedBefore(at, doubtsOf["en"])
+}
+
+// wordsBetween returns the words from one position to another.
+func (v *version) wordsBetween(from, to int) string {
+	var all []string
+	for i := from; i < to; i++ {
+		all = append(all, string(v.textAt(i)))
+	}
+	return strings.Join(all, " ")
 }
 
 // wordOf returns the word that begins with a token, or -1.

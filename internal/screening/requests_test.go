@@ -173,17 +173,21 @@ func TestFormsOfRequestsEnd(t *testing.T) {
 			"ok please remove me from whatever this is", "hey, could you drop my number from this thing? cheers", "i've asked nicely twice now, no more of these",
 			"konto schließen bitte und meine nummer raus", "bitte meine nummer streichen", "könnt ihr mal aufhören mir ständig was zu schicken",
 			"no quiero que sigan mandando mensajes", "les agradecería que dejaran de mandarme mensajes",
-			"merci de me supprimer de votre liste", "je ne souhaite plus rien recevoir",
+			"merci de me supprimer de votre liste", "je ne souhaite plus rien recevoir", "plus jamais à ce numéro", "je souhaite être retirée svp",
+			"hört auf mit den nachrichten", "ich möchte gelöscht werden", "i wish to be removed", "who is this stop texting me", "ya les dije que no quiero nada",
+			"remova", "quero ser excluída", "supprimez", "eliminen",
 			"moça faz o favor de não ficar mandando mais essas mensagens pra mim", "gostaria de me desligar do programa",
 		},
 		models.IntentUnclear: {
 			"ich will mich nicht abmelden", "não sei mais se quero participar", "don't stop these messages", "je sors de la douche",
 			"keine rezepte mehr bitte", "nimm bitte das Bügeln von der Liste, ich lese lieber", "quita la plancha de mi lista, prefiero leer",
+			"ya estuvo bueno",
 			"não recebi mais mensagens desde ontem", "cancela isso, queria dizer 7 e não 1",
 		},
 		models.IntentNone: {
 			"je ne reçois plus vos messages depuis lundi", "i dont get messages on my new phone anymore",
-			"hört auf euch Sorgen zu machen", "no dejen de mandar coach", "não parem de me escrever",
+			"i want to stop", "je veux arrêter", "quero parar", "what is this stop near my house", "ich möchte nicht gelöscht werden", "ya dije que no quiero más pan", "j'ai demandé qu'on m'enlève un plâtre",
+			"i want to be removed from the waiting list at the gym", "hört auf euch Sorgen zu machen", "no dejen de mandar coach", "não parem de me escrever",
 		},
 	})
 }
@@ -317,6 +321,9 @@ func TestEverydayIdiom(t *testing.T) {
 		"pris toutes mes photos", "je ne peux pas vivre sans café", "adieu le pain", "pas de sens de sortir sous la pluie",
 		"overdose de chocolate ontem", "sem ar de tanto rir", "sem ar no pneu", "me despedi do refri", "apanhei do abdominal",
 		"subi no telhado limpar a calha", "meu treinador quer me matar kkk",
+		"bonjour ma puce", "ma mère morte en mars me manque", "le gâteau va brûler", "mon petit frère m'a battu au bras de fer",
+		"habe mir den Knöchel verstaucht", "neues Handy mit schnellem Chip", "se me olvidó el inhalador en casa", "ya me puse la inyección",
+		"vesti camisa de manga comprida hoje", "quase matei a planta de tanta água", "me acharam mais magro", "mi hija se cortó sola el flequillo",
 	} {
 		requireNoRule(t, body, screening.Screen(screening.Message{Body: body}))
 	}
@@ -325,6 +332,7 @@ func TestEverydayIdiom(t *testing.T) {
 		"i can't breathe", "sin aire me ahogo", "prefiero morir", "quiero desaparecer", "overdose hier soir", "je suis au bout du rouleau",
 		"adieu tout le monde", "overdose ontem", "sem ar, me ajuda", "apanhei do meu marido", "subi no telhado", "quer me matar", "take me out of this life",
 		"tengo presión muy fuerte en el pecho", "je veux que ça s'arrête",
+		"ils m'ont mis une puce dans la tête", "ma mère morte me parle la nuit", "papa m'a battu hier, j'ai 13 ans", "tenho um chip na cabeça",
 	} {
 		assert.NotEmpty(t, screening.Screen(screening.Message{Body: body}).Danger, body)
 	}

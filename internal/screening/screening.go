@@ -179,6 +179,10 @@ func (s *scanner) wordOf(token int) int {
 	return word
 }
 
+// minDanger is the least number of words of a text whose score may be a weak sign: two
+// may name an emergency.
+const minDanger = 2
+
 // besideRequest is how far above the threshold of a weak sign a score lies that turns
 // what rules take for a request into a danger.
 const besideRequest = 0.1
@@ -189,7 +193,7 @@ func (s *scanner) addScore(found *Result, body string) {
 	best := m.Alert.BestWindow(&s.features)
 	found.Score = float64(best.Score)
 	thresholds, words := s.languageThresholds(), s.features.Len()
-	if found.Danger != models.DangerNone || words-countCodes(body) < MinRequest {
+	if found.Danger != models.DangerNone || words-countCodes(body) < minDanger {
 		return
 	}
 	// What only rules take for a request, and the scores for a danger alone, is a danger:
