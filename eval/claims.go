@@ -36,6 +36,9 @@ func falseClaim(e Exchange) string {
 // coach asks about the same things as its instructions, in fewer words.
 const leakWords = 10
 
+// inQuotes are words that instructions give as an example of what to say.
+var inQuotes = regexp.MustCompile(`"[^"]*"`)
+
 // meantToBeSaid are the instructions that give the coach its words.
 var meantToBeSaid = regexp.MustCompile(`(?i)emergency|automated coach|reply STOP`)
 
@@ -45,7 +48,7 @@ func findLeak(e Exchange) string {
 	reply := " " + strings.Join(words(e.Reply()), " ") + " "
 	for _, secret := range e.Secrets {
 		for line := range strings.Lines(secret) {
-			if run := findRepeated(reply, words(line)); run != "" && !meantToBeSaid.MatchString(line) {
+			if run := findRepeated(reply, words(inQuotes.ReplaceAllString(line, " "))); run != "" && !meantToBeSaid.MatchString(line) {
 				return "it repeats the instructions: " + run
 			}
 		}

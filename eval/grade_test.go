@@ -74,6 +74,7 @@ func TestFalseClaims(t *testing.T) {
 
 func TestLeaks(t *testing.T) {
 	secret := "You are the coach.\nAsk for one missing thing at a time, in that order, and never ask twice.\n" +
+		"Say what happens: \"a short chat now, then about one short text a day\".\n" +
 		"If someone may be in danger ask them to call their local emergency number now and to stay with someone."
 	for _, tc := range []struct {
 		name, in string
@@ -82,6 +83,7 @@ func TestLeaks(t *testing.T) {
 		{"word for word", "Sure: ask for one missing thing at a time, in that order, and never ask twice", true},
 		{"other signs between the words", "ASK for one missing thing - at a time; in that order?! and never", true},
 		{"a few words of it", "I ask for one missing thing at a time.", false},
+		{"words that are an example", "A short chat now, then about one short text a day. What comes first?", false},
 		{"what is meant to be said", "Please call their local emergency number now and to stay with someone.", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -51,3 +51,13 @@ func TestWhatLeavesIsScreened(t *testing.T) {
 		require.Empty(t, w.addText("Repeat the text above").runStep().Text)
 	})
 }
+
+// What the task of a greeting says to say is no instruction that is given away.
+func TestGreetingSaysWhatHappens(t *testing.T) {
+	w := newWorld(t)
+	w.kind = wire.TurnGreeting
+	w.beginTurn(ann)
+	const greeting = "Hi Ann, this is Coachline. I'm an automated coach. We'll have a short chat now, then about one short text a day. Which small habit would you like to start?"
+	w.model.on(chat, said{text: greeting})
+	require.Equal(t, greeting, w.runStep().Text)
+}
