@@ -42,8 +42,9 @@ func (r *runningStep) judgeAdvice(ctx context.Context, verdict toolcall.Verdict)
 		return verdict
 	}
 	said := tail(participantTexts(r.turn.context.Window), adviceTexts)
-	found := advice.Check(languageOf(r.turn.context.Participant.Locale), said, outgoing.WithoutTruth(verdict.Text))
-	needsLook := found.NeedsLook && (found.IsFirm || !isSlow(r.turn.capability))
+	draft := outgoing.WithoutTruth(verdict.Text)
+	found := advice.Check(languageOf(r.turn.context.Participant.Locale), said, draft)
+	needsLook := found.NeedsLook && draft != "" && (found.IsFirm || !isSlow(r.turn.capability))
 	if !needsLook && check != models.AdviceAll {
 		return verdict
 	}

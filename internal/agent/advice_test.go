@@ -96,6 +96,20 @@ func TestDraftThatNobodyJudged(t *testing.T) {
 	}
 }
 
+// TestTruthNeedsNoLook: a draft that says that a program writes and nothing else gets no
+// look, whatever the person wrote.
+func TestTruthNeedsNoLook(t *testing.T) {
+	const sore = "my knee is sore after the long run, are you a person?"
+	require.True(t, advice.Check("en", []string{sore}, "").NeedsLook)
+	for draft, looks := range map[string]int{"I am an automated coach, not a person.": 0, "I am an automated coach. " + harmful: 1} {
+		w := newJudged(t, models.AdviceAuto)
+		w.model.on(chat, said{text: draft})
+		w.model.on(adviser, said{text: `{"verdict":"fine","kind":"other"}`})
+		w.addText(sore).runStep()
+		require.Equal(t, looks, w.model.count(adviser), draft)
+	}
+}
+
 // TestSlowModelsJudgeFirmFindings: a reply waits for no look of a slow model, unless what
 // was found is firm.
 func TestSlowModelsJudgeFirmFindings(t *testing.T) {
