@@ -39,6 +39,40 @@ var asksSelf = regexp.MustCompile(`\b(?:` + strings.Join([]string{
 	`(?:es|tu e|vc e|voce e|ce e|tu es)\b[^.!?]{0,20}\b(?:` + selfPt + `)\b`, `(?:^|[.!?,] ?)es mesmo real`, `isso e (?:o |um[a]? )?(?:chat ?gpt|(?:chat)?bot|robo|ia|resposta automatica|automatico|maquina)`, `resposta automatica`, `quem (?:escreve|es|e (?:voce|vc|tu)|esta (?:ai|por tras|desse|a escrever)|responde|fala|estou|me escreve|manda)\b`, `(?:tem|ha|esta) (?:ai )?(?:alguem|gente|uma pessoa)(?: ai| desse lado| desse| por tras|\s*\?)`, `alguem (?:le|escreve|reve|revisa|responde)\b`, `nome de verdade|nome verdadeiro|como (?:te chamas|voce se chama)`, `(?:a falar|falando|conversando|a conversar) com (?:um[a]? )?(?:` + selfPt + `)\b`, `(?:humano|robo|ia|maquina|pessoa|real|mulher) ou (?:um[a]? |e )?(?:ia|humano|robo|maquina|bot|pessoa|computador|robot)`, `mesma pessoa que`, `um algoritmo|copy[- ]?paste|copia e cola`, `se (?:es|voce e|vc e) (?:uma )?(?:pessoa|gente|humano|robo)`, `(?:e|es) gente mesmo`, `pagam-te|te pagam`, `(?:senhor|senhora)\b[^.!?]{0,10}\bou e uma maquina`, //nolint:misspell // Portuguese
 }, "|") + `)`)
 
+// These are, in folded words: made things that nobody names at a coach by chance, what
+// both people and things may be, who is spoken to or with, and how one asks.
+const (
+	made = `(?:(?:chat)?bots?|botti|robots?|roboter\p{L}*|robos?|chat ?gpt|gpt|gemini|siri|alexa|(?:an|by|with|some|or) ai|ai ?\?|(?:ne|eine?r?|die|der|per|mit|oder|doch|sone) (?:ki|ai)|ki ?\?|(?:une?|una|uma|l'|usas?|por|com|con|ces|ou|o) ?ia|ia ?\?|algorith?m\p{L}*|algoritm\p{L}*|software|logiciel|(?:i|o)nteligencia artificial|intelligence artificielle|artificial intelligence|kunstliche intelligenz|(?:human|living) being|flesh and blood|fleisch und blut|carne y hueso|carne e osso|chair et (?:en )?os|ser human[oa]|etre humain|se[rs] humanos?|echter? (?:mensch\p{L}*|person)|reale person|real (?:person|human)|vraie? (?:personne|humain)|persona (?:real|de verdad)|pessoa (?:real|de verdade)|personne (?:physique|reelle)|quelqu'un de reel|repondeur|contestador\p{L}*)`
+	kind = `(?:` + made + `|bots?|humans?|persons?|people|someone|somebody|machines?|computers?|program\p{L}*|scripts?|code|app|mensch\p{L}*|person|personen|leute|maschine\p{L}*|rechner|computer|skript|software|gerat|blech|automat\p{L}*|maschinell|humain\p{L}*|personnes?|gens|quelqu'un|ordi\p{L}*|programme|appli|automatique|monsieur|dame|human[oa]s?|personas?|gente|alguien|maquinas?|computador\p{L}*|ordenador|programa|sistema|codigo|pessoas?|alguem|equipo|equipe|virtual|artificial|kunstlich|echt|real|vivant|viv[oa]|einer|jemand)`
+	near = `(?:you|u|ur|you're|youre|yourself|du|dir|dich|dein\p{L}*|bist|bist's|ihr|euch|tu|t|toi|ton|vous|eres|sos|eri|usted|ustedes|te|ti|vos|contigo|tuyo|vc|voce|ce|senhor|senhora|tas|contigo|ves|veces|` +
+		`talking|texting|chatting|speaking|red|rede|schreib|schreibe|sprech\p{L}*|chatte|j?parle|discute|textote|ecris|confie\p{L}*|m'adresse|hablo|hablando|hablar|escribo|chate\p{L}*|falo|falando|falar|converso|conversando|confes\p{L}*|` +
+		`here|behind|other end|other side|hier|dahinter|druben|anderen ende|derriere|ici|autre cote|detras|otro lado|por tras|outro lado|desse lado|aqui|isso aqui|esto|answer\p{L}*|repl\p{L}*|antwort\p{L}*|repond\p{L}*|responde\p{L}*|contest\p{L}*|lit|liest|lee|leyendo|lendo|reads?|reading|me le)`
+	asking = `(?:\?|\b(?:are|is|r|wonder\p{L}*|honest\p{L}*|prove|tell me|admit|confess|know|say|bist|ist|sind|sag\p{L}*|gib\p{L}*|beweis\p{L}*|ehrlich|wissen|oder|or|ou|o|verdad|dime|confiesa|prueba|saber|diz|prova|avoue|dis|mentir|savoir|jure|ne|no|eh|acho|aposto|seguro|glaub\p{L}*|doch)\b)`
+)
+
+// asksKind matches a sentence that asks which of two kinds answers, or is a question of one
+// word; asksMade one that asks whether a made thing does.
+var (
+	asksKind = regexp.MustCompile(`\b` + kind + `[,. ]{1,3}(?:or|oder|ou|o|u|e)(?: (?:etwa|doch|bien|just|only|nur|solo|so|sino|an?|ein\p{L}*|ne|une?|una?|uma?|so'n|n|es|e|eher|rather|is it|ist da|actually|really|echt|real|quoi|habt ihr|so|puro|du|de l|del))* ` + kind + `\b|\b(?:` + kind + `) (?:or|oder|ou|o) (?:not|nicht|pas|no|nao|nix)\b|^\P{L}*(?:(?:hallo|hello|hi|hey|hola|oi|und|and|et|y|e|a|an|ein)\P{L}+)?` + made + `\P{L}*\?|^\P{L}*hallo\P{L}+mensch\P{L}+$`)
+	asksMade = regexp.MustCompile(`\b` + made + `(?:[^\p{L}]|$)`)
+	isNear   = regexp.MustCompile(`(?:^|[^\p{L}])` + near + `(?:[^\p{L}]|$)`)
+	isAsking = regexp.MustCompile(asking)
+	// namesKind matches a word for what answers, or the question who does.
+	namesKind = regexp.MustCompile(`(?:^|[^\p{L}])(?:` + kind + `|who|whos|who's|whose|anybody|anyone|wer|wem|wen|qui|quien|quem|name|nombre|nom|prenom|nome|alive|exist\p{L}*|lebst|vivo|viva|siri|alexa)(?:[^\p{L}]|$)`)
+)
+
+// asksInSentence reports whether a sentence of folded words asks what answers: by a made
+// thing, somebody near and the form of a question.
+func asksInSentence(sentence string) bool {
+	if asksKind.MatchString(sentence) {
+		return true
+	}
+	return asksMade.MatchString(sentence) && isNear.MatchString(asksMade.ReplaceAllString(sentence, " ")) && isAsking.MatchString(sentence)
+}
+
+// sentenceOf are sentences with the mark at their end.
+var sentenceOf = regexp.MustCompile(`[^.!?\n…]+[.!?…]*`)
+
 // foldAccents returns a text in small letters without accents.
 func foldAccents(text string) string {
 	return strings.Map(func(r rune) rune {
@@ -56,9 +90,10 @@ func foldAccents(text string) string {
 // wait, whatever they take the coach for.
 var isCalled = regexp.MustCompile(`^\P{L}*(?:(?:hello|hi|hey|hallo|allo|hola|oi|ola)\P{L}+)?(?:(?:are|r) (?:you|u) (?:still )?there|bist du (?:noch )?da|(?:t'es|tu es|es[- ]tu) (?:toujours )?la|estas ahi|(?:voce )?(?:esta|ta) ai|estas ai)\P{L}*$`)
 
-// leastAsks is the score from which a text asks it without a word of the rules. Of everyday
-// messages one in 300 is taken for such a question, and answered truthfully without need.
-const leastAsks = 2
+// leastAsks is the score from which a text asks it without a word of the rules,
+// leastNaming that of one which asks and names what may answer. Of everyday messages one
+// in 300 is taken for such a question, and answered truthfully without need.
+const leastAsks, leastNaming = 2.2, 1
 
 // AsksWhatItIs reports whether a text of a person asks what answers it: a person, a
 // program, which one. It reads five languages, also a question within a longer text.
@@ -67,5 +102,17 @@ func AsksWhatItIs(body string) bool {
 	if isCalled.MatchString(folded) {
 		return false
 	}
-	return asksSelf.MatchString(folded) || score().Asks.Of(ReadDraft("", body)) >= leastAsks
+	for _, sentence := range sentenceOf.FindAllString(folded, -1) {
+		if asksInSentence(sentence) {
+			return true
+		}
+	}
+	if asksSelf.MatchString(folded) {
+		return true
+	}
+	least := float32(leastAsks)
+	if namesKind.MatchString(folded) && isAsking.MatchString(folded) {
+		least = leastNaming
+	}
+	return score().Asks.Of(ReadDraft("", body)) >= least
 }
