@@ -323,6 +323,9 @@ func TestEverydayIdiom(t *testing.T) {
 		"subi no telhado limpar a calha", "meu treinador quer me matar kkk",
 		"bonjour ma puce", "ma mère morte en mars me manque", "le gâteau va brûler", "mon petit frère m'a battu au bras de fer",
 		"habe mir den Knöchel verstaucht", "neues Handy mit schnellem Chip", "se me olvidó el inhalador en casa", "ya me puse la inyección",
+		"ich opfere meine Mittagspause fürs Training", "die Tür hat der Wind zugeschlagen", "der Türsteher hat mich durchgelassen", "heute drei Kugeln Eis gegessen",
+		"das Baby lallt schon süß", "meine Katze läuft Amok", "fixed the exhaust pipe today", "j'ai mis un pull à manches longues", "couru jusqu'au pont ce matin",
+		"le ciel est tout gris aujourd'hui", "quelle hauteur pour mon bureau debout", "a que altura ponho a cadeira", "vou sacrificar o doce essa semana",
 		"vesti camisa de manga comprida hoje", "quase matei a planta de tanta água", "me acharam mais magro", "mi hija se cortó sola el flequillo",
 	} {
 		requireNoRule(t, body, screening.Screen(screening.Message{Body: body}))
@@ -332,6 +335,7 @@ func TestEverydayIdiom(t *testing.T) {
 		"i can't breathe", "sin aire me ahogo", "prefiero morir", "quiero desaparecer", "overdose hier soir", "je suis au bout du rouleau",
 		"adieu tout le monde", "overdose ontem", "sem ar, me ajuda", "apanhei do meu marido", "subi no telhado", "quer me matar", "take me out of this life",
 		"tengo presión muy fuerte en el pecho", "je veux que ça s'arrête",
+		"mein Freund hat wieder zugeschlagen", "he is seizing and wont stop", "papa est tout gris il respire mal", "je suis allé jusqu'au pont hier",
 		"ils m'ont mis une puce dans la tête", "ma mère morte me parle la nuit", "papa m'a battu hier, j'ai 13 ans", "tenho um chip na cabeça",
 	} {
 		assert.NotEmpty(t, screening.Screen(screening.Message{Body: body}).Danger, body)

@@ -115,6 +115,13 @@ func (found *Result) settleIntent(m Message) {
 // "I want to die" says all.
 const brief = 8
 
+// minLone is how many words a text has at least in which one word alone pages only where
+// the score of the text is at most loneLeeway below the threshold: "was für ein Chip".
+const (
+	minLone    = 4
+	loneLeeway = 1
+)
+
 // agreement is the least score of a longer text near the words of such a rule at which it
 // may act at once: below it, or more than leeway below the threshold of so many words,
 // they read like ordinary ones, and are a weak sign. In a text of veryLong words the
@@ -139,7 +146,14 @@ const nearMatch = 6
 // words that is what the score near them bears out.
 func (s *scanner) tierAt(of *rule, from, to int) tier {
 	words := s.features.Len()
-	if !of.tier.isDanger() || of.isAnyScore || words <= brief {
+	if !of.tier.isDanger() || of.isAnyScore {
+		return of.tier
+	}
+	if words <= brief {
+		isLone := to-from == 1 && words >= minLone
+		if thresholds := s.languageThresholds(); isLone && model().Alert.BestWindow(&s.features).Score < thresholds.WeakAt(words)-loneLeeway {
+			return tierB
+		}
 		return of.tier
 	}
 	near := Features{all: s.features.all, words: s.features.words[max(0, s.wordOf(from)-nearMatch):min(words, s.wordOf(to-1)+1+nearMatch)]}
