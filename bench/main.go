@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"coachline/bench/rig"
-	"coachline/dev/program"
+	"coachline/internal/program"
 )
 
 func main() {

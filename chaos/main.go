@@ -21,7 +21,7 @@ import (
 	"log/slog"
 	"os"
 
-	"coachline/dev/program"
+	"coachline/internal/program"
 )
 
 // errWrong ends the program when a run failed; its output says which.

@@ -8,7 +8,7 @@ import (
 	"context"
 	"os"
 
-	"coachline/dev/program"
+	"coachline/internal/program"
 )
 
 func main() {

@@ -8,8 +8,8 @@ import (
 	"net"
 	"strings"
 
-	"coachline/dev/program"
 	"coachline/dev/temporal"
+	"coachline/internal/program"
 )
 
 // options are the command line.

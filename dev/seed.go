@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"coachline/dev/program"
+	"coachline/internal/program"
 	"coachline/internal/sample"
 	"coachline/internal/seal"
 	"coachline/internal/store"

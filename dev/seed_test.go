@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/dev/program"
+	"coachline/internal/program"
 	"coachline/internal/sample"
 )
 

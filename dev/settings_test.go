@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/dev/program"
+	"coachline/internal/program"
 )
 
 func TestParseOptions(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"slices"
 	"strings"
 
-	"coachline/dev/program"
 	"coachline/eval/cases"
+	"coachline/internal/program"
 	"coachline/models"
 )
 

@@ -77,7 +77,10 @@ func (c *coach) answer(body []byte) (openai.Answer, error) {
 	if answer.Text != "" {
 		said := sayIn(language, answer.Text, c.turns[name], sent)
 		if asked, isThere := askedIn(ask); isThere && len(ask.Tools) > 0 {
-			said = answerIn(language, asked, answer.Text, said, c.turns[name], sent)
+			if acknowledges.MatchString(answer.Text) {
+				said = ""
+			}
+			said = answerIn(language, asked, said, c.turns[name], sent)
 		}
 		if said != answer.Text {
 			c.originals[said] = answer.Text

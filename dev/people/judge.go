@@ -184,21 +184,18 @@ func (w *world) judgeAnswers(t *table) error {
 			}
 			texts++
 			asked, asks := question(l.Asks)
-			later := lines[i+1:]
-			if asks && asked.IsRuled {
-				later = slices.DeleteFunc(slices.Clone(later), func(next line) bool { return next.Kind == models.KindHelp })
-			}
-			answer, isThere := answerTo(l, later)
+			answer, isThere := answerTo(l, lines[i+1:], asks && asked.IsRuled)
 			switch {
 			case isThere && slices.Contains(fixedKinds, answer.Kind):
 				other = append(other, fmt.Sprintf("%s, answered by %s: %q", x.at(l), answer.Kind, shorten(answer.Body)))
 			case !isThere && !w.isTakenOver(x, l.At) && !x.isStopped(l.At) && w.end.Sub(l.At) > time.Hour:
 				none = append(none, x.at(l))
 			}
-			if asks && answer.Kind == models.KindReply {
-				if questions++; !asked.wants.MatchString(answer.Body) {
-					missed = append(missed, fmt.Sprintf("%s, answered %q", x.at(l), shorten(answer.Body)))
-				}
+			if !asks || answer.Kind != models.KindReply {
+				continue
+			}
+			if questions++; !asked.wants.MatchString(answer.Body) {
+				missed = append(missed, fmt.Sprintf("%s, answered %q", x.at(l), shorten(answer.Body)))
 			}
 		}
 	}
@@ -215,10 +212,11 @@ func (w *world) judgeAnswers(t *table) error {
 	return nil
 }
 
-// answerTo finds what a text was answered with, among the later lines.
-func answerTo(l line, later []line) (answer line, isThere bool) {
+// answerTo finds what a text was answered with, among the later lines; isRuled passes over
+// what a rule says to a question beside the coach's reply.
+func answerTo(l line, later []line, isRuled bool) (answer line, isThere bool) {
 	i := slices.IndexFunc(later, func(next line) bool {
-		return next.FromUs && !next.Kind.Spec().Initiated && next.At.Sub(l.At) < answerSoon
+		return next.FromUs && !(isRuled && next.Kind == models.KindHelp) && !next.Kind.Spec().Initiated && next.At.Sub(l.At) < answerSoon
 	})
 	if i < 0 {
 		return line{}, false

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"coachline/dev/program"
+	"coachline/internal/program"
 )
 
 // errWrong ends the program when a limit was broken; the table says which.

@@ -134,7 +134,7 @@ func TestSecondModelInTheRun(t *testing.T) {
 	answered := 0
 	for i, l := range lines {
 		if l.Body == "round the block it was" {
-			answer, isThere := answerTo(l, lines[i+1:])
+			answer, isThere := answerTo(l, lines[i+1:], false)
 			require.True(t, isThere && answer.Kind == models.KindReply, answer.Body)
 			answered++
 		}

@@ -94,11 +94,11 @@ func question(means string) (sentence, bool) {
 var acknowledges = regexp.MustCompile(`^(?:Thanks for your message|Good to hear from you)\.`)
 
 // answerIn answers a question in a language, and goes on with what the script says of the
-// rest where both fit into one text with one question at most.
-func answerIn(language string, asked sentence, script, rest string, turn map[string]int, heard string) string {
+// rest, empty for nothing, where both fit into one text with one question at most.
+func answerIn(language string, asked sentence, rest string, turn map[string]int, heard string) string {
 	said := asked.say(language, asked.from.FindStringSubmatch(heard), turn, heard)
 	both := said + " " + rest
-	if acknowledges.MatchString(script) || strings.Count(both, "?") > 1 || segments.Count(both).Segments > 1 {
+	if rest == "" || strings.Count(both, "?") > 1 || segments.Count(both).Segments > 1 {
 		return said
 	}
 	return both

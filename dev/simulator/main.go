@@ -18,8 +18,8 @@ import (
 	"strings"
 	"time"
 
-	"coachline/dev/program"
 	"coachline/internal/config"
+	"coachline/internal/program"
 	"coachline/internal/redact"
 	"coachline/internal/sim/twilio"
 )

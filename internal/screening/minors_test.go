@@ -72,7 +72,7 @@ func TestSaysMinor(t *testing.T) {
 // TestMinorsAndOthers holds sentences of our own: what a person says of themselves, and
 // what is said of a child, of once, of a count or of work at a school.
 func TestMinorsAndOthers(t *testing.T) {
-	for _, body := range []string{ //nolint:misspell // five languages
+	for _, body := range []string{
 		"I'm 14", "turning 15 in may", "in 8th grade", "im in 8th grade so mornings are tough", "just finished 9th grade", "in 2 years I'm 18", "2 more years till i'm 18",
 		"it's my 16th birthday on saturday", "i just turned 13 btw", "i'll be seventeen in june", "fourteen here lol", "as a 15 year old can i do this", "i was born in 2012",
 		"class of 2029 baby", "my mom says im too young for this", "i'm a high school junior", "starting high school next week", "not 18 yet sorry", "18 in 3 months",
@@ -89,7 +89,7 @@ func TestMinorsAndOthers(t *testing.T) {
 	} {
 		require.True(t, screening.SaysMinor(body, at), body)
 	}
-	for _, body := range []string{ //nolint:misspell // five languages
+	for _, body := range []string{
 		"my son is 14", "my daughter is in 8th grade", "I ran 14", "14 days in", "since I was 15", "when I was 16", "i'm 14 days in", "im 15 min late", "im 17 lbs down",
 		"when i was in 8th grade i ran track", "i teach 8th grade", "i teach year 9 and theyre wild", "my kid starts high school monday", "she just turned 13",
 		"haven't run since high school", "met a friend from high school", "i'm 16 weeks along", "i'm 18", "i turned 18 in 1990", "born in 1985", "born in 85",
@@ -99,7 +99,7 @@ func TestMinorsAndOthers(t *testing.T) {
 		"als ich 16 war hab ich geraucht", "ich unterrichte eine 8. klasse", "bin um 12 im büro", "werd 50 im mai", "mein sohn wird im mai 15", "die kleine wird 14",
 		"unser großer ist jetzt am gymnasium", "war heut elternabend am gymnasium", "mi hijo tiene 14", "mi hija está en secundaria", "corrí 14", "tengo 14 días sin fumar",
 		"desde que tenía 15", "cuando tenía 16 corría", "doy clase en 3º de la ESO", "llevé a los niños al cole", "voy al cole a recoger a la peque", "cumplo 50 en mayo",
-		"tengo 15 minutos", "voy al instituto a dar clase", "mon fils a 14 ans", "ma fille est en 4ème", "j'ai marché 14 min", "depuis mes 15 ans je cours",
+		"tengo 15 minutos", "voy al instituto a dar clase", "mon fils a 14 ans", "ma fille est en 4ème", "j'ai marché 14 min", "depuis mes 15 ans je cours", //nolint:misspell // Spanish
 		"quand j'avais 16 ans", "j'ai 14 minutes", "je suis prof au collège", "je dépose les enfants au collège", "j'ai 12 patients ce matin", "je suis au 3e étage",
 		"meu filho tem 14", "minha filha está no 8º ano", "corri 14", "desde os 15 anos", "quando eu tinha 16 corria", "faço 15 minutos em casa", "tenho 14 reuniões hoje",
 		"levei os meninos na escola", "dou aula no ensino médio", "faço 50 em maio", "i was 13 when it began", "at 15 i smoked", "im on day 14 and still going",

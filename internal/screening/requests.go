@@ -113,6 +113,12 @@ func (s *scanner) isDoubtedAt(language, start, end int) bool {
 	if of.questions[string(v.textAt(first))] && (!isReason || s.isAskedAfter(v, end-1)) {
 		return true
 	}
+	return !v.isPoliteFrom(first, start, of) && s.isAskedAfter(v, end-1)
+}
+
+// isPoliteFrom reports whether a clause begins as one that asks for something politely,
+// with or without a greeting.
+func (v *version) isPoliteFrom(first, start int, of doubts) bool {
 	for first < start && greetings[string(v.textAt(first))] {
 		first++
 	}
@@ -120,7 +126,7 @@ func (s *scanner) isDoubtedAt(language, start, end int) bool {
 	if isPolite && first+1 < len(v.words) && !v.words[first+1].isBreak {
 		isPolite = !of.speakers[string(v.textAt(first+1))]
 	}
-	return !isPolite && s.isAskedAfter(v, end-1)
+	return isPolite
 }
 
 // isNegatedInEnglish reports whether a word that English has too is negated there, where

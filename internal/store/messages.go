@@ -139,10 +139,11 @@ func (s *Inbound) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Particip
 	if err := settleMinor(tx, &in, p); err != nil {
 		return models.AcceptedInbound{}, err
 	}
-	if isWeak, err := s.canLookAgain(tx, in, p); err != nil || isWeak {
-		if err != nil {
-			return models.AcceptedInbound{}, err
-		}
+	isWeak, err := s.canLookAgain(tx, in, p)
+	if err != nil {
+		return models.AcceptedInbound{}, err
+	}
+	if isWeak {
 		return s.acceptWeak(tx, in, p)
 	}
 	answer, err := needsSafetyText(tx, p, in)
@@ -158,12 +159,7 @@ func (s *Inbound) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Particip
 	}
 	var out models.AcceptedInbound
 	if answer {
-		if out.Inbound, err = keepInbound(tx, in); err == nil {
-			err = answerPrompts(tx, p.ID, in.ReceivedAt)
-		}
-		if err == nil && (in.Intent == models.IntentUnclear || in.Intent == models.IntentMinor) {
-			out.NoticeID, err = askIntent(tx, out.Inbound, p)
-		}
+		out, err = acceptAnswered(tx, in, p)
 	} else {
 		out, err = s.acceptKnown(tx, in, p)
 	}
@@ -175,6 +171,17 @@ func (s *Inbound) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Particip
 	}
 	if err == nil && out.AlertID != "" && in.DangerTier != models.TierB {
 		err = s.takeOvers.takeOverForAlert(tx, p.ID, in.ReceivedAt)
+	}
+	return out, err
+}
+
+// acceptAnswered stores a text that the safety text answers.
+func acceptAnswered(tx *gorm.DB, in models.Inbound, p models.Participant) (out models.AcceptedInbound, err error) {
+	if out.Inbound, err = keepInbound(tx, in); err == nil {
+		err = answerPrompts(tx, p.ID, in.ReceivedAt)
+	}
+	if err == nil && (in.Intent == models.IntentUnclear || in.Intent == models.IntentMinor) {
+		out.NoticeID, err = askIntent(tx, out.Inbound, p)
 	}
 	return out, err
 }
@@ -227,18 +234,15 @@ func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participa
 	if err := tx.Create(&in).Error; err != nil {
 		return models.AcceptedInbound{}, err
 	}
-	if err := answerPrompts(tx, p.ID, in.ReceivedAt); err != nil {
+	err = answerPrompts(tx, p.ID, in.ReceivedAt)
+	if err == nil && saysMinor && p.Status.Coached() {
+		err = raiseMinor(tx, in)
+	}
+	if err == nil && isAside {
+		err = answerAside(tx, in)
+	}
+	if err != nil {
 		return models.AcceptedInbound{}, err
-	}
-	if saysMinor && p.Status.Coached() {
-		if err := raiseMinor(tx, in); err != nil {
-			return models.AcceptedInbound{}, err
-		}
-	}
-	if isAside {
-		if err := answerAside(tx, in); err != nil {
-			return models.AcceptedInbound{}, err
-		}
 	}
 	id, err := insertNotice(tx, noticeOf(noticeKindOf(in), in))
 	if err == nil && isOutside(p) {

@@ -66,7 +66,7 @@ var rules = []rule{
 		anyWord+`(?:as requested|wie gewünscht|como (?:pediste|se pidió)|comme demandé|conforme solicitado)\b`,
 	),
 	match(Internals,
-		`\[\d{1,2}\]`, `\d (?:characters|zeichen|caracteres|caractères)\b`, //nolint:misspell // other languages
+		`\[\d{1,2}\]`, `\d (?:characters|zeichen|caracteres|caractères)\b`,
 		anyWord+`[\p{L}]{2,}_[\p{L}_]{2,}`, `[\p{L}_]{3,}=[\p{L}\d_]+`, `\(\s*f\d{1,2}\s*\)`, anyWord+`(?:fa[ck]to?|fact|facto|recuerdo|souvenir|memory|erinnerung|lembrança)\s*(?:n[°ºo]\s*)?[fm]?\d{1,2}\b`,
 		anyWord+`(?:my|the) (?:instructions|system prompt|prompt|rules) (?:say|tell|forbid|allow|do not|don't)`, anyWord+`system-?\s?prompt`,
 		anyWord+`meine[mnr]? (?:anweisungen|vorgaben|regeln) (?:sagen|erlauben|verbieten)`, anyWord+`(?:mis (?:instrucciones|reglas)|según mi prompt)`,
