@@ -71,26 +71,26 @@ const reasonWords = 3
 var doubtsOf = map[string]doubts{
 	"de": {
 		text.WordSet("nicht nie niemals kein keine keinen"), text.WordSet("will mochte wollte mich mir mehr einfach jetzt gleich zu vom von der die das"),
-		text.WordSet("wie was warum wieso weshalb wann wer wo soll sollte muss"), text.WordSet("kannst konnt konnten konnen konntest konntet bitte"), text.WordSet("ich wir man"),
+		text.WordSet("wie was warum wieso weshalb wann wer wo soll sollte muss gibt"), text.WordSet("kannst konnt konnten konnen konntest konntet bitte"), text.WordSet("ich wir man"),
 		text.WordSet("losch loscht entfern entfernt streich streicht nimm nehmt meld meldet trag tragt lass lasst hor hort schick schickt schreib schreibt stopp stoppt beend beendet stell stellt bitte"), true,
 	},
 	"en": {
 		text.WordSet("not dont doesnt didnt never wont cant cannot wouldnt"), text.WordSet("want wanna wish like going planning asking to really please you me us ever from the my"),
-		text.WordSet("how what why when where whats do does did should whether"), text.WordSet("can could would will please"), text.WordSet("i we one"), nil, false,
+		text.WordSet("how what why when where whats is are do does did should whether"), text.WordSet("can could would will please"), text.WordSet("i we one"), nil, false,
 	},
 	"es": {
 		text.WordSet("no nao nunca jamas"), text.WordSet("quiero quise deseo quisiera pedi pienso voy me nos a que todavia"),
-		text.WordSet("como cuando donde quien cual debo deberia"), text.WordSet("puedes podrias pueden podrian puede podria me por"), text.WordSet("yo"),
+		text.WordSet("como cuando donde quien cual debo deberia hay"), text.WordSet("puedes podrias pueden podrian puede podria me por"), text.WordSet("yo"),
 		text.WordSet("deja dejen dejame dejenme borra borren borrame borrenme quita quiten quitame quitenme saca saquen sacame saquenme elimina eliminen cancela cancelen paren por"), false,
 	},
 	"fr": {
 		text.WordSet("pas jamais"), text.WordSet("veux voudrais souhaite voulais me te de du encore demande a"),
-		text.WordSet("comment pourquoi quand quoi combien"), text.WordSet("peux pouvez pourriez pourrais tu vous merci"), text.WordSet("je on"),
+		text.WordSet("comment pourquoi quand quoi combien est"), text.WordSet("peux pouvez pourriez pourrais tu vous merci"), text.WordSet("je on"),
 		text.WordSet("supprime supprimez efface effacez retire retirez enleve enlevez arrete arretez desabonnez desinscrivez desinscris laisse laissez cessez stoppez annulez merci"), true,
 	},
 	"pt": {
 		text.WordSet("nao no nunca jamais"), text.WordSet("quero queria desejo vou pedi me nos a ainda"),
-		text.WordSet("como quando onde quem qual devo deveria"), text.WordSet("pode podem poderia poderiam voce voces da por"), text.WordSet("eu"),
+		text.WordSet("como quando onde quem qual devo deveria tem existe"), text.WordSet("pode podem poderia poderiam voce voces da por"), text.WordSet("eu"),
 		text.WordSet("para parem apaga apague apaguem tira tire tirem remove remova removam exclui exclua excluam cancela cancele cancelem deixa deixem por"), false,
 	},
 }

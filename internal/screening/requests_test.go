@@ -180,6 +180,7 @@ func TestFormsOfRequestsEnd(t *testing.T) {
 		},
 		models.IntentUnclear: {
 			"ich will mich nicht abmelden", "não sei mais se quero participar", "don't stop these messages", "je sors de la douche",
+			"is there a way to unsubscribe later on", "est-ce qu'on peut se désabonner plus tard", "tem como cancelar depois", "hay forma de darme de baja luego",
 			"keine rezepte mehr bitte", "nimm bitte das Bügeln von der Liste, ich lese lieber", "quita la plancha de mi lista, prefiero leer",
 			"ya estuvo bueno",
 			"não recebi mais mensagens desde ontem", "cancela isso, queria dizer 7 e não 1",

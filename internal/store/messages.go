@@ -166,8 +166,8 @@ func (s *Inbound) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Particip
 	if err == nil {
 		out.AlertID, err = raiseAlert(tx, out.Inbound, alertOptions{Answer: answer, Escalated: escalated})
 	}
-	if err == nil && saysMinor && in.Intent == models.IntentNone && p.Status.Coached() {
-		err = raiseMinor(tx, out.Inbound)
+	if err == nil && in.Intent == models.IntentNone {
+		err = noteMinor(tx, out.Inbound, p, saysMinor)
 	}
 	if err == nil && out.AlertID != "" && in.DangerTier != models.TierB {
 		err = s.takeOvers.takeOverForAlert(tx, p.ID, in.ReceivedAt)
@@ -234,14 +234,7 @@ func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participa
 	if err := tx.Create(&in).Error; err != nil {
 		return models.AcceptedInbound{}, err
 	}
-	err = answerPrompts(tx, p.ID, in.ReceivedAt)
-	if err == nil && saysMinor && p.Status.Coached() {
-		err = raiseMinor(tx, in)
-	}
-	if err == nil && isAside {
-		err = answerAside(tx, in)
-	}
-	if err != nil {
+	if err := noteContents(tx, in, p, saysMinor, isAside); err != nil {
 		return models.AcceptedInbound{}, err
 	}
 	id, err := insertNotice(tx, noticeOf(noticeKindOf(in), in))
@@ -249,6 +242,27 @@ func (s *Inbound) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participa
 		_, err = answerOutside(tx, in, p, time.Time{})
 	}
 	return models.AcceptedInbound{Inbound: in, NoticeID: id}, err
+}
+
+// noteContents notes what a text that the coach answers says beside: that prompts are
+// answered, that the person is no adult, and what a fixed text answers, isAside.
+func noteContents(tx *gorm.DB, in models.Inbound, p models.Participant, saysMinor, isAside bool) error {
+	err := answerPrompts(tx, p.ID, in.ReceivedAt)
+	if err == nil {
+		err = noteMinor(tx, in, p, saysMinor)
+	}
+	if err == nil && isAside {
+		err = answerAside(tx, in)
+	}
+	return err
+}
+
+// noteMinor pauses the coaching of a person who says that they are no adult.
+func noteMinor(tx *gorm.DB, in models.Inbound, p models.Participant, saysMinor bool) error {
+	if !saysMinor || !p.Status.Coached() {
+		return nil
+	}
+	return raiseMinor(tx, in)
 }
 
 // answerAside has the privacy text sent beside the coach's reply.
