@@ -193,6 +193,9 @@ func (r *runningStep) doneInTurn() outgoing.Done {
 // before, with what was done for a claim. A second answer that says nothing new is a
 // fixed question; any other that may not go is no words.
 func (r *runningStep) guardReply(ctx context.Context, compose composer, answer models.ChatResponse, verdict toolcall.Verdict) (models.ChatResponse, toolcall.Verdict) {
+	if verdict.Judgment == toolcall.Malformed {
+		return answer, r.truthForRefused()
+	}
 	if verdict.Judgment != toolcall.Words || r.input.Kind == wire.TurnSubagent {
 		return answer, verdict
 	}
@@ -204,7 +207,7 @@ func (r *runningStep) guardReply(ctx context.Context, compose composer, answer m
 	r.trace.note(models.StageGuard, "guard "+string(why))
 	isSame := why == outgoing.Again || why == outgoing.Echo
 	if !isSame && why != outgoing.Promise {
-		return answer, r.truthFor(why)
+		return answer, r.truthForRefused()
 	}
 	r.ending = toolcall.Ending{WithoutReplies: withoutReplies, Temperature: warmer}
 	if !isSame {
@@ -246,7 +249,7 @@ func (r *runningStep) declinedAnswer(cause error) (models.ChatResponse, bool) {
 func (r *runningStep) standIn(why outgoing.Kind, words string) toolcall.Verdict {
 	isSame := why == outgoing.Again || why == outgoing.Echo
 	if !isSame || r.input.Kind != wire.TurnReply {
-		return toolcall.Verdict{Judgment: toolcall.Malformed}
+		return r.truthForRefused()
 	}
 	if question := r.freshQuestion(); question != "" {
 		r.trace.note(models.StageGuard, "guard fixed question")

@@ -22,12 +22,10 @@ func (r *runningStep) isAskedWhatWeAre() bool {
 	return false
 }
 
-// truthFor stands in for words that were refused: where the person asks what answers them
-// and the words claimed to be one or to feel, the fixed text that says it; elsewhere no
-// words.
-func (r *runningStep) truthFor(why outgoing.Kind) toolcall.Verdict {
-	isClaim := why == outgoing.Human || why == outgoing.InventedSelf || why == outgoing.Pull
-	if isClaim && r.input.Kind == wire.TurnReply && r.isAskedWhatWeAre() {
+// truthForRefused stands in for words that were refused: where the person asks what
+// answers them the fixed text that says it, elsewhere no words.
+func (r *runningStep) truthForRefused() toolcall.Verdict {
+	if r.input.Kind == wire.TurnReply && r.isAskedWhatWeAre() {
 		words, err := r.agent.Prompts.Fixed(prompts.WhatAreYou, r.turn.context.Participant.Locale, prompts.FixedData{Programme: r.agent.Settings.Programme})
 		if err == nil {
 			return toolcall.Verdict{Judgment: toolcall.Words, Text: words}

@@ -37,6 +37,11 @@ func TestClaimToBeHumanIsAnswered(t *testing.T) {
 	require.NoError(t, err)
 	w.model.on(chat, said{text: "I'm a real person, my name is Sarah."})
 	require.Equal(t, strings.TrimSpace(fixed), strings.TrimSpace(w.addText("are you a real person?").runStep().Text))
+	for _, unfit := range []string{"Walk Walk Walk Walk Walk Walk Walk Walk Walk Walk Walk Walk", "<html><body>502</body></html>", ""} {
+		other := newWorld(t)
+		other.model.on(chat, said{text: unfit})
+		require.Equal(t, strings.TrimSpace(fixed), strings.TrimSpace(other.addText("are you a real person?").runStep().Text), unfit)
+	}
 	honest := newWorld(t)
 	honest.model.on(chat, said{text: "I'm an automated coach, so no. How was the walk?"})
 	require.Equal(t, "I'm an automated coach, so no. How was the walk?", honest.addText("are you a real person?").runStep().Text)
