@@ -193,11 +193,8 @@ func (r *runningStep) doneInTurn() outgoing.Done {
 // before, with what was done for a claim. A second answer that says nothing new is a
 // fixed question; any other that may not go is no words.
 func (r *runningStep) guardReply(ctx context.Context, compose composer, answer models.ChatResponse, verdict toolcall.Verdict) (models.ChatResponse, toolcall.Verdict) {
-	if verdict.Judgment == toolcall.Malformed {
-		return answer, r.truthForRefused()
-	}
 	if verdict.Judgment != toolcall.Words || r.input.Kind == wire.TurnSubagent {
-		return answer, verdict
+		return answer, r.tellWithoutWords(verdict)
 	}
 	verdict.Text = r.mendCut(answer, verdict.Text)
 	why := r.checkReply(verdict.Text, toolcall.IsEnded(answer))

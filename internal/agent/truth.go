@@ -34,6 +34,17 @@ func (r *runningStep) truthForRefused() toolcall.Verdict {
 	return toolcall.Verdict{Judgment: toolcall.Malformed}
 }
 
+// tellWithoutWords does the same for an answer that is no words; calls stay as they are.
+func (r *runningStep) tellWithoutWords(verdict toolcall.Verdict) toolcall.Verdict {
+	if verdict.Judgment != toolcall.Empty && verdict.Judgment != toolcall.Malformed {
+		return verdict
+	}
+	if told := r.truthForRefused(); told.Judgment == toolcall.Words {
+		return told
+	}
+	return verdict
+}
+
 // addTruth begins a reply to a person who asks what answers them with the fixed sentence
 // that says so. Words that say it themselves, and those that stand for a claim to be a
 // person, stay or become the fixed text.
