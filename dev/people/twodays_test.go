@@ -12,6 +12,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -33,6 +34,7 @@ type twoDays struct {
 	asked                 atomic.Bool // a check-in read HEARTBEAT.md
 	dumped, ended, person atomic.Bool
 	intake, feedback      atomic.Int64
+	stages                sync.Map
 	told                  []string // what commands said, by instant
 }
 
@@ -57,6 +59,12 @@ func (d *twoDays) answer(isFirst bool) func([]byte) (openai.Answer, error) {
 	}
 }
 
+// stages are what a model is told of the collecting of feedback.
+var stages = []string{
+	"How it went is not known yet.", "They did it; that is saved.", "How it went and what got in the way are saved.",
+	"Missing: prompt_anchor",
+}
+
 // count notes what of the person a prompt is made from, and how many entries a mode reads.
 func (d *twoDays) count(body []byte, text string) {
 	ask, err := openai.ReadRequest(body)
@@ -65,6 +73,11 @@ func (d *twoDays) count(body []byte, text string) {
 	}
 	if strings.Contains(text, "# Task: habit prompt") && strings.Contains(text, "woman") && strings.Contains(text, "Boston") && strings.Contains(text, "Nurse on day shifts") {
 		d.person.Store(true)
+	}
+	for _, stage := range stages {
+		if strings.Contains(text, "# Mode: FEEDBACK") && strings.Contains(text, stage) {
+			d.stages.Store(stage, true)
+		}
 	}
 	for mode, most := range map[string]*atomic.Int64{"# Mode: INTAKE": &d.intake, "# Mode: FEEDBACK": &d.feedback} {
 		if !strings.Contains(text, mode) {
@@ -223,7 +236,12 @@ func TestTwoDays(t *testing.T) {
 		x.id = added.ID
 		return errors.Join(err, d.quiet(), d.move([]*player{x}, d.now()))
 	}})
-	do(0, "14:00", func() { d.run("doctor") })
+	do(0, "14:00", func() {
+		d.run("doctor")
+		var settings json.RawMessage
+		require.NoError(t, d.call(t.Context(), http.MethodGet, d.api+"/settings", nil, &settings))
+		d.note("GET /settings", string(settings))
+	})
 	do(0, "15:22", func() { d.run("turn", d.newest()) })
 	says(0, "15:00", "I live in Boston")
 	says(0, "15:10", `what does the clock say? call the tool mcp_clock_cityTime with {"city":"Boston"}`)
@@ -257,6 +275,8 @@ func TestTwoDays(t *testing.T) {
 	do(1, "12:13", func() {
 		require.NoError(t, d.call(t.Context(), http.MethodDelete, d.api+"/conversation/participants/"+x.id+"/takeover", map[string]any{}, nil))
 	})
+	says(1, "18:30", `another cue, please: call the tool save_user_profile with {"prompt_anchor":null}`)
+	says(1, "18:35", `call the tool save_user_profile with {"prompt_anchor":"after my soup"}`)
 	says(1, "18:40", "done, in the dry")
 	do(1, "18:41", func() { d.run("timers", x.id) })
 	says(1, "18:43", "I slipped last week")
@@ -288,10 +308,15 @@ func TestTwoDays(t *testing.T) {
 	require.NotContains(t, string(text), "sch-")
 	told := strings.Join(d.told, "\n")
 	for _, want := range []string{
-		"feedback            asked", "feedback      done", "second server", "focus setback model", "focus setback previous", "team (operator):", "mcp clock      ok", "2 workspace (SOUL, HEARTBEAT)", "2 focuses (habit, setback)",
+		`"playbooks":[{"name":`, "second server", "focus setback model", "focus setback previous", "team (operator):", "mcp clock      ok", "2 workspace (SOUL, HEARTBEAT)", "2 focuses (habit, setback)",
 		`mode_changes_total{mode="feedback"} 2`, `tool_runs_total{result="ok",tool="end_exchange"} 1`,
 	} {
 		require.Contains(t, told, want)
+	}
+	require.Regexp(t, "(?s)feedback +asked.*feedback +done", told)
+	for _, stage := range stages {
+		_, isTold := d.stages.Load(stage)
+		require.True(t, isTold, stage)
 	}
 	require.Regexp(t, "tool ran turn=.* tool=scheduler failed=false milliseconds=", string(log))
 	require.NotContains(t, told, " reminder ", "its delay is negative")
