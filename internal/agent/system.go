@@ -63,13 +63,19 @@ func systemMessage(lib *prompts.Library, in Input) (system, notes string, err er
 	if in.Kind != wire.TurnGreeting && in.Kind != wire.TurnPrompt {
 		w.addPrompt("Your answer", prompts.Answer)
 	}
-	if question := nextQuestion(w.lib, in.Context, in.Mode, in.Programme, in.Now); in.IsSmall && question != "" {
-		data := w.statusData(in)
-		data.Question = question
-		last := &w.sections[len(w.sections)-1]
-		last.body += "\n" + w.renderText(prompts.NextQuestion, data)
+	if in.IsSmall {
+		w.addNextQuestion(in)
 	}
 	return system, joinSections(w.sections), w.err
+}
+
+// addNextQuestion ends the last section with what the person is to be asked.
+func (w *sectionWriter) addNextQuestion(in Input) {
+	data := w.statusData(in)
+	if data.Question = nextQuestion(w.lib, in.Context, in.Mode, in.Programme, in.Now); data.Question == "" {
+		return
+	}
+	w.sections[len(w.sections)-1].body += "\n" + w.renderText(prompts.NextQuestion, data)
 }
 
 // feedbackLines say how far the collecting of feedback is.
