@@ -71,11 +71,9 @@ func systemMessage(lib *prompts.Library, in Input) (system, notes string, err er
 
 // addNextQuestion ends the last section with what the person is to be asked.
 func (w *sectionWriter) addNextQuestion(in Input) {
-	data := w.statusData(in)
-	if data.Question = nextQuestion(w.lib, in.Context, in.Mode, in.Programme, in.Now); data.Question == "" {
-		return
+	if question := nextQuestion(w.lib, in.Context, in.Mode, in.Programme, in.Now); question != "" {
+		w.sections[len(w.sections)-1].body += "\n" + w.renderText(prompts.NextQuestion, prompts.StatusData{Question: question})
 	}
-	w.sections[len(w.sections)-1].body += "\n" + w.renderText(prompts.NextQuestion, data)
 }
 
 // feedbackLines say how far the collecting of feedback is.

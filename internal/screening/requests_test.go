@@ -115,11 +115,14 @@ func TestDangerIsNoRequest(t *testing.T) {
 	for _, body := range []string{
 		"someone please shoot me and end this", "kill me and end this please", "i want it to stop", "take me out of this life",
 		"delete me from this world", "I want out", "just end it all", "je veux que ça s'arrête", "leave me alone i want to die",
+		"unsubscribe me from existence", "please get me out of this existence", "delete me from existence", "opting out of life",
+		"me quiero dar de baja de la vida", "vom leben abmelden", "meld mich vom leben ab", "je veux me désabonner de la vie", "my grandpa hurts me and i don't want it",
 	} {
 		found := screening.Screen(screening.Message{Body: body})
 		require.NotEqual(t, models.DangerNone, found.Danger, body)
 		require.Equal(t, models.IntentNone, found.Intent, body)
 	}
+	require.Empty(t, screening.Screen(screening.Message{Body: "merci de me supprimer de votre liste"}).Danger, "a plain request")
 }
 
 // Words that may ask to end the messages or a pain, and that are all of a text, are
@@ -191,19 +194,6 @@ func TestFormsOfRequestsEnd(t *testing.T) {
 			"i want to be removed from the waiting list at the gym", "hört auf euch Sorgen zu machen", "no dejen de mandar coach", "não parem de me escrever",
 		},
 	})
-}
-
-// What has the words of a request and speaks of a danger ends nothing and is looked at.
-func TestRequestsToEndALife(t *testing.T) {
-	for _, body := range []string{
-		"unsubscribe me from existence", "please get me out of this existence", "delete me from existence", "opting out of life",
-		"me quiero dar de baja de la vida", "vom leben abmelden", "meld mich vom leben ab", "je veux me désabonner de la vie", "my grandpa hurts me and i don't want it",
-	} {
-		found := screening.Screen(screening.Message{Body: body})
-		assert.NotEmpty(t, found.Danger, body)
-		assert.NotEqual(t, models.IntentStop, found.Intent, body)
-	}
-	require.Empty(t, screening.Screen(screening.Message{Body: "merci de me supprimer de votre liste"}).Danger, "a plain request")
 }
 
 func requireIntents(t *testing.T, wanted map[models.Intent][]string) {

@@ -149,15 +149,16 @@ func (s *scanner) tierAt(of *rule, from, to int) tier {
 	if !of.tier.isDanger() || of.isAnyScore {
 		return of.tier
 	}
+	thresholds := s.languageThresholds()
 	if words <= brief {
 		isLone := to-from == 1 && words >= minLone
-		if thresholds := s.languageThresholds(); isLone && model().Alert.BestWindow(&s.features).Score < thresholds.WeakAt(words)-loneLeeway {
+		if isLone && model().Alert.BestWindow(&s.features).Score < thresholds.WeakAt(words)-loneLeeway {
 			return tierB
 		}
 		return of.tier
 	}
 	near := Features{all: s.features.all, words: s.features.words[max(0, s.wordOf(from)-nearMatch):min(words, s.wordOf(to-1)+1+nearMatch)]}
-	score, thresholds := model().Alert.BestWindow(&near).Score, s.languageThresholds()
+	score := model().Alert.BestWindow(&near).Score
 	switch chance := chances[of.tier]; {
 	case words >= long && score < max(chance.least, thresholds.WeakAt(near.Len())-chance.leeway):
 		return tierNone
