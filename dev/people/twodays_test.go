@@ -304,7 +304,7 @@ func TestTwoDays(t *testing.T) {
 	} {
 		require.Contains(t, string(text), want)
 	}
-	require.NotContains(t, string(text), `{"participant"`, "data reach nobody")
+	require.NotContains(t, string(text), `{"participant"`, "no text holds the raw data")
 	require.NotContains(t, string(text), "sch-")
 	told := strings.Join(d.told, "\n")
 	for _, want := range []string{
