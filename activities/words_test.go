@@ -31,6 +31,18 @@ func TestFixedWordsInThePersonsLanguage(t *testing.T) {
 	}
 }
 
+// A reply that may not go is no outage: the person is told that there is no good answer, and
+// asked something.
+func TestRefusedReplyIsNoOutage(t *testing.T) {
+	w := newStoreFixture(t)
+	turn := w.turn(ann, "hello", models.Step{Trace: `{"question":"What helped?"}`})
+	_, err := w.send(ann, turn, wire.SourceFallback)
+	require.NoError(t, err)
+	row, err := w.people.Outbox.Row(t.Context(), models.OutboxID(turn, 1))
+	require.NoError(t, err)
+	require.Contains(t, row.Body, "I don't have a good answer to that. What helped?")
+}
+
 func TestFrontSpeaksTheLanguageOfRegionAndPerson(t *testing.T) {
 	d := &noticeStore{claim: models.HintClaim{To: "+15550001111", Post: true}, locale: "fr-CA"}
 	w := &hintCarrier{}

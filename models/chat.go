@@ -258,6 +258,18 @@ type StepTrace struct {
 		} `json:"older"`
 	} `json:"prepared"`
 	Stages []Stage `json:"stages"`
+	// Question is what to ask in the place of a reply that may not go.
+	Question string `json:"question"`
+}
+
+// StandInQuestion returns what to ask in the place of a reply whose newest step wrote
+// nothing that may go; empty where the model itself gave no answer.
+func StandInQuestion(steps []Step) string {
+	if len(steps) == 0 {
+		return ""
+	}
+	trace, _ := steps[len(steps)-1].StepTrace()
+	return trace.Question
 }
 
 // StepTrace decodes how the step came about; ok is false where nothing was

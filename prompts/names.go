@@ -170,7 +170,8 @@ type FixedData struct {
 	// IsBody: the text that this one answers tells of harm to the body, such as purging.
 	IsBody bool
 	// Question is what is asked, one of Questions or empty for nothing in particular, and
-	// Number the wording, from 0; of Ask only.
+	// Number the wording, from 0; of Ask only. In ReplyFallback it is the question itself:
+	// the model answered, and what it wrote may not go.
 	Question string
 	Number   int
 	// Short asks for the fewest words; of NoticeAgain only.
@@ -281,7 +282,7 @@ func catalogue() map[Name]entry {
 	persona := []any{PersonaData{Programme: "Sample", Tools: EveryTool()}, PersonaData{}}
 	lines := helplines.Lines{Emergency: "112", Medical: "113", Call: "114", Press: "2", Text: "115", Word: "HELLO", Violence: "116", Eating: "117"}
 	fixed := entry{audience: toolless, fixed: true, samples: []any{
-		FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true, Weak: true, Lines: lines, Talk: "call 114", About: "Sample.", Link: "https://example.org/c", MaxPerDay: 2, Hours: 23, HasHabit: true, Short: true, IsBody: true, Safety: "https://example.org/s"}, FixedData{},
+		FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true, Weak: true, Lines: lines, Talk: "call 114", About: "Sample.", Link: "https://example.org/c", MaxPerDay: 2, Hours: 23, HasHabit: true, Short: true, IsBody: true, Safety: "https://example.org/s", Question: "Why?"}, FixedData{},
 	}}
 	status := []any{
 		StatusData{Mode: wire.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}, Tools: EveryTool(), Question: "Why?"},

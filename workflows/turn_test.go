@@ -215,7 +215,7 @@ func TestLimitsEndInOneAnswer(t *testing.T) {
 		w.text(0, "loop")
 		w.run(time.Minute)
 		require.Len(t, w.carrier.sent, 1)
-		require.Contains(t, w.carrier.sent[0].Body, "Sorry", "the fixed text")
+		require.Contains(t, w.carrier.sent[0].Body, "I don't have a good answer", "the fixed text")
 		require.Equal(t, 3, w.model.count(), "two rounds, and one try to sum up")
 	})
 	t.Run("rounds used up, summed up", func(t *testing.T) {

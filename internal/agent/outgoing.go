@@ -25,6 +25,8 @@ const (
 	// was answered with one of them, and warmer how freely it is answered.
 	withoutReplies = 3
 	warmer         = 0.8
+	// standInMark stands for the question in a text that is taken apart.
+	standInMark = "?"
 )
 
 // sharedTexts are fixed texts that a model may write too.
@@ -78,13 +80,18 @@ func requestEnds(lib *prompts.Library, programme string) (texts []string) {
 	return texts
 }
 
-// newNotices reads what is joined to texts that tell again that an AI writes.
+// newNotices reads what the programme puts before the coach's words: that an AI writes, and
+// before a question that there is no answer.
 func newNotices(lib *prompts.Library, programme string) (notices []string) {
 	for _, locale := range append(lib.Locales(), "") {
 		for _, isShort := range []bool{false, true} {
 			if text, err := lib.Fixed(prompts.NoticeAgain, locale, prompts.FixedData{Programme: programme, Short: isShort}); err == nil {
 				notices = append(notices, strings.TrimSpace(text)+" ")
 			}
+		}
+		if text, err := lib.Fixed(prompts.ReplyFallback, locale, prompts.FixedData{Programme: programme, Question: standInMark}); err == nil {
+			before, _, _ := strings.Cut(text, standInMark)
+			notices = append(notices, before)
 		}
 	}
 	return notices

@@ -117,6 +117,23 @@ func TestOutageIsNotShownAsTheCoach(t *testing.T) {
 	require.Contains(t, newest[len(newest)-1].Content, "] when is my walk?", "both are answered: %v", newest[len(newest)-1])
 }
 
+// A question stands in for a reply that may not go. The model reads it as the coach's, and
+// not that there was no answer.
+func TestQuestionStandsInForARefusedReply(t *testing.T) {
+	w := newWorld(t)
+	w.model.on(chat, said{text: "Hi [Name], how was your walk?"}, said{text: "Nice."})
+	step := w.addText("hello there, I walk").runStep()
+	question := models.StandInQuestion([]models.Step{step})
+	require.Regexp(t, `^[^?]+\?$`, question)
+	sent, err := w.library.Fixed(prompts.ReplyFallback, "", prompts.FixedData{Question: question})
+	require.NoError(t, err)
+	w.steps = []models.Step{{Number: 1, Text: sent}}
+	w.endTurn()
+	require.Empty(t, models.StandInQuestion([]models.Step{w.addText("because of my back").runStep()}), "words that go need none")
+	require.Contains(t, fmt.Sprint(w.lastRequest(chat).Messages), "{assistant "+question)
+	require.NotContains(t, fmt.Sprint(w.lastRequest(chat).Messages), "not answered yet")
+}
+
 // What the model declines to answer, or a filter of its server, is answered by a text of
 // its own: to try again would not help. The model does not read it as its reply.
 func TestDeclinedRepliesHaveTheirText(t *testing.T) {

@@ -62,6 +62,16 @@ func nextQuestion(lib *prompts.Library, c models.TurnContext, mode wire.Mode, pr
 	return words
 }
 
+// standInQuestion returns the question that is asked in the place of a reply that may not
+// go: an old one where the person read all of them in the last days.
+func (r *runningStep) standInQuestion() string {
+	if words := r.freshQuestion(); words != "" {
+		return words
+	}
+	words, _ := askFresh(r.agent.Prompts, r.turn.context, "", r.agent.Settings.Programme, r.turn.now)
+	return words
+}
+
 // freshQuestion returns a fixed question, empty where the person read all of them in the
 // last days.
 func (r *runningStep) freshQuestion() string {

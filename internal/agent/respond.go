@@ -32,6 +32,8 @@ type StepInput struct {
 type Trace struct {
 	Prepared Prepared       `json:"prepared"`
 	Stages   []models.Stage `json:"stages,omitempty"`
+	// Question is what to ask in the place of a reply that may not go.
+	Question string `json:"question,omitempty"`
 }
 
 // Bounds of calls. manyCalls is no bound: the workflow counts the calls of a turn.
@@ -396,7 +398,11 @@ func (r *runningStep) buildStep(answer models.ChatResponse, verdict toolcall.Ver
 		}
 		step.Calls = string(calls)
 	}
-	kept, err := json.Marshal(Trace{Prepared: r.prepared, Stages: r.trace.stages})
+	trace := Trace{Prepared: r.prepared, Stages: r.trace.stages}
+	if step.Text == "" && step.Calls == "" && r.input.Kind == wire.TurnReply {
+		trace.Question = r.standInQuestion()
+	}
+	kept, err := json.Marshal(trace)
 	if err != nil {
 		return step, fmt.Errorf("encoding trace: %w", err)
 	}

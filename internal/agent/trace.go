@@ -74,14 +74,16 @@ func (r *runningStep) keepFailure(ctx context.Context, cause error) {
 }
 
 // stageAnswers say what stages answer with: most is the longest answer in tokens, 0 as
-// long as any, and isObject that it is one JSON object where the request does not say so.
+// long as any, isObject that it is one JSON object where the request does not say so, and
+// isWhole that one which breaks off is none: small models plan on and on.
 var stageAnswers = map[models.StageName]struct {
 	most     int
 	isObject bool
+	isWhole  bool
 }{
 	models.StageFocus:   {most: 50},
 	models.StageRoute:   {most: 100},
-	models.StagePlan:    {most: 400},
+	models.StagePlan:    {most: 400, isWhole: true},
 	models.StageExtract: {most: 300, isObject: true},
 	models.StageMemory:  {most: 600, isObject: true},
 	models.StageLook:    {most: 200},
@@ -119,6 +121,9 @@ func (a *Agent) askSmallModel(ctx context.Context, t *trace, q question) (string
 	if err != nil {
 		t.noteError(q.stage, err)
 		return "", fmt.Errorf("asking for %s: %w", q.stage, err)
+	}
+	if stageAnswers[q.stage].isWhole && toolcall.IsCut(answer) {
+		answer.Text = ""
 	}
 	row := models.Stage{
 		TurnID: t.turnID, Number: stageNumber(hash), Name: q.stage, Decision: string(q.stage) + " asked", InputHash: hash, Output: answer.Text,
