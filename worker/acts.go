@@ -136,7 +136,7 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 	server, _ := o.Model.(agent.Server) // The models of rehearsals have none.
 	replies := agent.New(agent.Config{
 		Prompts: library, Model: model, Embedder: o.Model, Server: server, Memory: memories, Diary: memories, Journal: memories, Steps: memories,
-		Zones: zones.Load, Now: o.Now, Settings: replySettings(cfg),
+		Attention: rows.Attention, Zones: zones.Load, Now: o.Now, Settings: replySettings(cfg),
 	})
 	agents := newStudyAgents(replies, p.studies)
 	turns := &activities.TurnLoader{

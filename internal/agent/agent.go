@@ -45,6 +45,11 @@ type ClosingStore interface {
 	CloseConversation(ctx context.Context, c models.Closing) error
 }
 
+// Attention asks for an operator.
+type Attention interface {
+	RaiseAttention(ctx context.Context, entry models.AttentionEntry) (raised bool, err error)
+}
+
 // StageStore keeps what stages asked of models, and what models can do.
 type StageStore interface {
 	StageBy(ctx context.Context, turnID string, name models.StageName, inputHash string) (models.Stage, error)
@@ -152,14 +157,16 @@ type Config struct {
 	Model    Model
 	Embedder Embedder
 	// Server describes its models; nil for one that does not.
-	Server   Server
-	Memory   Memory
-	Diary    ClosingStore
-	Journal  StageStore
-	Steps    Steps
-	Zones    func(name string) (*time.Location, error)
-	Now      func() time.Time
-	Settings Settings
+	Server  Server
+	Memory  Memory
+	Diary   ClosingStore
+	Journal StageStore
+	Steps   Steps
+	// Attention hears of a person who is younger than 18 by what they wrote; nil: nobody.
+	Attention Attention
+	Zones     func(name string) (*time.Location, error)
+	Now       func() time.Time
+	Settings  Settings
 }
 
 // Agent is safe for use by several goroutines.

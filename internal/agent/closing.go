@@ -116,11 +116,29 @@ func (a *Agent) closeConversation(ctx context.Context, tr *trace, t turn, drawn 
 	for _, op := range closed.Operations {
 		tr.note(models.StageClosing, op.Decision())
 	}
+	if closed.IsMinor { // First: a conversation that is closed is not read again.
+		if err := a.raiseMinor(ctx, tr, t); err != nil {
+			return fmt.Errorf("raising attention for a minor: %w", err)
+		}
+	}
 	err := a.Diary.CloseConversation(ctx, models.Closing{
 		ParticipantID: t.participantID(), MemoryVersion: t.context.Participant.MemoryVersion,
 		Facts: a.changesOf(ctx, tr, t, closed.Operations), Note: closed.Note, Summary: closed.Summary,
 	})
 	return wrap.Error(err, "storing what a conversation came to")
+}
+
+// raiseMinor has an operator told of a person who is younger than 18 by what they wrote, in
+// words that no rule of the screening knows. They are coached on until the operator decides.
+func (a *Agent) raiseMinor(ctx context.Context, tr *trace, t turn) error {
+	tr.note(models.StageClosing, "closing minor")
+	if a.Attention == nil {
+		return nil
+	}
+	_, err := a.Attention.RaiseAttention(ctx, models.AttentionEntry{
+		ParticipantID: t.participantID(), Kind: wire.AttentionMinor, Ref: t.context.Turn.ID, RaisedAt: t.now.UTC(),
+	})
+	return err
 }
 
 // changesOf makes changes of facts of what a model answered, with the vectors of

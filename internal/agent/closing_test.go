@@ -232,6 +232,22 @@ func TestSummaries(t *testing.T) {
 	})
 }
 
+// Who is a minor by words that no rule knows is found when the conversation is read, once.
+func TestMinorIsFoundWhenAConversationIsRead(t *testing.T) {
+	for answer, want := range map[string]wire.Attention{
+		`{"facts":[],"note":"She is in year 9.","minor":true}`: wire.AttentionMinor, `{"facts":[],"note":"Her son is in year 9.","minor":false}`: "",
+		`{"facts":[],"note":"She is in year 9.","minor":"maybe"}`: "",
+	} {
+		w := newWorld(t)
+		w.model.on(closer, said{text: answer})
+		w.addText("my form tutor says i have to hand in the year 9 project by monday").runStep()
+		require.NoError(t, w.finishTurn())
+		p, err := w.people.People.Participant(t.Context(), ann)
+		require.NoError(t, err)
+		require.Equal(t, want, p.Attention, answer)
+	}
+}
+
 // The facts of the person are all that a memory holds of them.
 func TestClosingStoresTheTurnsPerson(t *testing.T) {
 	w := newWorld(t)

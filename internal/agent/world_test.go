@@ -347,8 +347,8 @@ func (w *world) openAgent() {
 	}
 	w.pipe = agent.New(agent.Config{
 		Prompts: w.library, Model: w.model, Embedder: w.vectors, Memory: w.rows, Diary: w.rows, Journal: w.rows, Steps: w.rows,
-		Zones: func(name string) (*time.Location, error) { return w.zones(name) },
-		Now:   func() time.Time { return w.now }, Settings: w.settings,
+		Attention: w.people.Attention, Zones: func(name string) (*time.Location, error) { return w.zones(name) },
+		Now: func() time.Time { return w.now }, Settings: w.settings,
 	})
 }
 

@@ -123,6 +123,8 @@ type Closed struct {
 	Note       models.Note
 	// Summary is nil where none was due, or where the answer holds none.
 	Summary *models.Summary
+	// IsMinor says that the person is younger than 18 by what they wrote.
+	IsMinor bool
 }
 
 // maxOperations bounds the facts of one conversation.
@@ -136,6 +138,7 @@ func (p ClosingPlan) Read(answer string, known Known, now time.Time) (closed Clo
 		Facts   []json.RawMessage `json:"facts"`
 		Note    jsonText          `json:"note"`
 		Summary jsonText          `json:"summary"`
+		Minor   jsonYes           `json:"minor"`
 	}
 	ok = text.FirstObject(answer, &raw)
 	note := strings.TrimSpace(string(raw.Note))
@@ -143,6 +146,7 @@ func (p ClosingPlan) Read(answer string, known Known, now time.Time) (closed Clo
 		note = "NONE"
 	}
 	closed.Note, _ = p.note.Merge(note, now)
+	closed.IsMinor = bool(raw.Minor)
 	if summary, drawn := p.summary.Merge(string(raw.Summary), now); p.hasSummary && drawn {
 		closed.Summary = &summary
 	}
@@ -172,6 +176,15 @@ func (t *jsonText) UnmarshalJSON(data []byte) error {
 	} else if json.Unmarshal(data, &lines) == nil {
 		*t = jsonText(strings.Join(lines, "\n"))
 	}
+	return nil
+}
+
+// jsonYes is true; anything else is false, so that it spoils nothing beside it.
+type jsonYes bool
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (y *jsonYes) UnmarshalJSON(data []byte) error {
+	*y = string(data) == "true"
 	return nil
 }
 
