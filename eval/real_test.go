@@ -21,7 +21,7 @@ import (
 
 // recordedAnswer is what SmolLM2-135M-Instruct (of Hugging Face, Apache 2.0) answered to
 // a request of the product, as its server sent it. Request is without the product's own
-// instructions. The person is Ada of eval/people, who is made up.
+// instructions. The people are Ada and Dora of eval/people, who are made up.
 type recordedAnswer struct {
 	Turn, Purpose string
 	Request       []struct{ Role, Content string }

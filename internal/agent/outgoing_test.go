@@ -55,6 +55,7 @@ func TestRepliesDoNotComeAgain(t *testing.T) {
 	})
 	t.Run("then a fixed question, each once, then the words", func(t *testing.T) {
 		w := begin(t, said{text: same})
+		w.alter = func(c *models.TurnContext) { c.Profile.HabitDomain = "a walk" }
 		seen := map[string]bool{}
 		for range prompts.Wordings + prompts.AnyTimeWordings {
 			text := w.runExchange("and on Tuesday too").Text

@@ -68,14 +68,18 @@ func (r *runningStep) standInQuestion() string {
 	if words := r.freshQuestion(); words != "" {
 		return words
 	}
-	words, _ := askFresh(r.agent.Prompts, r.turn.context, "", r.agent.Settings.Programme, r.turn.now)
+	words, _ := askFresh(r.agent.Prompts, r.turn.context, nameQuestion(r.turn.context, r.turn.mode), r.agent.Settings.Programme, r.turn.now)
 	return words
 }
 
 // freshQuestion returns a fixed question, empty where the person read all of them in the
 // last days.
 func (r *runningStep) freshQuestion() string {
-	for _, question := range []string{nameQuestion(r.turn.context, r.turn.mode), ""} {
+	questions := []string{nameQuestion(r.turn.context, r.turn.mode)}
+	if r.turn.context.Profile.HabitDomain != "" {
+		questions = append(questions, "") // Those at any time are about a habit that is known.
+	}
+	for _, question := range questions {
 		if words, isFresh := askFresh(r.agent.Prompts, r.turn.context, question, r.agent.Settings.Programme, r.turn.now); isFresh {
 			return words
 		}
