@@ -41,6 +41,33 @@ var yearsOfElse = regexp.MustCompile(`^ (?:(?:years?|jahre?|anos|ans) (?:sober|c
 var isAnother = regexp.MustCompile(`(?:^| )(?:my|mein\w*|mon|ma|mes|mi|mis|meu|minha|meus|our|unser\w*|nuestr[oa]|notre|nossa?|hers?|his|their|ihr\w*|sein\w*|su|seu|sua|son|the|die|der|das|le|la|les|el|los|las|o|a|os|as|un|une|un[oa]|um|uma|ein\w*|an?) (?:\w+ )?(?:son|sons|daughters?|kids?|kiddo|child\w*|boys?|girls?|brothers?|sisters?|bro|sis|nieces?|nephews?|cousins?|grand\w+|stepson|stepdaughter|students?|pupils?|friends?|neighbou?rs?|sohn\w*|tochter|kind\w*|jungs?|madchen|bruder|schwester|neffe|nichte|enkel\w*|schuler\w*|nachbar\w*|freund\w*|cousine?|hij[oa]s?|nin[oa]s?|herman[oa]s?|sobrin[oa]s?|niet[oa]s?|alumn[oa]s|amig[oa]s?|prim[oa]s?|pequen[oa]s?|mayor|fils|fille|enfants?|frere|soeur|neveu|niece|petits?|petites?|eleves?|aine|amie?|filh[oa]s?|crianc\w+|irma\w?|sobrinh[oa]s?|net[oa]s?|alun[oa]s|ca[cç]ula|mais velh[oa]|mais nov[oa])(?: |$)|` +
 	`(?:^| )(?:he|she|hes|shes|they|theyre|was|were|wasnt|when i|when we|since|back in|teach\w*|taught|tutor\w*|coach\w*|worked?|works?|working|started? at|first|last|er|sie|wir waren|war|waren|als ich|seit|damals|fruher|unterricht\w*|lehrer\w*|arbeite\w*|ell[oa]|elle|il|era|eramos|tenia|cuando|desde|doy clase\w*|profesor\w*|ensen\w*|trabaj\w*|maestr\w*|etais|etait|avais|quand|depuis|enseigne\w*|prof|profs|bosse|travaille|ele|ela|tinha|quando|dou aula\w*|professor\w*|leciono|trabalh\w*|reunion|reuniao|fond|fin|acabei|terminei|termine|acabe|fini)(?: |$)`) //nolint:misspell // other languages
 
+// agedNoun is where an age is that of a noun, or of whoever stands before it: "14yo".
+var agedNoun = regexp.MustCompile(`^ ?(?:(?:just )?turn(?:ing|ed)? |girl|boy|guy|kid|teen|student|junge|madchen|schuler|chic[oa]|nin[oa]|alumn[oa]|estudiante|chav[oa]|fille|garcon|gars|meuf|ado |menin[oa]|rapariga|rapaz|garot[oa]|alun[oa]|adolescente|\d+yo)`)
+
+// hasOwner matches what makes the noun behind it another's: "my lovely", "tengo una", "is".
+var hasOwner = regexp.MustCompile(`(?:^| )(?:(?:my|our|your|her|his|their|mein\w*|unser\w*|ihr\w*|sein\w*|mon|ma|mes|ton|ta|son|sa|notre|nos|leurs?|mis?|tus?|sus?|nuestr[oa]s?|meus?|minhas?|seus?|suas?|noss[oa]s?)(?: [^ ]+){0,3}?|(?:the|these|an?|de[rmns]|die|das|eine?[rmns]?|l[ae]s?|une?|des|el|l[ao]s|un[oa]s?|os?|as?|uma?s?)(?: [^ ]+)?|is|are|was|were|with|mit|avec|con|com)$`)
+
+// isSelf matches what makes the noun behind it the person's own, or begins a clause anew.
+var isSelf = regexp.MustCompile(`(?:^| )(?:(?:im|i am|i m|as|being|bin|als|j?e? ?suis|jsuis|chuis|soy|sou|como|comme)(?: (?:only|just|still|ja|noch|erst|que|solo|so))?(?: (?:an?|eine?|une?|una?|uma?))?(?: [^ ]+)?)$`)
+
+// startsClause matches the end of the clause before one that has a subject of its own.
+var startsClause = regexp.MustCompile(`(?:^| )(?:and|but|und|aber|et|mais|y|pero|e|mas)$`)
+
+// ownAge is such a clause.
+var ownAge = regexp.MustCompile(`^ ?(?:im|i am|i m|ich bin|moi|j ?ai|yo|eu) `)
+
+// isOfAnother reports whether what is said of an age or a class is another's, by the words
+// before it: "my 14yo", "ma fille de 9 ans".
+func isOfAnother(before, said string) bool {
+	if startsClause.MatchString(before) && ownAge.MatchString(said) {
+		return false
+	}
+	if isAnother.MatchString(before) {
+		return true
+	}
+	return agedNoun.MatchString(said) && hasOwner.MatchString(before) && !isSelf.MatchString(before)
+}
+
 // inClass finds a class at school, in the words of who is in it.
 var inClass = compileAny(
 	`(?:(?:i m|im|i am|ill be|still|just|go|going|back|start|starting|started|enter|entering|finish|finishing|finished|being|only|and) (?:in |into |to )?|^in )(?:my )?(?:(?:\d{1,2}(?:th|st|nd|rd)|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth) grade|grade (?:\d|1[0-2])|year (?:[7-9]|1[0-3]|seven|eight|nine|ten|eleven)|middle school|junior high|high school|secondary school|sixth form|freshman year|sophomore year|junior year)(?: (?:and|so|but|next|now|still|this|lol|rn|right|if|is|on|tomorrow|monday|i|im|my|we|with|where|because|since|or|at)(?: .*)?| \w+)?`,
@@ -60,7 +87,7 @@ var isMinor = compileAny(
 	`(?:meinen|mein|meinem) `+age+`(?:ten|er|ter)? ?(?:geburtstag|geb)`, `bin(?: \w+){0,3} `+age+` (?:geworden|jahre alt|jahre jung)`,
 	`j ?aurai `+age+` ans`, `dans \w+ (?:ans?|mois) (?:jai|j ai|jaurai|jaurais) `+grown, `(?:mes|pour mes|fete mes|feter mes) `+age+` ans (?:en|au|ce|samedi|dimanche|demain|bientot|la|cette)`, `mon anniv\w*(?: \w+){0,3} `+age+` ans`,
 	`(?:cumplo|cumplire|voy a cumplir) (?:los )?`+age, `(?:es )?mi cumple(?:anos)?(?: \w+)? `+age, `mis quince(?: anos)?`, `fiz `+age+` (?:anos|ontem|hoje|sabado|domingo|semana|em)`, `(?:faco|vou fazer|completo) `+age+` anos`, `(?:faco|vou fazer|completo) `+age+` (?:em|no|na|este|amanha|sabado|domingo|daqui|logo)`, `(?:os )?meus `+age+` anos (?:sao|e|vao|no|na|em)`, `meu aniversario(?: \w+)? `+age,
-	`(?:[89]|1[0-7])yo`, `(?:im|i am|i m) (?:an? )?`+age+` (?:yo|y o|yrs?|years?|year) olds?`, `1[0-7](?:f|m)(?: here)?`, age+` here`, `(?:my age is|mein alter ist|mi edad es|minha idade e|mon age cest|alter|age|edad|idade) `+age, `(?:tomorrow|morgen|demain|manana|amanha) (?:i turn|i become|im|werd ich|werde ich|bin ich|jai|jaurai|cumplo|faco) `+age,
+	`(?:[89]|1[0-7])yo`, `(?:im|i am|i m) (?:an? )?`+age+` (?:yo|y o|yrs?|years?|year) olds?`, `(?:^|hi |hey |hello |im |i am |i m )1[0-7](?:f|m) (?:here|want|wanna|need|can|how|trying|looking)`, age+` here`, `(?:my age is|mein alter ist|mi edad es|minha idade e|mon age cest|alter|age|edad|idade) `+age, `(?:tomorrow|morgen|demain|manana|amanha) (?:i turn|i become|im|werd ich|werde ich|bin ich|jai|jaurai|cumplo|faco) `+age,
 	`ich (?:bin |als )?(?:eine? )?`+age+` ?(?:jahrige\w*|jahre alt|j)`, `als `+age+` ?jahrige\w*`,
 	// Class and school.
 	`(?:i m|im|i am|as) (?:only |just |still )?an? (?:freshman|sophomore|\d+(?:th|st|nd|rd) grader|(?:sixth|seventh|eighth|ninth|tenth|eleventh) grader|schoolgirl|schoolboy|high ?schooler|middle ?schooler|high school(?:er)? (?:student|kid|junior|senior|freshman|sophomore))(?: \w+){0,2}`, `\d+(?:th|st|nd|rd) grader here`, `my (?:form tutor|homeroom teacher|form teacher|head of year|school counselor|guidance counselor)`, parent+`(?: \w+){0,3} (?:drove|dropped|drops|picked|took|takes|drives)(?: \w+){0,2} me (?:\w+ )?(?:to|from|at|off at) school`, `my (?:gcses|sats?|psat)(?: \w+)?`,
@@ -124,13 +151,13 @@ func SaysMinor(body string, at time.Time) bool {
 		for _, part := range parts {
 			for _, said := range saysAge.FindAllStringSubmatchIndex(part, -1) {
 				after := part[said[2]:said[3]]
-				if afterAge.MatchString(after) && !yearsOfElse.MatchString(after) && !isAnother.MatchString(part[:said[0]]) {
+				if afterAge.MatchString(after) && !yearsOfElse.MatchString(after) && !isOfAnother(part[:said[0]], part[said[0]:said[1]]) {
 					return true
 				}
 			}
 		}
 		for _, pattern := range []*regexp.Regexp{inClass, isMinor} {
-			if said := pattern.FindStringIndex(words); said != nil && !isAnother.MatchString(words[:said[0]]) {
+			if said := pattern.FindStringIndex(words); said != nil && !isOfAnother(words[:said[0]], words[said[0]:said[1]]) {
 				return true
 			}
 		}

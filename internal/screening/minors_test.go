@@ -86,6 +86,12 @@ func TestMinorsAndOthers(t *testing.T) {
 		"j'ai quinze ans c'est grave ?", "je suis en classe de seconde", "tenho 14 anos", "faço 15 em maio", "estou no 8º ano", "daqui a dois anos faço 18",
 		"ainda não tenho 18", "nasci em 2012", "acabei de fazer 16", "fiz 15 ontem", "tô no nono ano", "tenho quinze anos, posso?", "sou aluna do 9º ano",
 		"meu aniversário de 15 é sábado", "tô no ensino médio",
+		"14yo here", "im a girl of 13", "i'm a 15yo and always tired", "my sister is 9 and i'm 13", "16yo, can i lift weights", "i am 13 yo and want abs",
+		"ich bin ein mädchen, 13", "als 16-jähriger darf ich nicht ins studio", "mein bruder ist 10, ich bin 14", "bin grad 12 geworden", "schülerin 15, sitze viel",
+		"fille de 13 ans, je veux courir", "je suis un garçon de 14 ans", "mon frère a 9 ans, moi j'ai 13 ans", "ado de 16 ans, je dors mal", "jsuis une meuf de 15 ans",
+		"je viens d'avoir 12 ans", "soy una chica de 13", "chico de 15, quiero correr", "mi hermano tiene 9 y yo tengo 13", "soy alumna de 14 años",
+		"niña de 12, me cuesta dormir", "acabo de cumplir 16", "sou uma menina de 13", "rapaz de 15, quero correr", "meu irmão tem 9 e eu tenho 13",
+		"sou um adolescente de 16", "tenho só 12", "15f, want to lose weight", "hi 15f here", "hey 14m, how do i sleep more",
 	} {
 		require.True(t, screening.SaysMinor(body, at), body)
 	}
@@ -104,6 +110,27 @@ func TestMinorsAndOthers(t *testing.T) {
 		"meu filho tem 14", "minha filha está no 8º ano", "corri 14", "desde os 15 anos", "quando eu tinha 16 corria", "faço 15 minutos em casa", "tenho 14 reuniões hoje",
 		"levei os meninos na escola", "dou aula no ensino médio", "faço 50 em maio", "i was 13 when it began", "at 15 i smoked", "im on day 14 and still going",
 		"im 13 in and it hurts", "j'ai 17 ans de boîte", "tengo 16 años casada", "ich bin 12 jahre verheiratet",
+		"my 13yo and me did the hill loop", "took the 11yo swimming instead of the gym", "her 15 year old beat me at badminton",
+		"ran with my neighbour's girl of 12, she's quick", "walked a pupil aged 9 home, counted it as my walk", "the dog is 14yo, slow walks only",
+		"our house is 17yo and the stairs creak", "coaching u15s tonight, boys of 14 never tire", "im with my 16yo at the doc so no walk",
+		"my youngest, 10, wanted to race me", "my 12 year old says i'm too slow", "got a 17yo car, walked home again", "my twins just turned 11 today",
+		"my lovely but lazy 15yo came along", "mein 15-jähriger läuft mir davon", "mit der 12-jährigen vom nachbarn schwimmen gewesen",
+		"war mit meiner 9jährigen auf dem spielplatz, zählt das", "mein 14-Jähriger kocht heute, ich ruh mich aus", "ich und mein 16 jähriger sind zusammen gelaufen",
+		"ich als mutter von 13-jährigen zwillingen hab selten ruhe", "der Hund ist 14 jahre alt, wir gehn langsam", "mein mädchen 12 war heute dabei",
+		"mein schüler 15 hat mich überholt", "mein Sohn, der ja erst 14 ist, rennt schneller als ich", "bin mit dem 11-jährigen meiner schwester gelaufen",
+		"meine großen jungs 14 und 16 haben mitgemacht", "j'ai couru avec mon fils de 12 ans, il gagne toujours", "sortie avec ma fille de 15 ans et sa copine",
+		"la fille de 13 ans des voisins garde le chat, moi je marche", "mon ado de 16 ans dort encore, moi j'ai déjà marché",
+		"les garçons de 10 ans du club me fatiguent", "mon chien a 14 ans, on va doucement", "j'ai une fille de 9 ans, le soir c'est court",
+		"j'ai un garçon de 11 ans qui veut courir avec moi", "j'ai 12 élèves malades cette semaine", "ma fille vient d'avoir 12 ans",
+		"avec ma grande fille de 17 ans, 30 min de vélo", "j'ai fêté les 10 ans de ma fille", "corrí con mi hija de 10 y me ganó",
+		"la niña de 12 de mi hermana vino a nadar", "tengo una niña de 9, por la noche no puedo", "tengo un chico de 14 en casa que come por tres",
+		"mis alumnos de 13 me agotan", "mi alumna de 16 me enseñó a estirar", "mi perro tiene 14 años y vamos despacio", "con mi niña pequeña de 8 hicimos yoga",
+		"mi hija cumple 12 hoy, hubo pastel", "los chicos de 15 del equipo corren mucho", "nuestra chica de 17 ya sale sola, yo camino",
+		"corri com meu filho de 8 e ele ganhou", "tenho uma menina de 9, à noite não dá", "tenho um rapaz de 16 em casa que come tudo",
+		"minha aluna de 12 me ensinou a dançar", "os meninos de 11 da escolinha cansam a gente", "o cachorro tem 14 anos, passeio curto",
+		"a menina de 13 da vizinha veio nadar", "meu adolescente de 17 só dorme, eu já andei", "meu caçula faz 12 amanhã",
+		"tenho em casa uma garota linda de 15, briguenta", "a minha menina mais nova, de 10, foi comigo", "swam 15m underwater today", "ran 12m and stopped",
+		"13f outside, stayed in", "my baby is 12m old and heavy", "the pool is 17m long",
 	} {
 		require.False(t, screening.SaysMinor(body, at), body)
 	}
