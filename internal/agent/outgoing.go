@@ -77,6 +77,9 @@ func requestEnds(lib *prompts.Library, programme string) (texts []string) {
 			texts = append(texts, text)
 		}
 	}
+	if text, err := lib.Render(prompts.NextQuestion, prompts.StatusData{Question: standInMark}); err == nil {
+		texts = append(texts, text)
+	}
 	return texts
 }
 

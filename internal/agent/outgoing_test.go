@@ -16,6 +16,7 @@ func TestWordsThatReachNoPhone(t *testing.T) {
 		"Hi [Name], how was your walk?": "template", "My husband and I walk too.": "invented self", "I'm a real person, not a bot!": "claims to be human",
 		"Coachline: how was it today?": "fixed text", "Sorry, I couldn't put an answer together just now. Walk anyway!": "fixed text",
 		"Das klingt nach einem guten Plan, fang einfach mit fünf Minuten an!": "other language", "status: ok intent: praise message: Nice": "program",
+		"Nice. Their message answers what helps, for it first otherwise end with this question!": "fixed text",
 	} {
 		w := newWorld(t)
 		w.model.on(chat, said{text: reply})

@@ -57,7 +57,7 @@ var rules = []rule{
 	match(Wrapper,
 		anyWord+`(?:here(?:'s| is| are)|below is|hier (?:ist|kommt|sind)|aquí (?:tienes|va|está)|voici|aqui (?:vai|está|tem)|segue)\b[^.!?\n]{0,50}\b(?:sms|text|texts|message|reply|response|nachricht|antwort|mensaje|respuesta|réponse|mensagem|resposta)\b[^.!?\n]{0,80}:`,
 		`\(\s*\d+ (?:characters|chars|zeichen|caracteres|caractères)\s*\)`,
-		anyWord+`(?:(?:here is )?(?:your|the|my) answer|(?:hier ist )?(?:deine|die|meine) antwort|(?:aquí está )?(?:tu|la|mi) respuesta|(?:voici )?(?:ta|la|ma) réponse|(?:aqui está )?(?:a sua|a tua|sua|a|minha) resposta)(?:\s*:|\s+your answer)`,
+		anyWord+`(?:(?:here is )?(?:your|the|my) answer|(?:hier ist )?(?:deine|die|meine) antwort|(?:aquí está )?(?:tu|la|mi) respuesta|(?:voici )?(?:ta|la|ma) réponse|(?:aqui está )?(?:a sua|a tua|sua|a|minha) resposta)(?:\s*:|\s+your answer)`, anyWord+`your answer is\s*:`,
 		anyWord+`(?:option|variant|variante|version|versión|opción|opção|versão)\s*(?:1|a)\b.*`+anyWord+`(?:option|variant|variante|version|versión|opción|opção|versão)\s*(?:2|b)\b`,
 		`1\)\s*(?:ton|tone|tono|tom)\b`,
 		anyWord+`(?:nachricht|antwort|mensaje|respuesta|message|réponse|reply|mensagem|resposta|sugestão|sms)\b[^.!?\n]{0,40}\b(?:participant|participante|teilnehmer|teilnehmerin)\b`, //nolint:misspell // other languages
@@ -66,7 +66,7 @@ var rules = []rule{
 		anyWord+`(?:as requested|wie gewünscht|como (?:pediste|se pidió)|comme demandé|conforme solicitado)\b`,
 	),
 	match(Internals,
-		`\[\d{1,2}\]`, `\d (?:characters|zeichen|caracteres|caractères)\b`,
+		anyWord+`use the tool\b`, `\[\d{1,2}\]`, `\d (?:characters|zeichen|caracteres|caractères)\b`,
 		anyWord+`[\p{L}]{2,}_[\p{L}_]{2,}`, `[\p{L}_]{3,}=[\p{L}\d_]+`, `\(\s*f\d{1,2}\s*\)`, anyWord+`(?:fa[ck]to?|fact|facto|recuerdo|souvenir|memory|erinnerung|lembrança)\s*(?:n[°ºo]\s*)?[fm]?\d{1,2}\b`,
 		anyWord+`(?:my|the) (?:instructions|system prompt|prompt|rules) (?:say|tell|forbid|allow|do not|don't)`, anyWord+`system-?\s?prompt`,
 		anyWord+`meine[mnr]? (?:anweisungen|vorgaben|regeln) (?:sagen|erlauben|verbieten)`, anyWord+`(?:mis (?:instrucciones|reglas)|según mi prompt)`,
