@@ -63,6 +63,8 @@ func TestAnswersToOurQuestions(t *testing.T) {
 const (
 	mostEnded, mostPaused = 0, 0
 	leastHeard            = 0.99
+	// Of the plain requests of a writer who saw no rule, and the texts near them.
+	leastPlain, mostNear = 0.95, 0
 )
 
 // Texts with the words of requests that are none hardly ever end or pause the
@@ -90,4 +92,30 @@ func TestRequestsOfABlindWriter(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, float64(heard), leastHeard*float64(clear), "%d of %d", heard, clear)
+}
+
+// Plain requests of another writer who saw no rule end, or are asked about or read once
+// more; texts near them, about another time, person or object, end nothing.
+func TestPlainRequests(t *testing.T) {
+	var clear, ended, heard, near int
+	for _, row := range readRows(t, "testdata/requests/plain.tsv") {
+		found := screening.Screen(screening.Message{Body: row[2]})
+		isStop := found.Intent == models.IntentStop
+		switch {
+		case row[1] == "clear":
+			clear++
+			if isStop {
+				ended++
+			}
+			if isHeard(found) {
+				heard++
+			}
+		case isStop:
+			near++
+			t.Log(row[2])
+		}
+	}
+	require.GreaterOrEqual(t, float64(ended), leastPlain*float64(clear), "%d of %d", ended, clear)
+	require.GreaterOrEqual(t, float64(heard), leastHeard*float64(clear), "%d of %d", heard, clear)
+	require.LessOrEqual(t, near, mostNear)
 }

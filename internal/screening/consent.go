@@ -27,11 +27,17 @@ func (s *scanner) screenConsent(body string, found []finding, optOutType string)
 	if intent := disguisedKeyword(body); intent != models.IntentNone {
 		return intent, models.MethodPhrase
 	}
-	intent, method := requestIntent(found, s.isDoubted)
+	intent, method := s.requestIntent(found)
+	if intent == models.IntentNone && s.asked >= surely && s.features.Len() <= briefly && !s.isLimited && namesEnd(body) {
+		intent, method = models.IntentStop, models.MethodPhrase
+	}
 	if intent == models.IntentStop && isAnswerFirst(words) {
 		intent = models.IntentUnclear
 	}
 	if intent == models.IntentStop && s.asked > tooShort && s.asked < isOther {
+		intent = models.IntentUnclear
+	}
+	if intent == models.IntentStop && !isPlain(body) {
 		intent = models.IntentUnclear
 	}
 	if isLong := s.features.Len() > plainly; isLong && (intent == models.IntentStop || intent == models.IntentWrongNumber) {
@@ -161,10 +167,11 @@ const plainly = 30
 
 // requestIntent takes the clearest of the requests that rules found: to end
 // clearly, unclearly, or because the number is another person's. One that is negated
-// or asked about is unclear. The form of a request says nothing beside another finding.
-func requestIntent(found []finding, isDoubted bool) (models.Intent, models.ConsentMethod) {
+// or asked about is unclear, and so is the form of one that the score does not bear out.
+// The form says nothing beside another finding, unless the score is sure.
+func (s *scanner) requestIntent(found []finding) (models.Intent, models.ConsentMethod) {
 	best, hasForm := tierNone, false
-	if isDoubted {
+	if s.isDoubted {
 		best = tierUnclear
 	}
 	for _, f := range found {
@@ -175,8 +182,12 @@ func requestIntent(found []finding, isDoubted bool) (models.Intent, models.Conse
 			best = max(best, f.rule.tier)
 		}
 	}
-	if best == tierNone && hasForm {
+	switch {
+	case !hasForm:
+	case best == tierNone && (s.asked >= 0 || s.asked >= formEnds && s.features.Len() <= briefly), best == tierUnclear && s.asked >= surely && !s.isDoubted:
 		best = tierStop
+	case best == tierNone && !s.isLimited:
+		best = tierUnclear
 	}
 	switch best {
 	case tierStop:
@@ -260,11 +271,16 @@ var answers = text.WordSet(`remove alto parar pare basta baja detener terminar s
 	arreter arrete stopper stoppez retirer retirez supprimer supprimez cessez quitter terminer retrait sortie sortir cesser fin
 	eliminen borren retiren para sair saida encerrar encerre remover remova retirar excluir exclua interromper interrompa fim`)
 
+// likeAnswers are such phrases.
+var likeAnswers = map[string]bool{
+	"no mas": true, "im out": true, "bin raus": true, "ich bin raus": true, "me salgo": true, "me borro": true, "para ya": true, "to fora": true, "estou fora": true,
+}
+
 // isLikeAnswer reports whether a text is such a keyword, once or repeated, with or
 // without politeness.
 func isLikeAnswer(words []string) bool {
 	bare := slices.DeleteFunc(slices.Clone(words), isCourtesy)
-	if strings.Join(bare, " ") == "no mas" {
+	if likeAnswers[strings.Join(bare, " ")] {
 		return true
 	}
 	return len(bare) > 0 && answers[bare[0]] && !slices.ContainsFunc(bare, func(word string) bool { return word != bare[0] })

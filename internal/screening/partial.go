@@ -9,7 +9,7 @@ const (
 	sentDe = `(?:nachrichten?|sms|erinnerungen?|texte?|mitteilungen?|infos?)`
 	whenDe = `(?:nachts|abends|morgens|mittags|vormittags|nachmittags|(?:mon|diens|donners|frei|sams|sonn)tags|mittwochs|am wochenende|in der nacht|in der schule|bei der arbeit|auf der arbeit|wahrend (?:der )?\w+|(?:vor|nach|ab|bis) \d+\w*|wenn ich \w+|so (?:spat|fruh|oft|viel)|am (?:mon|diens|donners|frei|sams|sonn)tag|vor dem \w+|nach der \w+)`
 	sentEs = `(?:mensajes?|sms|recordatorios?|textos?|avisos?|notificaciones)`
-	whenEs = `(?:de noche|en la noche|por la noche|por las noches|de madrugada|los (?:lunes|martes|miercoles|jueves|viernes|sabados|domingos|fines de semana)|el (?:fin de semana|finde|domingo|sabado)|(?:antes|despues) de (?:las? )?\w+|cuando (?:estoy )?\w+|durante \w+|en el trabajo|en horario \w+|tan (?:tarde|temprano|seguido|a menudo)|por la manana|por las mananas|en la manana)`
+	whenEs = `(?:de noche|en la noche|por la noche|por las noches|de madrugada|los (?:lunes|martes|miercoles|jueves|viernes|sabados|domingos|fines de semana)|el (?:fin de semana|finde|domingo|sabado)|(?:antes|despues) de (?:las? \w+|\d+\w*|cenar|comer|almorzar|desayunar|trabajar|mediodia|medianoche)|cuando (?:estoy )?\w+|durante \w+|en el trabajo|en horario \w+|tan (?:tarde|temprano|seguido|a menudo)|por la manana|por las mananas|en la manana)`
 	sentFr = `(?:messages?|sms|rappels?|textos?|notifications?)`
 	whenFr = `(?:la nuit|le soir|le matin|la journee|l apres midi|le (?:week end|weekend|we|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)|(?:avant|apres) \d+\w*|pendant (?:le |la |les |mes |mon |ma )?\w+|quand je \w+|au (?:travail|boulot|bureau)|en cours|si (?:tard|tot|souvent)|aussi (?:tard|tot|souvent))`
 	sentPt = `(?:mensage(?:m|ns)|msgs?|sms|lembretes?|avisos?|textos?|notificacoes)`
@@ -32,7 +32,7 @@ var partlyAsked = compileAny(
 	`^(?:bitte |aber )*(?:nicht|nichts|nie) `+whenDe, `^(?:bitte )*`+whenDe+`(?: bitte)? (?:nicht|nichts|keine)\b`,
 	`(?:keine|nicht mehr|nichts|nicht)(?: \w+)? (?:`+sentDe+`|schreiben|schicken|senden)(?: mehr)? `+whenDe,
 	`(?:schreib|schreibt|schick|schickt|sende|melde)(?: \w+){0,2}? (?:nicht|nichts|keine|nur)(?: \w+)? `+whenDe, whenDe+`(?: \w+){0,2}? (?:nicht|nichts|keine)(?: \w+){0,2}? (?:schreib\w*|schick\w*|`+sentDe+`)`,
-	`(?:bitte )?(?:nichts|nicht|keine) (?:schicken|schreiben) `+whenDe, `nur `+whenDe+` (?:schreiben|schicken|melden|bitte)`,
+	`(?:nichts|nicht|keine)(?: mehr)? `+whenDe+`(?: uhr)? (?:mehr )?(?:schicken|schreiben|senden)`, `(?:bitte )?(?:nichts|nicht|keine) (?:schicken|schreiben) `+whenDe, `nur `+whenDe+` (?:schreiben|schicken|melden|bitte)`,
 	`(?:weniger|nicht so viele)(?: \w+)? `+sentDe, `(?:seltener|weniger|nicht so oft)(?: bitte)? (?:schreib\w*|schick\w*|meld\w*)`, `^(?:bitte )*(?:nicht so oft|seltener|weniger)(?: bitte)*$`,
 	`(?:eine?|einmal|zweimal|zwei)(?: `+sentDe+`)? (?:am|pro|die|in der) (?:tag|woche)(?: \w+){0,2}? (?:reicht|reichen|genugt|langt)`, `am wochenende weniger`,
 

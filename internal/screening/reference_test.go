@@ -209,7 +209,7 @@ func (r *reference) matchRules(set *ruleSet, language, from int) {
 	for _, atom := range r.window.touched {
 		for _, ref := range set.byAnchor[atom] {
 			rule := &set.rules[ref.rule]
-			if !isDone[ref.rule] && (r.asked >= 0 || !rule.isForm) && r.hasMatch(rule, ref.pattern, language, from) {
+			if !isDone[ref.rule] && (r.asked >= formReach || !rule.isForm) && r.hasMatch(rule, ref.pattern, language, from) {
 				isDone[ref.rule] = true
 				if rule.tier == tierOrdinary {
 					r.isLimited = true

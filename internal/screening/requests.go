@@ -26,6 +26,12 @@ const (
 	// isOther is the score of a text below which what a rule takes for a request is asked
 	// about: the words of one stand in another sense ("me salgo del trabajo a las 5").
 	isOther = -6
+	// surely is the score from which the form ends beside words that are asked about, and
+	// from which words for what shall end are form enough in a text of at most briefly words.
+	surely, briefly = 1.8, 15
+	// formEnds is the score from which the form of a request ends in such a text, 0 in a
+	// longer one; formReach that from which it is asked about.
+	formEnds, formReach = -0.6, -2
 )
 
 // asksToEnd reports whether the score of a text says that it may ask to end the
@@ -76,7 +82,7 @@ var doubtsOf = map[string]doubts{
 	},
 	"en": {
 		text.WordSet("not dont doesnt didnt never wont cant cannot wouldnt"), text.WordSet("want wanna wish like going planning asking to really please you me us ever from the my"),
-		text.WordSet("how what why when where whats is are do does did should whether"), text.WordSet("can could would will please"), text.WordSet("i we one"), nil, false,
+		text.WordSet("how what why when where whats is are do does did should whether"), text.WordSet("can could would will please"), text.WordSet("i we one my the it this that"), nil, false,
 	},
 	"es": {
 		text.WordSet("no nao nunca jamas"), text.WordSet("quiero quise deseo quisiera pedi pienso voy me nos a que todavia"),

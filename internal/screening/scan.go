@@ -489,7 +489,7 @@ func (s *scanner) matchRules(set *ruleSet, language, from int) {
 		refs := set.byAnchor[atom]
 		for i := range refs {
 			ref := &refs[i]
-			if !w.hasAtom(ref.needs[0]) || !w.hasAtom(ref.needs[1]) || s.seen[ref.rule] || set.rules[ref.rule].isForm && s.asked < 0 || s.isTried(ref.number) {
+			if !w.hasAtom(ref.needs[0]) || !w.hasAtom(ref.needs[1]) || s.seen[ref.rule] || set.rules[ref.rule].isForm && s.asked < formReach || s.isTried(ref.number) {
 				continue
 			}
 			found, ok := s.findMatch(&set.rules[ref.rule], ref.pattern, language, from)

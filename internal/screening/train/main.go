@@ -8,6 +8,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"log"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ func main() {
 	textsDir := flag.String("texts", "internal/screening/train/texts", "folder of further training texts")
 	corporaDir := flag.String("corpora", "", "folder of ordinary messages of other authors, <name>.<language>.txt, of which the open half is used; they are not part of the repository")
 	requestsDir := flag.String("requests", "internal/screening/train/requests", "folder of training texts for the classifiers of requests alone")
+	alertsFrom := flag.String("alerts", "", "file of weights from which the classifier of alerts and the thresholds of weak signs are taken, so that only requests are learned anew")
 	out := flag.String("out", "", "file for the weights; without it only the cross-validation is printed")
 	flag.Parse()
 	samples, err := readSamples(*sheetsDir, *textsDir, *requestsDir, *corporaDir)
@@ -36,9 +38,32 @@ func main() {
 	}
 	model := fitModel(samples, func(int) bool { return true })
 	model.Thresholds = thresholds
+	if *alertsFrom != "" {
+		if err := keepAlerts(model, *alertsFrom); err != nil {
+			log.Fatal(err)
+		}
+	}
 	if err := os.WriteFile(*out, model.Encode(), 0o600); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// keepAlerts replaces what a model has learned about alerts with what a file of weights has.
+func keepAlerts(model *screening.Model, file string) error {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read weights: %w", err)
+	}
+	kept, err := screening.DecodeModel(raw)
+	if err != nil {
+		return fmt.Errorf("read weights: %w", err)
+	}
+	model.Alert, model.Kinds = kept.Alert, kept.Kinds
+	for language, chosen := range model.Thresholds {
+		chosen.Weak = kept.Thresholds[language].Weak
+		model.Thresholds[language] = chosen
+	}
+	return nil
 }
 
 // sample is one text to learn from, with the variants that are derived from it.
