@@ -28,6 +28,7 @@ if [ ! -f $dir/ready ]; then
 	touch $dir/ready
 fi
 go build -o build/eval ./eval
+rm -f $dir/port
 LD_PRELOAD=$PWD/$dir/lib/libterminate.so $dir/venv/bin/python eval/real/serve.py $dir >$dir/port 2>>$dir/log &
 server=$!
 trap 'kill $server 2>/dev/null' EXIT
