@@ -17,5 +17,5 @@ with open(folder + "/recall_minilm.tsv", "w") as f:
         facts = np.array([embedder.embed(text)[0] for row in rows[start : start + 20] for text in row[2:]])
         for i, row in enumerate(rows[start : start + 20]):
             likeness = np.clip(facts @ embedder.embed(row[1])[0], 0, 1)
-            nearest = np.argsort(-likeness, kind="stable")[:12]
+            nearest = np.argsort(-likeness, kind="stable")[:30]
             print(start + i + 1, "%.3f" % np.median(likeness), *("%d:%.3f" % (j, likeness[j]) for j in nearest), sep="\t", file=f)

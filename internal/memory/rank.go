@@ -26,8 +26,8 @@ import (
 
 const (
 	// rankOffset keeps the first ranks of a list from outweighing all others, as
-	// reciprocal rank fusion has it.
-	rankOffset = 60
+	// reciprocal rank fusion has it; small, for a person has dozens of facts.
+	rankOffset = 5
 	// likenessMargin is how much a fact must be nearer to a text than the person's
 	// facts usually are. Models of embeddings differ in what they call near, so
 	// there is no limit that holds for all.
