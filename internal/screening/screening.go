@@ -115,12 +115,12 @@ func (found *Result) settleIntent(m Message) {
 // "I want to die" says all.
 const brief = 8
 
-// minLone is how many words a text has at least in which one word alone pages only where
-// the score of the text is at most loneLeeway below the threshold: "was für ein Chip".
-const (
-	minLone    = 4
-	loneLeeway = 1
-)
+// minFew is how many words a text has at least in which a match of few words pages only
+// where the score of the text is at most so far below the threshold, by how many words match:
+// "was für ein Chip", "ich lebe noch".
+const minFew = 4
+
+var fewLeeways = [...]float32{1: 1, 2: 1, 3: 2.5}
 
 // agreement is the least score of a longer text near the words of such a rule at which it
 // may act at once: below it, or more than leeway below the threshold of so many words,
@@ -151,8 +151,8 @@ func (s *scanner) tierAt(of *rule, from, to int) tier {
 	}
 	thresholds := s.languageThresholds()
 	if words <= brief {
-		isLone := to-from == 1 && words >= minLone
-		if isLone && model().Alert.BestWindow(&s.features).Score < thresholds.WeakAt(words)-loneLeeway {
+		isFew := to-from < len(fewLeeways) && words >= minFew
+		if isFew && model().Alert.BestWindow(&s.features).Score < thresholds.WeakAt(words)-fewLeeways[to-from] {
 			return tierB
 		}
 		return of.tier
