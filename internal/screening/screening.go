@@ -115,12 +115,28 @@ func (found *Result) settleIntent(m Message) {
 // "I want to die" says all.
 const brief = 8
 
-// minFew is how many words a text has at least in which a match of few words pages only
-// where the score of the text is at most so far below the threshold, by how many words match:
-// "was für ein Chip", "ich lebe noch".
-const minFew = 4
-
+// fewLeeways are how far below the threshold the score of a text may lie in which a match of
+// so many words pages: "was für ein Chip", "ich lebe noch". Texts of less than minFew words
+// say too little to be scored: there a leeway counts that none of death, means or an emergency
+// needs.
 var fewLeeways = [...]float32{1: 1, 2: 1, 3: 2.5}
+
+const (
+	minFew      = 4
+	shortLeeway = 1.5
+)
+
+// isBorneOut reports whether a match of so many words of a rule pages in a text of few words,
+// whose score lies above the threshold, or below it.
+func (of *rule) isBorneOut(matched, words int, above float32) bool {
+	switch {
+	case matched >= len(fewLeeways):
+		return true
+	case words >= minFew:
+		return above >= -fewLeeways[matched]
+	}
+	return matched > 2 || of.kind == "direct" || of.kind == "method" || of.kind == "emergency" || of.kind == "emoji" || above >= -shortLeeway
+}
 
 // agreement is the least score of a longer text near the words of such a rule at which it
 // may act at once: below it, or more than leeway below the threshold of so many words,
@@ -151,8 +167,7 @@ func (s *scanner) tierAt(of *rule, from, to int) tier {
 	}
 	thresholds := s.languageThresholds()
 	if words <= brief {
-		isFew := to-from < len(fewLeeways) && words >= minFew
-		if isFew && model().Alert.BestWindow(&s.features).Score < thresholds.WeakAt(words)-fewLeeways[to-from] {
+		if !of.isBorneOut(to-from, words, model().Alert.BestWindow(&s.features).Score-thresholds.WeakAt(words)) {
 			return tierB
 		}
 		return of.tier
