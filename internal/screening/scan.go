@@ -31,6 +31,8 @@ type scanner struct {
 	isLimited bool
 	// isDoubted says that a request was found that is negated or asked about.
 	isDoubted bool
+	// isExcused says that an exception kept a rule from finding a danger.
+	isExcused bool
 	// asked is how far the score of the text lies above that of one which may ask to end
 	// the messages, or never where it is too short to have one.
 	asked float32
@@ -76,7 +78,7 @@ func (v *version) textAt(i int) []byte { return v.chars[v.words[i].start:v.words
 // scanBody collects the findings of all languages.
 func (s *scanner) scanBody(body string) []finding {
 	s.tokens.readBody(body)
-	s.findings, s.isLimited, s.isDoubted = s.findings[:0], false, false
+	s.findings, s.isLimited, s.isDoubted, s.isExcused = s.findings[:0], false, false, false
 	s.window.work = 0
 	sets := ruleSets()
 	s.lookUpTokens()
@@ -546,6 +548,7 @@ func (s *scanner) findMatch(rule *rule, pattern *node, language, from int) (foun
 				continue
 			}
 			s.isLimited = s.isLimited || !rule.tier.isDanger() && !rule.isForm
+			s.isExcused = s.isExcused || rule.tier.isDanger()
 		}
 	}
 	return found, found.tier != tierNone

@@ -217,12 +217,19 @@ const minDanger = 2
 // what rules take for a request into a danger.
 const besideRequest = 0.1
 
+// excused is how far above the threshold the score of a text must lie in which an exception
+// kept a rule from finding a danger: what is denied, quoted or sport has the words of one.
+const excused = 1
+
 // addScore adds what the classifiers find where no rule did.
 func (s *scanner) addScore(found *Result, body string) {
 	m := model()
 	best := m.Alert.BestWindow(&s.features)
 	found.Score = float64(best.Score)
 	thresholds, words := s.languageThresholds(), s.features.Len()
+	if s.isExcused {
+		best.Score -= excused
+	}
 	if found.Danger != models.DangerNone || words-countCodes(body) < minDanger {
 		return
 	}
