@@ -122,6 +122,7 @@ func TestEverydayWordsPageNobody(t *testing.T) {
 		"ma tentative", "première tentative", "deuxième tentative", "grand saut", "me couper", "aucun espoir", "gehen drauf", "me pegaron", "me quedo sin aire",
 		"tentei na segunda", "infelizmente ainda", "tudo girando", "der schal ist schon 30 cm lang", "metí 30 pesos al frasco del viaje",
 		"siempre acabo ordenando todo los domingos", "está chovendo canivete aqui no bairro",
+		"der hund hat blut am ohr, tierarzt sagt halb so wild", "me duele el pecho de tanto reír", "minha sogra me mata se eu não for", "bati a cabeça no armário, galo na testa",
 	} {
 		require.NotEqual(t, models.TierA, screening.Screen(screening.Message{Body: body}).Tier, body)
 	}
