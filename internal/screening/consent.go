@@ -28,8 +28,11 @@ func (s *scanner) screenConsent(body string, found []finding, optOutType string)
 		return intent, models.MethodPhrase
 	}
 	intent, method := s.requestIntent(found)
-	if intent == models.IntentNone && s.asked >= surely && s.features.Len() <= briefly && !s.isLimited && namesEnd(body) {
-		intent, method = models.IntentStop, models.MethodPhrase
+	if intent == models.IntentNone && s.asked >= namedReach && s.features.Len() <= briefly && !s.isLimited && namesEnd(body) && isPlain(body) {
+		intent, method = models.IntentUnclear, models.MethodPhrase
+		if s.asked >= namedEnds {
+			intent = models.IntentStop
+		}
 	}
 	if intent == models.IntentStop && isAnswerFirst(words) {
 		intent = models.IntentUnclear

@@ -1,6 +1,9 @@
 package screening
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Parts of the patterns: what is sent, and when, in words as splitWords writes them.
 const (
@@ -55,6 +58,11 @@ var partlyAsked = compileAny(
 // AsksForLess reports whether a text may ask for fewer messages or for other times, and
 // not to end them: the coach changes the schedule.
 func AsksForLess(body string) bool {
-	words := splitWords(body)
-	return len(words) <= privacyWords && partlyAsked.MatchString(strings.Join(words, " "))
+	if len(splitWords(body)) > privacyWords {
+		return false
+	}
+	sentences := strings.FieldsFunc(body, func(r rune) bool { return strings.ContainsRune(".!?\n", r) })
+	return slices.ContainsFunc(sentences, func(sentence string) bool {
+		return partlyAsked.MatchString(strings.Join(splitWords(sentence), " "))
+	})
 }

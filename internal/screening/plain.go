@@ -28,7 +28,7 @@ var unplain = compileAny(
 	`(?:in|auf|en|em) (?:english|german|spanish|french|portuguese|deutsch|englisch|spanisch|ingles|espanol|aleman|anglais|francais|allemand|portugues|alemao)`,
 	`old (?:number|phone|cell|mobile|one)`, `(?:and|please|,) use (?:this|the new)`, `new number is`,
 	`(?:,|but|please|just|and|so) keep (?:me|em|them|it|sending|texting|going|coming|my)`, `^keep (?:me|em|them|it|sending|texting|going|coming)`, `but (?:im |i am |i |ill |i will )(?:staying|stay|like it|love|stick\w*)`,
-	`for now i(?:m| am)? (?:like|love|enjoy|happy|fine|staying)`, `still here`, `send (?:me )?more`, `(?:schickt|schreibt)(?: mir)? (?:(?:bitte|gern|gerne|ruhig|noch) )*(?:mehr|ofter)`, `(?:^|,|y|e) ?(?:mand(?:en|a|enme|em)|env(?:ien|iem|ia)) (?:me )?ma[si]s?`, `start (?:them|it|sending|texting)(?: \w+)? again`,
+	`for now i(?:m| am)? (?:like|love|enjoy|happy|fine|staying)`, `still here`, `(?:dont|didnt|havent) (?:get|got|gotten|receive|received)`, `no (?:me )?(?:llegan|llegaron|han llegado|recibi|recibo)`, `(?:recois|ai recu|jai recu) (?:plus|pas|rien)`, `(?:kriege|bekomme|bekam|kamen|kommen) (?:\w+ )?(?:keine|nichts)`, `nao (?:recebi|recebo|estou recebendo|chegou|chegam|chegaram)`, `send (?:me )?more`, `(?:schickt|schreibt)(?: mir)? (?:(?:bitte|gern|gerne|ruhig|noch) )*(?:mehr|ofter)`, `(?:^|,|y|e) ?(?:mand(?:en|a|enme|em)|env(?:ien|iem|ia)) (?:me )?ma[si]s?`, `start (?:them|it|sending|texting)(?: \w+)? again`,
 	`(?:dont|do not|never|wont|not) (?:want to |wanna |going to |ever |please |you )*(?:take me|remove|unsubscribe|delete|opt|drop me|cancel\w*|leav(?:e|ing) (?:the|this)|quit|leave me alone)`,
 
 	`(?:falls|sofern|sobald|wenn) (?:ich|das|es|die|der|nachste\w*|mein\w*|sich|nichts|alles|man|in)`, `vorher nicht`, `erst (?:dann|wenn)`, `bis dahin`,
@@ -49,7 +49,7 @@ var unplain = compileAny(
 	`(?:^|,|pero|y|no me rindo ,) ?(?:sigan|siga|sigueme|siganme|continuen)`, `pero (?:yo no|yo sigo|yo me quedo|sigo|me quedo|aqui sigo)`, `aqui sigo`, `por (?:ahora|el momento) (?:me|no|sigo|esta|estoy)`, `no me (?:rindo|voy|salgo|retiro)`, `no se preocupen`,
 	`(?:,|y|por favor|lunes) (?:vuelvan|vuelve) a (?:mandar|escribir|enviar)\w*`, `^vuelvan a (?:mandar|escribir|enviar)\w*`,
 	`no (?:quiero |me |nos |voy a |pienso |se )*(?:den de|des de|dar de|darme|borren|borres|borrarme|saquen|saques|salir|salirme|quiten|eliminen|cancelar|dejen de|dejes de|paren|pares|dejen en paz)`,
-	`por que (?:ya )?(?:no|dejaron|pararon)`, `(?:el|ella) (?:quiere|dijo|dice|grito)`, `^que (?:numero|palabra)`,
+	`por que (?:ya )?(?:no|dejaron|pararon)`, `(?:el|ella) (?:quiere|dijo|dice|grito)`,
 
 	`si (?:je|jai|la|le|les|cest pareil|ma|mon|on|un|une|rien|dans)`, `(?:quand|lorsque|des que|une fois que|tant que) (?:jaurai|je|jai|ce sera|le programme)`, `pas avant`,
 	`(?:ma|mon|une|un|la|le) `+personFr+`(?: \w+)? (?:veut|voulait|dit|ma dit|crie|ecrit|demande|quitte|pense|trouve|sest|a dit|a crie|a ecrit|a quitte)`, `(?:voila )?ce que jai (?:dit|crie)`, `jai dit a(?:u|ux)?`,
@@ -66,7 +66,9 @@ var unplain = compileAny(
 	`numero (?:antigo|velho|anterior)`, `antigo numero`, `(?:e|,) usem (?:este|esse|o novo)`, `novo numero e`,
 	`(?:podem|pode|,|e|mas) (?:continuar|continuem)`, `^continuem`, `mas (?:eu )?(?:fico|continuo|sigo|nao eu|eu nao)`, `eu fico`, `sigo aqui`, `por enquanto (?:gosto|to|estou|fico|nao)`, `(?:,|e) (?:voltem|volta) a (?:mandar|escrever|enviar)`, `nao (?:desisto|vou embora)`,
 	`nao (?:quero |me |vou |pretendo |nos |queria )*(?:sair|cancelar|tirem|removam|excluam|apaguem|parem|cancelem|deixem de|descadastrem|desistir|larguem)`,
-	`por ?que (?:voces |vcs )?(?:par\w+|deixaram)`, `qual (?:numero|palavra)`,
+	`por ?que (?:voces |vcs )?(?:par\w+|deixaram)`,
+	`(?:links?|enlaces?|liens?|emojis?|gifs?|fotos?|photos?|videos?|rezepten?|recetas?|recettes?|receitas?|recipes?|witze|jokes|vouvoyer|tutoyer|siezen|duzen)`,
+	`(?:which|what|welche[sr]?|que|quel|quelle|qual) (?:number|word|nummer|wort|numero|palabra|mot|palavra)`,
 	// Other senders, what is done already, a day, an event, another place.
 	`(?:`+sentEn+`|`+sentDe+`|`+sentEs+`|`+sentFr+`|`+sentPt+`) (?:mehr |mas |mais )?(?:from|von|de|del|do|da) (?:my |the |meine\w |der |dem |mi |mon |ma |la |meu |minha )?(?:`+personEn+`|`+personDe+`|`+personEs+`|`+personFr+`|`+personPt+`|bank|banco|banque|landlord|vermieter|casero|proprio|senhorio|shop|store|school|schule|escuela|ecole|escola)`,
 	`i (?:just |finally |also )?(?:cancell?ed|unsubscribed|deleted) `, `me (?:di de baja|sali|descadastrei|desinscrevi|borre) (?:de|del|do|da|das|dos)`, `(?:cancelei|apaguei)`, `je me suis (?:desabonn|desinscri|retir)\w*`, `jai (?:resilie|annule|supprime|quitte)`,
@@ -87,7 +89,7 @@ var pleas = compileAny(
 )
 
 // named finds the beginnings of words for what shall end, or for ending it.
-var named = regexp.MustCompile(`(?:^| )(?:messag|mensa|nachricht|text|txt|sms|ms[gj]|erinner|remind|record|rappel|lembret|numer|nummer|list|verteil|program|servi|dienst|coach|abo |subscri|suscri|inscri|assinat|particip|teiln|konto|account|compte|cuenta|conta|kundig|abmeld|austr|cancel|resili|de[sz]in?scri|desabon|descadast|unsub|baja|kontakt|schreib|schick|ec?scri|escrev|mecri|mand|envi|envoi|envoy|sen[dt])`)
+var named = regexp.MustCompile(`(?:^| )(?:messag|mensa|nachricht|text|txt|sms|ms[gj]|erinner|remind|record|rappel|lembret|numer|nummer|list|verteil|program|servi|dienst|coach|abo |subscri|suscri|inscri|assinat|particip|teiln|konto|account|compte|cuenta|conta|kundig|abmeld|austr|cancel|resili|de[sz]in?scri|desabon|descadast|unsub|baja|kontakt|schreib|schick|ec?scri|escrev|mecri|mand|envi|envoi|envoy|sen[dt]|phone|telef|telem|handy|celular|anmeld|numb|desuscri|mess?a[gj]|letzt|last|final|ultim|derni|lass|laiss|dej|deix|leav)`)
 
 // namesEnd reports whether a text without a question names what shall end.
 func namesEnd(body string) bool {

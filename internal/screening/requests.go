@@ -26,12 +26,14 @@ const (
 	// isOther is the score of a text below which what a rule takes for a request is asked
 	// about: the words of one stand in another sense ("me salgo del trabajo a las 5").
 	isOther = -6
-	// surely is the score from which the form ends beside words that are asked about, and
-	// from which words for what shall end are form enough in a text of at most briefly words.
-	surely, briefly = 1.8, 15
+	// surely is the score from which the form ends beside words that are asked about.
+	surely = 1.8
+	// namedEnds is the score from which words for what shall end are form enough in a text of
+	// at most briefly words, and namedReach that from which such a text is asked about.
+	namedEnds, namedReach, briefly = 1.2, -0.6, 15
 	// formEnds is the score from which the form of a request ends in such a text, 0 in a
 	// longer one; formReach that from which it is asked about.
-	formEnds, formReach = -0.6, -2
+	formEnds, formReach = -0.1, -1.2
 )
 
 // asksToEnd reports whether the score of a text says that it may ask to end the
@@ -39,13 +41,13 @@ const (
 // exception of a rule spoke against a request or all of the text is known for none.
 func (s *scanner) asksToEnd() bool { return s.asked >= 0 && !s.isLimited }
 
-// IsLimited reports whether a rule or an exception speaks against a request in a
-// text, so that its score counts for nothing.
+// IsLimited reports whether a rule, an exception or what makes a request none speaks
+// against one in a text, so that its score ends nothing.
 func IsLimited(body string) bool {
 	s := scanners.Get().(*scanner)
 	defer scanners.Put(s)
 	s.scanBody(body)
-	return s.isLimited
+	return s.isLimited || !isPlain(body)
 }
 
 // doubts are the words of a language that make a request none, or a question.

@@ -158,7 +158,7 @@ func TestScoresEndNothing(t *testing.T) {
 			"please stop texting me about running", "why did you stop texting me?", "don't stop", "bus stop", "no pares",
 			"please drop my spot there is no point in me being alive",
 		},
-		models.IntentUnclear: {"mettez mon numéro sur liste rouge"},
+		models.IntentUnclear: {"acabou, nem dica nem lembrete nem nada", "no cuenten conmigo"},
 	})
 	for carrier, want := range map[string]models.Intent{"": models.IntentUnclear, "STOP": models.IntentStop} {
 		found := screening.Screen(screening.Message{Body: "stop texting me, i want to die", OptOutType: carrier})
@@ -178,21 +178,21 @@ func TestFormsOfRequestsEnd(t *testing.T) {
 			"no quiero que sigan mandando mensajes", "les agradecería que dejaran de mandarme mensajes",
 			"merci de me supprimer de votre liste", "je ne souhaite plus rien recevoir", "plus jamais à ce numéro", "je souhaite être retirée svp",
 			"hört auf mit den nachrichten", "ich möchte gelöscht werden", "i wish to be removed", "who is this stop texting me", "ya les dije que no quiero nada",
-			"remova", "quero ser excluída", "supprimez", "eliminen",
+			"mettez mon numéro sur liste rouge", "remova", "quero ser excluída", "supprimez", "eliminen",
 			"moça faz o favor de não ficar mandando mais essas mensagens pra mim", "gostaria de me desligar do programa",
 		},
 		models.IntentUnclear: {
 			"ich will mich nicht abmelden", "não sei mais se quero participar", "don't stop these messages", "ich möchte nicht gelöscht werden",
 			"is there a way to unsubscribe later on", "est-ce qu'on peut se désabonner plus tard", "tem como cancelar depois", "hay forma de darme de baja luego",
-			"keine rezepte mehr bitte",
+			"cancela isso, queria dizer 7 e não 1", "nimm bitte das Bügeln von der Liste, ich lese lieber", "quita la plancha de mi lista, prefiero leer", "j'ai demandé qu'on m'enlève un plâtre", "keine rezepte mehr bitte",
 			"ya estuvo bueno",
 			"não recebi mais mensagens desde ontem",
 		},
 		models.IntentNone: {
 			"je ne reçois plus vos messages depuis lundi", "i dont get messages on my new phone anymore",
-			"i want to stop", "je veux arrêter", "quero parar", "what is this stop near my house", "ya dije que no quiero más pan", "j'ai demandé qu'on m'enlève un plâtre",
-			"i want to be removed from the waiting list at the gym", "hört auf euch Sorgen zu machen", "je sors de la douche", "cancela isso, queria dizer 7 e não 1",
-			"quita la plancha de mi lista, prefiero leer", "nimm bitte das Bügeln von der Liste, ich lese lieber", "no dejen de mandar coach", "não parem de me escrever",
+			"i want to stop", "je veux arrêter", "quero parar", "what is this stop near my house", "ya dije que no quiero más pan",
+			"i want to be removed from the waiting list at the gym", "hört auf euch Sorgen zu machen", "je sors de la douche",
+			"no dejen de mandar coach", "não parem de me escrever",
 		},
 	})
 }
