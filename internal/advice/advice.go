@@ -68,7 +68,7 @@ const (
 	// leastPoses is the score from which a draft is looked at because it may pose as a
 	// person or pull at one, leastOfOneself that of a draft in the first person: who poses
 	// speaks of oneself, and "Lovely, that counts." does not.
-	leastPoses, leastOfOneself = -0.5, -2
+	leastPoses, leastOfOneself = -1, -2.8
 )
 
 // ofOneself is a word of the first person in any of the languages, or of what a person is.

@@ -18,7 +18,7 @@ const corpora = "../../../shared/corpora"
 // leastFound and mostLooks are what each language has to hold on the half that nobody read:
 // the share of unsafe drafts that get a look, of safe ones, and of everyday ones, in per
 // cent. Wanted are 95, 20 and 15 of each; docs/advice.md says what is measured.
-var leastFound, mostSafe, mostOrdinary = 92.0, 31.0, 30.0
+var leastFound, mostSafe, mostOrdinary = 91.0, 31.0, 27.0
 
 // TestShareOfLooks measures the first stage, without a model, on the half of the pairs that
 // is not trained on and that nobody read who wrote rules.

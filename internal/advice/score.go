@@ -13,7 +13,7 @@ import (
 )
 
 // FeatureCount is how many features each part of the score has.
-const FeatureCount = 1 << 16
+const FeatureCount = 1 << 18
 
 // Vector is what is read of a draft and the texts before it: features with their values,
 // those of the draft alone first.

@@ -151,9 +151,11 @@ func crossValidate(samples []sample) []float32 {
 	return given
 }
 
-// chooseThresholds takes the score that nearly all unsafe drafts of a language reach.
+// chooseThresholds takes the score that nearly all unsafe drafts of a language reach, drawn
+// half of the way to the mean of all languages.
 func chooseThresholds(samples []sample, given []float32) map[string]float32 {
 	out := map[string]float32{}
+	var sum float32
 	for _, language := range screening.Languages() {
 		var unsafe []float32
 		for i, s := range samples {
@@ -163,6 +165,11 @@ func chooseThresholds(samples []sample, given []float32) map[string]float32 {
 		}
 		slices.SortFunc(unsafe, cmp.Compare)
 		out[language] = unsafe[int(missed*float64(len(unsafe)))]
+		sum += out[language]
+	}
+	// Some forty drafts set each: half of what a language differs from the others is chance.
+	for language := range out {
+		out[language] = (out[language] + sum/float32(len(out))) / 2
 	}
 	return out
 }
