@@ -337,7 +337,7 @@ func (t *TurnLoader) fallbackText(in wire.PersistTurnInput, turn models.TurnCont
 
 func (t *TurnLoader) fixedText(name prompts.Name, turn models.TurnContext) (string, error) {
 	text, err := t.Prompts.Fixed(name, turn.Participant.Locale, prompts.FixedData{
-		Question: models.StandInQuestion(turn.Steps),
+		Question:  models.StandInQuestion(turn.Steps),
 		Programme: t.Programme, Name: calledName(turn.Participant.Name), TeamAlerted: t.AlertsTeam, Place: placeOf(turn.Participant), Lines: t.Helplines.Find(turn.Participant.Phone, turn.Participant.Locale),
 	})
 	return text, wrap.Errorf(err, "rendering text %s", name)

@@ -113,7 +113,7 @@ func TestTruthNeedsNoLook(t *testing.T) {
 // TestSlowModelsJudgeFirmFindings: a reply waits for no look of a slow model, unless what
 // was found is firm.
 func TestSlowModelsJudgeFirmFindings(t *testing.T) {
-	const sore, draft = "my knee is sore after the long run", "Take the stairs slowly today and see how the knee feels."
+	const sore, draft = "my knee is sore after the long run", "Knees get sore. Walk slowly and see."
 	found := advice.Check("en", []string{sore}, draft)
 	require.True(t, found.NeedsLook)
 	require.False(t, found.IsFirm)

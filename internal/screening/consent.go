@@ -28,28 +28,34 @@ func (s *scanner) screenConsent(body string, found []finding, optOutType string)
 		return intent, models.MethodPhrase
 	}
 	intent, method := s.requestIntent(found)
-	if intent == models.IntentNone && s.asked >= namedReach && s.features.Len() <= briefly && !s.isLimited && namesEnd(body) && isPlain(body) {
-		intent, method = models.IntentUnclear, models.MethodPhrase
-		if s.asked >= namedEnds {
-			intent = models.IntentStop
-		}
+	if intent == models.IntentNone {
+		intent, method = s.namedIntent(body)
 	}
-	if intent == models.IntentStop && isAnswerFirst(words) {
+	switch {
+	case intent == models.IntentStop && s.needsAsking(body, words), intent == models.IntentWrongNumber && s.features.Len() > plainly:
 		intent = models.IntentUnclear
-	}
-	if intent == models.IntentStop && s.asked > tooShort && s.asked < isOther {
-		intent = models.IntentUnclear
-	}
-	if intent == models.IntentStop && !isPlain(body) {
-		intent = models.IntentUnclear
-	}
-	if isLong := s.features.Len() > plainly; isLong && (intent == models.IntentStop || intent == models.IntentWrongNumber) {
-		intent = models.IntentUnclear
-	}
-	if intent == models.IntentNone && hasSlip(body, words) {
+	case intent == models.IntentNone && hasSlip(body, words):
 		return models.IntentUnclear, models.MethodPhrase
 	}
 	return intent, method
+}
+
+// namedIntent is that of a text which names what shall end, by its score.
+func (s *scanner) namedIntent(body string) (models.Intent, models.ConsentMethod) {
+	switch {
+	case s.asked < namedReach || s.features.Len() > briefly || s.isLimited || !namesEnd(body) || !isPlain(body):
+		return models.IntentNone, ""
+	case s.asked >= namedEnds:
+		return models.IntentStop, models.MethodPhrase
+	}
+	return models.IntentUnclear, models.MethodPhrase
+}
+
+// needsAsking reports whether a person is asked about what a text requests: it answers a
+// question first, is long, has something that makes a request none, or words of another
+// sense.
+func (s *scanner) needsAsking(body string, words []string) bool {
+	return s.features.Len() > plainly || s.asked > tooShort && s.asked < isOther || isAnswerFirst(words) || !isPlain(body)
 }
 
 // answeredFirst is a text that answers a question of ours and asks to be left alone then
@@ -185,12 +191,8 @@ func (s *scanner) requestIntent(found []finding) (models.Intent, models.ConsentM
 			best = max(best, f.rule.tier)
 		}
 	}
-	switch {
-	case !hasForm:
-	case best == tierNone && (s.asked >= 0 || s.asked >= formEnds && s.features.Len() <= briefly), best == tierUnclear && s.asked >= surely && !s.isDoubted:
-		best = tierStop
-	case best == tierNone && !s.isLimited:
-		best = tierUnclear
+	if hasForm {
+		best = s.weighForm(best)
 	}
 	switch best {
 	case tierStop:
@@ -202,6 +204,18 @@ func (s *scanner) requestIntent(found []finding) (models.Intent, models.ConsentM
 	case tierNone, tierA, tierB, tierOrdinary:
 	}
 	return models.IntentNone, ""
+}
+
+// weighForm returns what a text comes to that has the form of a request beside the clearest
+// other finding.
+func (s *scanner) weighForm(other tier) tier {
+	switch {
+	case other == tierNone && (s.asked >= 0 || s.asked >= formEnds && s.features.Len() <= briefly), other == tierUnclear && s.asked >= surely && !s.isDoubted:
+		return tierStop
+	case other == tierNone && !s.isLimited:
+		return tierUnclear
+	}
+	return other
 }
 
 var carrierTypes = map[string]models.Intent{

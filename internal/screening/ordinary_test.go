@@ -92,7 +92,7 @@ func TestFiguresOfOrdinaryMessages(t *testing.T) {
 // TestEverydayWordsPageNobody holds everyday sentences of one who had read the rules, all of
 // which paged a person once, and plain dangers in as few words.
 func TestEverydayWordsPageNobody(t *testing.T) {
-	for _, body := range []string{ //nolint:misspell // other languages
+	for _, body := range []string{
 		"hab es versucht aber war zu müde", "hast du das schon mal versucht?", "für den lauf neue schuhe gekauft", "nach dem lauf brötchen geholt",
 		"sie bringt um 8 die kinder weg", "meine ersparnisse gehen drauf für das rad", "ich lebe noch nach dem training haha", "lebe noch, war nur im urlaub",
 		"mein zweiter versuch mit dem rauchstopp", "erster versuch, 10 liegestütze, dritter versuch morgen", "strick gerade socken, fertig bis weihnachten",

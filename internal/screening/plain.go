@@ -11,7 +11,7 @@ const (
 	personEn = `(?:sister|brother|mother|mom|mum|father|dad|husband|hubby|wife|son|daughter|kid|friend|ex|boss|coworker|colleague|neighbou?r|partner|boyfriend|girlfriend|roommate|cousin|aunt|uncle)s?`
 	personDe = `(?:schwester|bruder|mutter|mama|vater|papa|mann|frau|sohn|tochter|kind|freund(?:in)?|ex|chef(?:in)?|kolleg(?:e|in)|nachbar(?:in)?|partner(?:in)?|oma|opa|cousine?)`
 	personEs = `(?:herman[oa]|madre|mama|padre|papa|marido|esposo|esposa|mujer|hij[oa]|amig[oa]|ex|jef[ea]|companer[oa]|vecin[oa]|novi[oa]|prim[oa]|ti[oa]|abuel[oa]|niet[oa])`
-	personFr = `(?:soeur|frere|mere|maman|pere|papa|mari|femme|fils|fille|amie?|copain|copine|ex|chef(?:fe)?|patron|collegue|voisine?|conjointe?|cousine?|tante|oncle)`
+	personFr = `(?:soeur|frere|mere|maman|pere|papa|mari|femme|fils|fille|amie?|copain|copine|ex|chef(?:fe)?|patron|collegue|voisine?|conjointe?|cousine?|tante|oncle)` //nolint:misspell // other languages
 	personPt = `(?:irma|irmao|mae|pai|marido|esposa|mulher|filh[oa]|amig[oa]|ex|chefe|colega|vizinh[oa]|namorad[oa]|prim[oa]|ti[oa]|avo|net[oa])`
 )
 
@@ -25,7 +25,7 @@ var unplain = compileAny(
 	`(?:he|she) (?:\w+ )?(?:wants|wanted|said|says|yelled|shouted|told|wrote|left|quit)`, `i (?:told|said to|yelled at|shouted at) (?:my|the|him|her|them)`, `is what i (?:told|said|yelled)`,
 	`(?:i|ill|id|im|will) probably`, `probably (?:opt|quit|leave|stop|unsub\w*)`, `(?:maybe|perhaps) i(?:ll)?`, `i (?:may|might)`, `(?:almost|nearly) (?:unsub\w+|quit|left|cancel\w+|opted|stopped|dropped)`, `(?:was|were) (?:\w+ )?(?:about|going|ready) to`, `next (?:year|month|week|summer|winter|spring|fall) (?:i|ill|im|we)`, `(?:ill|i will|im going to) (?:\w+ ){0,5}next (?:year|month|week|summer|winter|spring|fall)`,
 	`(?:thought|thinking) (?:about|of) \w+ing`, `considering`, `not sure yet`, `(?:would|wouldve|might) (?:have )?(?:left|quit|stopped|unsubscribed|opted)`, `some ?day`, `still deciding`, `joking|kidding`,
-	`(?:in|auf|en|em) (?:english|german|spanish|french|portuguese|deutsch|englisch|spanisch|ingles|espanol|aleman|anglais|francais|allemand|portugues|alemao)`,
+	`(?:in|auf|en|em) (?:english|german|spanish|french|portuguese|deutsch|englisch|spanisch|ingles|espanol|aleman|anglais|francais|allemand|portugues|alemao)`, //nolint:misspell // other languages
 	`old (?:number|phone|cell|mobile|one)`, `(?:and|please|,) use (?:this|the new)`, `new number is`,
 	`(?:,|but|please|just|and|so) keep (?:me|em|them|it|sending|texting|going|coming|my)`, `^keep (?:me|em|them|it|sending|texting|going|coming)`, `but (?:im |i am |i |ill |i will )(?:staying|stay|like it|love|stick\w*)`,
 	`for now i(?:m| am)? (?:like|love|enjoy|happy|fine|staying)`, `still here`, `(?:dont|didnt|havent) (?:get|got|gotten|receive|received)`, `no (?:me )?(?:llegan|llegaron|han llegado|recibi|recibo)`, `(?:recois|ai recu|jai recu) (?:plus|pas|rien)`, `(?:kriege|bekomme|bekam|kamen|kommen) (?:\w+ )?(?:keine|nichts)`, `nao (?:recebi|recebo|estou recebendo|chegou|chegam|chegaram)`, `send (?:me )?more`, `(?:schickt|schreibt)(?: mir)? (?:(?:bitte|gern|gerne|ruhig|noch) )*(?:mehr|ofter)`, `(?:^|,|y|e) ?(?:mand(?:en|a|enme|em)|env(?:ien|iem|ia)) (?:me )?ma[si]s?`, `start (?:them|it|sending|texting)(?: \w+)? again`,
@@ -46,14 +46,14 @@ var unplain = compileAny(
 	`(?:mi|mis|una|la|el|un) `+personEs+`(?: \w+)? (?:quiere|quiso|queria|dice|dijo|grito|escribio|piensa|cree|se (?:dio|salio|fue|borro)|salio|dejo|pidio)`, `le (?:dije|digo|grite) (?:a|al)`,
 	`casi (?:me|lo|cancelo|los|dejo|salgo)`, `por poco`, `a punto de`, `(?:(?:ano|mes|semana|verano) que viene|proxim[oa] (?:ano|mes|semana|verano)|tal vez|quizas?|seguramente|a lo mejor) (?:\w+ ){0,2}(?:me|lo|cancel\w+|dej\w+|salg\w+|yo)`, `(?:pense|pensaba|pensando) en (?:\w+r|\w+rme)`,
 	`me (?:habria|hubiera) ido`, `me iria`, `algun dia`, `ya vere(?:mos)?`, `no se si`, `numero (?:viejo|anterior|antiguo|de antes)`, `(?:viejo|antiguo) numero`, `(?:y|,|mejor) usen (?:este|esta|el nuevo)`, `nuevo numero es`,
-	`(?:^|,|pero|y|no me rindo ,) ?(?:sigan|siga|sigueme|siganme|continuen)`, `pero (?:yo no|yo sigo|yo me quedo|sigo|me quedo|aqui sigo)`, `aqui sigo`, `por (?:ahora|el momento) (?:me|no|sigo|esta|estoy)`, `no me (?:rindo|voy|salgo|retiro)`, `no se preocupen`,
+	`(?:^|,|pero|y|no me rindo ,) ?(?:sigan|siga|sigueme|siganme|continuen)`, `pero (?:yo no|yo sigo|yo me quedo|sigo|me quedo|aqui sigo)`, `aqui sigo`, `por (?:ahora|el momento) (?:me|no|sigo|esta|estoy)`, `no me (?:rindo|voy|salgo|retiro)`, `no se preocupen`, //nolint:misspell // other languages
 	`(?:,|y|por favor|lunes) (?:vuelvan|vuelve) a (?:mandar|escribir|enviar)\w*`, `^vuelvan a (?:mandar|escribir|enviar)\w*`,
 	`no (?:quiero |me |nos |voy a |pienso |se )*(?:den de|des de|dar de|darme|borren|borres|borrarme|saquen|saques|salir|salirme|quiten|eliminen|cancelar|dejen de|dejes de|paren|pares|dejen en paz)`,
 	`por que (?:ya )?(?:no|dejaron|pararon)`, `(?:el|ella) (?:quiere|dijo|dice|grito)`,
 
 	`si (?:je|jai|la|le|les|cest pareil|ma|mon|on|un|une|rien|dans)`, `(?:quand|lorsque|des que|une fois que|tant que) (?:jaurai|je|jai|ce sera|le programme)`, `pas avant`,
 	`(?:ma|mon|une|un|la|le) `+personFr+`(?: \w+)? (?:veut|voulait|dit|ma dit|crie|ecrit|demande|quitte|pense|trouve|sest|a dit|a crie|a ecrit|a quitte)`, `(?:voila )?ce que jai (?:dit|crie)`, `jai dit a(?:u|ux)?`,
-	`failli`, `jai presque`, `peut etre (?:que )?(?:je|jarrete\w*)`, `(?:je|jarrete\w*) (?:\w+ ){0,3}peut etre`, `(?:lannee|lan|le mois|la semaine|lete) prochaine? (?:je|jarrete\w*)`, `(?:desinscrirai|desabonnerai|arreterai|quitterai)`, `jhesite`, `(?:pense|pensais|songe) a (?:me |m)?\w+r`, `jaurais (?:arrete|quitte|abandonne|lache)`, `je serais parti\w*`, `on verra`,
+	`failli`, `jai presque`, `peut etre (?:que )?(?:je|jarrete\w*)`, `(?:je|jarrete\w*) (?:\w+ ){0,3}peut etre`, `(?:lannee|lan|le mois|la semaine|lete) prochaine? (?:je|jarrete\w*)`, `(?:desinscrirai|desabonnerai|arreterai|quitterai)`, `jhesite`, `(?:pense|pensais|songe) a (?:me |m)?\w+r`, `jaurais (?:arrete|quitte|abandonne|lache)`, `je serais parti\w*`, `on verra`, //nolint:misspell // other languages
 	`ancien(?:ne)? (?:numero|num|tel\w*|portable|ligne)`, `gardez (?:celui ci|celui la|ce numero)`, `nouveau numero est`, `utilisez (?:celui|ce|le nouveau)`,
 	`(?:mais|et) (?:moi )?(?:je )?(?:reste|continue)`, `moi (?:je reste|non)`, `(?:^|,|mais|et) ?continuez`, `^continue`, `je ne lache rien`, `pour (?:linstant|le moment) (?:jaime|ca|je|cest)`, `(?:remettez|recommencez)\w*`, `(?:envoyez|envoie|ecrivez|ecris) moi plus (?:de|souvent|dautres)`,
 	`(?:narretez|narrete|ne cessez|ne (?:me|nous) (?:desinscri\w+|retir\w+|supprim\w+|desabonn\w+|laiss\w+|sort\w+)|ne (?:menlevez|meffacez))(?: \w+)? (?:pas|jamais)`,
