@@ -27,7 +27,7 @@ func (s *scanner) screenConsent(body string, found []finding, optOutType string)
 	if intent := disguisedKeyword(body); intent != models.IntentNone {
 		return intent, models.MethodPhrase
 	}
-	intent, method := s.requestIntent(found)
+	intent, method := s.requestIntent(body, found)
 	if intent == models.IntentNone {
 		intent, method = s.namedIntent(body)
 	}
@@ -178,16 +178,16 @@ const plainly = 30
 // clearly, unclearly, or because the number is another person's. One that is negated
 // or asked about is unclear, and so is the form of one that the score does not bear out.
 // The form says nothing beside another finding, unless the score is sure.
-func (s *scanner) requestIntent(found []finding) (models.Intent, models.ConsentMethod) {
-	best, hasForm := tierNone, false
+func (s *scanner) requestIntent(body string, found []finding) (models.Intent, models.ConsentMethod) {
+	best, hasForm := s.wrongTier(body, found), false
 	if s.isDoubted {
-		best = tierUnclear
+		best = max(best, tierUnclear)
 	}
 	for _, f := range found {
 		switch {
 		case f.rule.isForm:
 			hasForm = true
-		case !f.rule.tier.isDanger():
+		case !f.rule.tier.isDanger() && f.rule.tier != tierWrongNumber:
 			best = max(best, f.rule.tier)
 		}
 	}
