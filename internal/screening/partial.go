@@ -55,6 +55,23 @@ var partlyAsked = compileAny(
 	`(?:uma vez|duas vezes|uma `+sentPt+`|uma) (?:por|ao|na) (?:dia|semana)(?: \w+){0,2}? (?:basta|suficiente|chega)`,
 )
 
+// oneDay finds a wish for no message on a day or at an hour, and fromDay the day from which
+// a wish for none holds, which is one to end them.
+var (
+	oneDay = compileAny(
+		`(?:no|dont|do not|not)(?: \w+){0,2}? (?:text\w*|messag\w*|write|send|remind\w*|ping\w*|sms)(?: \w+){0,2}? (?:today|tomorrow|tonight)`,
+		`(?:schreib\w*|schick\w*|send\w*|meld\w*)(?: \w+){0,3}? (?:nicht|nichts|keine)(?: \w+)? (?:um \d+\w*|heute|morgen)`, `(?:schreib\w*|schick\w*|send\w*)(?: \w+){0,2}? (?:heute|morgen)(?: \w+){0,2}? (?:nicht|nichts|keine)`,
+		`(?:heute|morgen)(?: \w+){0,2}? (?:nicht|nichts|keine)(?: \w+){0,2}? (?:schreib\w*|schick\w*|send\w*|`+sentDe+`)`,
+		`(?:hoy|manana|(?:lunes|martes|miercoles|jueves|viernes|sabado|domingo)) no(?: \w+){0,2}? (?:escrib\w+|mand\w+|envi\w+|`+sentEs+`)`, `no(?: \w+){0,2}? (?:escrib\w+|mand\w+|envi\w+|`+sentEs+`)(?: \w+){0,2}? (?:hoy|manana)`,
+		`(?:ecri\w+|envo\w+|mecri\w+|menvo\w+) (?:pas|rien)(?: \w+){0,2}? (?:aujourd ?hui|demain|ce soir)`, `pas (?:de |d |un )?`+sentFr+`(?: \w+){0,2}? (?:aujourd ?hui|demain|ce soir)`,
+		`(?:hoje|amanha|(?:segunda|terca|quarta|quinta|sexta|sabado|domingo))(?: eu)? nao(?: \w+){0,2}? (?:escrev\w+|mand\w+|envi\w+|`+sentPt+`)`, `nao(?: \w+){0,2}? (?:escrev\w+|mand\w+|envi\w+|`+sentPt+`)(?: \w+){0,2}? (?:hoje|amanha)`,
+	)
+	fromDay = compileAny(
+		`(?:from|since|starting|as of|effective|beginning|after) (?:today|tomorrow|tonight)`, `(?:ab|seit|nach) (?:heute|morgen)`,
+		`(?:a partir de|desde|a contar de) (?:hoy|manana|hoje|amanha)`, `(?:a partir d|des|a compter d|a dater d) ?(?:aujourd ?hui|demain)`,
+	)
+)
+
 // AsksForLess reports whether a text may ask for fewer messages or for other times, and
 // not to end them: the coach changes the schedule.
 func AsksForLess(body string) bool {
@@ -63,6 +80,7 @@ func AsksForLess(body string) bool {
 	}
 	sentences := strings.FieldsFunc(body, func(r rune) bool { return strings.ContainsRune(".!?\n", r) })
 	return slices.ContainsFunc(sentences, func(sentence string) bool {
-		return partlyAsked.MatchString(strings.Join(splitWords(sentence), " "))
+		words := strings.Join(splitWords(sentence), " ")
+		return partlyAsked.MatchString(words) || oneDay.MatchString(fromDay.ReplaceAllString(words, " "))
 	})
 }
