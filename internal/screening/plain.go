@@ -67,6 +67,7 @@ var unplain = compileAny(
 	`(?:podem|pode|,|e|mas) (?:continuar|continuem)`, `^continuem`, `mas (?:eu )?(?:fico|continuo|sigo|nao eu|eu nao)`, `eu fico`, `sigo aqui`, `por enquanto (?:gosto|to|estou|fico|nao)`, `(?:,|e) (?:voltem|volta) a (?:mandar|escrever|enviar)`, `nao (?:desisto|vou embora)`,
 	`nao (?:quero |me |vou |pretendo |nos |queria )*(?:sair|cancelar|tirem|removam|excluam|apaguem|parem|cancelem|deixem de|descadastrem|desistir|larguem)`,
 	`por ?que (?:voces |vcs )?(?:par\w+|deixaram)`,
+	`(?:out of|aus (?:dem|der|meinem|meiner)|del|de la|du|do|da) (?:my |the )?(?:contract|lease|gym|vertrag|verein|fitness\w*|gimnasio|contrato|contrat|academia)`,
 	`(?:links?|enlaces?|liens?|emojis?|gifs?|fotos?|photos?|videos?|rezepten?|recetas?|recettes?|receitas?|recipes?|witze|jokes|vouvoyer|tutoyer|siezen|duzen)`,
 	`(?:which|what|welche[sr]?|que|quel|quelle|qual) (?:number|word|nummer|wort|numero|palabra|mot|palavra)`,
 	// Other senders, what is done already, a day, an event, another place.

@@ -351,6 +351,7 @@ func TestDoubtedRequests(t *testing.T) {
 		{"para de me mandar receita", stop, none},
 		{"sonntags bitte keine nachrichten", stop, none},
 		{"bitte nicht abmelden", stop, unclear},
+		{"das fitnessstudio lässt mich nicht raus aus dem vertrag", stop, unclear},
 		{"hoy no me escribas", stop, none},
 		{"schreib mir bitte nicht um 9", stop, none},
 		{"sábado eu não quero mensagem", stop, none},
