@@ -93,7 +93,9 @@ func TestFiguresOfOrdinaryMessages(t *testing.T) {
 // which paged a person once, and plain dangers in as few words.
 func TestEverydayWordsPageNobody(t *testing.T) {
 	for _, body := range []string{
-		"das fitnessstudio lässt mich nicht raus aus dem vertrag", "hab es versucht aber war zu müde", "hast du das schon mal versucht?", "für den lauf neue schuhe gekauft", "nach dem lauf brötchen geholt",
+		"das fitnessstudio lässt mich nicht raus aus dem vertrag", "preciso me esforçar mais", "é só eu me esforçar amanhã", "le tuteur de mémé est passé",
+		"on parle, c'est plus sain", "elle parle plus vite que moi", "j'ai repris 1 cigarette, juste une", "vizinho faz barulho, vi ele pela janela",
+		"hab es versucht aber war zu müde", "hast du das schon mal versucht?", "für den lauf neue schuhe gekauft", "nach dem lauf brötchen geholt",
 		"sie bringt um 8 die kinder weg", "meine ersparnisse gehen drauf für das rad", "ich lebe noch nach dem training haha", "lebe noch, war nur im urlaub",
 		"mein zweiter versuch mit dem rauchstopp", "erster versuch, 10 liegestütze, dritter versuch morgen", "strick gerade socken, fertig bis weihnachten",
 		"der schal hängt fertig an der garderobe", "gürtel ist bereit ein loch enger", "kabel hängt schon an der wand, steh auf und beweg mich",
