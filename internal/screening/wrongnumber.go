@@ -10,6 +10,8 @@ import (
 
 // wrongWords are the words of texts from another person who has the number, in all languages
 // as splitWords writes them. Everyday life is not among them.
+//
+//nolint:misspell // other languages
 var wrongWords = text.WordSet(`
 , i im mistyped misdialed yesterday gestern ive ill am is are was were be been do dont does doesnt did didnt isnt arent wasnt werent aint wont cant not no never nobody noone none one nope yes nor you u ya your youre youve r ur my mine me we us our this that these those it its thats theres the a an here there wrong mistaken incorrect bad mistake error number numbers num numb nr nbr no phone cell mobile line landline sim guy lady girl man dude buddy bro mate pal person people sorry excuse please pls plz thanks thank hi hello hey oh ok okay um tf who whos whom dis what whats which how why where get got gotten have had has hasnt havent own owns owned use uses used using belong belongs belonged to of at for with by from in and or but so because now currently anymore longer any anyone anybody someone somebody else another other different new old previous former prior owner owners know knew known think thinks thought guess believe pretty sure maybe must probably just only recently ago last week month months weeks few couple since text texts texting texted txt message messages messaging messaged msg msgs send sending sent contact contacting contacted call calling called dial dialed dialled reach reached reaching trying tryna try look looking find want wanted wanting mean meant intended supposed ask asked sign signed signing up register registered enroll enrolled join joined subscribe subscribed opted program programme study anything something stuff them they theyre she shes he hes her his him hers their son daughter mother mom mum dad father wife husband sister brother neighbor neighbour roommate coworker gave give given fake stop remove delete off list again name named by business company office clinic practice dental dentist dentists doctors law firm store shop restaurant salon bakery warehouse talking about idea clue correct right changed switched reassigned recycled gone moved live lives used inherited stranger confused mixed accidentally accident records database patient participant would could can check
 
@@ -54,31 +56,9 @@ const maybeWrong = 2
 // number. It is plainly that where all its words are such a text's, or all but one beside two
 // findings. Else what names a wrong, another or a new number or person is asked about.
 func (s *scanner) wrongTier(body string, found []finding) tier {
-	spelled, until, matches := map[string]bool{}, 0, 0
-	for _, f := range found {
-		if f.rule.tier != tierWrongNumber {
-			continue
-		}
-		if f.from >= until {
-			matches++
-		}
-		until = max(until, f.to)
-		// A short match has no words but those of its rule, however they are spelled,
-		// and a capital tells a name but in German.
-		for i := f.from; i < f.to; i++ {
-			if f.to-f.from <= 2 || s.tokens.spans[i].isName && f.set.language != "de" {
-				spelled[string(s.tokens.textAt(i))] = true
-			}
-		}
-	}
+	spelled, matches := s.wrongFindings(found)
 	clauses := joinClauses(body)
-	named := strings.Fields(clauses)
-	for i, word := range named {
-		if isFirstName(word) {
-			named[i] = "@"
-		}
-	}
-	if slices.Contains(named, "@") && deniedName.MatchString(strings.Join(named, " ")) {
+	if hasDeniedName(clauses) {
 		matches++
 	}
 	if matches == 0 || ownSlip.MatchString(clauses) || tooLittle.MatchString(clauses) {
@@ -97,6 +77,40 @@ func (s *scanner) wrongTier(body string, found []finding) tier {
 		return tierUnclear
 	}
 	return tierNone
+}
+
+// wrongFindings counts the places at which rules take a text for one of another person, and
+// returns the words that are theirs: all of a short match, since it has no others however
+// they are spelled, and of any a capitalised one, which tells a name but in German.
+func (s *scanner) wrongFindings(found []finding) (spelled map[string]bool, matches int) {
+	spelled = map[string]bool{}
+	until := 0
+	for _, f := range found {
+		if f.rule.tier != tierWrongNumber {
+			continue
+		}
+		if f.from >= until {
+			matches++
+		}
+		until = max(until, f.to)
+		for i := f.from; i < f.to; i++ {
+			if f.to-f.from <= 2 || s.tokens.spans[i].isName && f.set.language != "de" {
+				spelled[string(s.tokens.textAt(i))] = true
+			}
+		}
+	}
+	return spelled, matches
+}
+
+// hasDeniedName reports whether a text says that a person of some name is not here.
+func hasDeniedName(clauses string) bool {
+	named := strings.Fields(clauses)
+	for i, word := range named {
+		if isFirstName(word) {
+			named[i] = "@"
+		}
+	}
+	return slices.Contains(named, "@") && deniedName.MatchString(strings.Join(named, " "))
 }
 
 // isFirstName reports whether a word is a name, also behind a French d'.
