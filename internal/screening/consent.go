@@ -28,8 +28,8 @@ func (s *scanner) screenConsent(body string, found []finding, optOutType string)
 		return intent, models.MethodPhrase
 	}
 	intent, method := s.requestIntent(body, found)
-	if intent == models.IntentNone {
-		intent, method = s.namedIntent(body)
+	if intent == models.IntentNone && s.mayAskToEnd(body) {
+		intent, method = models.IntentUnclear, models.MethodPhrase
 	}
 	switch {
 	case intent == models.IntentStop && s.needsAsking(body, words), intent == models.IntentWrongNumber && s.features.Len() > plainly:
@@ -40,15 +40,10 @@ func (s *scanner) screenConsent(body string, found []finding, optOutType string)
 	return intent, method
 }
 
-// namedIntent is that of a text which names what shall end, by its score.
-func (s *scanner) namedIntent(body string) (models.Intent, models.ConsentMethod) {
-	switch {
-	case s.asked < namedReach || s.features.Len() > briefly || s.isLimited || !namesEnd(body) || !isPlain(body):
-		return models.IntentNone, ""
-	case s.asked >= namedEnds:
-		return models.IntentStop, models.MethodPhrase
-	}
-	return models.IntentUnclear, models.MethodPhrase
+// mayAskToEnd reports whether a short text which names what shall end may be a request, by
+// its score: the person is asked.
+func (s *scanner) mayAskToEnd(body string) bool {
+	return s.asked >= namedReach && s.features.Len() <= briefly && !s.isLimited && namesEnd(body) && isPlain(body)
 }
 
 // needsAsking reports whether a person is asked about what a text requests: it answers a

@@ -28,9 +28,9 @@ const (
 	isOther = -6
 	// surely is the score from which the form ends beside words that are asked about.
 	surely = 1.8
-	// namedEnds is the score from which words for what shall end are form enough in a text of
-	// at most briefly words, and namedReach that from which such a text is asked about.
-	namedEnds, namedReach, briefly = 1.2, -0.6, 15
+	// namedReach is the score from which a text of at most briefly words is asked about that
+	// names what shall end.
+	namedReach, briefly = -0.6, 15
 	// formEnds is the score from which the form of a request ends in such a text, 0 in a
 	// longer one; formReach that from which it is asked about.
 	formEnds, formReach = -0.1, -1.2

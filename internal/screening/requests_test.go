@@ -158,7 +158,7 @@ func TestScoresEndNothing(t *testing.T) {
 			"please stop texting me about running", "why did you stop texting me?", "don't stop", "bus stop", "no pares",
 			"please drop my spot there is no point in me being alive",
 		},
-		models.IntentUnclear: {"acabou, nem dica nem lembrete nem nada", "no cuenten conmigo"},
+		models.IntentUnclear: {"acabou, nem dica nem lembrete nem nada", "no cuenten conmigo", "mettez mon numéro sur liste rouge"},
 	})
 	for carrier, want := range map[string]models.Intent{"": models.IntentUnclear, "STOP": models.IntentStop} {
 		found := screening.Screen(screening.Message{Body: "stop texting me, i want to die", OptOutType: carrier})
@@ -178,7 +178,7 @@ func TestFormsOfRequestsEnd(t *testing.T) {
 			"no quiero que sigan mandando mensajes", "les agradecería que dejaran de mandarme mensajes",
 			"merci de me supprimer de votre liste", "je ne souhaite plus rien recevoir", "plus jamais à ce numéro", "je souhaite être retirée svp",
 			"hört auf mit den nachrichten", "ich möchte gelöscht werden", "i wish to be removed", "who is this stop texting me", "ya les dije que no quiero nada",
-			"mettez mon numéro sur liste rouge", "remova", "quero ser excluída", "supprimez", "eliminen",
+			"remova", "quero ser excluída", "supprimez", "eliminen",
 			"moça faz o favor de não ficar mandando mais essas mensagens pra mim", "gostaria de me desligar do programa",
 		},
 		models.IntentUnclear: {
