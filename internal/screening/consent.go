@@ -27,7 +27,7 @@ func (s *scanner) screenConsent(body string, found []finding, optOutType string)
 	if intent := disguisedKeyword(body); intent != models.IntentNone {
 		return intent, models.MethodPhrase
 	}
-	intent, method := s.requestIntent(body, found)
+	intent, method := s.requestIntent(body, words, found)
 	if intent == models.IntentNone && s.mayAskToEnd(body) {
 		intent, method = models.IntentUnclear, models.MethodPhrase
 	}
@@ -173,8 +173,8 @@ const plainly = 30
 // clearly, unclearly, or because the number is another person's. One that is negated
 // or asked about is unclear, and so is the form of one that the score does not bear out.
 // The form says nothing beside another finding, unless the score is sure.
-func (s *scanner) requestIntent(body string, found []finding) (models.Intent, models.ConsentMethod) {
-	best, hasForm := s.wrongTier(body, found), false
+func (s *scanner) requestIntent(body string, words []string, found []finding) (models.Intent, models.ConsentMethod) {
+	best, hasForm := s.wrongTier(body, words, found), false
 	if s.isDoubted {
 		best = max(best, tierUnclear)
 	}

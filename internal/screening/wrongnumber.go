@@ -55,8 +55,11 @@ const maybeWrong = 2
 // wrongTier says what becomes of rules that take a text for one of another person who has the
 // number. It is plainly that where all its words are such a text's, or all but one beside two
 // findings. Else what names a wrong, another or a new number or person is asked about.
-func (s *scanner) wrongTier(body string, found []finding) tier {
+func (s *scanner) wrongTier(body string, words []string, found []finding) tier {
 	spelled, matches := s.wrongFindings(found)
+	if matches == 0 && !slices.ContainsFunc(words, isFirstName) {
+		return tierNone
+	}
 	clauses := joinClauses(body)
 	if hasDeniedName(clauses) {
 		matches++
