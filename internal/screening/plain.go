@@ -39,7 +39,7 @@ var unplain = compileAny(
 	`alte[nrs]? (?:handy|telefon)?(?:nummer|nr|handy)`, `neue (?:handy|telefon)?nummer (?:ist|lautet)`, `und (?:nehmt|nimm|nutzt|verwendet) (?:diese|die neue|die hier)`,
 	`(?:aber|doch|und) ich (?:bleib\w*|mach\w* weiter)`, `ich aber (?:schon|nicht|bleib\w*)`, `bleibe? (?:ich )?(?:dabei|drin)`, `weiter ?so`, `(?:macht|machen sie) (?:(?:ruhig|bitte|gern|gerne|so|nur) )*weiter`, `(?:schreibt?|schickt?)(?: mir)? (?:(?:bitte|ruhig|gern|gerne|doch|einfach) )*(?:weiter|wieder)`, `denke? nicht dran`, `der rest ist`,
 	`(?:nicht|nie|bloss nicht) (?:\w+ )?(?:abmelden|loschen|austragen|streichen|entfernen|rausnehmen|kundigen|aussteigen|aufhoren)(?: bitte)?(?: ,|$)`, `(?:^|, |bitte )hort? (?:(?:bloss|blos|bitte|ja) )*nicht auf`, `(?:nicht|nie) (?:\w+ )?(?:geloscht|entfernt|gestrichen|abgemeldet|ausgetragen)`, `not (?:want to |wanna |be )*be(?:ing)? (?:removed|deleted|taken|unsubscribed)`, `no quiero (?:ser|que me (?:borren|quiten|saquen|den))`, `pas (?:etre |que vous me )(?:retir|supprim|desinscri|desabonn|enlev)\w*`, `nao quero (?:ser (?:removid|excluid|retirad)[oa]|que me (?:tirem|removam))`,
-	`gar nicht (?:aussteigen|aufhoren|raus|kundigen|abmelden)`,
+	`auf zu \w+`, `gar nicht (?:aussteigen|aufhoren|raus|kundigen|abmelden)`,
 
 	`si (?:no (?:contesto|respondo|funciona|mejoro|puedo|logro|hay|te contesto|les contesto)|la|el|las|los|yo|me (?:va|sale|siento|salgo)|sigo|esto|en|un|una|algun\w*|mi|todo|para|fallo|hubiera|llego)`,
 	`(?:cuando|en cuanto|una vez que|hasta que) (?:\w+ ){0,2}(?:llegue|termine|acabe|cumpla|tenga|sea|logre|alcance|pase|haya|quiera|pueda|vuelva|baje)`, `antes no`, `no antes`,
@@ -85,7 +85,7 @@ var unplain = compileAny(
 // pleas are conditions that are none, and words that stand in unplain's for another sense:
 // they are left out before it reads.
 var pleas = compileAny(
-	`if i (?:could|can|may)`, `wenn ich bitten darf`, `si je peux me permettre`, `if (?:its|it is)(?: not)? (?:possible|ok|okay|too much)`, `if (?:i|ive) (?:get|hear|see) (?:one|another)(?: \w+)*`, `(?:once|until) (?:and for all|now)`, `wenn (?:es|das) (?:geht|moglich ist)`, `si cest possible`, `se (?:for )?possivel`,
+	`auf zu (?:schreiben|schicken|senden|nerven|texten|simsen|storen|belastigen|kontaktieren)`, `if i (?:could|can|may)`, `wenn ich bitten darf`, `si je peux me permettre`, `if (?:its|it is)(?: not)? (?:possible|ok|okay|too much)`, `if (?:i|ive) (?:get|hear|see) (?:one|another)(?: \w+)*`, `(?:once|until) (?:and for all|now)`, `wenn (?:es|das) (?:geht|moglich ist)`, `si cest possible`, `se (?:for )?possivel`,
 	`mochte ich (?:\w+ )?nicht`, `no (?:me |se |nos |les )*(?:sigan|vuelvan) (?:\w+ ){0,2}\w+`, `nao (?:me )?(?:continuem|voltem) \w+`,
 )
 

@@ -352,6 +352,8 @@ func TestDoubtedRequests(t *testing.T) {
 		{"sonntags bitte keine nachrichten", stop, none},
 		{"bitte nicht abmelden", stop, unclear},
 		{"das fitnessstudio lässt mich nicht raus aus dem vertrag", stop, unclear},
+		{"ich hör jetzt auf zu snacken", stop, unclear},
+		{"hört auf zu nerven", stop, stop},
 		{"hoy no me escribas", stop, none},
 		{"schreib mir bitte nicht um 9", stop, none},
 		{"sábado eu não quero mensagem", stop, none},
